@@ -1,0 +1,1 @@
+"""Multi-hop retrieval over your own documents."""

@@ -1,0 +1,48 @@
+"""What can go wrong, in words a person can act on.
+
+Each message says what happened, with the value, and what to do next. The command line prints it as one line and exits 2.
+"""
+
+
+class TriplebeamError(Exception):
+    """Anything Triplebeam can explain to its user; everything else is a bug."""
+
+
+class BadInputError(TriplebeamError):
+    """What the user typed or passed cannot be used as it is: a method name, a parameter, a file's format."""
+
+
+class SourceError(TriplebeamError):
+    """A document could not be read. The others are indexed all the same."""
+
+
+class ModelMissingError(TriplebeamError):
+    """The weights or the endpoint of a model are not there."""
+
+
+class EndpointError(TriplebeamError):
+    """A model's endpoint answered with something that cannot be used, or not at all."""
+
+
+class IndexMissingError(TriplebeamError):
+    """There is no index at the place named."""
+
+
+class IndexDamagedError(TriplebeamError):
+    """A file of the index is missing or is not what the manifest says."""
+
+
+class IndexFormatError(TriplebeamError):
+    """The index was written in a format this version does not read."""
+
+
+class IndexBusyError(TriplebeamError):
+    """Another process is writing to the index."""
+
+
+class EmbedderMismatchError(TriplebeamError):
+    """The index was built with another embedder than the one it is opened with."""
+
+
+class ExtractionError(TriplebeamError):
+    """Triples could not be drawn from a passage; the reason is kept in quarantine."""

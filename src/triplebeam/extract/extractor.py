@@ -1,0 +1,53 @@
+"""What every extractor offers, and what it gives back."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from triplebeam.passage import Passage
+from triplebeam.triple import Triple
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """What was drawn from one passage, or why nothing was.
+
+    ``rejected`` are triples that came but cannot be used (an empty part): quarantined and counted, never silently dropped.
+    """
+
+    passage_id: str
+    triples: tuple[Triple, ...] = ()
+    entities: tuple[str, ...] = ()
+    rejected: tuple[tuple[str, ...], ...] = ()
+    failure: str | None = None
+
+
+class Extractor(Protocol):
+    """Draws triples from passages. ``name`` (with a version) is kept with every triple it made."""
+
+    @property
+    def name(self) -> str:
+        """Kind and version: another name means that passages are extracted anew."""
+        ...
+
+    def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
+        """One extraction a passage, in order, as they are ready."""
+        ...
+
+
+def sort_out(passage_id: str, rows: Sequence[Sequence[str]], entities: Sequence[str] = ()) -> Extraction:
+    """Keep the rows that are triples with no empty part, once each; put the others aside."""
+    triples: dict[Triple, None] = {}
+    rejected = []
+    for row in rows:
+        parts = tuple(part.strip() for part in row)
+        if len(parts) == 3 and all(parts):
+            triples[Triple(*parts)] = None
+        else:
+            rejected.append(tuple(row))
+    return Extraction(
+        passage_id=passage_id,
+        triples=tuple(triples),
+        entities=tuple(dict.fromkeys(entities)),
+        rejected=tuple(rejected),
+    )

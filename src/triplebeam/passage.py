@@ -1,0 +1,35 @@
+"""A document and the passages it is cut into: what is searched, ranked and quoted."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One source text, as its reader gave it. Passages point into ``text`` by character offsets."""
+
+    id: str
+    text: str
+    title: str = ""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    is_passage: bool = False
+    """The document is a passage already (a line of JSON, a BEIR row) and is not cut unless the user asks for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A stretch of a document. Its id comes from the document, never from a hash of the text."""
+
+    id: str
+    text: str
+    title: str = ""
+    document_id: str = ""
+    position: int = 0
+    start: int = 0
+    end: int = 0
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def searchable(self) -> str:
+        """The text that is embedded and put into the term index: the title, then the passage."""
+        return f"{self.title}\n{self.text}" if self.title else self.text

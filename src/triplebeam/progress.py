@@ -1,0 +1,12 @@
+"""How long work tells of itself: a callback, drawn by whoever listens."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+#: Called with the stage ("read", "extract", "embed", ...), the work done and all the work of that stage.
+#: The unit is whatever makes an honest estimate of the time left: characters for encoding, passages for extraction.
+Progress: TypeAlias = Callable[[str, int, int], None]
+
+
+def silent(stage: str, done: int, total: int) -> None:
+    """Listen to nothing."""
