@@ -1,6 +1,7 @@
 """What can go wrong, in words a person can act on.
 
-Each message says what happened, with the value, and what to do next. The command line prints it as one line and exits 2.
+Each message says what happened, with the value, and what to do next. The command line prints
+it as one line and exits 2.
 """
 
 

@@ -12,7 +12,7 @@ from triplebeam.triple import Triple
 class Extraction:
     """What was drawn from one passage, or why nothing was.
 
-    ``rejected`` are triples that came but cannot be used (an empty part): quarantined and counted, never silently dropped.
+    ``rejected`` are triples that came but cannot be used (an empty part): quarantined and counted, never just dropped.
     """
 
     passage_id: str

@@ -1,0 +1,9 @@
+"""Documents to passages: read what the user names, and cut it at sentence borders."""
+
+from triplebeam.ingest.formats import ENDINGS
+from triplebeam.ingest.outcome import Reading, Skipped, Unreadable
+from triplebeam.ingest.sentences import sentence_spans
+from triplebeam.ingest.sources import read_sources
+from triplebeam.ingest.split import split
+
+__all__ = ["ENDINGS", "Reading", "Skipped", "Unreadable", "read_sources", "sentence_spans", "split"]

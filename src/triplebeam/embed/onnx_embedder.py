@@ -1,0 +1,153 @@
+"""Sentence vectors on this machine's processors, by ONNX Runtime: no torch, no key, no server.
+
+Texts are sorted by length and cut into batches of about equally many tokens, so that next to nothing is padded; the
+rows come back in the order of the texts. The vectors of a text's tokens are pooled as the model asks, then scaled to
+length one.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.embed.embedder import Kind
+from triplebeam.embed.model_folder import ModelFolder
+from triplebeam.errors import ModelMissingError
+
+#: Tokens a batch: enough to keep the processors busy, few enough for the activations to stay in their cache.
+TOKENS_PER_BATCH = 2048
+#: Texts tokenised at a time: sorting a slice pads hardly more than sorting all, and memory stays bounded.
+_SLICE = 8192
+
+
+class OnnxEmbedder:
+    """An embedding model read from a folder. Safe to use from several threads at once."""
+
+    def __init__(self, folder: ModelFolder, *, name: str, threads: int | None = None) -> None:
+        self._folder = folder
+        self._name = name
+        self._session = _session(folder, threads or _processors())
+        self._tokenizer = _tokenizer(folder)
+        self._pooling = folder.pooling
+        self._prompts = {"query": folder.prompt("query"), "passage": folder.prompt("document", "passage")}
+        self._inputs = [given.name for given in self._session.get_inputs()]
+        outputs = {output.name: output for output in self._session.get_outputs()}
+        # Some exports pool inside the graph, under this name.
+        self._output = outputs.get("sentence_embedding") or next(iter(outputs.values()))
+
+    @classmethod
+    def from_folder(cls, path: Path, *, name: str | None = None, threads: int | None = None) -> Self:
+        """Read the model in ``path``; ``name`` is what an index will remember it by."""
+        return cls(ModelFolder(path), name=name or str(path), threads=threads)
+
+    def __repr__(self) -> str:
+        return f"OnnxEmbedder(name={self._name!r})"
+
+    @property
+    def name(self) -> str:
+        """What a user would type to get this embedder again."""
+        return self._name
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the weights."""
+        return self._folder.fingerprint()
+
+    @cached_property
+    def dimension(self) -> int:
+        """Length of a vector."""
+        declared = self._output.shape[-1]
+        return declared if isinstance(declared, int) else int(self._run([[0]]).shape[1])
+
+    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
+        """One unit row a text, in order."""
+        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
+        for start in range(0, len(texts), _SLICE):
+            tokens = self._tokenise(texts[start : start + _SLICE], kind)
+            for rows in _batches([len(ids) for ids in tokens]):
+                vectors[start + rows] = self._run([tokens[row] for row in rows])
+        return vectors
+
+    def _tokenise(self, texts: Sequence[str], kind: Kind) -> list[list[int]]:
+        prompt = self._prompts[kind]
+        encodings = self._tokenizer.encode_batch_fast([prompt + text for text in texts])
+        # A tokenizer that adds no marks of its own leaves nothing of an empty text: one padding token stands for it.
+        return [encoding.ids or [0] for encoding in encodings]
+
+    def _run(self, tokens: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        lengths = np.array([len(ids) for ids in tokens])
+        mask = (np.arange(lengths.max()) < lengths[:, None]).astype(np.int64)
+        input_ids = np.zeros_like(mask)
+        input_ids[mask.astype(bool)] = np.concatenate([np.asarray(ids) for ids in tokens])
+        offered = {"input_ids": input_ids, "attention_mask": mask, "token_type_ids": np.zeros_like(mask)}
+        # ONNX Runtime refuses inputs that the graph does not declare.
+        hidden = self._session.run([self._output.name], {name: offered[name] for name in self._inputs})[0]
+        return _unit(_pooled(hidden, mask, self._pooling))
+
+
+def _pooled(hidden: NDArray[np.float32], mask: NDArray[np.int64], pooling: str) -> NDArray[np.float32]:
+    if hidden.ndim == 2:
+        return hidden
+    if pooling == "cls":
+        return hidden[:, 0]
+    # The sum: its direction is the mean's, and only the direction is kept.
+    sums: NDArray[np.float32] = np.matmul(mask[:, None, :].astype(np.float32), hidden)
+    return sums[:, 0]
+
+
+def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: NDArray[np.float32] = vectors / np.maximum(lengths, np.finfo(np.float32).tiny)
+    return unit
+
+
+def _batches(lengths: Sequence[int]) -> Iterator[NDArray[np.intp]]:
+    """Rows of about equal length, longest first, with at most ``TOKENS_PER_BATCH`` tokens (or a single row)."""
+    order = np.argsort(-np.asarray(lengths, dtype=np.int64), kind="stable")
+    start = 0
+    while start < len(order):
+        rows = max(1, TOKENS_PER_BATCH // lengths[order[start]])
+        yield order[start : start + rows]
+        start += rows
+
+
+def _processors() -> int:
+    """Processors this process may use, which can be fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _tokenizer(folder: ModelFolder) -> Any:
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(folder.path / "tokenizer.json"))
+    # The file may ask for padding and a limit of its own; the limit the model was trained with is the folder's.
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(folder.longest)
+    return tokenizer
+
+
+def _session(folder: ModelFolder, threads: int) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.log_severity_level = 3  # its warnings are about how the graph is stored, not about its results
+    graph: str | bytes = str(folder.weights_file)
+    if folder.weights_file.suffix == ".safetensors":
+        from safetensors.numpy import load_file
+
+        from triplebeam.embed.bert_graph import assemble
+
+        graph, weights = assemble(folder.config, load_file(folder.weights_file))
+        values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
+        options.add_external_initializers(list(weights), values)
+    try:
+        return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    except (RuntimeError, ValueError) as error:
+        raise ModelMissingError(
+            f"{folder.weights_file} cannot be run ({error}): get the model's files again."
+        ) from error

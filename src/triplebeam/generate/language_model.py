@@ -1,0 +1,84 @@
+"""What is asked of a language model, what comes back, and what every language model offers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from triplebeam.errors import EndpointError
+
+
+class PromptRefusedError(EndpointError):
+    """The endpoint works but will not take this prompt (too long, filtered, a parameter it does not know)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """One request. Its fields are all that a completion depends on, besides the model: a cache may key on them."""
+
+    system: str
+    user: str
+    template: str = ""
+    """Name of the template it was filled from, and that template's version."""
+    version: str = ""
+    temperature: float | None = 0.0
+    """``None`` leaves it to the endpoint; so does ``None`` for ``max_tokens``."""
+    max_tokens: int | None = None
+    schema: Mapping[str, object] | None = field(default=None, hash=False)
+    """The JSON schema of an object that the reply should follow."""
+    seed: int | None = None
+    sample: int = 0
+    """Which of several samples of one prompt this is: five samples are five completions."""
+    log_probabilities: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What completions cost. Usages add up; a sum is estimated when any part of it is."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    estimated: bool = False
+    """The endpoint did not count, so the tokens are a guess from the length of the texts."""
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            calls=self.calls + other.calls,
+            tokens_in=self.tokens_in + other.tokens_in,
+            tokens_out=self.tokens_out + other.tokens_out,
+            estimated=self.estimated or other.estimated,
+        )
+
+
+class TokenLogProbability(NamedTuple):
+    """A token of the reply and the natural logarithm of its probability."""
+
+    token: str
+    log_probability: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """One reply. ``finish_reason`` is the endpoint's word: "stop", or "length" when the reply was cut off."""
+
+    text: str
+    usage: Usage = field(default_factory=Usage)
+    finish_reason: str = "stop"
+    log_probabilities: tuple[TokenLogProbability, ...] | None = None
+    """``None`` when they were not asked for or the endpoint does not give them."""
+
+
+class LanguageModel(Protocol):
+    """Completes prompts. Concurrency, retries and caches are the model's own business."""
+
+    @property
+    def name(self) -> str:
+        """Identifies the model in an index, a cache and a report."""
+        ...
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        """One completion a prompt, in order.
+
+        Raises PromptRefusedError when a prompt cannot be taken, EndpointError when the endpoint cannot be used.
+        """
+        ...

@@ -1,0 +1,102 @@
+"""Prompt templates: Markdown files with a TOML head, and a version that changes whenever the file does.
+
+    +++
+    temperature = 0.0
+    max_tokens = 500
+    +++
+    # system
+    You are ...
+    # user
+    Passage: $passage
+
+The two headings stand alone on their lines. ``$$`` is a dollar sign. A setting left out is left to the endpoint.
+"""
+
+import hashlib
+import re
+import string
+import tomllib
+from dataclasses import dataclass
+from importlib import resources
+
+from triplebeam.errors import BadInputError
+from triplebeam.generate.language_model import Prompt
+
+_FILE = re.compile(
+    r"\A\+\+\+\n(?P<head>.*?)^\+\+\+\n\s*^# system\n(?P<system>.*?)^# user\n(?P<user>.*)\Z", re.DOTALL | re.MULTILINE
+)
+_NAME = re.compile(r"[a-z0-9_]+(/[a-z0-9_]+)*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """A prompt with holes. ``version`` is a short hash of the file it came from."""
+
+    name: str
+    version: str
+    system: str
+    user: str
+    temperature: float | None = None
+    max_tokens: int | None = None
+
+    @property
+    def variables(self) -> list[str]:
+        """The names of the holes, each once, in the order they come."""
+        return string.Template(self.system + "\n" + self.user).get_identifiers()
+
+    def fill(self, **variables: str) -> Prompt:
+        """Put a text into every hole; a missing or an unknown variable is an error."""
+        if sorted(variables) != sorted(self.variables):
+            raise BadInputError(
+                f"Prompt {self.name!r} takes the variables {self.variables}, not {sorted(variables)}: "
+                "give each of them and no other."
+            )
+        return Prompt(
+            system=string.Template(self.system).substitute(variables),
+            user=string.Template(self.user).substitute(variables),
+            template=self.name,
+            version=self.version,
+            temperature=self.temperature,
+            max_tokens=self.max_tokens,
+        )
+
+
+def load(name: str) -> Template:
+    """The template of that name among those that come with the package: ``extract``, or ``folder/name``."""
+    file = resources.files("triplebeam.generate").joinpath("prompts", f"{name}.md")
+    if not _NAME.fullmatch(name) or not file.is_file():
+        raise BadInputError(
+            f"There is no prompt named {name!r}: name a file of triplebeam/generate/prompts without '.md'."
+        )
+    return read_template(name, file.read_text(encoding="utf-8"))
+
+
+def read_template(name: str, content: str) -> Template:
+    """A template from the content of its file."""
+    match = _FILE.match(content)
+    if match is None:
+        raise BadInputError(
+            f"Prompt {name!r} is not a template: it needs a head between '+++' lines, then '# system', then '# user'."
+        )
+    system, user = match["system"].strip(), match["user"].strip()
+    for part in (system, user):
+        if not string.Template(part).is_valid():
+            raise BadInputError(f"Prompt {name!r} holds a '$' that names no variable: write '$$' for a dollar sign.")
+    temperature, max_tokens = _read_head(name, match["head"])
+    version = hashlib.sha256(content.encode()).hexdigest()[:12]
+    return Template(
+        name=name, version=version, system=system, user=user, temperature=temperature, max_tokens=max_tokens
+    )
+
+
+def _read_head(name: str, head: str) -> tuple[float | None, int | None]:
+    try:
+        settings = tomllib.loads(head)
+    except tomllib.TOMLDecodeError as error:
+        raise BadInputError(f"The head of prompt {name!r} is not TOML ({error}): correct it.") from error
+    temperature, max_tokens = settings.pop("temperature", None), settings.pop("max_tokens", None)
+    if settings:
+        raise BadInputError(f"The head of prompt {name!r} has the unknown settings {sorted(settings)}: remove them.")
+    if type(temperature) not in (float, int, type(None)) or type(max_tokens) not in (int, type(None)):
+        raise BadInputError(f"In the head of prompt {name!r}, temperature is a number and max_tokens a whole number.")
+    return temperature, max_tokens

@@ -1,0 +1,47 @@
+"""A column of strings on disk: one file of UTF-8, one of offsets, both memory-mapped.
+
+Opening costs nothing however long the column is, and a read-only folder will do.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def write_strings(path: Path, strings: Iterable[str]) -> None:
+    """Write a column as ``path.utf8`` and ``path.offsets.npy``."""
+    offsets = [0]
+    with path.with_suffix(".utf8").open("wb") as file:
+        for string in strings:
+            offsets.append(offsets[-1] + file.write(string.encode("utf-8", "surrogatepass")))
+    np.save(path.with_suffix(".offsets.npy"), np.array(offsets, dtype=np.int64))
+
+
+class StringColumn(Sequence[str]):
+    """Strings by row number."""
+
+    def __init__(self, path: Path) -> None:
+        self._offsets: NDArray[np.int64] = np.load(path.with_suffix(".offsets.npy"), mmap_mode="r")
+        body = path.with_suffix(".utf8")
+        # An empty file cannot be memory-mapped.
+        self._bytes = np.memmap(body, dtype=np.uint8, mode="r") if body.stat().st_size else np.zeros(0, np.uint8)
+        if int(self._offsets[-1]) != len(self._bytes):
+            raise ValueError(f"{body.name} is not as long as its offsets say")
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        if not 0 <= index < len(self):
+            raise IndexError(f"row {index} of a column of {len(self)}")
+        start, end = self._offsets[index], self._offsets[index + 1]
+        return self._bytes[start:end].tobytes().decode("utf-8", "surrogatepass")
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1

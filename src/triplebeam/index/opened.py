@@ -1,0 +1,65 @@
+"""An index opened for reading: one generation, memory-mapped, whole for as long as it is held."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.errors import IndexDamagedError
+from triplebeam.index.manifest import Manifest, generation_folder, read_manifest
+from triplebeam.index.passages import PassageTable
+from triplebeam.index.terms import TermIndex
+from triplebeam.index.triple_graph import TripleGraph
+from triplebeam.index.vectors import VectorIndex
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Index:
+    """The rooms of a published index."""
+
+    folder: Path
+    manifest: Manifest
+    passages: PassageTable
+    triples: TripleGraph
+    passage_terms: TermIndex
+    triple_terms: TermIndex
+    passage_vectors: VectorIndex
+    triple_extractors: NDArray[np.uint16]
+
+    @classmethod
+    def open(cls, folder: Path) -> "Index":
+        """Open the published generation. Nothing is written, so a read-only folder will do."""
+        manifest = read_manifest(folder)
+        generation = generation_folder(folder, manifest.generation)
+        passages = _piece(generation, lambda: PassageTable(generation))
+        return cls(
+            folder=folder,
+            manifest=manifest,
+            passages=passages,
+            triples=_piece(generation, lambda: TripleGraph(generation, passages)),
+            passage_terms=_piece(generation, partial(TermIndex, generation / "passage_terms")),
+            triple_terms=_piece(generation, partial(TermIndex, generation / "triple_terms")),
+            passage_vectors=_piece(generation, partial(VectorIndex, generation / "passage_vectors.npy")),
+            triple_extractors=_piece(generation, lambda: np.load(generation / "triple_extractors.npy")),
+        )
+
+    def extractor_of(self, triple_id: int) -> str:
+        """Which extractor made a triple."""
+        return sorted(self.manifest.triples_by_extractor)[self.triple_extractors[triple_id]]
+
+
+def _piece(generation: Path, read: Callable[[], T]) -> T:
+    """Read one structure; what cannot be read is a damaged index, not a stack trace."""
+    try:
+        return read()
+    except (OSError, ValueError) as error:
+        raise IndexDamagedError(
+            f"a file in {generation} cannot be read ({error}): run `triplebeam index` on the same sources again;"
+            " what was extracted and encoded is kept."
+        ) from error

@@ -1,0 +1,84 @@
+"""The passages as readers see them: columns of the published generation, looked up by id or by row."""
+
+import json
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.errors import BadInputError
+from triplebeam.index.columns import StringColumn, write_strings
+from triplebeam.passage import Passage
+
+
+def write_passages(folder: Path, passages: Sequence[Passage] | Iterable[Passage]) -> None:
+    """Write the columns."""
+    listed = list(passages)
+    write_strings(folder / "passage_ids", (p.id for p in listed))
+    write_strings(folder / "passage_texts", (p.text for p in listed))
+    write_strings(folder / "passage_titles", (p.title for p in listed))
+    write_strings(folder / "passage_documents", (p.document_id for p in listed))
+    write_strings(
+        folder / "passage_metadata",
+        (json.dumps(dict(p.metadata), ensure_ascii=False) if p.metadata else "" for p in listed),
+    )
+    places = np.array([(p.position, p.start, p.end) for p in listed], np.int64).reshape(-1, 3)
+    np.save(folder / "passage_places.npy", places)
+
+
+class PassageTable:
+    """Passages by id."""
+
+    def __init__(self, folder: Path) -> None:
+        self._ids = StringColumn(folder / "passage_ids")
+        self._texts = StringColumn(folder / "passage_texts")
+        self._titles = StringColumn(folder / "passage_titles")
+        self._documents = StringColumn(folder / "passage_documents")
+        self._metadata = StringColumn(folder / "passage_metadata")
+        self._places: NDArray[np.int64] = np.load(folder / "passage_places.npy", mmap_mode="r")
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {id_: row for row, id_ in enumerate(self._ids)}
+
+    def __contains__(self, passage_id: object) -> bool:
+        return passage_id in self._rows
+
+    def __getitem__(self, passage_id: str) -> Passage:
+        return self.at(self.row(passage_id))
+
+    def row(self, passage_id: str) -> int:
+        """The row of a passage."""
+        row = self._rows.get(passage_id)
+        if row is None:
+            raise BadInputError(
+                f"there is no passage {passage_id!r} in this index: ids must be those that were indexed"
+                f" (such as {self._ids[0]!r})."
+                if len(self)
+                else f"there is no passage {passage_id!r}: this index is empty."
+            )
+        return row
+
+    def ids(self, rows: Iterable[int] | NDArray[np.int64]) -> list[str]:
+        """The ids at these rows."""
+        return [self._ids[int(row)] for row in rows]
+
+    def at(self, row: int) -> Passage:
+        """The passage at a row."""
+        position, start, end = (int(place) for place in self._places[row])
+        metadata = self._metadata[row]
+        return Passage(
+            self._ids[row],
+            self._texts[row],
+            self._titles[row],
+            self._documents[row],
+            position,
+            start,
+            end,
+            json.loads(metadata) if metadata else {},
+        )

@@ -1,0 +1,93 @@
+"""From the store to a generation: every search structure is derived here, and nothing else is."""
+
+import datetime
+import shutil
+from collections.abc import Iterable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+from triplebeam.embed.embedder import Embedder
+from triplebeam.index.manifest import Manifest, file_sizes, generation_folder, publish
+from triplebeam.index.passages import write_passages
+from triplebeam.index.space import VectorSpace
+from triplebeam.index.store import Store, vector_key
+from triplebeam.index.terms import write_terms
+from triplebeam.index.triple_graph import write_triple_graph
+from triplebeam.index.vectors import VectorWriter
+from triplebeam.progress import Progress, silent
+
+
+def publish_generation(folder: Path, store: Store, embedder: Embedder, progress: Progress = silent) -> Manifest:
+    """Write a new generation from the store and make it the published one."""
+    name = _next_name(folder)
+    generation = generation_folder(folder, name)
+    generation.mkdir(parents=True)
+    entities = _write(generation, store, embedder, progress)
+    manifest = Manifest(
+        triplebeam=version("triplebeam"),
+        created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        generation=name,
+        revision=store.revision,
+        embedder=VectorSpace.of(embedder),
+        counts=store.counts() | {"entities": entities},
+        triples_by_extractor=store.triples_by_extractor(),
+        files=file_sizes(generation),
+    )
+    publish(folder, manifest)
+    _remove_old(folder, keep=name)
+    return manifest
+
+
+def _write(generation: Path, store: Store, embedder: Embedder, progress: Progress) -> int:
+    stages = iter(range(1, 7))
+
+    def done() -> None:
+        progress("publish", next(stages), 6)
+
+    numbers, passages = zip(*store.passages(), strict=True) if store.counts()["passages"] else ((), ())
+    write_passages(generation, passages)
+    done()
+    texts = [passage.searchable for passage in passages]
+    write_terms(generation / "passage_terms", texts)
+    done()
+    _write_vectors(generation / "passage_vectors.npy", texts, store, embedder)
+    done()
+    row_of = {number: row for row, number in enumerate(numbers)}
+    stored = list(store.triples())
+    triples = [entry.triple for entry in stored]
+    rows = [row_of[entry.passage] for entry in stored]
+    entities = write_triple_graph(generation, triples, rows, len(passages))
+    extractors = sorted({entry.extractor for entry in stored})
+    np.save(generation / "triple_extractors.npy", np.array([extractors.index(e.extractor) for e in stored], np.uint16))
+    done()
+    texts = [str(triple) for triple in triples]
+    write_terms(generation / "triple_terms", texts)
+    done()
+    _write_vectors(generation / "triple_vectors.npy", texts, store, embedder)
+    done()
+    return entities
+
+
+def _write_vectors(path: Path, texts: Sequence[str], store: Store, embedder: Embedder) -> None:
+    writer = VectorWriter(path, len(texts), embedder.dimension)
+    for text in texts:
+        writer.append(store.vector(vector_key(embedder.fingerprint, text)))
+    writer.close()
+
+
+def _next_name(folder: Path) -> str:
+    """A number above every generation there is; one that was begun and never published counts too."""
+    return f"{max((int(path.name) for path in _generations(folder)), default=0) + 1:06d}"
+
+
+def _generations(folder: Path) -> Iterable[Path]:
+    return [path for path in (folder / "generations").glob("*") if path.name.isdigit()]
+
+
+def _remove_old(folder: Path, keep: str) -> None:
+    """Older generations go. A reader that has one open keeps its files; where the system refuses, the next run tries again."""
+    for path in _generations(folder):
+        if path.name != keep:
+            shutil.rmtree(path, ignore_errors=True)

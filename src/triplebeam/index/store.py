@@ -1,0 +1,264 @@
+"""The source of truth: documents, passages, triples, the state of their extraction, and vectors already paid for.
+
+One SQLite file, opened by writers only. A passage is a stretch of its document, so its text is stored once and a quotation
+is exact by construction. Vectors are keyed by what was encoded, so that no text is ever encoded twice.
+"""
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.errors import IndexDamagedError, IndexFormatError
+from triplebeam.extract.extractor import Extraction
+from triplebeam.passage import Document, Passage
+from triplebeam.triple import Triple
+
+SCHEMA_VERSION = 1
+
+_SCHEMA = """
+CREATE TABLE document (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, hash BLOB NOT NULL,
+    title TEXT NOT NULL, text TEXT NOT NULL, metadata TEXT NOT NULL);
+CREATE TABLE passage (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
+    document INTEGER NOT NULL REFERENCES document ON DELETE CASCADE,
+    position INTEGER NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL,
+    extractor TEXT, failure TEXT);
+CREATE INDEX passage_document ON passage (document, position);
+CREATE TABLE triple (
+    number INTEGER PRIMARY KEY, passage INTEGER NOT NULL REFERENCES passage ON DELETE CASCADE,
+    subject TEXT NOT NULL, predicate TEXT NOT NULL, object TEXT NOT NULL);
+CREATE INDEX triple_passage ON triple (passage);
+CREATE TABLE entity (passage INTEGER NOT NULL REFERENCES passage ON DELETE CASCADE, name TEXT NOT NULL);
+CREATE INDEX entity_passage ON entity (passage);
+CREATE TABLE rejected (passage INTEGER NOT NULL REFERENCES passage ON DELETE CASCADE, parts TEXT NOT NULL);
+CREATE INDEX rejected_passage ON rejected (passage);
+CREATE TABLE vector (key BLOB NOT NULL UNIQUE, vector BLOB NOT NULL);
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+"""
+
+_IN_ORDER = " ORDER BY p.document, p.position"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTriple:
+    """A triple with the number of its passage and the extractor that made it."""
+
+    passage: int
+    triple: Triple
+    extractor: str
+
+
+def vector_key(fingerprint: str, text: str) -> bytes:
+    """The name of a vector: what was encoded, by what."""
+    return hashlib.blake2b(f"{fingerprint}\0{text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _document_hash(document: Document, passages: Sequence[Passage]) -> bytes:
+    content = [document.title, document.text, sorted(document.metadata.items())]
+    cuts = [(passage.id, passage.start, passage.end) for passage in passages]
+    return hashlib.blake2b(json.dumps([content, cuts]).encode(), digest_size=16).digest()
+
+
+class Store:
+    """Reads and writes the SQLite file. Every ``with store.transaction()`` is all or nothing."""
+
+    def __init__(self, path: Path) -> None:
+        self._db = sqlite3.connect(path, isolation_level=None)
+        try:
+            self._prepare(path)
+        except sqlite3.DatabaseError as error:
+            self._db.close()
+            raise IndexDamagedError(
+                f"{path} is not a usable SQLite file ({error}): restore it from a copy, or index into a new folder."
+            ) from error
+        except IndexFormatError:
+            self._db.close()
+            raise
+
+    def _prepare(self, path: Path) -> None:
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        self._db.execute("PRAGMA foreign_keys = ON")
+        (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        if version > SCHEMA_VERSION:
+            raise IndexFormatError(
+                f"{path} has format {version}, this Triplebeam writes format {SCHEMA_VERSION}: upgrade Triplebeam."
+            )
+        if version == 0:
+            self._db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
+
+    def close(self) -> None:
+        """Fold the write-ahead log into the file and let go of it."""
+        self._db.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All of what is written inside, or none."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    # -- what was said about the index as a whole
+
+    def meta(self, key: str) -> str | None:
+        """A value kept under a name."""
+        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return row[0] if row else None
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Keep a value under a name."""
+        self._db.execute(
+            "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", (key, value)
+        )
+
+    @property
+    def revision(self) -> int:
+        """Rises with every change of what is searched; a generation says which revision it was made from."""
+        return int(self.meta("revision") or 0)
+
+    def _changed(self) -> None:
+        self.set_meta("revision", str(self.revision + 1))
+
+    # -- documents and passages
+
+    def put_document(self, document: Document, passages: Sequence[Passage]) -> bool:
+        """Add a document or replace the one of that id; False where nothing changed."""
+        digest = _document_hash(document, passages)
+        known = self._db.execute("SELECT hash FROM document WHERE id = ?", (document.id,)).fetchone()
+        if known and known[0] == digest:
+            return False
+        self._db.execute("DELETE FROM document WHERE id = ?", (document.id,))
+        number = self._db.execute(
+            "INSERT INTO document (id, hash, title, text, metadata) VALUES (?, ?, ?, ?, ?)",
+            (document.id, digest, document.title, document.text, json.dumps(dict(document.metadata))),
+        ).lastrowid
+        self._db.executemany(
+            "INSERT INTO passage (id, document, position, start, stop) VALUES (?, ?, ?, ?, ?)",
+            [(p.id, number, p.position, p.start, p.end) for p in passages],
+        )
+        self._changed()
+        return True
+
+    def passages(self) -> Iterator[tuple[int, Passage]]:
+        """All passages with their numbers, in the order of documents and positions."""
+        return self._passages("")
+
+    def passages_awaiting(self, extractor: str, document_ids: Iterable[str]) -> Iterator[tuple[int, Passage]]:
+        """Passages of these documents that this extractor has not done yet, or failed on.
+
+        The documents are kept in a temporary table: there may be more of them than SQLite takes parameters.
+        """
+        self._db.execute("CREATE TEMP TABLE IF NOT EXISTS wanted (id TEXT PRIMARY KEY)")
+        self._db.execute("DELETE FROM wanted")
+        self._db.executemany("INSERT OR IGNORE INTO wanted VALUES (?)", ((id_,) for id_ in document_ids))
+        return self._passages(
+            "WHERE (p.extractor IS NOT ? OR p.failure IS NOT NULL)"
+            " AND p.document IN (SELECT number FROM document JOIN wanted USING (id))",
+            extractor,
+        )
+
+    def _passages(self, where: str, *values: str) -> Iterator[tuple[int, Passage]]:
+        """Passages, each cut out of its document's text, which is fetched once."""
+        cuts = self._db.execute(
+            f"SELECT p.document, p.number, p.id, p.position, p.start, p.stop FROM passage p {where} {_IN_ORDER}", values
+        )
+        for document, rows in groupby(cuts, key=itemgetter(0)):
+            document_id, title, text, metadata = self._db.execute(
+                "SELECT id, title, text, metadata FROM document WHERE number = ?", (document,)
+            ).fetchone()
+            fields = json.loads(metadata)
+            for _, number, id_, position, start, stop in rows:
+                yield number, Passage(id_, text[start:stop], title, document_id, position, start, stop, fields)
+
+    # -- triples
+
+    def put_extraction(self, passage: int, extraction: Extraction, extractor: str) -> None:
+        """Replace what was drawn from a passage, and remember who drew it or why it failed."""
+        for table in ("triple", "entity", "rejected"):
+            self._db.execute(f"DELETE FROM {table} WHERE passage = ?", (passage,))
+        self._db.executemany(
+            "INSERT INTO triple (passage, subject, predicate, object) VALUES (?, ?, ?, ?)",
+            [(passage, *triple) for triple in extraction.triples],
+        )
+        self._db.executemany("INSERT INTO entity VALUES (?, ?)", [(passage, name) for name in extraction.entities])
+        self._db.executemany(
+            "INSERT INTO rejected VALUES (?, ?)", [(passage, json.dumps(parts)) for parts in extraction.rejected]
+        )
+        self._db.execute(
+            "UPDATE passage SET extractor = ?, failure = ? WHERE number = ?", (extractor, extraction.failure, passage)
+        )
+        self._changed()
+
+    def triples(self) -> Iterator[StoredTriple]:
+        """All triples, in the order of their passages."""
+        rows = self._db.execute(
+            "SELECT t.passage, t.subject, t.predicate, t.object, p.extractor"
+            f" FROM triple t JOIN passage p ON p.number = t.passage {_IN_ORDER}, t.number"
+        )
+        for passage, subject, predicate, object_, extractor in rows:
+            yield StoredTriple(passage, Triple(subject, predicate, object_), extractor)
+
+    def counts(self) -> dict[str, int]:
+        """How much of everything there is."""
+        queries = {
+            "documents": "SELECT count(*) FROM document",
+            "passages": "SELECT count(*) FROM passage",
+            "triples": "SELECT count(*) FROM triple",
+            "passages_without_extraction": "SELECT count(*) FROM passage WHERE extractor IS NULL",
+            "passages_failed": "SELECT count(*) FROM passage WHERE failure IS NOT NULL",
+            "triples_rejected": "SELECT count(*) FROM rejected",
+        }
+        return {name: self._db.execute(query).fetchone()[0] for name, query in queries.items()}
+
+    def triples_by_extractor(self) -> dict[str, int]:
+        """Which extractor made how many triples."""
+        return dict(
+            self._db.execute(
+                "SELECT p.extractor, count(*) FROM triple t JOIN passage p ON p.number = t.passage GROUP BY 1 ORDER BY 1"
+            )
+        )
+
+    def failures(self) -> list[tuple[str, str]]:
+        """Passages whose extraction failed, with the reason."""
+        return self._db.execute("SELECT id, failure FROM passage WHERE failure IS NOT NULL ORDER BY number").fetchall()
+
+    # -- vectors
+
+    def keys_without_vector(self, keys: Iterable[bytes]) -> set[bytes]:
+        """Those of the keys under which no vector is kept."""
+        have = {key for (key,) in self._db.execute("SELECT key FROM vector")}
+        return {key for key in keys if key not in have}
+
+    def put_vectors(self, vectors: Mapping[bytes, NDArray[np.float32]]) -> None:
+        """Keep vectors under their keys."""
+        self._db.executemany(
+            "INSERT OR IGNORE INTO vector VALUES (?, ?)", [(key, row.tobytes()) for key, row in vectors.items()]
+        )
+
+    def vector(self, key: bytes) -> NDArray[np.float32]:
+        """The vector kept under a key."""
+        row = self._db.execute("SELECT vector FROM vector WHERE key = ?", (key,)).fetchone()
+        if row is None:
+            raise IndexDamagedError("a vector is missing from the store: run `triplebeam index` again.")
+        return np.frombuffer(row[0], dtype=np.float32)
+
+    def forget_vectors_but(self, keys: Iterable[bytes]) -> None:
+        """Drop vectors of texts that are no longer there."""
+        self._db.execute("CREATE TEMP TABLE IF NOT EXISTS used (key BLOB PRIMARY KEY)")
+        self._db.execute("DELETE FROM used")
+        self._db.executemany("INSERT OR IGNORE INTO used VALUES (?)", ((key,) for key in keys))
+        self._db.execute("DELETE FROM vector WHERE key NOT IN (SELECT key FROM used)")

@@ -1,0 +1,114 @@
+"""The triple store of an index on disk: arrays, memory-mapped.
+
+Triples are numbered in the order of their passages, so a passage's triples are a range. From an entity to its triples leads
+an adjacency in compressed sparse rows: ``entity_triples[entity_starts[e] : entity_starts[e + 1]]``.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.index.columns import StringColumn, write_strings
+from triplebeam.index.passages import PassageTable
+from triplebeam.index.vectors import VectorIndex, top
+from triplebeam.triple import Triple, entity_key
+
+
+def write_triple_graph(folder: Path, triples: Sequence[Triple], passage_rows: Sequence[int], passages: int) -> int:
+    """Write the columns and adjacencies; the number of entities comes back."""
+    write_strings(folder / "triple_subjects", (t.subject for t in triples))
+    write_strings(folder / "triple_predicates", (t.predicate for t in triples))
+    write_strings(folder / "triple_objects", (t.object for t in triples))
+    numbers: dict[str, int] = {}
+    names: list[str] = []
+
+    def number(name: str) -> int:
+        key = entity_key(name)
+        if key not in numbers:
+            numbers[key] = len(numbers)
+            names.append(name)
+        return numbers[key]
+
+    ends = np.array([(number(t.subject), number(t.object)) for t in triples], np.int64).reshape(-1, 2)
+    write_strings(folder / "entity_names", names)
+    np.save(folder / "triple_entities.npy", ends)
+    np.save(folder / "triple_passages.npy", np.array(passage_rows, np.int64))
+    np.save(folder / "passage_triple_starts.npy", np.searchsorted(passage_rows, np.arange(passages + 1)))
+    starts, rows = _adjacency(ends, len(names))
+    np.save(folder / "entity_starts.npy", starts)
+    np.save(folder / "entity_triples.npy", rows)
+    return len(names)
+
+
+def _adjacency(ends: NDArray[np.int64], entities: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Entity to triples, each once though it be subject and object of the same triple."""
+    rows = np.repeat(np.arange(len(ends)), 2)
+    pairs = np.unique(np.stack([ends.ravel(), rows], axis=1), axis=0)
+    return np.searchsorted(pairs[:, 0], np.arange(entities + 1)), np.ascontiguousarray(pairs[:, 1])
+
+
+class TripleGraph:
+    """`TripleStore` over the files of a generation."""
+
+    def __init__(self, folder: Path, passages: PassageTable) -> None:
+        self._passages = passages
+        self._subjects = StringColumn(folder / "triple_subjects")
+        self._predicates = StringColumn(folder / "triple_predicates")
+        self._objects = StringColumn(folder / "triple_objects")
+        self.entity_names = StringColumn(folder / "entity_names")
+        self._vectors = VectorIndex(folder / "triple_vectors.npy")
+        self._ends: NDArray[np.int64] = np.load(folder / "triple_entities.npy", mmap_mode="r")
+        self._passage_rows: NDArray[np.int64] = np.load(folder / "triple_passages.npy", mmap_mode="r")
+        self._passage_starts: NDArray[np.int64] = np.load(folder / "passage_triple_starts.npy", mmap_mode="r")
+        self._entity_starts: NDArray[np.int64] = np.load(folder / "entity_starts.npy", mmap_mode="r")
+        self._entity_triples: NDArray[np.int64] = np.load(folder / "entity_triples.npy", mmap_mode="r")
+
+    def __len__(self) -> int:
+        return len(self._subjects)
+
+    def triple(self, triple_id: int) -> Triple:
+        """The triple itself."""
+        row = int(triple_id)
+        return Triple(self._subjects[row], self._predicates[row], self._objects[row])
+
+    def triples_of(self, passage_ids: Sequence[str]) -> NDArray[np.int64]:
+        """The triples of these passages."""
+        rows = [self._passages.row(passage_id) for passage_id in passage_ids]
+        ranges = [np.arange(self._passage_starts[row], self._passage_starts[row + 1]) for row in rows]
+        return np.concatenate(ranges) if ranges else np.zeros(0, np.int64)
+
+    def passage_of(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> list[str]:
+        """The passage of each triple."""
+        return self._passages.ids(self._passage_rows[np.asarray(triple_ids, np.int64)])
+
+    def vectors(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
+        """The stored unit vector of each triple."""
+        return np.asarray(self._vectors.rows[np.asarray(triple_ids, np.int64)])
+
+    def nearest(self, vectors: NDArray[np.float32], k: int) -> NDArray[np.int64]:
+        """For each vector the k triples nearest to it, best first."""
+        return np.array([self.search(vector, k)[0] for vector in vectors], np.int64).reshape(len(vectors), -1)
+
+    def search(self, vector: NDArray[np.float32], k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The k triples nearest to one vector, with their cosines."""
+        return self._vectors.nearest(vector, k)
+
+    def neighbours(
+        self, triple_ids: Sequence[int] | NDArray[np.int64], query: NDArray[np.float32], limit: int
+    ) -> list[NDArray[np.int64]]:
+        """The most similar to the query among the triples that share an entity with each of these."""
+        around = [self._around(int(triple_id)) for triple_id in triple_ids]
+        # One gather for all: beams often stand on the same hub.
+        pool = np.unique(np.concatenate(around)) if around else np.zeros(0, np.int64)
+        similarity = np.asarray(self._vectors.rows[pool] @ query)
+        return [ids[top(similarity[np.searchsorted(pool, ids)], limit)] for ids in around]
+
+    def _around(self, triple_id: int) -> NDArray[np.int64]:
+        """Triples that share the subject or the object, without the triple itself, in rising order."""
+        shared = np.unique(np.concatenate([self._of_entity(int(entity)) for entity in self._ends[triple_id]]))
+        return shared[shared != triple_id]
+
+    def _of_entity(self, entity: int) -> NDArray[np.int64]:
+        return self._entity_triples[self._entity_starts[entity] : self._entity_starts[entity + 1]]

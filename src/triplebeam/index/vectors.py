@@ -1,0 +1,100 @@
+"""Unit vectors on disk, searched exactly while they are few and by a one-bit scan with exact reranking when they are many."""
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Above this many rows a scan of one bit a dimension, reranked exactly, beats the exact product several times over.
+EXACT_UP_TO = 300_000
+#: Candidates of the one-bit scan that are reranked exactly, at least.
+RERANK_AT_LEAST = 400
+RERANK_PER_RESULT = 40
+
+
+class VectorWriter:
+    """Fills a file of vectors without holding them in memory."""
+
+    def __init__(self, path: Path, rows: int, dimension: int, exact_up_to: int = EXACT_UP_TO) -> None:
+        self._path = path
+        self._exact_up_to = exact_up_to
+        self._array = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(rows, dimension))
+        self._row = 0
+
+    def append(self, vector: NDArray[np.float32]) -> None:
+        """Write the next row."""
+        self._array[self._row] = vector
+        self._row += 1
+
+    def close(self) -> None:
+        """Write the file out and, where there are many vectors, the one-bit codes beside it."""
+        if self._row != len(self._array):
+            raise ValueError(f"{self._row} vectors were written where {len(self._array)} were announced")
+        self._array.flush()
+        if len(self._array) > self._exact_up_to:
+            _write_codes(_codes_path(self._path), self._array)
+        del self._array
+
+
+def _codes_path(path: Path) -> Path:
+    return path.with_suffix(".codes")
+
+
+def _write_codes(path: Path, vectors: NDArray[np.float32]) -> None:
+    import faiss
+
+    codes = faiss.IndexRaBitQ(vectors.shape[1], faiss.METRIC_INNER_PRODUCT)
+    codes.train(vectors[:: max(1, len(vectors) // 20_000)])
+    for start in range(0, len(vectors), 50_000):
+        codes.add(np.ascontiguousarray(vectors[start : start + 50_000]))
+    faiss.write_index(codes, str(path))
+
+
+def top(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
+    """Positions of the best k, best first, ties by position."""
+    if k < len(scores):
+        # Everything as good as the k-th, so that a tie at the border is settled by position and not by chance.
+        border = np.partition(scores, len(scores) - k)[len(scores) - k]
+        best = np.flatnonzero(scores >= border)
+    else:
+        best = np.arange(len(scores))
+    return best[np.argsort(-scores[best], kind="stable")][:k]
+
+
+class VectorIndex:
+    """Rows by number, and the rows nearest to a vector."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.rows: NDArray[np.float32] = np.load(path, mmap_mode="r")
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @cached_property
+    def _codes(self) -> Any:
+        """The one-bit codes, where there are any."""
+        if not _codes_path(self._path).exists():
+            return None
+        import faiss
+
+        return faiss.read_index(str(_codes_path(self._path)), faiss.IO_FLAG_MMAP)
+
+    def nearest(self, vector: NDArray[np.float32], k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The k rows of highest cosine and their cosines, ties by row."""
+        if k <= 0 or not len(self):
+            return np.zeros(0, np.int64), np.zeros(0, np.float32)
+        candidates = self._candidates(vector, k)
+        scores = np.asarray((self.rows if candidates is None else self.rows[candidates]) @ vector)
+        best = top(scores, k)
+        return (best if candidates is None else candidates[best]), scores[best]
+
+    def _candidates(self, vector: NDArray[np.float32], k: int) -> NDArray[np.int64] | None:
+        """Rows worth an exact look: all of them (None) while there are few."""
+        wanted = max(RERANK_AT_LEAST, RERANK_PER_RESULT * k)
+        if self._codes is None or wanted >= len(self):
+            return None
+        _, rows = self._codes.search(vector[None], wanted)
+        return np.sort(rows[0][rows[0] >= 0])

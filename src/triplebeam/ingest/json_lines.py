@@ -1,0 +1,86 @@
+"""JSON lines, plain or gzipped: one passage a line, as in a BEIR corpus."""
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any, cast
+
+from triplebeam.errors import SourceError
+from triplebeam.ingest.text import storable
+from triplebeam.passage import Document
+
+
+def read_json_lines(path: Path, name: str) -> Iterator[tuple[int, Document | str]]:
+    """Give each line's number with its document, or with the reason why it is none. Blank lines are passed over.
+
+    Fields: ``id`` or ``_id`` (without one, the id is ``name:line number``), ``text``, ``title``, ``metadata``.
+    """
+    with _open(path) as file:
+        try:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield number, _parse(line, f"{name}:{number}")
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise SourceError(f"the gzip file is damaged ({error}); what came before was read") from error
+
+
+def _open(path: Path) -> IO[bytes]:
+    return cast(IO[bytes], gzip.open(path)) if path.suffix.lower() == ".gz" else path.open("rb")
+
+
+def _parse(line: bytes, default_id: str) -> Document | str:
+    try:
+        row = json.loads(line.decode("utf-8-sig"))
+        return _document(row, default_id)
+    except UnicodeDecodeError as error:
+        return f"byte {error.start} of the line is not UTF-8"
+    except json.JSONDecodeError as error:
+        return f"it is not JSON: {error.msg} at column {error.colno}"
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, brackets without end
+        return f"its JSON cannot be read: {error}"
+    except SourceError as error:
+        return str(error)
+
+
+def _document(row: object, default_id: str) -> Document:
+    if not isinstance(row, dict):
+        raise SourceError("it is not a JSON object")
+    text = _string(row, "text")
+    if not text.strip():
+        raise SourceError('its "text" is missing or empty')
+    return Document(
+        id=_id(row) or default_id,
+        text=text,
+        title=_string(row, "title"),
+        metadata=_metadata(row.get("metadata")),
+        is_passage=True,
+    )
+
+
+def _string(row: Mapping[str, Any], field: str) -> str:
+    value = row.get(field)
+    if value is not None and not isinstance(value, str):
+        raise SourceError(f'its "{field}" is not a string')
+    return storable(value or "")
+
+
+def _id(row: Mapping[str, Any]) -> str:
+    value = row["id"] if row.get("id") is not None else row.get("_id")
+    if value is not None and (isinstance(value, bool) or not isinstance(value, str | int)):
+        raise SourceError("its id is neither a string nor an integer")
+    return "" if value is None else storable(str(value))
+
+
+def _metadata(fields: object) -> Mapping[str, str]:
+    """Values as strings: a string as it is, anything else as JSON writes it; null is left out."""
+    if fields is None:
+        return {}
+    if not isinstance(fields, dict):
+        raise SourceError('its "metadata" is not a JSON object')
+    return {storable(name): _value(value) for name, value in fields.items() if value is not None}
+
+
+def _value(value: object) -> str:
+    return storable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))

@@ -1,0 +1,30 @@
+"""What reading a source can give: a document, or the reason why there is none."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from triplebeam.passage import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A file, or a line of one, that should have been a document and is not."""
+
+    source: str
+    reason: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        """One line for a person: the place, then the reason."""
+        place = self.source if self.line is None else f"{self.source}, line {self.line}"
+        return f"{place}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file of a kind that is not read, met in a folder. No error: folders hold all sorts of things."""
+
+    source: str
+
+
+Reading: TypeAlias = Document | Unreadable | Skipped

@@ -1,0 +1,135 @@
+"""Cut a document into passages.
+
+Paragraphs are packed into a passage while they fit. One that does not fit by itself is cut at sentence borders; a
+sentence that does not fit is cut at line ends, then between words, then (a word as long as a passage) between tokens.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
+
+from triplebeam.errors import BadInputError
+from triplebeam.ingest.sentences import Span, sentence_spans, trimmed
+from triplebeam.passage import Document, Passage
+
+_Cutter: TypeAlias = Callable[[str, int, int], Iterator[Span]]
+
+# Chinese and Japanese put no space between words: each character counts. So does every further 40 characters of a
+# "word" that is none, such as encoded data.
+_IDEOGRAPHS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_TOKEN = re.compile(rf"[{_IDEOGRAPHS}]|[^\W{_IDEOGRAPHS}]{{1,40}}|[^\w\s]")
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
+_LINE_END = re.compile(r"\n")
+_WORD = re.compile(r"\S+")
+_HEADING_TOKENS = 16
+_ENDS_LIKE_PROSE = tuple(".!?…;,。！？”\"'’)")
+
+
+def split(document: Document, limit: int = 200, *, force: bool = False) -> list[Passage]:
+    """Cut a document into passages of at most ``limit`` tokens, each a stretch of its text as it stands.
+
+    A token here is a word or a punctuation mark, found by a simple regular expression: close to what models count, and
+    the same for all of them. A document that is a passage already stays whole, with its own id, unless ``force``.
+    """
+    if limit < 1:
+        raise BadInputError(f"A passage of at most {limit} tokens holds nothing; give a limit of 1 or more.")
+    whole = trimmed(document.text, 0, len(document.text))
+    if document.is_passage and not force:
+        return [] if whole is None else [_passage(document, document.id, 0, whole)]
+    spans = _pack(document.text, (0, len(document.text)), limit, limit, _CUTTERS)
+    return [_passage(document, f"{document.id}#{position}", position, span) for position, span in enumerate(spans)]
+
+
+def _passage(document: Document, passage_id: str, position: int, span: Span) -> Passage:
+    start, end = span
+    return Passage(
+        id=passage_id,
+        text=document.text[start:end],
+        title=document.title,
+        document_id=document.id,
+        position=position,
+        start=start,
+        end=end,
+        metadata=document.metadata,
+    )
+
+
+def _pack(text: str, span: Span, limit: int, enough: int, cutters: Sequence[_Cutter]) -> Iterator[Span]:
+    """Cut with the first cutter and join neighbours again, up to the limit and only while they hold less than
+    ``enough``. What is over the limit by itself goes to the next cutter.
+    """
+    first = last = size = 0  # the passage being filled; empty while its size is 0
+    for start, end in cutters[0](text, *span):
+        tokens = _count(text, start, end)
+        if size and (size >= enough or size + tokens > limit):
+            yield first, last
+            size = 0
+        if tokens > limit:
+            yield from _pack(text, (start, end), limit, _even_share(tokens, limit), cutters[1:])
+            continue
+        first, last, size = (first if size else start), end, size + tokens
+    if size:
+        yield first, last
+
+
+def _even_share(tokens: int, limit: int) -> int:
+    """How full a passage should be, so that a text just over the limit gives two halves and no crumb."""
+    passages = -(-tokens // limit)
+    return -(-tokens // passages)
+
+
+def _count(text: str, start: int, end: int) -> int:
+    return len(_TOKEN.findall(text, start, end))
+
+
+def _between(text: str, start: int, end: int, border: re.Pattern[str]) -> Iterator[Span]:
+    """The stretches between borders."""
+    for match in border.finditer(text, start, end):
+        if (span := trimmed(text, start, match.start())) is not None:
+            yield span
+        start = match.end()
+    if (span := trimmed(text, start, end)) is not None:
+        yield span
+
+
+def _paragraphs(text: str, start: int, end: int) -> Iterator[Span]:
+    """Paragraphs, each with the headings above it: a heading by itself answers nothing."""
+    opened: int | None = None
+    for first, last in _between(text, start, end, _BLANK_LINE):
+        opened = first if opened is None else opened
+        if not _is_heading(text, first, last):
+            yield opened, last
+            opened = None
+        closing = last
+    if opened is not None:
+        yield opened, closing
+
+
+def _is_heading(text: str, start: int, end: int) -> bool:
+    """Short, on one line, and not ended as a sentence is."""
+    return (
+        end - start < 10 * _HEADING_TOKENS
+        and "\n" not in text[start:end]
+        and not text[start:end].endswith(_ENDS_LIKE_PROSE)
+        and _count(text, start, end) <= _HEADING_TOKENS
+    )
+
+
+def _sentences(text: str, start: int, end: int) -> Iterator[Span]:
+    for paragraph in _between(text, start, end, _BLANK_LINE):
+        yield from sentence_spans(text, *paragraph)
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[Span]:
+    return _between(text, start, end, _LINE_END)
+
+
+def _words(text: str, start: int, end: int) -> Iterator[Span]:
+    return (match.span() for match in _WORD.finditer(text, start, end))
+
+
+def _tokens(text: str, start: int, end: int) -> Iterator[Span]:
+    return (match.span() for match in _TOKEN.finditer(text, start, end))
+
+
+_CUTTERS: Sequence[_Cutter] = (_paragraphs, _sentences, _lines, _words, _tokens)

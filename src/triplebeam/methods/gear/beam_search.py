@@ -1,0 +1,94 @@
+"""GeAR, Algorithm 1: diverse triple beam search.
+
+Followed to the letter: the cumulative score of line 13, the diversity weight of line 18 (also where a score is negative, where
+it raises the score), `exists` over all triples of the last beams (line 11). Decided where the paper is silent:
+
+- neighbours of a hub are ranked by similarity to the query before they are cut at ``neighbours``;
+- `exists` compares triple ids, so the same fact from another passage is another triple;
+- when every beam is at a dead end, the last beams are kept (as printed, the algorithm would return nothing);
+- between equal scores the one found first stays in front.
+
+The oracle in ``tests/oracles/diverse_triple_beam_search.py`` is a slow transcription with the paper's line numbers.
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.index.triple_store import TripleStore
+from triplebeam.methods.gear.score import ChainScorer
+
+
+class Beams(NamedTuple):
+    """The sequences kept after a step, best first: a score each, and a row of triple ids each."""
+
+    scores: NDArray[np.float64]
+    chains: NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiverseTripleBeamSearch:
+    """Grows chains of neighbouring triples from initial triples towards a query."""
+
+    triples: TripleStore = field(repr=False)
+    scorer: ChainScorer
+    width: int = 10
+    """b: beams kept at each step."""
+    length: int = 2
+    """l: triples in a chain."""
+    neighbours: int = 100
+    """Neighbours of a beam's last triple that are looked at."""
+    diversity: float | None = None
+    """γ: twice the width unless given; infinity switches diversity off."""
+
+    def search(self, query: NDArray[np.float32], initial: NDArray[np.int64]) -> Beams:
+        """Algorithm 1: the best chains that begin with one of the initial triples."""
+        beams = self._start(query, initial)
+        for _ in range(self.length - 1):  # line 6
+            grown = self._grow(query, beams)
+            if not len(grown.scores):
+                return beams
+            beams = grown
+        return beams  # line 21
+
+    def _start(self, query: NDArray[np.float32], initial: NDArray[np.int64]) -> Beams:
+        """Lines 1-5: the best of the initial triples, each a chain of one."""
+        chains = np.asarray(initial, np.int64).reshape(-1, 1)
+        if not len(chains):
+            return Beams(np.zeros(0), chains)
+        scores = self.scorer.score(query, chains, np.zeros(len(chains), np.int64)).astype(np.float64)
+        return _best(Beams(scores, chains), self.width)
+
+    def _grow(self, query: NDArray[np.float32], beams: Beams) -> Beams:
+        """Lines 7-20: every beam with every neighbour of its last triple, the best of them all."""
+        parents, chains = self._candidates(query, beams)
+        if not len(chains):
+            return Beams(np.zeros(0), chains)
+        scores = beams.scores[parents] + self.scorer.score(query, chains, parents)  # line 13
+        considered = np.isfinite(scores)
+        parents, chains, scores = parents[considered], chains[considered], scores[considered]
+        return _best(Beams(self._diversify(scores, parents), chains), self.width)  # line 20
+
+    def _candidates(self, query: NDArray[np.float32], beams: Beams) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Lines 8-12 and the concatenation of line 13: the extended chains, and which beam each extends."""
+        near = self.triples.neighbours(beams.chains[:, -1], query, self.neighbours)  # line 10
+        fresh = [ids[~np.isin(ids, beams.chains)] for ids in near]  # lines 11, 12
+        parents = np.repeat(np.arange(len(fresh)), [len(ids) for ids in fresh])
+        return parents, np.column_stack([beams.chains[parents], np.concatenate(fresh)])
+
+    def _diversify(self, scores: NDArray[np.float64], parents: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Lines 15-19: within a beam, the n-th best candidate is weighted by exp(-min(n, γ) / γ)."""
+        gamma = 2 * self.width if self.diversity is None else self.diversity
+        order = np.lexsort((-scores, parents))  # line 15, stable
+        begins = np.searchsorted(parents[order], parents[order])
+        place = np.empty(len(scores))
+        place[order] = np.arange(len(scores)) - begins  # line 16: n
+        return scores * np.exp(-np.minimum(place, gamma) / gamma)  # line 18
+
+
+def _best(beams: Beams, width: int) -> Beams:
+    """top(B, b)."""
+    order = np.argsort(-beams.scores, kind="stable")[:width]
+    return Beams(beams.scores[order], beams.chains[order])

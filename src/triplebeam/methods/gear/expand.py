@@ -1,0 +1,90 @@
+"""GeAR, Eq. 3: graph expansion around any base retriever.
+
+Followed to the letter: `NaiveGE` starts the beam search from all triples of the base passages; `SyncGE` from the stored triples
+nearest to what a reader found in them (Eq. 1, 2); the beams, flattened breadth first, give passages that are fused with
+the base list by RRF (Eq. 3). Ours where the paper is silent: 15 base passages for a single step, the RRF constant 60, and
+breadth first means by depth, then by beam.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.index.triple_store import TripleStore
+from triplebeam.methods.gear.beam_search import Beams, DiverseTripleBeamSearch
+from triplebeam.methods.gear.link import triple_link
+from triplebeam.methods.gear.read import Reader
+from triplebeam.methods.gear.score import ChainScorer
+from triplebeam.ranking import Hit, Ranking
+from triplebeam.retrieve.fuse import reciprocal_rank_fusion
+from triplebeam.retrieve.retriever import Retriever
+from triplebeam.triple import Chain
+
+
+def passages_along(beams: Beams, triples: TripleStore) -> Ranking:
+    """C̃: the passages of the beams' triples, breadth first, each once, with the chains that pass through it."""
+    flat = beams.chains.T.ravel()  # by depth, then by beam
+    chains: dict[str, dict[Chain, None]] = {passage_id: {} for passage_id in triples.passage_of(flat)}
+    for row in beams.chains.tolist():
+        chain = tuple(triples.triple(triple_id) for triple_id in row)
+        for passage_id in triples.passage_of(row):
+            chains[passage_id][chain] = None
+    # Ranks alone count in the fusion; the scores say just that.
+    return Ranking(Hit(id_, 1 / rank, tuple(through)) for rank, (id_, through) in enumerate(chains.items(), start=1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _GraphExpansion:
+    """What both forms share: a base, a graph, and the walk from the base's triples."""
+
+    base: Retriever
+    triples: TripleStore
+    scorer: ChainScorer
+    base_k: int = 15
+    """Passages taken from the base; more where more are asked for."""
+    width: int = 10
+    length: int = 2
+    neighbours: int = 100
+    diversity: float | None = None
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        """Eq. 3: RRF of the passages along the beams and the base list."""
+        base = self.base.retrieve(query, max(k, self.base_k))
+        beams = self._walk(query, self._initial_triples(query, base.ids))
+        return reciprocal_rank_fusion([passages_along(beams, self.triples), base]).top(k)
+
+    def _walk(self, query: str, initial: NDArray[np.int64]) -> Beams:
+        search = DiverseTripleBeamSearch(
+            triples=self.triples,
+            scorer=self.scorer,
+            width=self.width,
+            length=self.length,
+            neighbours=self.neighbours,
+            diversity=self.diversity,
+        )
+        (vector,) = self.scorer.embedder.embed([query], kind="query")
+        return search.search(vector, initial)
+
+    def _initial_triples(self, query: str, passage_ids: Sequence[str]) -> NDArray[np.int64]:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class NaiveGE(_GraphExpansion):
+    """Graph expansion without a model: the walk starts from every triple of the base passages."""
+
+    def _initial_triples(self, query: str, passage_ids: Sequence[str]) -> NDArray[np.int64]:
+        return self.triples.triples_of(passage_ids)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SyncGE(_GraphExpansion):
+    """Synchronised graph expansion: a reader says which facts matter, and the walk starts from those."""
+
+    reader: Reader
+
+    def _initial_triples(self, query: str, passage_ids: Sequence[str]) -> NDArray[np.int64]:
+        """Eq. 1 and 2."""
+        return triple_link(self.reader.read(query, passage_ids), self.triples, self.scorer.embedder)

@@ -1,0 +1,24 @@
+"""Reciprocal rank fusion (Cormack, Clarke & Büttcher, 2009): lists into one, by ranks alone."""
+
+import math
+from collections.abc import Sequence
+
+from triplebeam.ranking import Hit, Ranking
+from triplebeam.triple import Chain
+
+#: Cormack's constant.
+CONSTANT = 60
+
+
+def reciprocal_rank_fusion(rankings: Sequence[Ranking], constant: float = CONSTANT) -> Ranking:
+    """RRF(d) = Σ 1 / (constant + rank of d), over the rankings that hold d; ranks begin at 1.
+
+    The sum is rounded once (`math.fsum`), so equal contributions tie whatever the order of the lists.
+    """
+    parts: dict[str, list[float]] = {}
+    chains: dict[str, dict[Chain, None]] = {}
+    for ranking in rankings:
+        for rank, hit in enumerate(ranking, start=1):
+            parts.setdefault(hit.passage_id, []).append(1 / (constant + rank))
+            chains.setdefault(hit.passage_id, {}).update(dict.fromkeys(hit.chains))
+    return Ranking.of(Hit(id_, math.fsum(terms), tuple(chains[id_])) for id_, terms in parts.items())

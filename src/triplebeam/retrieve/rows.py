@@ -1,0 +1,30 @@
+"""From the rows of an engine to a ranking of passages."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.ranking import Hit, Ranking
+
+#: Given k, the best k rows of an engine and their scores.
+Search: TypeAlias = Callable[[int], tuple[NDArray[np.int64], NDArray[np.float32]]]
+#: From rows to the passages they belong to: a passage's row is its own, a triple's row is its passage's.
+PassageOf: TypeAlias = Callable[[NDArray[np.int64]], list[str]]
+
+
+def rank_passages(search: Search, passage_of: PassageOf, k: int) -> Ranking:
+    """The k best passages by their best row.
+
+    Several triples may lead to one passage, so more rows are asked for until there are k passages or no more rows.
+    """
+    wanted = k
+    while True:
+        rows, scores = search(wanted)
+        best: dict[str, float] = {}
+        for passage_id, score in zip(passage_of(rows), scores.tolist(), strict=True):
+            best.setdefault(passage_id, score)
+        if len(best) >= k or len(rows) < wanted:
+            return Ranking.of(Hit(passage_id, score) for passage_id, score in best.items()).top(k)
+        wanted *= 2
