@@ -1,1 +1,58 @@
-"""Text to unit vectors."""
+"""Text to unit vectors. ``load_embedder`` is the door: it turns the name of a model into an embedder."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError
+from triplebeam.progress import Progress, silent
+
+_MINILM = ("minilm", "all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2")
+_ENDPOINT = "openai:"
+_GRAPHS = ("model.onnx", "onnx/model.onnx", "model.safetensors")
+
+
+def load_embedder(
+    name: str,
+    home: Path,
+    *,
+    offline: bool = False,
+    progress: Progress = silent,
+    base_url: str | None = None,
+    api_key: str | None = None,
+) -> Embedder:
+    """The embedder called ``name``; weights that are not in ``home`` yet are got and kept there.
+
+    A name is ``minilm``, a folder that holds a model, ``openai:MODEL`` at an endpoint, or ``organisation/model`` on the
+    model hub.
+    """
+    if name.startswith(_ENDPOINT):
+        from triplebeam.embed.openai_compatible import OpenAICompatibleEmbedder
+
+        return OpenAICompatibleEmbedder(name.removeprefix(_ENDPOINT), base_url=base_url, api_key=api_key)
+    from triplebeam.embed.onnx_embedder import OnnxEmbedder
+
+    if name not in _MINILM and Path(name).is_dir():
+        return OnnxEmbedder.from_folder(Path(name), name=name)
+    folder = _installed(name, home, offline=offline, progress=progress)
+    return OnnxEmbedder.from_folder(folder, name=_MINILM[0] if name in _MINILM else name)
+
+
+def _installed(name: str, home: Path, *, offline: bool, progress: Progress) -> Path:
+    from triplebeam.weights import MINILM, ensure, ensure_from_hub
+
+    if name in _MINILM:
+        return ensure(MINILM, home, offline=offline, progress=progress)
+    organisation, slash, model = name.partition("/")
+    if not (organisation and slash and model) or "/" in model or name.startswith((".", "~")):
+        raise BadInputError(
+            f"{name!r} names no embedder: give 'minilm', an existing folder, 'openai:MODEL' or 'organisation/model'."
+        )
+    return ensure_from_hub(name, _needed, home, offline=offline, progress=progress)
+
+
+def _needed(names: Sequence[str]) -> list[str]:
+    """What an embedder reads, of all that a hub's repository may hold: one graph and the small files beside it."""
+    graph = next((graph for graph in _GRAPHS if graph in names), "")
+    small = [name for name in names if name.endswith(".json") and name.rpartition("/")[0] in ("", "1_Pooling")]
+    return small + [name for name in names if name in (graph, f"{graph}_data")]

@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from triplebeam.errors import BadInputError, ModelMissingError
+from triplebeam.weights import CHECKSUMS
 
 Pooling: TypeAlias = Literal["mean", "cls"]
 
-#: Written at installation, in the form ``sha256sum`` prints: spares hashing large files at every start.
-CHECKSUMS = "SHA256SUMS"
 _GRAPHS = ("model.onnx", "onnx/model.onnx")
 _WEIGHTS = "model.safetensors"
 _RUN_HERE = ("Transformer", "Pooling", "Normalize")

@@ -132,6 +132,7 @@ def _tokenizer(folder: ModelFolder) -> Any:
 
 def _session(folder: ModelFolder, threads: int) -> Any:
     import onnxruntime
+    from onnxruntime.capi import onnxruntime_pybind11_state as errors
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
@@ -147,7 +148,7 @@ def _session(folder: ModelFolder, threads: int) -> Any:
         options.add_external_initializers(list(weights), values)
     try:
         return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
-    except (RuntimeError, ValueError) as error:
+    except (errors.Fail, errors.InvalidGraph, errors.InvalidProtobuf, errors.NotImplemented) as error:
         raise ModelMissingError(
             f"{folder.weights_file} cannot be run ({error}): get the model's files again."
         ) from error

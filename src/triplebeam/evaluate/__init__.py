@@ -1,0 +1,1 @@
+"""Rankings to numbers."""

@@ -1,7 +1,6 @@
 """Any endpoint that speaks OpenAI's chat completions: OpenAI itself, vLLM, llama.cpp, Ollama, a gateway."""
 
 import os
-import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -42,8 +41,6 @@ class OpenAICompatible:
     timeout: float = 120.0
     concurrency: int = 4
     max_retries: int = 2
-    _plain_text_only: threading.Event = field(default_factory=threading.Event, init=False, repr=False, compare=False)
-    """Set once the endpoint has refused ``response_format``, so that it is not asked twice for every prompt."""
 
     def __post_init__(self) -> None:
         if not self._url.startswith(("http://", "https://")):
@@ -81,15 +78,13 @@ class OpenAICompatible:
         return OpenAI(api_key=key or _NO_KEY, base_url=self._url, timeout=self.timeout, max_retries=self.max_retries)
 
     def _complete(self, client: "OpenAI", prompt: Prompt) -> Completion:
-        with_schema = prompt.schema is not None and not self._plain_text_only.is_set()
         try:
-            return self._ask(client, prompt, with_schema=with_schema)
+            return self._ask(client, prompt, with_schema=True)
         except PromptRefusedError:
-            if not with_schema:
+            if prompt.schema is None:
                 raise
-        completion = self._ask(client, prompt, with_schema=False)
-        self._plain_text_only.set()
-        return completion
+        # It may be the schema that was refused, and endpoints do not agree on how to say so.
+        return self._ask(client, prompt, with_schema=False)
 
     def _ask(self, client: "OpenAI", prompt: Prompt, *, with_schema: bool) -> Completion:
         from openai import APIConnectionError, APIStatusError

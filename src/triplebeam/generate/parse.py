@@ -39,25 +39,26 @@ def read_object(text: str) -> dict[str, object]:
     """The first JSON object in a text: thoughts, code fences and prose around it left out, small damage repaired."""
     answer = _THINKING.sub("", text)
     start = answer.find("{")
-    value = _decode(answer[start:]) if start >= 0 else None
+    try:
+        value = _decode(answer[start:]) if start >= 0 else None
+    except RecursionError:  # a model that loops can nest brackets without end
+        value = None
     if not isinstance(value, dict):
         raise EndpointError(_complaint("holds no JSON object", text, "ask again or use a stronger model"))
-    # An escape such as "\\ud83d" without its second half decodes to a text that no file or database takes.
-    sound: dict[str, object] = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
-    return sound
+    return value
 
 
 def _decode(text: str) -> object:
     from json_repair import repair_json
 
     try:
-        return json.JSONDecoder().raw_decode(text)[0]
+        value = json.JSONDecoder().raw_decode(text)[0]
     except ValueError:
         value = repair_json(text, return_objects=True)
         # Prose after a damaged object is repaired too: it comes as further values.
-        return value[0] if isinstance(value, list) and value else value
-    except RecursionError:
-        return None
+        value = value[0] if isinstance(value, list) and value else value
+    # An escape such as "\\ud83d" without its second half decodes to a text that no file or database takes.
+    return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
 
 
 def _complaint(problem: str, text: str, advice: str) -> str:

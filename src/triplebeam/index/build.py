@@ -14,7 +14,7 @@ from typing import TypeVar
 from filelock import FileLock, Timeout
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError, IndexBusyError, IndexDamagedError
+from triplebeam.errors import BadInputError, IndexBusyError, IndexDamagedError, SourceError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.index.manifest import Manifest, is_index, read_manifest
 from triplebeam.index.publish import publish_generation
@@ -27,7 +27,7 @@ from triplebeam.progress import Progress, silent
 T = TypeVar("T")
 
 #: Texts encoded between two commits: few enough to lose little, many enough to sort by length.
-ENCODING_WINDOW = 2048
+ENCODING_WINDOW = 512
 EXTRACTION_WINDOW = 64
 READING_WINDOW = 256
 
@@ -91,25 +91,29 @@ class IndexBuilder:
                     elif isinstance(source, Skipped):
                         report.skipped.append(source)
                     else:
+                        self._put(store, source, report)
                         document_ids[source.id] = None
-                        report.documents_changed += self._put(store, source)
             report.documents_seen = len(document_ids)
             self.progress("read", len(document_ids), 0)
         return document_ids
 
-    def _put(self, store: Store, document: Document) -> bool:
+    def _put(self, store: Store, document: Document, report: BuildReport) -> None:
         passages = split(document, self.passage_tokens, force=self.split_passages)
-        return store.put_document(document, passages)
+        try:
+            report.documents_changed += store.put_document(document, passages)
+        except SourceError as error:
+            report.unreadable.append(Unreadable(document.id, str(error)))
 
     def _extract(self, store: Store, extractor: Extractor, document_ids: Iterable[str], report: BuildReport) -> None:
-        waiting = list(store.passages_awaiting(extractor.name, document_ids))
+        name = extractor.name
+        waiting = list(store.passages_awaiting(name, document_ids))
         extractions = extractor.extract(passage for _, passage in waiting)
         pairs = zip(waiting, extractions, strict=True)
         self.progress("extract", 0, len(waiting))
         for window in _windows(pairs, EXTRACTION_WINDOW):
             with store.transaction():
                 for (number, _), extraction in window:
-                    store.put_extraction(number, extraction, extractor.name)
+                    store.put_extraction(number, extraction, name)
             report.passages_extracted += len(window)
             self.progress("extract", report.passages_extracted, len(waiting))
 

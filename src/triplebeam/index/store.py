@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.errors import IndexDamagedError, IndexFormatError
+from triplebeam.errors import IndexDamagedError, IndexFormatError, SourceError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.passage import Document, Passage
 from triplebeam.triple import Triple
@@ -136,11 +136,15 @@ class Store:
     # -- documents and passages
 
     def put_document(self, document: Document, passages: Sequence[Passage]) -> bool:
-        """Add a document or replace the one of that id; False where nothing changed."""
+        """Add a document or replace the one of that id; False where nothing changed.
+
+        A document whose passages have another document's ids is refused, and nothing is written.
+        """
         digest = _document_hash(document, passages)
         known = self._db.execute("SELECT hash FROM document WHERE id = ?", (document.id,)).fetchone()
         if known and known[0] == digest:
             return False
+        self._check_ids(document, passages)
         self._db.execute("DELETE FROM document WHERE id = ?", (document.id,))
         number = self._db.execute(
             "INSERT INTO document (id, hash, title, text, metadata) VALUES (?, ?, ?, ?, ?)",
@@ -152,6 +156,15 @@ class Store:
         )
         self._changed()
         return True
+
+    def _check_ids(self, document: Document, passages: Sequence[Passage]) -> None:
+        for passage in passages:
+            owner = self._db.execute(
+                "SELECT d.id FROM passage p JOIN document d ON d.number = p.document WHERE p.id = ? AND d.id != ?",
+                (passage.id, document.id),
+            ).fetchone()
+            if owner:
+                raise SourceError(f"its passage id {passage.id!r} belongs to the document {owner[0]!r} already")
 
     def passages(self) -> Iterator[tuple[int, Passage]]:
         """All passages with their numbers, in the order of documents and positions."""

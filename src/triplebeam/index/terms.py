@@ -19,8 +19,7 @@ def _schema() -> Any:
 
     schema = tantivy.SchemaBuilder()
     schema.add_text_field("text", tokenizer_name="en_stem", stored=False)
-    # A fast field gives the row without fetching a stored document.
-    schema.add_unsigned_field("row", stored=True, fast=True)
+    schema.add_unsigned_field("row", stored=True)
     return schema.build()
 
 
@@ -46,7 +45,9 @@ def write_terms(folder: Path, texts: Iterable[str]) -> None:
     # One thread, so that equal input gives equal segments.
     writer = index.writer(heap_size=_WRITER_MEMORY, num_threads=1)
     for row, text in enumerate(texts):
-        writer.add_document(tantivy.Document(text=text, row=row))
+        document = tantivy.Document(text=text)
+        document.add_unsigned("row", row)
+        writer.add_document(document)
     writer.commit()
     writer.wait_merging_threads()
 

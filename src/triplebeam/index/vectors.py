@@ -54,7 +54,7 @@ def _write_codes(path: Path, vectors: NDArray[np.float32]) -> None:
 
 def top(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
     """Positions of the best k, best first, ties by position."""
-    if k < len(scores):
+    if 0 < k < len(scores):
         # Everything as good as the k-th, so that a tie at the border is settled by position and not by chance.
         border = np.partition(scores, len(scores) - k)[len(scores) - k]
         best = np.flatnonzero(scores >= border)

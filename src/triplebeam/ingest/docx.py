@@ -5,12 +5,12 @@ controls, tracked insertions and text boxes.
 """
 
 import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from triplebeam.errors import SourceError
+from triplebeam.ingest.damage import DAMAGE
 from triplebeam.ingest.text import Content, tidy
 from triplebeam.ingest.title import sensible_title
 
@@ -37,17 +37,7 @@ def read_docx(path: Path) -> Content:
             return Content(text, sensible_title(document.core_properties.title) or _first_heading(document))
         except zipfile.BadZipFile as error:
             raise SourceError("it is no docx file, or is protected by a password; save it again as docx") from error
-        # Damaged parts surface as whatever met them first; lxml's XMLSyntaxError is a SyntaxError.
-        except (
-            OpcError,
-            LookupError,
-            ValueError,
-            TypeError,
-            AttributeError,
-            SyntaxError,
-            EOFError,
-            zlib.error,
-        ) as error:
+        except (OpcError, *DAMAGE) as error:
             raise SourceError(f"the docx file is damaged ({type(error).__name__}: {error})") from error
 
 

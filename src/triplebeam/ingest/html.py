@@ -1,6 +1,7 @@
 """HTML to plain text, without what surrounds the content of a page."""
 
 import re
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +19,8 @@ _PARAGRAPHS = (
     "h1 h2 h3 h4 h5 h6 header hr main ol p pre section table ul"
 )
 _LINES = "br caption dd dt li option summary tr"
-_BREAKS = dict.fromkeys(_PARAGRAPHS.split(), "\n\n") | dict.fromkeys(_LINES.split(), "\n") | {"td": "\t", "th": "\t"}
+_BREAKS_AROUND = dict.fromkeys(_PARAGRAPHS.split(), "\n\n")
+_BREAKS_BEFORE = _BREAKS_AROUND | dict.fromkeys(_LINES.split(), "\n") | {"td": "\t", "th": "\t"}
 _DROPPED = frozenset(_BOILERPLATE.split())
 _WHITE_SPACE = re.compile(r"\s+")
 
@@ -39,7 +41,8 @@ def html_content(markup: str) -> Content:
     """Take the text and the title (``<title>``, else the first ``<h1>``) out of markup, however broken."""
     from bs4 import BeautifulSoup
 
-    soup = BeautifulSoup(markup, "lxml")
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # "this looks like a file name", "like XML"
+        soup = BeautifulSoup(markup, "lxml")
     titles = (tag.get_text() for tag in (soup.title, soup.h1) if tag is not None)
     title = next(filter(None, (" ".join(title.split()) for title in titles)), "")
     return Content(tidy("".join(_pieces(soup))), title)
@@ -58,8 +61,8 @@ def _pieces(soup: "Tag") -> Iterator[str]:
             if node.name == "pre":
                 yield "\n\n" + node.get_text().expandtabs() + "\n\n"
                 continue
-            line_break = _BREAKS.get(node.name, "")
-            waiting += [line_break, *reversed(node.contents), line_break]
+            yield _BREAKS_BEFORE.get(node.name, "")
+            waiting += [_BREAKS_AROUND.get(node.name, ""), *reversed(node.contents)]
         elif isinstance(node, PreformattedString):  # a comment, a doctype
             continue
         elif isinstance(node, NavigableString):

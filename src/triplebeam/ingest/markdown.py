@@ -60,7 +60,7 @@ def _pieces(tokens: list["Token"]) -> Iterator[str]:
             yield token.content.expandtabs() + "\n\n"
         elif token.type == "html_block":
             yield html_content(token.content).text + "\n\n"
-        elif token.hidden:  # the paragraph of an item in a tight list
+        elif token.hidden and token.nesting < 0:  # the paragraph of an item in a tight list
             yield "\n"
         else:
             yield _AFTER.get(token.type, "")

@@ -1,22 +1,18 @@
 """PDF to plain text."""
 
 import re
-import struct
-import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triplebeam.errors import SourceError
+from triplebeam.ingest.damage import DAMAGE
 from triplebeam.ingest.text import Content
 from triplebeam.ingest.title import sensible_title
 
 if TYPE_CHECKING:
     from pypdf import PdfReader
 
-# What pypdf lets through from the depths of a damaged file, beside its own errors: the trees it walks are the file's.
-_DAMAGE = (ArithmeticError, AssertionError, AttributeError, EOFError, LookupError, NotImplementedError, RecursionError)
-_MORE_DAMAGE = (TypeError, ValueError, struct.error, zlib.error)
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u00ad]\n(?=[a-zà-ÿ])")
 _ENDS_SENTENCE = re.compile(r"[.!?:。！？][\"'”’»)\]]*\Z")
 
@@ -33,7 +29,7 @@ def read_pdf(path: Path) -> Content:
             title = _title(reader)
         except (FileNotDecryptedError, DependencyError) as error:
             raise SourceError("the PDF is encrypted; save a copy without a password") from error
-        except (PyPdfError, *_DAMAGE, *_MORE_DAMAGE) as error:
+        except (PyPdfError, *DAMAGE) as error:
             raise SourceError(f"the PDF is damaged ({type(error).__name__}: {error})") from error
     if not text:
         raise SourceError("the PDF has no text layer; run character recognition (OCR) on it first")

@@ -51,7 +51,7 @@ def _files(source: Path) -> Iterator[tuple[Path | Unreadable, str]]:
 
 
 def _walk(folder: Path) -> Iterator[Path | Unreadable]:
-    """Files in order of their names. Links are followed, and each real folder is entered once: links may form a loop."""
+    """Files in order of their names. Links are followed, each real folder is entered once: links may form a loop."""
     entered: set[Path] = set()
     waiting = [folder]
     while waiting:

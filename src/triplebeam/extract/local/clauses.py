@@ -3,8 +3,17 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from triplebeam.extract.local.mentions import is_named, is_time
-from triplebeam.extract.local.phrases import noun_phrase, prepositions, says_something, verb_group, with_conjuncts
+from triplebeam.extract.local.mentions import is_common, is_named, is_person, is_time
+from triplebeam.extract.local.owners import owners_of
+from triplebeam.extract.local.phrases import (
+    is_stranded,
+    named_modifiers,
+    noun_phrase,
+    prepositions,
+    says_something,
+    verb_group,
+    with_conjuncts,
+)
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -13,8 +22,9 @@ if TYPE_CHECKING:
 
 _SUBJECTS = ("nsubj", "nsubjpass")
 _OBJECTS = ("dobj", "attr", "oprd", "dative")
-_BE = frozenset("is was are were be been being became become 's".split())
-_RELATIVE = frozenset("who which that whom".split())
+_COMPLEMENTS = (*_OBJECTS, "prep", "agent", "xcomp")
+_BE = frozenset(("is", "was", "are", "were", "be", "been", "being", "became", "become", "'s"))
+_RELATIVE = ("WDT", "WP")
 #: A predicate and the token of its object.
 Statement = tuple[str, "Token"]
 
@@ -22,59 +32,79 @@ Statement = tuple[str, "Token"]
 def clause_facts(doc: "Doc", references: "References") -> Iterator[tuple[str, str, str]]:
     """Triples of every verb that has a subject which can be named."""
     for verb in doc:
-        if verb.tag_.startswith("VB") and verb.dep_ not in ("aux", "auxpass", "xcomp", "amod", "compound"):
-            statements = list(_statements(verb, verb_group(verb)))
-            for subject, role in _subjects(verb, references) if statements else ():
-                for predicate, noun in statements:
-                    target = references.entity(noun)
-                    if target and target != subject:
-                        yield subject, f"{role} {predicate}".strip(), target
+        if not is_verb(verb) or verb.dep_ in ("aux", "auxpass", "xcomp", "pcomp", "amod", "compound"):
+            continue
+        statements = list(_statements(verb, verb_group(verb)))
+        for noun, subject, role in _subjects(verb, references) if statements else ():
+            for predicate, other in statements:
+                target = references.entity(other)
+                if target and target != subject and _worth_saying(noun, other):
+                    yield subject, f"{role} {predicate}".strip(), target
 
 
-def _subjects(verb: "Token", references: "References") -> Iterator[tuple[str, str]]:
+def is_verb(token: "Token") -> bool:
+    """The token is a verb in any form."""
+    return token.tag_.startswith("VB")
+
+
+def _worth_saying(subject: "Token", target: "Token") -> bool:
+    """One end at least is a name (or stands for one), and not only a date said of something without a name."""
+    if is_common(subject):
+        return is_named(target) and not is_time(target)
+    return True
+
+
+def _subjects(verb: "Token", references: "References") -> Iterator[tuple["Token", str, str]]:
     """The entities a verb speaks of, each with the role in which it does (``father`` in ``his father was``)."""
     token = _subject_token(verb)
     for noun in with_conjuncts(token) if token is not None else ():
         yield from _stood_for(noun, references)
 
 
-def _stood_for(noun: "Token", references: "References") -> Iterator[tuple[str, str]]:
-    if is_named(noun) or noun.tag_ in ("PRP", "PRP$"):
-        if entity := references.entity(noun):
-            yield entity, ""
-        return
-    if (entity := references.entity(noun)) == references.title and entity:
-        yield entity, ""
+def _stood_for(noun: "Token", references: "References") -> Iterator[tuple["Token", str, str]]:
+    entity = references.entity(noun)
+    if not is_common(noun):
+        if entity and not is_time(noun):
+            yield noun, entity, ""
         return
     names = [child for child in noun.children if child.dep_ == "appos" and is_named(child)]
-    owners = [child for child in noun.children if child.dep_ == "poss"]
-    owners += [owner for word, owner in prepositions(noun) if word == "of" and is_named(owner)]
+    owners = list(owners_of(noun, references))
     if names:
-        yield from ((entity, "") for name in names if (entity := references.entity(name)))
-    elif owners:
-        yield from ((entity, noun_phrase(noun)) for owner in owners if (entity := references.entity(owner)))
+        yield from ((name, known, "") for name in names if (known := references.entity(name)))
+    elif owners and entity != references.title:
+        yield from ((token, owner, noun_phrase(noun)) for token, owner in owners)
     elif entity and says_something(noun):
-        yield entity, ""
+        stands_for_name = entity == references.title
+        yield (references.title_token or noun) if stands_for_name else noun, entity, ""
 
 
 def _subject_token(verb: "Token") -> "Token | None":
-    """The verb's own subject, the noun it is a participle or relative clause of, or the subject of the verb above it."""
+    """The verb's own subject, the noun it is a participle or relative clause of, or the subject of the verb above."""
     own = next((child for child in verb.children if child.dep_ in _SUBJECTS), None)
-    if own is not None and own.lower_ not in _RELATIVE:
+    if own is not None and own.tag_ not in _RELATIVE:
         return own
-    if verb.dep_ in ("acl", "relcl"):
-        if own is None and (verb.dep_ == "relcl" or verb.tag_ == "VB"):
-            return None
-        return _described(verb.head)
-    if verb.dep_ in ("conj", "advcl", "xcomp") and verb.head.tag_.startswith("VB") and (own is None):
-        if verb.dep_ == "advcl" and verb.tag_ not in ("VBG", "VBN"):
-            return None
-        return _subject_token(verb.head)
-    return None
+    if verb.lower_ in ("starring", "featuring") and (work := _work_before(verb)) is not None:
+        return work
+    if verb.dep_ == "acl":
+        return _described(verb.head) if verb.tag_ in ("VBG", "VBN") else None
+    if verb.dep_ == "relcl":
+        return _described(verb.head) if own is not None else None
+    shares = verb.dep_ in ("conj", "xcomp") or (verb.dep_ == "advcl" and verb.tag_ in ("VBG", "VBN"))
+    return _subject_token(verb.head) if shares and own is None and is_verb(verb.head) else None
+
+
+def _work_before(verb: "Token") -> "Token | None":
+    """Films star people: the name before ``starring`` that is not a person's, or the noun it is a participle of."""
+    if verb.dep_ == "acl" and not is_person(verb.head):
+        return None
+    before = (token for token in reversed(list(verb.sent)) if token.i < verb.i and is_named(token))
+    return next((token for token in before if not is_person(token) and not is_time(token)), None)
 
 
 def _described(noun: "Token") -> "Token":
     """What a noun after ``is`` describes: the subject of that ``is``; else the noun itself."""
+    if is_named(noun):
+        return noun
     head = noun
     while head.dep_ == "conj":
         head = head.head
@@ -84,34 +114,63 @@ def _described(noun: "Token") -> "Token":
 
 
 def _statements(verb: "Token", group: str) -> Iterator[Statement]:
-    """Predicates and objects: direct ones, those behind a preposition, times, and those of an infinitive below."""
+    """Predicates and objects: direct ones, those behind a preposition, times, and those of verbs that hang below."""
+    yield from _shared_statements(verb, group)
     objects = [noun for child in verb.children if child.dep_ in _OBJECTS for noun in with_conjuncts(child)]
+    own = next((child for child in verb.children if child.dep_ == "nsubj"), None)
+    if verb.dep_ == "relcl" and not objects and own is not None and own.tag_ not in _RELATIVE:
+        objects = [verb.head]  # "the songs he wrote"
     for noun in objects:
-        yield from _of_object(noun, group)
-    first = next((noun for noun in objects if not is_named(noun) and noun.tag_ in ("NN", "NNS")), None)
+        yield from _of_object(verb.head if noun.tag_ in _RELATIVE and verb.dep_ == "relcl" else noun, group)
+    first = next((noun for noun in objects if is_common(noun)), None)
     longer = f"{group} {noun_phrase(first)}" if first is not None and verb.lower_ not in _BE else group
     for word, noun in prepositions(verb):
-        yield from _of_object(noun, f"{longer} {word}")
+        if verb.lower_ not in _BE or (is_named(noun) and not is_time(noun)):
+            yield from _of_object(noun, f"{longer} {word}")
     for child in verb.children:
-        if child.dep_ == "acomp":
-            yield from ((f"{group} {child.lower_} {word}", noun) for word, noun in prepositions(child))
-        elif child.dep_ == "npadvmod" and is_time(child):
-            yield f"{longer} on", child
-        elif child.dep_ == "xcomp" and child.tag_.startswith("VB"):
-            linked = "to " if any(part.tag_ == "TO" for part in child.children) else ""
-            yield from _statements(child, f"{group} {linked}{verb_group(child)}")
+        yield from _hanging_below(child, group, longer)
+
+
+def _shared_statements(verb: "Token", group: str) -> Iterator[Statement]:
+    """``written and directed by``: what follows the last verb belongs to those before it as well."""
+    complements = [child for child in verb.children if child.dep_ in _COMPLEMENTS]
+    if verb.tag_ in ("VBN", "VBG", "VBD") and all(is_stranded(child) for child in complements):
+        following = [child for child in verb.children if child.dep_ == "conj" and is_verb(child)]
+        for other in following[:1]:
+            if complements or other.tag_ == verb.tag_:
+                yield from _statements(other, group)
+
+
+def _hanging_below(child: "Token", group: str, longer: str) -> Iterator[Statement]:
+    """``is famous for``, ``released June 2016``, ``began to write``, ``known for playing``."""
+    if child.dep_ == "acomp":
+        yield from ((f"{group} {child.lower_} {word}", noun) for word, noun in prepositions(child))
+    elif child.dep_ == "npadvmod" and is_time(child):
+        yield f"{longer} on", child
+    elif child.dep_ == "xcomp" and is_verb(child):
+        linked = "to " if any(part.tag_ == "TO" for part in child.children) else ""
+        yield from _statements(child, f"{group} {linked}{verb_group(child)}")
+    elif child.dep_ == "prep":
+        for inner in child.children:
+            if inner.dep_ == "pcomp" and inner.tag_ == "VBG":
+                yield from _statements(inner, f"{longer} {child.lower_} {verb_group(inner)}")
 
 
 def _of_object(noun: "Token", predicate: str) -> Iterator[Statement]:
     """The noun as object; a common noun's own prepositions lead on (``played trumpet on``, ``is capital of``)."""
-    if is_named(noun) or noun.tag_ in ("PRP", "PRP$"):
+    if not is_common(noun):
         yield predicate, noun
         return
     names = [child for child in noun.children if child.dep_ == "appos" and is_named(child)]
     if names:
         yield from ((predicate, name) for first in names for name in with_conjuncts(first))
         return
-    further = [(f"{predicate} {noun_phrase(noun)} {word}", target) for word, target in prepositions(noun)]
-    if says_something(noun) and not any(is_named(target) for _, target in further):
+    phrase = f"{predicate} {noun_phrase(noun)}"
+    further = [(f"{phrase} {word}", target) for word, target in prepositions(noun) if says_something(target)]
+    if says_something(noun) and not any(is_named(target) and not is_time(target) for _, target in further):
         yield predicate, noun
-    yield from ((longer, target) for longer, target in further if says_something(target))
+    yield from ((longer, target) for longer, target in further if is_named(target) or longer.endswith(" of"))
+    yield from ((f"{predicate} {noun.lower_} of", name) for name in named_modifiers(noun))
+    for child in noun.children:
+        if child.dep_ == "acl" and child.tag_ == "VB":
+            yield from _statements(child, f"{phrase} to {verb_group(child)}")

@@ -1,67 +1,85 @@
-"""From a passage to its rows of triples: tidy, take out brackets, parse, join names, find who is meant, apply the rules."""
+"""From a passage to its triples: make the text plain, parse it, join names, find who is meant, apply the rules."""
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from triplebeam.errors import ModelMissingError
 from triplebeam.extract.extractor import Extraction, sort_out
-from triplebeam.extract.local.brackets import Aside, take_out
 from triplebeam.extract.local.clauses import clause_facts
-from triplebeam.extract.local.mentions import NAME_KINDS, is_named, is_time, join_names, join_quoted
+from triplebeam.extract.local.mentions import NAME_KINDS, is_named, is_time, join_names, join_titles
 from triplebeam.extract.local.nominals import nominal_facts
+from triplebeam.extract.local.phrases import noun_phrase
 from triplebeam.extract.local.reference import References, title_name
-from triplebeam.extract.local.tidy import tidy
+from triplebeam.extract.local.tidy import Aside, PlainText, plain, tidy
 from triplebeam.triple import entity_key
 
 if TYPE_CHECKING:
     from spacy.language import Language
-    from spacy.tokens import Doc
+    from spacy.tokens import Doc, Token
 
     from triplebeam.passage import Passage
 
 _LONGEST_PART = 120
 
 
+def load_parser(folder: Path) -> "Language":
+    """The parser without the parts no rule reads."""
+    import spacy
+
+    try:
+        return spacy.load(folder, exclude=["senter", "lemmatizer", "attribute_ruler"])
+    except OSError as error:
+        raise ModelMissingError(f"There is no English parser in {folder} ({error}): fetch it anew.") from error
+
+
 def draw(nlp: "Language", passages: "Iterable[Passage]") -> Iterator[Extraction]:
     """One extraction a passage, in order."""
-    read = ((*take_out(tidy(passage.text)), passage) for passage in passages)
-    inputs = ((join_quoted(nlp.make_doc(text)), (asides, passage)) for text, asides, passage in read)
-    for doc, (asides, passage) in nlp.pipe(inputs, as_tuples=True):
-        yield _extraction(doc, asides, passage)
+    texts = ((plain(passage.text), passage) for passage in passages)
+    inputs = ((join_titles(nlp.make_doc(text.text), text.titles), (text, passage)) for text, passage in texts)
+    for doc, (text, passage) in nlp.pipe(inputs, as_tuples=True, batch_size=64):
+        yield _extraction(doc, text, passage)
 
 
-def _extraction(doc: "Doc", asides: list[Aside], passage: "Passage") -> Extraction:
+def _extraction(doc: "Doc", text: PlainText, passage: "Passage") -> Extraction:
     title = title_name(tidy(passage.title), doc.text)
     join_names(doc, title)
-    born = bool(asides) and asides[0].facts[:1] != () and asides[0].facts[0][0].startswith(("born", "died"))
-    references = References(doc, title, title_is_person=born)
+    stated = list(_stated_of_names(doc, text.asides))
+    references = References(
+        doc,
+        title,
+        born=any(fact[0].startswith(("born", "died")) for aside in text.asides[:1] for fact in aside.facts),
+        also={other: noun_phrase(name) for name, predicate, other in stated if predicate == "also known as"},
+    )
     rows = [
-        *((title, "also known as", alias) for alias in references.aliases),
-        *_aside_facts(doc, asides, references),
+        *((references.title, "also known as", alias) for alias in references.aliases),
+        *((entity, predicate, other) for name, predicate, other in stated if (entity := references.entity(name))),
         *clause_facts(doc, references),
         *nominal_facts(doc, references),
     ]
-    entities = [
-        entity
-        for token in doc
-        if is_named(token) and token.ent_type_ in NAME_KINDS and (entity := references.entity(token))
-    ]
-    return sort_out(passage.id, _worth_keeping(rows), [title, *entities] if title else entities)
+    names = (references.entity(token) for token in doc if is_named(token) and token.ent_type_ in NAME_KINDS)
+    return sort_out(passage.id, _worth_keeping(rows), [name for name in (references.title, *names) if name])
 
 
-def _aside_facts(doc: "Doc", asides: list[Aside], references: References) -> Iterator[tuple[str, str, str]]:
-    """What a bracket states, said of the name that ends where the bracket began."""
+def _stated_of_names(doc: "Doc", asides: Iterable[Aside]) -> Iterator[tuple["Token", str, str]]:
+    """What a bracket states, with the name that ends where the bracket began."""
     ends = {token.idx + len(token): token for token in doc}
     for aside in asides:
-        token = ends.get(aside.position) or ends.get(aside.position - 1)
-        if token is not None and is_named(token) and not is_time(token) and (name := references.entity(token)):
-            yield from ((name, predicate, target) for predicate, target in aside.facts)
+        token = ends.get(aside.position)
+        if token is not None and is_named(token) and not is_time(token):
+            yield from ((token, predicate, other) for predicate, other in aside.facts)
 
 
 def _worth_keeping(rows: Iterable[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
-    """Once each under the normal form, with two different ends of a bearable length."""
+    """Once each under the normal form, with two ends of bearable length, and not what a longer row says as well."""
     kept: dict[tuple[str, ...], tuple[str, str, str]] = {}
     for row in rows:
         keys = tuple(entity_key(part) for part in row)
         if keys[0] != keys[2] and max(len(part) for part in row) <= _LONGEST_PART:
             kept.setdefault(keys, row)
-    return list(kept.values())
+    said = [(subject, f"{predicate} ") for subject, predicate, _ in kept]
+    return [
+        row
+        for (subject, predicate, target), row in kept.items()
+        if not any(subject == other and longer.startswith(f"{predicate} {target} ") for other, longer in said)
+    ]

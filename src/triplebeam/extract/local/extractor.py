@@ -1,20 +1,21 @@
 """Triples without a language model: an English parser's trees, read by rules."""
 
+import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from triplebeam.errors import ModelMissingError
+from triplebeam.errors import BadInputError
 from triplebeam.extract.extractor import Extraction
-from triplebeam.extract.local.draw import draw
+from triplebeam.extract.local.draw import draw, load_parser
+from triplebeam.extract.local.processes import extract_in_processes
 from triplebeam.passage import Passage
-
-if TYPE_CHECKING:
-    from spacy.language import Language
 
 #: Raise this whenever a rule changes, so that indexes know their triples are of another make.
 RULES_VERSION = 1
+#: Fewer passages than this are parsed sooner than a second process has started.
+_FEW = 128
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,11 @@ class LocalExtractor:
     """Entities and relations from spaCy's small English model in ``model_folder``, with ``processes`` at work."""
 
     model_folder: Path
-    processes: int = 2
+    processes: int = field(default_factory=lambda: os.cpu_count() or 1)
+
+    def __post_init__(self) -> None:
+        if self.processes < 1:
+            raise BadInputError(f"The local extractor cannot run in {self.processes} processes: give at least 1.")
 
     @property
     def name(self) -> str:
@@ -31,14 +36,9 @@ class LocalExtractor:
 
     def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
         """One extraction a passage, in order; a passage that states nothing gives one without triples."""
-        yield from draw(load_parser(self.model_folder), passages)
-
-
-def load_parser(folder: Path) -> "Language":
-    """The parser without the parts no rule reads."""
-    import spacy
-
-    try:
-        return spacy.load(folder, exclude=["senter", "lemmatizer", "attribute_ruler"])
-    except OSError as error:
-        raise ModelMissingError(f"There is no English parser in {folder} ({error}): fetch it anew.") from error
+        source = iter(passages)
+        first = list(islice(source, _FEW))
+        if self.processes == 1 or len(first) < _FEW:
+            yield from draw(load_parser(self.model_folder), chain(first, source))
+        else:
+            yield from extract_in_processes(self.model_folder, self.processes, chain(first, source))

@@ -1,67 +1,135 @@
-"""Words of a noun phrase or a verb group as they go into a triple."""
+"""Words of a noun phrase or a verb group as they go into a triple, and the nouns a list or a preposition leads to."""
 
+import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from triplebeam.extract.local.mentions import is_named
+from triplebeam.extract.local.mentions import PLACE_KINDS, is_common, is_named, is_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from spacy.tokens import Token
 
 _MODIFIERS = ("compound", "amod", "nummod", "nmod", "quantmod", "advmod", "npadvmod", "punct")
 _VERB_PARTS = ("aux", "auxpass", "neg", "prt")
-_LONGEST = 6
+_LONGEST = 8
+_EDGES = " .,;:'\"-–"
 #: Nouns that stand for nothing by themselves.
-_EMPTY_NOUNS = frozenset("one ones number part variety lot some others other all both each most many such".split())
+_EMPTY_NOUNS = frozenset(
+    (
+        "one",
+        "ones",
+        "number",
+        "part",
+        "parts",
+        "variety",
+        "lot",
+        "some",
+        "others",
+        "other",
+        "all",
+        "both",
+        "each",
+        "most",
+    )
+    + (
+        "many",
+        "such",
+        "order",
+        "addition",
+        "end",
+        "start",
+        "time",
+        "times",
+        "way",
+        "period",
+        "result",
+        "case",
+        "course",
+    )
+    + ("fact", "example", "use", "rest", "basis", "place", "name", "total", "series", "member", "members", "title")
+)
 
 
 def noun_phrase(noun: "Token") -> str:
     """The noun with what modifies it from the left; no article, no owner. A name is left as it is."""
     if is_named(noun) or noun.tag_ == "PRP":
-        return noun.text.strip(" .,;:'\"")
-    kept = [noun]
+        return _clean(noun.text)
+    start = noun.i
     for child in reversed(list(noun.lefts)):
-        if child.dep_ not in _MODIFIERS or child.text in '",("':
+        if child.dep_ not in _MODIFIERS or child.text in '",("' or noun.i - child.left_edge.i > _LONGEST:
             break
-        kept = [token for token in child.subtree if token.i < noun.i and token.dep_ != "det"] + kept
-    return " ".join(token.text for token in kept[-_LONGEST:]).replace(" - ", "-").strip(" .,;:'\"-–")
+        start = child.left_edge.i
+    while noun.doc[start].tag_ in ("DT", "PDT", "PRP$", "WDT"):
+        start += 1
+    return _clean(noun.doc[start : noun.i + 1].text)
+
+
+def _clean(name: str) -> str:
+    """Without marks at its ends, but ``U.S.`` and ``Jr.`` keep their points."""
+    stripped = name.strip(_EDGES)
+    return (
+        f"{stripped}."
+        if name.endswith(f"{stripped}.") and re.search(r"\.\w+$|\b(?:Jr|Sr|Inc|Co|Ltd)$", stripped)
+        else stripped
+    )
 
 
 def says_something(noun: "Token") -> bool:
     """A name, or a common noun that means something outside its sentence."""
-    return is_named(noun) or (noun.tag_ in ("NN", "NNS", "VBG", "CD", "JJ") and noun.lower_ not in _EMPTY_NOUNS)
+    return is_named(noun) or ((is_common(noun) or noun.tag_ == "CD") and noun.lower_ not in _EMPTY_NOUNS)
+
+
+def named_modifiers(noun: "Token") -> list["Token"]:
+    """Names inside a common noun's phrase (``a Royal Air Force officer``); peoples are left, they are mere adjectives."""
+    return [child for child in noun.lefts if child.dep_ in ("compound", "nmod") and _is_proper_part(child)]
+
+
+def _is_proper_part(token: "Token") -> bool:
+    return is_named(token) and not is_time(token) and token.ent_type_ not in ("", "NORP", "LANGUAGE")
+
+
+def is_stranded(preposition: "Token") -> bool:
+    """A preposition that governs nothing, as in ``directed by and starring``."""
+    return preposition.dep_ in ("prep", "agent") and not list(preposition.children)
 
 
 def verb_group(verb: "Token") -> str:
-    """The verb with its auxiliaries, negation and particle, in the order of the sentence."""
+    """The verb with its auxiliaries, negation, particle and stranded preposition, in the order of the sentence."""
     parts = [child for child in verb.children if child.dep_ in _VERB_PARTS and child.tag_ != "TO"]
-    return " ".join(token.lower_ for token in sorted([verb, *parts], key=lambda token: token.i))
+    parts += [child for child in verb.rights if is_stranded(child)]
+    words = " ".join(token.lower_ for token in sorted([verb, *parts], key=lambda token: token.i))
+    return words.replace(" n't", "n't")
 
 
-def with_conjuncts(token: "Token") -> "Iterator[Token]":
-    """The token and all that is joined to it by commas, ``and`` or ``or``."""
+def with_conjuncts(token: "Token") -> Iterator["Token"]:
+    """The token and all that is listed with it; the parser takes some lists of names for appositions."""
     yield token
     for child in token.children:
-        if child.dep_ == "conj":
+        if child.dep_ == "conj" or (child.dep_ == "appos" and is_listed(token, child)):
             yield from with_conjuncts(child)
 
 
-def prepositions(head: "Token") -> "Iterator[tuple[str, Token]]":
+def is_listed(token: "Token", other: "Token") -> bool:
+    """Two names of one kind, a comma between them, are two things and not one by two names; places lie in each other."""
+    if not (is_named(token) and is_named(other)) or token.ent_type_ in PLACE_KINDS or is_time(token):
+        return False
+    return bool(token.ent_type_) and token.ent_type_ == other.ent_type_
+
+
+def prepositions(head: "Token") -> Iterator[tuple[str, "Token"]]:
     """Each preposition of the head, with the nouns it governs: ``("out of", competition)``."""
     for child in head.children:
         if child.dep_ in ("prep", "agent", "dative") and child.tag_ in ("IN", "TO", "RP", "VBG", "RB", "JJ"):
             for preposition in with_conjuncts(child):
-                if preposition.dep_ == "conj" and preposition.tag_ != "IN":
-                    continue
                 yield from _governed(preposition)
 
 
-def _governed(preposition: "Token") -> "Iterator[tuple[str, Token]]":
+def _governed(preposition: "Token") -> Iterator[tuple[str, "Token"]]:
     word = preposition.lower_
+    governs = any(child.dep_ == "pobj" for child in preposition.children)
     for child in preposition.children:
         if child.dep_ == "pobj":
             for noun in with_conjuncts(child):
                 yield word, noun
         elif child.dep_ == "prep":
-            yield from ((f"{word} {inner}", noun) for inner, noun in _governed(child))
+            yield from ((inner if governs else f"{word} {inner}", noun) for inner, noun in _governed(child))

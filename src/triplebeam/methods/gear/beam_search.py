@@ -63,6 +63,8 @@ class DiverseTripleBeamSearch:
 
     def _grow(self, query: NDArray[np.float32], beams: Beams) -> Beams:
         """Lines 7-20: every beam with every neighbour of its last triple, the best of them all."""
+        if not len(beams.chains):
+            return beams
         parents, chains = self._candidates(query, beams)
         if not len(chains):
             return Beams(np.zeros(0), chains)

@@ -1,0 +1,50 @@
+# Every target sets up what it needs: a virtual environment in .venv, from the package index alone.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: help demo test fast check bench clean
+help:
+	@echo "make demo   index a small corpus and ask it a two-hop question"
+	@echo "make test   everything"
+	@echo "make fast   the tests that need no model and no data"
+	@echo "make check  lint, types, architecture"
+	@echo "make bench  speed, side by side (recall tables: see docs/benchmarks.md)"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Triplebeam needs Python 3.11 or newer: make PYTHON=python3.12 …")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.runtime: $(BIN)/python pyproject.toml
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.runtime
+	$(PIP) --editable '.[dev]'
+	@touch $@
+
+$(VENV)/.models: $(VENV)/.runtime
+	$(BIN)/triplebeam model install
+	@touch $@
+
+demo: $(VENV)/.models
+	$(BIN)/triplebeam demo
+
+test: $(VENV)/.dev $(VENV)/.models
+	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered -n 2
+
+fast: $(VENV)/.dev
+	$(BIN)/python -m pytest -m "not slow and not data" -n 2
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.models
+	$(BIN)/python benchmarks/query_time.py
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .coverage* dist

@@ -1,0 +1,147 @@
+"""Texts a second of Triplebeam's embedder and of sentence-transformers on torch, side by side, on processors alone.
+
+    TRIPLEBEAM_DATA=... python benchmarks/embedding_throughput.py
+    python benchmarks/embedding_throughput.py --texts lines.txt
+
+The two sides are processes that take turns, round by round, so that a busy machine treats them alike; what is printed
+are medians, and ratios of the same round. torch is no dependency of Triplebeam: it is installed into an environment of
+its own, once, under --environment.
+"""
+
+import argparse
+import gzip
+import itertools
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+import venv
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+REQUIREMENTS = ["torch==2.13.0", "sentence-transformers>=6,<7"]  # a bare torch may draw gigabytes of GPU libraries
+CACHE = Path.home() / ".cache" / "triplebeam" / "benchmarks"
+
+
+def main() -> None:
+    """Read the arguments, run both sides, print the table."""
+    arguments = _arguments()
+    if arguments.worker:
+        _work(arguments.worker, arguments.home)
+    else:
+        _run(arguments)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    from triplebeam.weights import MINILM, ensure
+
+    folder = ensure(MINILM, arguments.home)
+    workloads = _workloads(arguments)
+    ours = _start(Path(sys.executable), "triplebeam", folder)
+    theirs = _start(_torch_environment(arguments.environment), "sentence-transformers", folder)
+    for name, texts in workloads.items():
+        _compare(name, texts, ours, theirs, arguments.rounds)
+    for process in (ours, theirs):
+        process.stdin.close()
+        process.wait()
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--texts", type=Path, help="a file with one text a line, instead of MuSiQue")
+    parser.add_argument("--triples", type=int, default=1000)
+    parser.add_argument("--passages", type=int, default=64)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--home", type=Path, default=CACHE / "models", help="where the weights are kept")
+    parser.add_argument("--environment", type=Path, default=CACHE / "torch", help="where torch is installed")
+    parser.add_argument("--worker", choices=["triplebeam", "sentence-transformers"], help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def _workloads(arguments: argparse.Namespace) -> dict[str, list[str]]:
+    if arguments.texts:
+        return {"texts": arguments.texts.read_text(encoding="utf-8").splitlines()}
+    if "TRIPLEBEAM_DATA" not in os.environ:
+        sys.exit("Set TRIPLEBEAM_DATA to the folder of the evaluation datasets, or give --texts.")
+    musique = Path(os.environ["TRIPLEBEAM_DATA"], "musique")
+    drawn = _lines(musique / "triples.gpt-3.5-turbo-1106.jsonl.gz")
+    triples = (" ".join(triple) for passage in drawn for triple in passage["triples"])
+    passages = (f"{line['title']}\n{line['text']}" for line in _lines(musique / "corpus.jsonl.gz"))
+    return {
+        "triples": list(itertools.islice(triples, arguments.triples)),
+        "passages": list(itertools.islice(passages, arguments.passages)),
+    }
+
+
+def _lines(path: Path) -> Iterator[Any]:
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
+        yield from map(json.loads, stream)
+
+
+def _torch_environment(folder: Path) -> Path:
+    python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
+    if not python.exists():
+        print(f"installing {' and '.join(REQUIREMENTS)} into {folder} ...", file=sys.stderr)
+        venv.create(folder, with_pip=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", *REQUIREMENTS], check=True)
+    return python
+
+
+def _start(python: Path, side: str, folder: Path) -> Any:
+    command = [python, __file__, "--worker", side, "--home", folder]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def _work(side: str, folder: Path) -> None:
+    """Encode each line of texts that comes in; answer with the seconds taken and the first vector."""
+    encode = _triplebeam(folder) if side == "triplebeam" else _sentence_transformers(folder)
+    for line in sys.stdin:
+        texts = json.loads(line)
+        clock, processor = time.perf_counter(), time.process_time()
+        vectors = encode(texts)
+        seconds = {"wall": time.perf_counter() - clock, "processor": time.process_time() - processor}
+        print(json.dumps({**seconds, "vector": [float(number) for number in vectors[0]]}), flush=True)
+
+
+def _triplebeam(folder: Path) -> Callable[[list[str]], Any]:
+    from triplebeam.embed.onnx_embedder import OnnxEmbedder
+
+    return OnnxEmbedder.from_folder(folder).embed
+
+
+def _sentence_transformers(folder: Path) -> Callable[[list[str]], Any]:
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(folder), device="cpu")
+    return lambda texts: model.encode(texts, normalize_embeddings=True, show_progress_bar=False)
+
+
+def _ask(process: Any, texts: list[str]) -> dict[str, Any]:
+    process.stdin.write(json.dumps(texts) + "\n")
+    process.stdin.flush()
+    answer = process.stdout.readline()
+    if not answer:
+        sys.exit("One of the two sides ended before its time; its error is above.")
+    return dict(json.loads(answer))
+
+
+def _compare(name: str, texts: list[str], ours: Any, theirs: Any, rounds: int) -> None:
+    first, second = _ask(ours, texts[:32]), _ask(theirs, texts[:32])  # a round that does not count, to warm up
+    apart = max(abs(one - other) for one, other in zip(first["vector"], second["vector"], strict=True))
+    pairs = [(_ask(ours, texts), _ask(theirs, texts)) for _ in range(rounds)]
+    print(f"{len(texts)} {name}, {rounds} rounds; largest difference of a component {apart:.1e}")
+    for clock in ("wall", "processor"):
+        mine = statistics.median(len(texts) / our[clock] for our, _ in pairs)
+        their = statistics.median(len(texts) / other[clock] for _, other in pairs)
+        ratio = statistics.median(other[clock] / our[clock] for our, other in pairs)
+        print(
+            f"  per {clock} second: triplebeam {mine:8.1f}   sentence-transformers {their:8.1f}   ratio {ratio:.2f}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

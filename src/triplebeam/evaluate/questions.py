@@ -1,0 +1,80 @@
+"""Questions with the passages that answer them."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from triplebeam.errors import BadInputError
+from triplebeam.index.passages import PassageTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question asked by a person, and its gold passages."""
+
+    id: str
+    question: str
+    gold: tuple[str, ...]
+
+
+def read_questions(path: Path) -> list[Question]:
+    """Questions from JSON lines, plain or gzipped: ``id``, ``question``, ``gold``.
+
+    A row that says it is the ``duplicate_of`` another is left out, so that a repeated question counts once.
+    """
+    rows = [(line, row) for line, row in _rows(path) if not row.get("duplicate_of")]
+    questions = [_question(path, line, row) for line, row in rows]
+    if not questions:
+        raise BadInputError(
+            f"{path} holds no questions: one JSON object a line with id, question and gold is expected."
+        )
+    seen: dict[str, int] = {}
+    for (line, _), question in zip(rows, questions, strict=True):
+        if question.id in seen:
+            raise BadInputError(
+                f"{path}, line {line}: the id {question.id!r} stands in line {seen[question.id]} already."
+            )
+        seen[question.id] = line
+    return questions
+
+
+def check_gold(questions: list[Question], passages: PassageTable) -> None:
+    """Every gold passage must be in the index, or recall would be wrong without a word."""
+    for question in questions:
+        for passage_id in question.gold:
+            if passage_id not in passages:
+                raise BadInputError(
+                    f"the gold passage {passage_id!r} of question {question.id!r} is not in the index:"
+                    " index the corpus these questions were written for."
+                )
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield number, _object(path, number, line)
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise BadInputError(f"{path} cannot be read as questions: {error}.") from error
+
+
+def _object(path: Path, number: int, line: str) -> dict[str, object]:
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise BadInputError(f"{path}, line {number} is not JSON: {error.msg}.") from None
+    if not isinstance(row, dict):
+        raise BadInputError(f"{path}, line {number} is not a JSON object.")
+    return row
+
+
+def _question(path: Path, line: int, row: dict[str, object]) -> Question:
+    text, gold = row.get("question"), row.get("gold")
+    if not isinstance(text, str) or not text.strip():
+        raise BadInputError(f"{path}, line {line} has no question.")
+    if not isinstance(gold, list) or not gold:
+        raise BadInputError(f"{path}, line {line} has no gold passages (a list of passage ids).")
+    return Question(id=str(row.get("id", line)), question=text, gold=tuple(dict.fromkeys(map(str, gold))))

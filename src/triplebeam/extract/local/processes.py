@@ -1,0 +1,80 @@
+"""Batches of passages dealt to several parser processes, and their extractions collected in order.
+
+A plain child process and not ``multiprocessing``: forking is unsafe once a library has started threads, and spawning
+would run a caller's unguarded script a second time.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+
+from triplebeam.errors import ExtractionError
+from triplebeam.extract.extractor import Extraction, sort_out
+from triplebeam.passage import Passage
+
+_BATCH = 64
+
+
+def extract_in_processes(folder: Path, processes: int, passages: Iterable[Passage]) -> Iterator[Extraction]:
+    """Deal batches to the processes in turn and collect them in the same turn, one batch ahead of each process."""
+    source = iter(passages)
+    with ExitStack() as stack:
+        busy: deque[subprocess.Popen[str]] = deque()
+        while len(busy) < processes and (batch := list(islice(source, _BATCH))):
+            worker = stack.enter_context(_Worker(folder)).process
+            _send(worker, batch)
+            busy.append(worker)
+        while busy:
+            worker = busy.popleft()
+            extractions = _receive(worker)
+            if batch := list(islice(source, _BATCH)):
+                _send(worker, batch)
+                busy.append(worker)
+            yield from extractions
+
+
+class _Worker:
+    """The child process, ended with its block also when the caller stops half-way."""
+
+    def __init__(self, folder: Path) -> None:
+        command = [sys.executable, "-m", "triplebeam.extract.local.worker", str(folder)]
+        # One thread each: the processes share the cores already.
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8", env=environment
+        )
+
+    def __enter__(self) -> "_Worker":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+def _send(worker: "subprocess.Popen[str]", batch: list[Passage]) -> None:
+    assert worker.stdin is not None
+    worker.stdin.write(json.dumps([(passage.id, passage.text, passage.title) for passage in batch]) + "\n")
+    worker.stdin.flush()
+
+
+def _receive(worker: "subprocess.Popen[str]") -> list[Extraction]:
+    assert worker.stdout is not None
+    line = worker.stdout.readline()
+    if not line:
+        raise ExtractionError(
+            f"The parser's process ended with code {worker.wait()} before its batch was done: its message is above; "
+            "run again with one process to see where."
+        )
+    return [
+        sort_out(passage_id, triples, entities)
+        if failure is None
+        else Extraction(passage_id=passage_id, failure=failure)
+        for passage_id, triples, entities, failure in json.loads(line)
+    ]

@@ -1,0 +1,36 @@
+"""The commands, in the order a newcomer needs them."""
+
+import typer
+
+from triplebeam.serve.cli.bench import bench
+from triplebeam.serve.cli.demo import demo
+from triplebeam.serve.cli.index import index
+from triplebeam.serve.cli.model import model
+from triplebeam.serve.cli.search import search
+from triplebeam.serve.cli.status import status
+
+app = typer.Typer(
+    name="triplebeam",
+    help="Multi-hop search over your own documents, through a graph of triples.\n\n"
+    "Start with `triplebeam demo`, then `triplebeam index my.index docs/` and `triplebeam search my.index \"…\"`.\n\n"
+    "`--debug` anywhere shows the whole traceback of an error.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+)
+app.command()(demo)
+app.command()(index)
+app.command()(search)
+app.command()(status)
+app.command()(bench)
+app.add_typer(model, name="model")
+
+
+@app.callback(invoke_without_command=True)
+def _version(version: bool = typer.Option(False, "--version", help="Print the version and leave.")) -> None:
+    if version:
+        from importlib.metadata import version as installed
+
+        typer.echo(f"triplebeam {installed('triplebeam')}")
+        raise typer.Exit

@@ -1,0 +1,103 @@
+"""`triplebeam index`: documents in."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from triplebeam.errors import BadInputError
+from triplebeam.serve.cli.options import EmbedderName, IndexFolder, Offline
+
+if TYPE_CHECKING:
+    from triplebeam.index.build import BuildReport
+
+
+def index(
+    folder: IndexFolder,
+    sources: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SOURCE…",
+            help="Folders (searched through), files of txt, md, html, pdf, docx, JSON lines (.jsonl, .jsonl.gz), BEIR folders.",
+            show_default=False,
+        ),
+    ],
+    extractor: Annotated[
+        str | None, typer.Option(help="Who draws the triples: local (default, no key), llm, or none.", show_default=False)
+    ] = None,
+    triples: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help='Triples you have already: JSON lines of {"passage_id", "triples": [[s, p, o], …]}, plain or gzipped.',
+            show_default=False,
+        ),
+    ] = None,
+    passage_tokens: Annotated[int, typer.Option(min=20, help="Tokens a passage has at the most.")] = 200,
+    split: Annotated[bool, typer.Option("--split", help="Cut JSON lines and BEIR rows into passages too.")] = False,
+    embedder: EmbedderName = None,
+    offline: Offline = False,
+) -> None:
+    """Index documents, or add and update some. Stopped or killed, it goes on where it was when run again.
+
+    Examples:
+
+        triplebeam index my.index docs/
+
+        triplebeam index my.index corpus.jsonl.gz --triples triples.jsonl.gz
+
+        triplebeam index my.index report.pdf --extractor none
+    """
+    if extractor and triples:
+        raise BadInputError("--extractor and --triples say two things about where triples come from: give one of them.")
+    from triplebeam.assemble import DEFAULT_EMBEDDER, make_embedder, make_extractor
+    from triplebeam.index.build import IndexBuilder
+    from triplebeam.ingest import read_sources
+    from triplebeam.serve.cli.display import progress_bars
+    from triplebeam.settings import read_settings
+
+    settings = read_settings(embedder=embedder, offline=offline or None)
+    documents = read_sources(sources)
+    with progress_bars() as progress:
+        builder = IndexBuilder(
+            folder=folder,
+            embedder=make_embedder(settings.embedder or DEFAULT_EMBEDDER, settings, progress),
+            extractor=make_extractor(extractor or "local", triples, settings, progress),
+            passage_tokens=passage_tokens,
+            split_passages=split,
+            progress=progress,
+        )
+        report = builder.build(documents)
+    _tell(folder, report)
+    if report.unreadable:
+        raise typer.Exit(1)
+
+
+def _tell(folder: Path, report: "BuildReport") -> None:
+    """What was done, what was not and why."""
+    from triplebeam.serve.cli.display import err
+
+    console = err()
+    for unreadable in report.unreadable:
+        console.print(f"not indexed: {unreadable}", style="yellow", markup=False)
+    if report.skipped:
+        console.print(f"{len(report.skipped)} files of other kinds were passed over.", style="dim")
+    if report.failures:
+        console.print(f"{len(report.failures)} passages are without triples because their extraction failed:", style="yellow")
+        for passage_id, reason in report.failures[:5]:
+            console.print(f"  {passage_id}: {reason}", style="yellow", markup=False)
+    manifest = report.manifest
+    if manifest is None:
+        return
+    if not report.published:
+        console.print(f"{folder} is up to date: nothing had changed.", markup=False)
+        return
+    counts = manifest.counts
+    console.print(
+        f"{folder}: {counts['documents']:,} documents, {counts['passages']:,} passages, {counts['triples']:,} triples,"
+        f" {counts['entities']:,} entities ({report.documents_changed:,} documents new or changed,"
+        f" {report.texts_encoded:,} texts encoded).",
+        markup=False,
+    )
+    if counts["triples_rejected"]:
+        console.print(f"{counts['triples_rejected']} triples with an empty part were put aside.", style="yellow")

@@ -1,0 +1,31 @@
+"""`triplebeam model`: the weights that run on your machine."""
+
+import typer
+
+from triplebeam.serve.cli.options import Offline
+
+model = typer.Typer(help="The models that run on your machine.", no_args_is_help=True)
+
+
+@model.callback()
+def _group() -> None:
+    """Keep `install` a command of its own though it is the only one."""
+
+
+@model.command()
+def install(offline: Offline = False) -> None:
+    """Fetch the default embedder and the English parser once; check them where they are there already.
+
+    Example:
+
+        triplebeam model install
+    """
+    from triplebeam.serve.cli.display import err, progress_bars
+    from triplebeam.settings import read_settings
+    from triplebeam.weights import ENGLISH_PARSER, MINILM, ensure
+
+    settings = read_settings(offline=offline or None)
+    for weights in (MINILM, ENGLISH_PARSER):
+        with progress_bars() as progress:
+            folder = ensure(weights, settings.home, offline=settings.offline, progress=progress)
+        err().print(f"{weights.name} is in {folder}", markup=False)

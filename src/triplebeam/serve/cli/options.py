@@ -1,0 +1,21 @@
+"""Options that several commands share, described once."""
+
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+IndexFolder: TypeAlias = Annotated[Path, typer.Argument(metavar="INDEX", help="The index: a folder.", show_default=False)]
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, and nothing else there.")]
+Offline: TypeAlias = Annotated[
+    bool, typer.Option("--offline", help="Fetch nothing: fail, and say what to do, where model weights are missing.")
+]
+EmbedderName: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--embedder",
+        help="minilm, a folder with an ONNX model, a model hub's name, or openai:MODEL."
+        " Default: the index's own; minilm for a new index.",
+        show_default=False,
+    ),
+]

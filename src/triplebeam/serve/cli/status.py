@@ -1,0 +1,38 @@
+"""`triplebeam status`: what is inside an index."""
+
+import typer
+
+from triplebeam.serve.cli.options import AsJson, IndexFolder
+
+
+def status(folder: IndexFolder, as_json: AsJson = False) -> None:
+    """Show what is inside an index, and check that its files are whole.
+
+    Example:
+
+        triplebeam status my.index
+    """
+    from triplebeam.index.opened import Index
+    from triplebeam.serve.cli.display import out
+
+    manifest = Index.open(folder).manifest
+    if as_json:
+        typer.echo(manifest.model_dump_json(indent=2))
+        return
+    counts, console = manifest.counts, out()
+    size = sum(manifest.files.values()) / 1e6
+    rows = {
+        "index": f"{folder} (format {manifest.format}, generation {int(manifest.generation)}, {size:,.1f} MB)",
+        "written": f"{manifest.created} by triplebeam {manifest.triplebeam}",
+        "documents": f"{counts['documents']:,}",
+        "passages": f"{counts['passages']:,}",
+        "triples": f"{counts['triples']:,} ({counts['triples'] / max(1, counts['passages']):.1f} a passage)",
+        "entities": f"{counts['entities']:,}",
+        "extracted by": ", ".join(f"{name}: {n:,}" for name, n in manifest.triples_by_extractor.items()) or "nobody",
+        "quarantined": f"{counts['passages_failed']:,} passages failed, {counts['triples_rejected']:,} triples put aside,"
+        f" {counts['passages_without_extraction']:,} passages not extracted",
+        "embedder": str(manifest.embedder),
+    }
+    for name, value in rows.items():
+        console.print(f"[dim]{name:>13}[/dim]  ", end="")
+        console.print(value, markup=False)

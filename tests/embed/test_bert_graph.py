@@ -1,0 +1,75 @@
+"""The assembled graph computes what BERT's definition says, written out here in NumPy."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.special import erf, softmax
+from tiny_model import CONFIG
+
+from triplebeam.embed.bert_graph import AssembledGraph, assemble
+from triplebeam.errors import BadInputError
+
+Weights = dict[str, NDArray[np.float32]]
+
+
+def oracle(weights: Weights, ids: list[int]) -> NDArray[np.float64]:
+    """The vectors of one text's tokens, layer by layer."""
+
+    def dense(inputs: NDArray[Any], name: str) -> NDArray[Any]:
+        return inputs @ weights[f"{name}.weight"].T.astype(float) + weights[f"{name}.bias"]
+
+    def norm(inputs: NDArray[Any], name: str) -> NDArray[Any]:
+        centred = inputs - inputs.mean(axis=-1, keepdims=True)
+        scaled = centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + 1e-12)
+        return scaled * weights[f"{name}.weight"] + weights[f"{name}.bias"]
+
+    hidden = weights["embeddings.word_embeddings.weight"][ids].astype(float)
+    hidden = hidden + weights["embeddings.position_embeddings.weight"][: len(ids)]
+    hidden = norm(hidden + weights["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm")
+    for layer in ("encoder.layer.0.", "encoder.layer.1."):
+        query, key, value = (dense(hidden, f"{layer}attention.self.{part}") for part in ("query", "key", "value"))
+        heads = [slice(0, 4), slice(4, 8)]
+        shares = [softmax(query[:, head] @ key[:, head].T / 2.0, axis=-1) for head in heads]
+        mixed = np.concatenate([share @ value[:, head] for share, head in zip(shares, heads, strict=True)], axis=1)
+        hidden = norm(hidden + dense(mixed, f"{layer}attention.output.dense"), f"{layer}attention.output.LayerNorm")
+        wide = dense(hidden, f"{layer}intermediate.dense")
+        wide = wide * (1 + erf(wide / np.sqrt(2))) / 2
+        hidden = norm(hidden + dense(wide, f"{layer}output.dense"), f"{layer}output.LayerNorm")
+    return hidden
+
+
+def run(graph: AssembledGraph, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in graph.weights.values()]
+    options.add_external_initializers(list(graph.weights), values)
+    session = onnxruntime.InferenceSession(graph.model, options, providers=["CPUExecutionProvider"])
+    hidden: NDArray[np.float32] = session.run(None, {"input_ids": ids, "attention_mask": mask})[0]
+    return hidden
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(texts=st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=12), min_size=1, max_size=4))
+def test_the_graph_is_bert(tiny_bert: Weights, texts: list[list[int]]) -> None:
+    longest = max(map(len, texts))
+    ids = np.array([text + [0] * (longest - len(text)) for text in texts])
+    mask = np.array([[1] * len(text) + [0] * (longest - len(text)) for text in texts])
+    hidden = run(assemble(CONFIG, tiny_bert), ids, mask)
+    for row, text in zip(hidden, texts, strict=True):
+        assert np.allclose(row[: len(text)], oracle(tiny_bert, text), atol=1e-4)
+
+
+def test_names_with_the_models_type_in_front_are_known(tiny_bert: Weights) -> None:
+    prefixed = {f"bert.{name}": tensor for name, tensor in tiny_bert.items()}
+    assert assemble(CONFIG, prefixed).model == assemble(CONFIG, tiny_bert).model
+
+
+def test_another_architecture_is_refused(tiny_bert: Weights) -> None:
+    with pytest.raises(BadInputError, match=r"'mpnet'.*model\.onnx"):
+        assemble({**CONFIG, "model_type": "mpnet"}, tiny_bert)

@@ -1,0 +1,186 @@
+"""The local embedder: order, length, layouts of the folder, and the real model where it is at hand."""
+
+import gzip
+import json
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from triplebeam.embed import load_embedder, onnx_embedder
+from triplebeam.embed.onnx_embedder import OnnxEmbedder
+from triplebeam.errors import BadInputError, ModelMissingError
+
+MakeFolder = Callable[..., Path]
+TEXTS = ["the river flows north", "", "river", "  \n", "north " * 50, "unheard of", "the river flows north"]
+
+
+def of_unit_length(vectors: NDArray[np.float32]) -> bool:
+    return bool(np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5))
+
+
+def test_rows_are_of_unit_length_and_in_the_order_of_the_texts(make_folder: MakeFolder) -> None:
+    embedder = OnnxEmbedder.from_folder(make_folder(), name="tiny")
+    vectors = embedder.embed(TEXTS)
+    assert (vectors.shape, vectors.dtype) == ((len(TEXTS), 8), np.dtype(np.float32))
+    assert of_unit_length(vectors)
+    alone = np.concatenate([embedder.embed([text]) for text in TEXTS])
+    assert np.allclose(vectors, alone, atol=1e-5)
+    assert embedder.embed([]).shape == (0, 8)
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(lengths=st.lists(st.integers(0, 15), max_size=30), budget=st.integers(1, 40), piece=st.integers(1, 40))
+def test_how_texts_are_batched_does_not_matter(
+    make_folder: MakeFolder, lengths: list[int], budget: int, piece: int
+) -> None:
+    embedder = OnnxEmbedder.from_folder(make_folder(), threads=1)
+    texts = ["river " * length for length in lengths]
+    usual = embedder.embed(texts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(onnx_embedder, "TOKENS_PER_BATCH", budget)
+        patch.setattr(onnx_embedder, "_SLICE", piece)
+        assert np.allclose(embedder.embed(texts), usual, atol=1e-5)
+
+
+def test_what_is_longer_than_the_model_takes_is_cut(make_folder: MakeFolder) -> None:
+    embedder = OnnxEmbedder.from_folder(make_folder(sentence_bert_config={"max_seq_length": 5}))
+    vectors = embedder.embed(["the river flows north north north", "the river flows", "the river"])
+    assert np.allclose(vectors[0], vectors[1], atol=1e-5)
+    assert not np.allclose(vectors[0], vectors[2], atol=1e-2)
+
+
+def test_prompts_of_the_folder_go_in_front(make_folder: MakeFolder) -> None:
+    prompts = {"prompts": {"query": "query : ", "document": ""}}
+    embedder = OnnxEmbedder.from_folder(make_folder(config_sentence_transformers=prompts))
+    assert np.allclose(embedder.embed(["river"], "query"), embedder.embed(["query : river"]), atol=1e-6)
+    assert not np.allclose(embedder.embed(["river"], "query"), embedder.embed(["river"]), atol=1e-2)
+
+
+def test_several_threads_may_embed_at_once(make_folder: MakeFolder) -> None:
+    embedder = OnnxEmbedder.from_folder(make_folder())
+    with ThreadPoolExecutor(4) as threads:
+        results = list(threads.map(lambda _: embedder.embed(TEXTS), range(16)))
+    assert all(np.allclose(result, results[0], atol=1e-5) for result in results)
+
+
+def write_graph(path: Path, rows: NDArray[np.float32], *, output: str, pooled: bool) -> None:
+    """A model that looks its tokens up and adds their types; pooled, it gives the first token's vector."""
+    from onnx import TensorProto, helper, numpy_helper, save
+
+    nodes = [
+        helper.make_node("Gather", ["rows", "input_ids"], ["looked_up"]),
+        helper.make_node("Cast", ["token_type_ids"], ["types"], to=TensorProto.FLOAT),
+        helper.make_node("Unsqueeze", ["types", "last"], ["wide"]),
+        helper.make_node("Add", ["looked_up", "wide"], ["summed" if pooled else output]),
+    ]
+    if pooled:
+        nodes.append(helper.make_node("Gather", ["summed", "first"], [output], axis=1))
+    weights = {"rows": rows, "last": np.array([-1]), "first": np.array(0)}
+    shape = ["texts", "dimension"] if pooled else ["texts", "tokens", "dimension"]
+    inputs = [
+        helper.make_tensor_value_info(name, TensorProto.INT64, ["b", "t"]) for name in ("input_ids", "token_type_ids")
+    ]
+    outputs = [helper.make_tensor_value_info(output, TensorProto.FLOAT, shape)]
+    tensors = [numpy_helper.from_array(array, name) for name, array in weights.items()]
+    graph = helper.make_graph(nodes, "lookup", inputs, outputs, tensors)
+    path.parent.mkdir(exist_ok=True)
+    save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+
+
+@pytest.mark.parametrize(
+    ("place", "output", "pooled", "pooling", "expected"),
+    [
+        ("model.onnx", "last_hidden_state", False, {"pooling_mode_mean_tokens": True}, [1, 5, 2]),
+        ("onnx/model.onnx", "last_hidden_state", False, {"pooling_mode_cls_token": True}, [1]),
+        ("onnx/model.onnx", "last_hidden_state", False, {"pooling_mode": "cls"}, [1]),
+        ("model.onnx", "sentence_embedding", True, {"pooling_mode": "mean"}, [1]),
+    ],
+)
+def test_any_folder_with_a_graph_works(
+    make_folder: MakeFolder, place: str, output: str, pooled: bool, pooling: dict[str, Any], expected: list[int]
+) -> None:
+    folder = make_folder(**{"1_Pooling__config": pooling})
+    rows = np.random.default_rng(3).normal(size=(10, 6)).astype(np.float32)
+    write_graph(folder / place, rows, output=output, pooled=pooled)
+    embedder = load_embedder(str(folder), folder)
+    mean = rows[expected].mean(axis=0)
+    assert embedder.dimension == 6
+    assert np.allclose(embedder.embed(["river"])[0], mean / np.linalg.norm(mean), atol=1e-5)
+
+
+@pytest.mark.parametrize("missing", ["tokenizer.json", "config.json", "model.safetensors"])
+def test_a_missing_file_is_named(make_folder: MakeFolder, missing: str) -> None:
+    folder = make_folder()
+    (folder / missing).unlink()
+    with pytest.raises(ModelMissingError, match=missing):
+        OnnxEmbedder.from_folder(folder)
+
+
+def test_a_missing_folder_and_a_damaged_graph_are_named(make_folder: MakeFolder) -> None:
+    with pytest.raises(ModelMissingError, match="no folder"):
+        OnnxEmbedder.from_folder(Path("nowhere"))
+    folder = make_folder()
+    (folder / "model.onnx").write_bytes(b"not a graph")
+    with pytest.raises(ModelMissingError, match=r"model\.onnx cannot be run"):
+        OnnxEmbedder.from_folder(folder)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [{"modules": [{"type": "sentence_transformers.models.Dense"}]}, {"1_Pooling__config": {"pooling_mode": "max"}}],
+)
+def test_a_model_that_would_be_run_wrongly_is_refused(make_folder: MakeFolder, files: dict[str, Any]) -> None:
+    with pytest.raises(BadInputError, match=r"Dense|max"):
+        OnnxEmbedder.from_folder(make_folder(**files))
+
+
+def test_the_fingerprint_follows_the_weights(make_folder: MakeFolder) -> None:
+    folder = make_folder()
+    before = OnnxEmbedder.from_folder(folder).fingerprint
+    (folder / "SHA256SUMS").write_text("ab12  model.safetensors\n", encoding="utf-8")
+    assert OnnxEmbedder.from_folder(folder).fingerprint == "ab12"
+    # A record older than the weights says nothing about them.
+    os.utime(folder / "SHA256SUMS", (0, 0))
+    assert OnnxEmbedder.from_folder(folder).fingerprint == before
+
+
+def test_a_name_that_names_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="'bert'"):
+        load_embedder("bert", tmp_path)
+    with pytest.raises(ModelMissingError, match="triplebeam model install"):
+        load_embedder("minilm", tmp_path, offline=True)
+
+
+@pytest.mark.slow
+def test_minilm_knows_what_is_alike(minilm_folder: Path) -> None:
+    embedder = load_embedder("minilm", minilm_folder.parent)
+    vectors = embedder.embed(
+        ["A man is eating food.", "Someone is having a meal.", "The stock market fell sharply.", "", "word " * 400]
+    )
+    alike = vectors @ vectors.T
+    assert of_unit_length(vectors)
+    assert alike[0, 1] > 0.5
+    assert alike[0, 2] < 0.15
+    assert (embedder.name, embedder.dimension) == ("minilm", 384)
+    assert embedder.fingerprint.startswith("53aa51172d142c89")
+
+
+@pytest.mark.slow
+@pytest.mark.data
+def test_minilm_gives_the_vectors_of_sentence_transformers(minilm_folder: Path) -> None:
+    if "TRIPLEBEAM_DATA" not in os.environ:
+        pytest.skip("TRIPLEBEAM_DATA is not set: the reference vectors are there")
+    with gzip.open(
+        Path(os.environ["TRIPLEBEAM_DATA"], "reference", "minilm.jsonl.gz"), "rt", encoding="utf-8"
+    ) as lines:
+        reference = [json.loads(line) for line in lines]
+    vectors = OnnxEmbedder.from_folder(minilm_folder).embed([line["text"] for line in reference])
+    assert np.abs(vectors - np.array([line["vector"] for line in reference])).max() < 1e-5

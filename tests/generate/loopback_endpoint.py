@@ -1,0 +1,83 @@
+"""An endpoint on loopback that speaks chat completions the way a test tells it to."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, TypeAlias
+
+#: A request's body to a status and a reply's body; a string is sent as it is.
+Answer: TypeAlias = Callable[[dict[str, Any]], tuple[int, dict[str, Any] | str]]
+
+
+@dataclass
+class Endpoint:
+    """Set ``answer`` before asking; read ``requests`` and ``keys`` afterwards."""
+
+    base_url: str = ""
+    answer: Answer | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    keys: list[str | None] = field(default_factory=list)
+
+    def says(self, content: str | None, **choice: Any) -> None:
+        """Answer every request with this content."""
+        self.answer = lambda request: (200, chat_completion(content, **choice))
+
+    def refuses(self, status: int, message: str = "no") -> None:
+        """Answer every request with this status."""
+        self.answer = lambda request: (status, {"error": {"message": message}})
+
+
+def chat_completion(content: str | None, **choice: Any) -> dict[str, Any]:
+    """The body of a successful reply."""
+    message = {"role": "assistant", "content": content}
+    return {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "m",
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop", **choice}],
+        "usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18},
+    }
+
+
+def _handler(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            endpoint.requests.append(request)
+            endpoint.keys.append(self.headers["Authorization"])
+            assert self.path == "/v1/chat/completions"
+            assert endpoint.answer is not None
+            status, reply = endpoint.answer(request)
+            body = (reply if isinstance(reply, str) else json.dumps(reply)).encode()
+            self.send_response(status)
+            for name, value in {"Content-Type": "application/json", **endpoint.headers}.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+            """Keep the test's output clean."""
+
+    return Handler
+
+
+@contextmanager
+def serve() -> Iterator[Endpoint]:
+    """A running endpoint."""
+    endpoint = Endpoint()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(endpoint))
+    endpoint.base_url = f"http://127.0.0.1:{server.server_port}/v1"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        yield endpoint
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,76 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from triplebeam.errors import EndpointError
+from triplebeam.generate.language_model import Completion
+from triplebeam.generate.parse import parse, read_object
+
+
+class Reply(BaseModel):
+    names: list[str]
+    rows: list[list[str]]
+
+
+GOOD = '{"names": ["a"], "rows": [["a", "b", "c"]]}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD,
+        f"```json\n{GOOD}\n```",
+        f"Here you are:\n```\n{GOOD}\n```\nI hope {{this}} helps!",
+        f"<think>They want {{names}}. Hmm.</think>\n{GOOD}",
+        GOOD[:-1],
+        GOOD.replace("]]", "],]"),
+        f"Sure: {GOOD.replace(']]', '],]')}\n```\nDone.",
+        GOOD.replace('"names"', "names"),
+    ],
+)
+def test_an_object_is_found_through_dressing_and_small_damage(text: str) -> None:
+    assert parse(Completion(text=text), Reply) == Reply(names=["a"], rows=[["a", "b", "c"]])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty"),
+        (" \n", "is empty"),
+        ("I am sorry, I cannot.", "holds no JSON object; it begins with 'I am sorry, I cannot.'"),
+        ("[1, 2]", "holds no JSON object"),
+        ('{"a":' * 100_000, "holds no JSON object"),
+        ("{}", r"is not what was asked for \(names: Field required\)"),
+        ('{"names": "a", "rows": []}', r"\(names: Input should be a valid list\)"),
+        ('{"names": [], "rows": [["a", 1]]}', r"\(rows.0.1: "),
+    ],
+)
+def test_a_reply_that_cannot_be_used_is_shown_in_the_error(text: str, message: str) -> None:
+    with pytest.raises(EndpointError, match=message) as caught:
+        parse(Completion(text=text), Reply)
+    assert len(str(caught.value)) < 400
+
+
+def test_a_reply_that_was_cut_off_is_not_taken_for_whole() -> None:
+    with pytest.raises(EndpointError, match="was cut off at its limit of tokens"):
+        parse(Completion(text=GOOD[:-1], finish_reason="length"), Reply)
+
+
+def test_an_empty_reply_names_the_reason() -> None:
+    with pytest.raises(EndpointError, match="finished by 'content_filter'"):
+        parse(Completion(text="", finish_reason="content_filter"), Reply)
+
+
+def test_half_a_surrogate_pair_is_replaced() -> None:
+    assert read_object(r'{"a": "x\ud83d", "b": "\ud83d\ude00"}') == {"a": "x?", "b": "😀"}
+
+
+@settings(deadline=None)
+@given(st.text(alphabet='{}[]":,\\ab1 \n', max_size=60))
+def test_whatever_comes_is_an_object_or_an_endpoint_error(text: str) -> None:
+    try:
+        value = read_object(text)
+    except EndpointError:
+        return
+    assert isinstance(value, dict)

@@ -1,0 +1,285 @@
+"""Building: what is done, what is not done twice, and what survives being killed."""
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import TRIPLES, TableExtractor, WordEmbedder, world_documents
+from filelock import FileLock
+from numpy.typing import NDArray
+
+from triplebeam.embed.embedder import Kind
+from triplebeam.errors import (
+    BadInputError,
+    EmbedderMismatchError,
+    IndexBusyError,
+    IndexDamagedError,
+    IndexFormatError,
+    IndexMissingError,
+)
+from triplebeam.extract.extractor import Extraction
+from triplebeam.index import build
+from triplebeam.index.build import BuildReport, IndexBuilder
+from triplebeam.index.opened import Index
+from triplebeam.ingest import Skipped, Unreadable
+from triplebeam.passage import Document
+from triplebeam.triple import Triple
+
+
+class KilledError(Exception):
+    """Stands for the power going out."""
+
+
+class Counting(WordEmbedder):
+    """Counts texts, and can be told to die after some."""
+
+    def __init__(self, dies_after: int | None = None) -> None:
+        self.texts: list[str] = []
+        self._dies_after = dies_after
+
+    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
+        if self._dies_after is not None and len(self.texts) >= self._dies_after:
+            raise KilledError
+        self.texts += texts
+        return super().embed(texts, kind)
+
+
+def make(folder: Path, embedder: WordEmbedder | None = None, extractor: TableExtractor | None = None) -> BuildReport:
+    builder = IndexBuilder(
+        folder=folder, embedder=embedder or WordEmbedder(), extractor=extractor or TableExtractor(TRIPLES)
+    )
+    return builder.build(world_documents())
+
+
+def test_what_goes_in_comes_out(world: Index) -> None:
+    assert world.manifest.counts["passages"] == 6
+    assert world.manifest.counts["triples"] == 9
+    assert world.manifest.triples_by_extractor == {"table:1": 9}
+    assert world.passages["film"].text == "Laughter in Hell is a drama film directed by Edward Cahn."
+    assert world.passages["film"].title == "Laughter in Hell"
+    (first, second) = world.triples.triples_of(["director"])
+    assert world.triples.triple(second) == Triple("Edward Cahn", "died on", "25 August 1963")
+    assert world.triples.passage_of([first, second]) == ["director", "director"]
+    assert world.extractor_of(first) == "table:1"
+
+
+def test_the_same_sources_again_do_no_work(tmp_path: Path) -> None:
+    make(tmp_path)
+    embedder, extractor = Counting(), TableExtractor(TRIPLES)
+    report = make(tmp_path, embedder, extractor)
+    assert not report.published
+    assert embedder.texts == extractor.asked == []
+
+
+def test_a_changed_document_alone_is_done_again(tmp_path: Path) -> None:
+    make(tmp_path)
+    embedder, extractor = Counting(), TableExtractor(TRIPLES)
+    documents = [d for d in world_documents() if d.id != "city"]
+    documents.append(Document(id="city", title="Milwaukee", text="Milwaukee brews beer.", is_passage=True))
+    report = IndexBuilder(folder=tmp_path, embedder=embedder, extractor=extractor).build(documents)
+    assert report.documents_changed == 1
+    assert extractor.asked == ["city"]
+    assert embedder.texts == ["Milwaukee\nMilwaukee brews beer."]
+    index = Index.open(tmp_path)
+    assert index.passages["city"].text == "Milwaukee brews beer."
+    assert index.manifest.counts["passages"] == 6
+
+
+def test_documents_not_named_stay(tmp_path: Path) -> None:
+    make(tmp_path)
+    more = [Document(id="new", text="A new one.", is_passage=True)]
+    IndexBuilder(folder=tmp_path, embedder=WordEmbedder(), extractor=TableExtractor({})).build(more)
+    index = Index.open(tmp_path)
+    assert len(index.passages) == 7
+    assert len(index.triples) == 9, "the triples of documents that were not named are not touched"
+
+
+def test_another_extractor_replaces_the_triples(tmp_path: Path) -> None:
+    make(tmp_path)
+    other = TableExtractor({"film": [Triple("a", "b", "c")]})
+    other.name = "table:2"
+    make(tmp_path, extractor=other)
+    assert Index.open(tmp_path).manifest.triples_by_extractor == {"table:2": 1}
+
+
+def test_killed_while_encoding_it_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "ENCODING_WINDOW", 4)
+    killed = Counting(dies_after=8)
+    with pytest.raises(KilledError):
+        make(tmp_path, killed)
+    with pytest.raises(IndexMissingError, match="did not finish"):
+        Index.open(tmp_path)
+    second = Counting()
+    assert make(tmp_path, second).published
+    assert len(killed.texts) == 8
+    assert not set(killed.texts) & set(second.texts), "nothing is encoded twice"
+    whole = tmp_path / "whole"
+    make(whole)
+    for file in ("triple_vectors.npy", "passage_vectors.npy"):
+        one, two = (np.load(folder / "generations" / "000001" / file) for folder in (tmp_path, whole))
+        np.testing.assert_array_equal(one, two)
+
+
+def test_killed_while_extracting_it_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "EXTRACTION_WINDOW", 2)
+
+    class Dying(TableExtractor):
+        def extract(self, passages):  # type: ignore[no-untyped-def]
+            for number, extraction in enumerate(super().extract(passages)):
+                if number == 4:
+                    raise KilledError
+                yield extraction
+
+    with pytest.raises(KilledError):
+        make(tmp_path, extractor=Dying(TRIPLES))
+    rest = TableExtractor(TRIPLES)
+    make(tmp_path, extractor=rest)
+    assert rest.asked == list(dict.fromkeys([d.id for d in world_documents()]))[4:]
+    assert Index.open(tmp_path).manifest.counts["triples"] == 9
+
+
+def test_a_failed_extraction_is_kept_and_tried_again(tmp_path: Path) -> None:
+    class Failing(TableExtractor):
+        def extract(self, passages):  # type: ignore[no-untyped-def]
+            for extraction in super().extract(passages):
+                bad = extraction.passage_id == "city"
+                yield Extraction(passage_id="city", failure="not JSON") if bad else extraction
+
+    report = make(tmp_path, extractor=Failing(TRIPLES))
+    assert report.failures == [("city", "not JSON")]
+    again = TableExtractor(TRIPLES)
+    assert make(tmp_path, extractor=again).failures == []
+    assert again.asked == ["city"]
+
+
+def test_rejected_triples_are_counted(tmp_path: Path) -> None:
+    class Rejecting(TableExtractor):
+        def extract(self, passages):  # type: ignore[no-untyped-def]
+            for extraction in super().extract(passages):
+                yield Extraction(passage_id=extraction.passage_id, rejected=(("a", "", "c"),))
+
+    report = make(tmp_path, extractor=Rejecting({}))
+    assert report.manifest is not None
+    assert report.manifest.counts["triples_rejected"] == 6
+    assert report.manifest.counts["triples"] == 0
+
+
+def test_unreadable_sources_are_told_and_the_others_indexed(tmp_path: Path) -> None:
+    sources = [*world_documents(), Unreadable("bad.pdf", "it is no PDF"), Skipped("logo.png")]
+    report = IndexBuilder(folder=tmp_path, embedder=WordEmbedder()).build(sources)
+    assert [bad.source for bad in report.unreadable] == ["bad.pdf"]
+    assert [other.source for other in report.skipped] == ["logo.png"]
+    assert len(Index.open(tmp_path).passages) == 6
+
+
+def test_a_passage_id_of_another_document_is_refused(tmp_path: Path) -> None:
+    documents = [
+        Document(id="a.md", text="One sentence."),
+        Document(id="a.md#0", text="Another sentence.", is_passage=True),
+    ]
+    report = IndexBuilder(folder=tmp_path, embedder=WordEmbedder()).build(documents)
+    assert "belongs to the document 'a.md' already" in report.unreadable[0].reason
+    assert Index.open(tmp_path).passages["a.md#0"].text == "One sentence."
+
+
+def test_nothing_readable_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="nothing could be read"):
+        IndexBuilder(folder=tmp_path, embedder=WordEmbedder()).build([Unreadable("a", "b")])
+
+
+def test_one_writer_at_a_time(tmp_path: Path) -> None:
+    with FileLock(tmp_path / "write.lock"), pytest.raises(IndexBusyError, match="another process"):
+        make(tmp_path)
+
+
+def test_another_embedder_is_refused_when_adding(tmp_path: Path) -> None:
+    make(tmp_path)
+    other = WordEmbedder()
+    other.fingerprint = "words-2"
+    with pytest.raises(EmbedderMismatchError, match="built with the embedder 'words'"):
+        make(tmp_path, other)
+
+
+class TestOpening:
+    """Each way in which an index cannot be opened has its own error."""
+
+    @pytest.fixture
+    def folder(self, world: Index, tmp_path: Path) -> Path:
+        return shutil.copytree(world.folder, tmp_path / "copy")
+
+    def test_nothing_there(self, tmp_path: Path) -> None:
+        with pytest.raises(IndexMissingError, match="make one with"):
+            Index.open(tmp_path / "nowhere")
+
+    def test_a_newer_format(self, folder: Path) -> None:
+        manifest = json.loads((folder / "manifest.json").read_text())
+        (folder / "manifest.json").write_text(json.dumps(manifest | {"format": 99}))
+        with pytest.raises(IndexFormatError, match="format 99"):
+            Index.open(folder)
+
+    def test_a_newer_store(self, folder: Path) -> None:
+        import sqlite3
+
+        db = sqlite3.connect(folder / "store.sqlite")
+        db.execute("PRAGMA user_version = 99")
+        db.close()
+        with pytest.raises(IndexFormatError, match="format 99"):
+            make(folder)
+
+    @pytest.mark.parametrize("content", ["", "{", "[]", '{"format": 1}'])
+    def test_a_damaged_manifest(self, folder: Path, content: str) -> None:
+        (folder / "manifest.json").write_text(content)
+        with pytest.raises(IndexDamagedError, match=r"manifest\.json"):
+            Index.open(folder)
+
+    def test_a_missing_file(self, folder: Path) -> None:
+        (folder / "generations" / "000001" / "triple_vectors.npy").unlink()
+        with pytest.raises(IndexDamagedError, match=r"triple_vectors\.npy is missing"):
+            Index.open(folder)
+
+    def test_a_cut_file(self, folder: Path) -> None:
+        file = folder / "generations" / "000001" / "passage_texts.utf8"
+        file.write_bytes(file.read_bytes()[:-5])
+        with pytest.raises(IndexDamagedError, match="bytes where"):
+            Index.open(folder)
+
+    @pytest.mark.parametrize("name", ["triple_vectors.npy", "passage_terms/meta.json", "entity_starts.npy"])
+    def test_a_garbled_file(self, folder: Path, name: str) -> None:
+        file = folder / "generations" / "000001" / name
+        file.write_bytes(b"\0" * file.stat().st_size)
+        with pytest.raises(IndexDamagedError, match="cannot be read"):
+            Index.open(folder)
+
+    def test_a_garbled_store(self, folder: Path) -> None:
+        (folder / "store.sqlite").write_bytes(b"not a database at all" * 100)
+        with pytest.raises(IndexDamagedError, match=r"store\.sqlite"):
+            make(folder)
+
+    def test_indexing_again_mends_a_damaged_generation(self, folder: Path) -> None:
+        (folder / "generations" / "000001" / "triple_vectors.npy").unlink()
+        embedder = Counting()
+        assert make(folder, embedder).published
+        assert embedder.texts == [], "what was encoded is kept"
+        assert len(Index.open(folder).triples) == 9
+
+    def test_a_read_only_folder(self, folder: Path) -> None:
+        (folder / "store.sqlite").unlink()
+        for path in sorted(folder.rglob("*"), reverse=True):
+            path.chmod(0o555 if path.is_dir() else 0o444)
+        assert Index.open(folder).passage_terms.search("film", 3)[0].tolist()
+        for path in sorted(folder.rglob("*")):
+            path.chmod(0o755)
+
+
+def test_a_reader_keeps_its_generation(tmp_path: Path) -> None:
+    make(tmp_path)
+    reader = Index.open(tmp_path)
+    changed = [Document(id="film", title="Laughter in Hell", text="Rewritten.", is_passage=True)]
+    IndexBuilder(folder=tmp_path, embedder=WordEmbedder()).build(changed)
+    assert reader.passages["film"].text.startswith("Laughter")
+    assert reader.passage_terms.search("drama", 1)[0].tolist()
+    assert Index.open(tmp_path).passages["film"].text == "Rewritten."
+    assert len(list((tmp_path / "generations").iterdir())) == 1, "older generations go"

@@ -1,0 +1,115 @@
+"""The search structures against plain Python."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import WordEmbedder
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from triplebeam.errors import BadInputError
+from triplebeam.index.columns import StringColumn, write_strings
+from triplebeam.index.opened import Index
+from triplebeam.index.terms import TermIndex, write_terms
+from triplebeam.index.vectors import VectorIndex, VectorWriter, top
+from triplebeam.triple import entity_key
+
+
+@settings(max_examples=30)
+@given(strings=st.lists(st.text()))
+def test_strings_come_back(tmp_path_factory: pytest.TempPathFactory, strings: list[str]) -> None:
+    path = tmp_path_factory.mktemp("column") / "names"
+    write_strings(path, strings)
+    assert list(StringColumn(path)) == strings
+
+
+@given(arrays(np.float32, st.integers(0, 30), elements=st.sampled_from([-1.0, 0.0, 0.5, 1.0])), st.integers(0, 35))
+def test_top_is_a_stable_sort(scores: np.ndarray, k: int) -> None:  # type: ignore[type-arg]
+    expected = sorted(range(len(scores)), key=lambda i: -scores[i])[:k]
+    assert top(scores, k).tolist() == expected
+
+
+def vectors(path: Path, rows: int, exact_up_to: int) -> VectorIndex:
+    data = np.random.default_rng(0).standard_normal((rows, 64)).astype(np.float32)
+    data /= np.linalg.norm(data, axis=1, keepdims=True)
+    writer = VectorWriter(path, rows, 64, exact_up_to)
+    for row in data:
+        writer.append(row)
+    writer.close()
+    return VectorIndex(path)
+
+
+def test_nearest_is_exact_while_there_are_few(tmp_path: Path) -> None:
+    index = vectors(tmp_path / "v.npy", 200, exact_up_to=1000)
+    query = index.rows[17]
+    rows, scores = index.nearest(query, 5)
+    assert rows[0] == 17
+    np.testing.assert_allclose(scores, np.sort(index.rows @ query)[::-1][:5], rtol=1e-6)
+
+
+def test_many_vectors_are_scanned_by_bits_and_reranked_exactly(tmp_path: Path) -> None:
+    index = vectors(tmp_path / "v.npy", 5000, exact_up_to=1000)
+    found = 0
+    for row in range(0, 5000, 250):
+        query = index.rows[row]
+        rows, scores = index.nearest(query, 5)
+        assert rows[0] == row
+        np.testing.assert_allclose(scores, index.rows[rows] @ query, rtol=1e-6)
+        found += len(set(rows.tolist()) & set(np.argsort(-(index.rows @ query))[:5].tolist()))
+    assert found / 100 >= 0.8
+
+
+def test_an_unfinished_file_of_vectors_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="announced"):
+        VectorWriter(tmp_path / "v.npy", 3, 4).close()
+
+
+class TestTerms:
+    @pytest.fixture
+    def terms(self, tmp_path: Path) -> TermIndex:
+        write_terms(tmp_path / "terms", ["the old bridge", "bridges of Kraków", "a river", ""])
+        return TermIndex(tmp_path / "terms")
+
+    def test_words_are_stemmed(self, terms: TermIndex) -> None:
+        assert sorted(terms.search("bridge", 5)[0].tolist()) == [0, 1]
+
+    def test_no_question_is_a_syntax_error(self, terms: TermIndex) -> None:
+        assert sorted(terms.search('text:bridge AND (NOT "', 5)[0].tolist()) == [0, 1]
+        assert terms.search("\"(':*^~", 5)[0].tolist() == []
+
+    def test_rows_without_a_common_word_are_not_found(self, terms: TermIndex) -> None:
+        assert terms.search("volcano", 5)[0].tolist() == []
+        assert terms.search("", 5)[0].tolist() == []
+
+
+class TestTripleGraph:
+    def test_neighbours_share_an_entity(self, world: Index) -> None:
+        graph, query = world.triples, WordEmbedder().embed(["when did he die"])[0]
+        everything = range(len(graph))
+        for triple_id in everything:
+            mine = {entity_key(graph.triple(triple_id).subject), entity_key(graph.triple(triple_id).object)}
+            expected = {
+                other
+                for other in everything
+                if other != triple_id
+                and mine & {entity_key(graph.triple(other).subject), entity_key(graph.triple(other).object)}
+            }
+            (found,) = graph.neighbours([triple_id], query, 100)
+            assert set(found.tolist()) == expected
+            similarity = graph.vectors(found) @ query
+            assert (np.diff(similarity) <= 1e-6).all(), "most similar to the query first"
+
+    def test_a_hub_is_cut_by_similarity(self, world: Index) -> None:
+        graph, query = world.triples, WordEmbedder().embed(["starred in"])[0]
+        (whole,), (cut,) = graph.neighbours([0], query, 100), graph.neighbours([0], query, 2)
+        assert cut.tolist() == whole[:2].tolist()
+
+    def test_nearest(self, world: Index) -> None:
+        vectors = world.triples.vectors([3, 5])
+        assert world.triples.nearest(vectors, 1).tolist() == [[3], [5]]
+
+    def test_an_unknown_passage_is_named(self, world: Index) -> None:
+        with pytest.raises(BadInputError, match="no passage 'nobody'"):
+            world.triples.triples_of(["nobody"])

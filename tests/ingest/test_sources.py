@@ -1,0 +1,216 @@
+"""Walking folders, ids, and what happens to what cannot be read."""
+
+import gzip
+import json
+import os
+import random
+from collections.abc import Sequence
+from itertools import count, islice
+from pathlib import Path
+
+import pytest
+
+from triplebeam.errors import BadInputError
+from triplebeam.ingest import ENDINGS, Reading, Skipped, Unreadable, formats, read_sources
+from triplebeam.passage import Document
+
+
+def write(path: Path, data: str | bytes = "Some text.") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return path
+
+
+def ids(readings: Sequence[Reading]) -> list[str]:
+    return [reading.id for reading in readings if isinstance(reading, Document)]
+
+
+def read(*paths: Path) -> list[Reading]:
+    return list(read_sources(paths))
+
+
+def only(path: Path) -> Reading:
+    (reading,) = read(path)
+    return reading
+
+
+def reason(path: Path) -> str:
+    reading = only(path)
+    assert isinstance(reading, Unreadable)
+    assert reading.source == str(path)
+    return str(reading)
+
+
+def test_a_folder_is_read_in_order_without_what_is_hidden(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    for name in [
+        "b.txt",
+        "a/z.md",
+        "a/a b.txt",
+        ".hidden.txt",
+        ".git/x.txt",
+        "~$lock.docx",
+        "photo.jpg",
+        "a/x.bin",
+        "C.TXT",
+    ]:
+        write(docs / name)
+    readings = read(docs)
+    assert ids(readings) == ["docs/C.TXT", "docs/a/a b.txt", "docs/a/z.md", "docs/b.txt"]
+    skipped = [reading for reading in readings if isinstance(reading, Skipped)]
+    assert skipped == [Skipped(str(docs / "a/x.bin")), Skipped(str(docs / "photo.jpg"))]
+
+
+def test_a_file_named_directly_has_its_name_as_id_and_title(tmp_path: Path) -> None:
+    assert only(write(tmp_path / ".deep/my notes.txt")) == Document(
+        id="my notes.txt", text="Some text.", title="my notes"
+    )
+
+
+def test_the_working_folder_has_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "docs/inner/a.txt")
+    monkeypatch.chdir(tmp_path / "docs/inner")
+    assert ids(read(Path())) == ["inner/a.txt"]
+    assert ids(read(Path(".."))) == ["docs/inner/a.txt"]
+
+
+def test_every_ending_of_the_table_has_a_reader(tmp_path: Path) -> None:
+    assert [formats.ending_of(tmp_path / f"a{ending.upper()}") for ending in ENDINGS] == list(ENDINGS)
+
+
+def test_a_missing_path_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match=r"nowhere"):
+        read_sources([write(tmp_path / "a.txt"), tmp_path / "nowhere"])
+
+
+def test_deep_folders_are_read(tmp_path: Path) -> None:
+    write(tmp_path / "docs" / Path(*["d"] * 150) / "a.txt")
+    assert ids(read(tmp_path / "docs")) == ["docs/" + "d/" * 150 + "a.txt"]
+
+
+def test_links_are_followed_and_loops_end(tmp_path: Path) -> None:
+    write(tmp_path / "docs/a/one.txt")
+    write(tmp_path / "elsewhere/two.txt")
+    (tmp_path / "docs/a/loop").symlink_to(tmp_path / "docs")
+    (tmp_path / "docs/link").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "docs/self.txt").symlink_to(tmp_path / "docs/self.txt")
+    readings = read(tmp_path / "docs")
+    assert ids(readings) == ["docs/a/one.txt", "docs/link/two.txt"]
+    assert [str(reading) for reading in readings if isinstance(reading, Unreadable)] == [
+        f"{tmp_path}/docs/self.txt: it is no regular file, but a broken link, a pipe or a device"
+    ]
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.txt")
+    assert "no regular file" in reason(tmp_path / "pipe.txt")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "expected"),
+    [
+        ("empty.txt", b"", "the file is empty"),
+        ("empty.pdf", b"", "the file is empty"),
+        ("blank.txt", b" \n ", "there is no text in it"),
+        ("script.html", b"<script>x</script>", "there is no text in it"),
+        ("latin.txt", b"Gr\xfc\xdfe", "byte 2 is not UTF-8; save the file as UTF-8"),
+        ("false.pdf", b"no pdf", "the PDF is damaged"),
+        ("false.docx", b"no docx", "it is no docx file"),
+        ("table.xlsx", b"x", "files of this kind are not read; the endings known are .txt"),
+        ("false.jsonl.gz", b"no gzip", "the gzip file is damaged"),
+        ("blank.jsonl", b"\n\n", "there is no text in it"),
+    ],
+)
+def test_what_cannot_be_read_is_told_with_its_reason(tmp_path: Path, name: str, data: bytes, expected: str) -> None:
+    assert f"{name}: {expected}" in reason(write(tmp_path / name, data))
+
+
+def test_the_others_go_on(tmp_path: Path) -> None:
+    write(tmp_path / "docs/a.pdf", "damaged")
+    write(tmp_path / "docs/b.txt")
+    assert [type(reading) for reading in read(tmp_path / "docs")] == [Unreadable, Document]
+
+
+def test_the_second_document_with_an_id_is_told(tmp_path: Path) -> None:
+    first, second = write(tmp_path / "one/a.txt"), write(tmp_path / "two/a.txt")
+    readings = read(first, second)
+    assert ids(readings) == ["a.txt"]
+    assert readings[1] == Unreadable(str(second), "an earlier document has the same id, 'a.txt'; rename one of the two")
+
+
+def test_json_lines_are_passages_with_their_ids(tmp_path: Path) -> None:
+    rows = [
+        {"id": 7, "title": "T", "text": "one", "metadata": {"year": 1999, "tags": ["a"], "none": None}, "other": 1},
+        {"_id": "x", "text": "two 🙂"},
+        {"text": "three", "title": None},
+        {"id": 0, "text": "lone \ud800 surrogate"},
+    ]
+    data = "\ufeff" + "\r\n".join(json.dumps(row) for row in rows[:2]) + "\n\n" + "\n".join(map(json.dumps, rows[2:]))
+    assert read(write(tmp_path / "a.jsonl", data)) == [
+        Document(id="7", text="one", title="T", metadata={"year": "1999", "tags": '["a"]'}, is_passage=True),
+        Document(id="x", text="two 🙂", is_passage=True),
+        Document(id="a.jsonl:4", text="three", is_passage=True),
+        Document(id="0", text="lone \ufffd surrogate", is_passage=True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (b'{"id": "a", "text": ', "it is not JSON: Expecting value at column"),
+        (b'{"id": "a"}', 'its "text" is missing or empty'),
+        (b'{"id": "a", "text": " "}', 'its "text" is missing or empty'),
+        (b'{"id": "a", "text": 3}', 'its "text" is not a string'),
+        (b'{"id": "a", "text": "t", "title": []}', 'its "title" is not a string'),
+        (b'{"id": 1.5, "text": "t"}', "its id is neither a string nor an integer"),
+        (b'{"id": true, "text": "t"}', "its id is neither a string nor an integer"),
+        (b'{"id": "a", "text": "t", "metadata": 3}', 'its "metadata" is not a JSON object'),
+        (b'["a"]', "it is not a JSON object"),
+        (b'{"text": "\xff"}', "byte 10 of the line is not UTF-8"),
+        (b"[" * 100_000, "its JSON cannot be read"),
+        (b'{"id": "first", "text": "t"}', "an earlier document has the same id, 'first'"),
+    ],
+)
+def test_a_bad_line_is_told_with_its_number_and_the_others_go_on(tmp_path: Path, line: bytes, expected: str) -> None:
+    good = b'{"id": "%s", "text": "t"}'
+    path = write(tmp_path / "a.jsonl", b"\n".join([good % b"first", b"", line, good % b"last"]))
+    first, bad, last = read(path)
+    assert ids([first, last]) == ["first", "last"]
+    assert str(bad).startswith(f"{path}, line 3: {expected}")
+
+
+def test_a_cut_gzip_file_gives_what_it_holds_and_is_told(tmp_path: Path) -> None:
+    rolls = random.Random(7)
+    rows = "\n".join(json.dumps({"id": number, "text": rolls.randbytes(20).hex()}) for number in range(5000))
+    readings = read(write(tmp_path / "a.jsonl.gz", gzip.compress(rows.encode())[:-5000]))
+    assert len(readings) > 1000
+    assert isinstance(readings[-1], Unreadable)
+    assert "the gzip file is damaged" in readings[-1].reason
+
+
+@pytest.mark.parametrize("name", ["corpus.jsonl", "corpus.jsonl.gz"])
+def test_of_a_beir_folder_only_the_corpus_is_read(tmp_path: Path, name: str) -> None:
+    row = b'{"_id": "MED-10", "title": "T", "text": "t", "metadata": {}}\n{"text": "no id"}'
+    write(tmp_path / "beir" / name, gzip.compress(row) if name.endswith("gz") else row)
+    write(tmp_path / "beir/queries.jsonl", '{"_id": "q", "text": "question"}')
+    write(tmp_path / "beir/qrels/test.tsv", "q\tMED-10\t1")
+    assert ids(read(tmp_path / "beir")) == ["MED-10", f"beir/{name}:2"]
+    assert len(read(tmp_path / "beir")) == 2
+
+
+def test_lines_are_read_as_they_are_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    endless = ((number, Document(id=str(number), text="t")) for number in count())
+    monkeypatch.setattr("triplebeam.ingest.sources.LINE_READERS", {".jsonl": lambda path, name: endless})
+    assert ids(list(islice(read_sources([write(tmp_path / "a.jsonl")]), 3))) == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize("method", ["iterdir", "read_bytes"])
+def test_what_the_machine_refuses_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    def refuse(path: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    write(tmp_path / "docs/a.txt")
+    monkeypatch.setattr(Path, method, refuse)
+    (reading,) = read(tmp_path / "docs")
+    assert isinstance(reading, Unreadable)
+    assert reading.reason.endswith(": Permission denied")

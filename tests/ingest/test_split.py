@@ -1,0 +1,144 @@
+"""Passages: where they are cut and that nothing is lost."""
+
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from triplebeam.errors import BadInputError
+from triplebeam.ingest import split
+from triplebeam.passage import Document, Passage
+
+
+def texts(text: str, limit: int = 200) -> list[str]:
+    return [passage.text for passage in split(Document(id="d", text=text), limit)]
+
+
+def tokens(text: str) -> int:
+    return len(re.findall(r"\w+|[^\w\s]", text))
+
+
+def test_a_passage_knows_where_it_comes_from() -> None:
+    document = Document(id="docs/a.md", text="  One is here.\n\nTwo is here. ", title="A", metadata={"year": "1999"})
+    assert split(document, limit=4) == [
+        Passage("docs/a.md#0", "One is here.", "A", "docs/a.md", 0, 2, 14, {"year": "1999"}),
+        Passage("docs/a.md#1", "Two is here.", "A", "docs/a.md", 1, 16, 28, {"year": "1999"}),
+    ]
+
+
+def test_short_paragraphs_share_a_passage() -> None:
+    assert texts("One is here.\n\nTwo is here.\n\nThree is here.", limit=8) == [
+        "One is here.\n\nTwo is here.",
+        "Three is here.",
+    ]
+
+
+def test_a_long_paragraph_is_cut_at_sentences_and_shares_with_none() -> None:
+    text = "Short one.\n\nA b c d. E f g h. I j k l.\n\nLast one."
+    assert texts(text, limit=10) == ["Short one.", "A b c d. E f g h.", "I j k l.", "Last one."]
+
+
+def test_a_paragraph_just_over_the_limit_gives_halves_and_no_crumb() -> None:
+    assert texts("A b c. D e f. G h i. J k l. M n o. P q r.", limit=22) == [
+        "A b c. D e f. G h i.",
+        "J k l. M n o. P q r.",
+    ]
+
+
+def test_a_heading_goes_with_what_follows_it() -> None:
+    text = "First paragraph is here.\n\nThe heading\n\nSecond paragraph is here."
+    assert texts(text, limit=8) == ["First paragraph is here.", "The heading\n\nSecond paragraph is here."]
+
+
+def test_a_heading_at_the_end_is_kept() -> None:
+    assert texts("Some text here.\n\nThe heading", limit=4) == ["Some text here.", "The heading"]
+
+
+def test_a_long_sentence_is_cut_between_words() -> None:
+    assert texts("one two three four five six seven", limit=4) == ["one two three four", "five six seven"]
+
+
+def test_lines_without_full_stops_are_cut_at_line_ends() -> None:
+    assert texts("one two three\nfour five six\nseven eight nine", limit=7) == [
+        "one two three\nfour five six",
+        "seven eight nine",
+    ]
+
+
+def test_a_word_longer_than_a_passage_is_cut() -> None:
+    pieces = texts("x" * 1000, limit=5)
+    assert "".join(pieces) == "x" * 1000
+    assert max(map(len, pieces)) == 200
+    assert texts("漢字" * 10, limit=5) == ["漢字漢字漢", "字漢字漢字"] * 2
+
+
+def test_windows_line_ends_part_paragraphs() -> None:
+    assert texts("One is here.\r\n\r\nTwo is here.", limit=4) == ["One is here.", "Two is here."]
+
+
+def test_a_document_that_is_a_passage_stays_whole() -> None:
+    document = Document(id="42", text="One is here. Two is here.", is_passage=True)
+    assert [(p.id, p.text, p.document_id) for p in split(document, limit=4)] == [("42", document.text, "42")]
+    assert [p.id for p in split(document, limit=4, force=True)] == ["42#0", "42#1"]
+
+
+@pytest.mark.parametrize("is_passage", [True, False])
+def test_no_text_gives_no_passage(is_passage: bool) -> None:
+    assert split(Document(id="d", text=" \n\n ", is_passage=is_passage)) == []
+
+
+def test_a_limit_of_nothing_is_refused() -> None:
+    with pytest.raises(BadInputError, match="at most 0 tokens"):
+        split(Document(id="d", text="a"), limit=0)
+
+
+_PIECES = st.sampled_from(
+    [
+        "Dr. ",
+        "word",
+        " ",
+        "\n",
+        "\n\n",
+        "\r\n",
+        "\t",
+        ". ",
+        "! ",
+        "U.S. ",
+        "漢字。",
+        "🙂",
+        "e\u0301",
+        '"',
+        "x" * 90,
+        "7.5",
+        "\x1f",
+    ]
+)
+
+
+@given(st.lists(_PIECES | st.text(max_size=5), max_size=60).map("".join), st.integers(1, 30), st.booleans())
+def test_passages_are_stretches_of_the_text_and_lose_only_white_space(text: str, limit: int, is_passage: bool) -> None:
+    document = Document(id="d", text=text, is_passage=is_passage)
+    last = 0
+    for position, passage in enumerate(split(document, limit)):
+        assert passage.position == position
+        assert passage.text.strip() == passage.text == text[passage.start : passage.end] != ""
+        assert not text[last : passage.start].strip()
+        assert is_passage or tokens(passage.text) <= limit
+        last = passage.end
+    assert not text[last:].strip()
+
+
+@pytest.mark.parametrize(
+    "unit", ["He went to St. Ives in 1999. ", "." * 10, "\n \n", '."', "word ", "汉字字字字字。", ". "]
+)
+def test_time_grows_with_the_length_and_no_faster(unit: str) -> None:
+    def seconds(length: int) -> float:
+        document = Document(id="d", text=unit * (length // len(unit)))
+        start = time.process_time()
+        split(document)
+        return time.process_time() - start
+
+    # A quadratic splitter would take 64 times as long; the constant covers what a clock cannot resolve.
+    assert seconds(80_000) < 24 * seconds(10_000) + 0.2
