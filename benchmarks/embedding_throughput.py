@@ -116,6 +116,8 @@ def _sentence_transformers(folder: Path) -> Callable[[list[str]], Any]:
     from sentence_transformers import SentenceTransformer
 
     model = SentenceTransformer(str(folder), device="cpu")
+    # The weights' folder has none of this library's own files, so it would not cut texts where the model does.
+    model.max_seq_length = json.loads((folder / "sentence_bert_config.json").read_text())["max_seq_length"]
     return lambda texts: model.encode(texts, normalize_embeddings=True, show_progress_bar=False)
 
 

@@ -88,6 +88,12 @@ class Collection:
         """The best k passages for a question."""
         if not question.strip():
             raise BadInputError("the question is empty: ask for something.")
+        try:
+            question.encode()
+        except UnicodeEncodeError:
+            raise BadInputError(
+                f"the question {question!r} holds bytes that are not UTF-8: check the terminal's encoding."
+            ) from None
         if k < 1:
             raise BadInputError(f"k is {k}: ask for at least one passage.")
         return self.retriever(method).retrieve(question, k)

@@ -21,7 +21,12 @@ class Settings(BaseSettings):
     """What a user can set for all commands. Each field is ``TRIPLEBEAM_<NAME>`` in the environment."""
 
     model_config = SettingsConfigDict(
-        env_prefix="TRIPLEBEAM_", toml_file=CONFIG_FILE, frozen=True, extra="ignore", populate_by_name=True
+        env_prefix="TRIPLEBEAM_",
+        env_ignore_empty=True,
+        toml_file=CONFIG_FILE,
+        frozen=True,
+        extra="forbid",
+        populate_by_name=True,
     )
 
     home: Path = Field(default_factory=lambda: platformdirs.user_cache_path("triplebeam"))

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from oracles.diverse_triple_beam_search import diverse_triple_beam_search
 
+from oracles.diverse_triple_beam_search import diverse_triple_beam_search
 from triplebeam.methods.gear.beam_search import DiverseTripleBeamSearch
 
 

@@ -2,8 +2,8 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.reciprocal_rank_fusion import rrf
 
+from oracles.reciprocal_rank_fusion import rrf
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
 from triplebeam.triple import Triple

@@ -17,8 +17,8 @@ from triplebeam.passage import Passage
 class GivenTriples:
     """Hands out the triples of a file, plain or ``.gz``.
 
-    A row is ``{"passage_id", "entities": [...], "triples": [[subject, predicate, object], ...]}``. A passage the file does
-    not know gives an extraction without triples; ``unused_ids`` tells which rows met no passage.
+    A row is ``{"passage_id", "entities": [...], "triples": [[subject, predicate, object], ...]}``. A passage the file
+    does not know gives an extraction without triples; ``unused_ids`` tells which rows met no passage.
     """
 
     def __init__(self, path: Path) -> None:

@@ -152,7 +152,12 @@ class IndexBuilder:
 @contextmanager
 def _writing(folder: Path) -> Iterator[Store]:
     """The store, for one writer at a time."""
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInputError(
+            f"there can be no index at {folder} ({error.strerror}): name a folder that is new or an index already."
+        ) from error
     try:
         with FileLock(folder / "write.lock", timeout=0), closing(Store(folder / "store.sqlite")) as store:
             yield store

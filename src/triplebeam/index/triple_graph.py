@@ -89,7 +89,8 @@ class TripleGraph:
 
     def nearest(self, vectors: NDArray[np.float32], k: int) -> NDArray[np.int64]:
         """For each vector the k triples nearest to it, best first."""
-        return np.array([self.search(vector, k)[0] for vector in vectors], np.int64).reshape(len(vectors), -1)
+        rows = [self.search(vector, k)[0] for vector in vectors]
+        return np.array(rows, np.int64).reshape(len(rows), max(0, min(k, len(self))))
 
     def search(self, vector: NDArray[np.float32], k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The k triples nearest to one vector, with their cosines."""

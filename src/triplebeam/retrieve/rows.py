@@ -17,14 +17,18 @@ PassageOf: TypeAlias = Callable[[NDArray[np.int64]], list[str]]
 def rank_passages(search: Search, passage_of: PassageOf, k: int) -> Ranking:
     """The k best passages by their best row.
 
-    Several triples may lead to one passage, so more rows are asked for until there are k passages or no more rows.
+    Several triples may lead to one passage, and rows of equal score come in the engine's order, not in a ranking's.
+    So more are asked for until there are k passages and every row as good as the last of them has been seen.
     """
-    wanted = k
+    if k < 1:
+        return Ranking()
+    wanted = k + 1
     while True:
         rows, scores = search(wanted)
         best: dict[str, float] = {}
         for passage_id, score in zip(passage_of(rows), scores.tolist(), strict=True):
             best.setdefault(passage_id, score)
-        if len(best) >= k or len(rows) < wanted:
-            return Ranking.of(Hit(passage_id, score) for passage_id, score in best.items()).top(k)
+        ranking = Ranking.of(Hit(passage_id, score) for passage_id, score in best.items())
+        if len(rows) < wanted or (len(ranking) >= k and scores[-1] < ranking[k - 1].score):
+            return ranking.top(k)
         wanted *= 2

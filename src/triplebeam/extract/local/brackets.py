@@ -16,15 +16,19 @@ _ALIAS = re.compile(
     r"(?:known as|called|known by|a\.?k\.?a\.?|nicknamed|born|née|né|formerly|or)) (?:the )?"
     rf"(?!{_MONTH})([A-Z\"][^;,\d]{{1,50}})"
 )
-_FOREIGN = re.compile(r"(?:in )?[A-Z][a-z]+(?: [A-Z][a-z]+)?: ([^;,]+)")
-_MEASURE = re.compile(r"[\d.,]+ \S+$")
+_FOREIGN = re.compile(r"(?:^|[;,] ?)(?:in )?[A-Z][a-z]+(?: [A-Z][a-z]+)?: ([^;,()]{2,60})")
+_QUOTED = re.compile(r'^"([^"]+)"$')
+_ASIDE = re.compile(r"[\d.,]+ \S+$|[a-z, -]{2,30}$|.*\bpopulation\b")
+_LONGEST = 200
 _NOT_NAME = re.compile(r"^\W+|\W+$")
 
 
 def facts_of(content: str) -> list[tuple[str, str]] | None:
-    """What the bracket states (predicate, object), an empty list for sounds and measures, None where it is not understood."""
+    """What the bracket states (predicate, object): nothing for sounds, measures and asides, None if not understood."""
     content = content.strip()
-    if not re.search(r"[A-Za-z0-9]{2}", content) or _MEASURE.match(content):
+    if len(content) > _LONGEST:
+        return None
+    if not re.search(r"[A-Za-z0-9]{2}", content) or _ASIDE.match(content):
         return []
     facts: list[tuple[str, str]] = []
     if life := _LIFE.search(content):
@@ -39,8 +43,9 @@ def facts_of(content: str) -> list[tuple[str, str]] | None:
         facts = [("dated", year[1])]
     if not facts and (short := _ABBREVIATION.match(content)):
         facts = [("also known as", short[1])]
-    if not facts and (foreign := _FOREIGN.match(content)):
-        facts = [("also known as", foreign[1].strip())]
+    if not facts:
+        others = [*_FOREIGN.finditer(content), *_QUOTED.finditer(content)]
+        facts = [("also known as", name) for other in others for name in _names(other[1])]
     return facts or None
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from triplebeam.extract.local.mentions import is_common, is_named, is_person, is_time
+from triplebeam.extract.local.kinds import PLACE_KINDS, is_common, is_named, is_person, is_time
 from triplebeam.extract.local.owners import owners_of
 from triplebeam.extract.local.phrases import (
+    is_definite,
     is_stranded,
     named_modifiers,
     noun_phrase,
@@ -25,6 +26,7 @@ _OBJECTS = ("dobj", "attr", "oprd", "dative")
 _COMPLEMENTS = (*_OBJECTS, "prep", "agent", "xcomp")
 _BE = frozenset(("is", "was", "are", "were", "be", "been", "being", "became", "become", "'s"))
 _RELATIVE = ("WDT", "WP")
+_DEEPEST = 3
 #: A predicate and the token of its object.
 Statement = tuple[str, "Token"]
 
@@ -48,10 +50,8 @@ def is_verb(token: "Token") -> bool:
 
 
 def _worth_saying(subject: "Token", target: "Token") -> bool:
-    """One end at least is a name (or stands for one), and not only a date said of something without a name."""
-    if is_common(subject):
-        return is_named(target) and not is_time(target)
-    return True
+    """One end at least is a name or stands for one, and it is not only a date."""
+    return not is_common(subject) or (is_named(target) and not is_time(target))
 
 
 def _subjects(verb: "Token", references: "References") -> Iterator[tuple["Token", str, str]]:
@@ -73,9 +73,12 @@ def _stood_for(noun: "Token", references: "References") -> Iterator[tuple["Token
         yield from ((name, known, "") for name in names if (known := references.entity(name)))
     elif owners and entity != references.title:
         yield from ((token, owner, noun_phrase(noun)) for token, owner in owners)
-    elif entity and says_something(noun):
-        stands_for_name = entity == references.title
-        yield (references.title_token or noun) if stands_for_name else noun, entity, ""
+    elif entity == references.title:
+        yield references.title_token or noun, references.title, ""
+    elif entity and " " in entity:
+        yield noun, entity, ""
+    elif entity and references.title and is_definite(noun) and says_something(noun):
+        yield noun, references.title, entity  # "The decision was made by": the title's decision
 
 
 def _subject_token(verb: "Token") -> "Token | None":
@@ -83,10 +86,12 @@ def _subject_token(verb: "Token") -> "Token | None":
     own = next((child for child in verb.children if child.dep_ in _SUBJECTS), None)
     if own is not None and own.tag_ not in _RELATIVE:
         return own
-    if verb.lower_ in ("starring", "featuring") and (work := _work_before(verb)) is not None:
-        return work
-    if verb.dep_ == "acl":
-        return _described(verb.head) if verb.tag_ in ("VBG", "VBN") else None
+    if verb.lower_ in ("starring", "featuring") and (verb.dep_ == "advcl" or is_person(verb.head)):
+        return _work_before(verb)
+    if verb.lower_ in ("known", "called", "renamed") and (named := _name_before_comma(verb)) is not None:
+        return named
+    if verb.dep_ == "acl" and verb.tag_ in ("VBG", "VBN"):
+        return _subject_beyond_place(verb) or _described(verb.head)
     if verb.dep_ == "relcl":
         return _described(verb.head) if own is not None else None
     shares = verb.dep_ in ("conj", "xcomp") or (verb.dep_ == "advcl" and verb.tag_ in ("VBG", "VBN"))
@@ -94,11 +99,27 @@ def _subject_token(verb: "Token") -> "Token | None":
 
 
 def _work_before(verb: "Token") -> "Token | None":
-    """Films star people: the name before ``starring`` that is not a person's, or the noun it is a participle of."""
-    if verb.dep_ == "acl" and not is_person(verb.head):
-        return None
+    """Films star people: the last name of a work before ``starring``."""
     before = (token for token in reversed(list(verb.sent)) if token.i < verb.i and is_named(token))
-    return next((token for token in before if not is_person(token) and not is_time(token)), None)
+    return next((token for token in before if token.ent_type_ in ("", "WORK_OF_ART")), None)
+
+
+def _name_before_comma(verb: "Token") -> "Token | None":
+    """``at Athletic Park, later known as Borchert Field``: the other name is of what stands just before."""
+    index = verb.i - 1
+    while index > 0 and verb.doc[index].tag_ in ("RB", "RBR", "RBS"):
+        index -= 1
+    before = verb.doc[index - 1] if index > 0 and verb.doc[index].text == "," else None
+    return before if before is not None and is_named(before) and not is_time(before) else None
+
+
+def _subject_beyond_place(verb: "Token") -> "Token | None":
+    """``a band from Brooklyn, formed in 1968``: behind a comma, the participle is of the band and not of the place."""
+    root = verb.sent.root
+    behind_comma = verb.i > verb.head.i and verb.nbor(-1).text == ","
+    if behind_comma and verb.head.ent_type_ in PLACE_KINDS and root.lower_ in _BE:
+        return _subject_token(root)
+    return None
 
 
 def _described(noun: "Token") -> "Token":
@@ -119,14 +140,16 @@ def _statements(verb: "Token", group: str) -> Iterator[Statement]:
     objects = [noun for child in verb.children if child.dep_ in _OBJECTS for noun in with_conjuncts(child)]
     own = next((child for child in verb.children if child.dep_ == "nsubj"), None)
     if verb.dep_ == "relcl" and not objects and own is not None and own.tag_ not in _RELATIVE:
-        objects = [verb.head]  # "the songs he wrote"
+        where = any(child.lower_ == "where" for child in verb.children)
+        group = f"{group} in" if where else group
+        objects = [verb.head]  # "the songs he wrote", "Ghent, where he died"
     for noun in objects:
-        yield from _of_object(verb.head if noun.tag_ in _RELATIVE and verb.dep_ == "relcl" else noun, group)
+        yield from object_statements(verb.head if noun.tag_ in _RELATIVE and verb.dep_ == "relcl" else noun, group)
     first = next((noun for noun in objects if is_common(noun)), None)
-    longer = f"{group} {noun_phrase(first)}" if first is not None and verb.lower_ not in _BE else group
+    longer = f"{group} {noun_phrase(first)}" if first is not None else group
     for word, noun in prepositions(verb):
         if verb.lower_ not in _BE or (is_named(noun) and not is_time(noun)):
-            yield from _of_object(noun, f"{longer} {word}")
+            yield from object_statements(noun, f"{longer} {word}")
     for child in verb.children:
         yield from _hanging_below(child, group, longer)
 
@@ -156,21 +179,29 @@ def _hanging_below(child: "Token", group: str, longer: str) -> Iterator[Statemen
                 yield from _statements(inner, f"{longer} {child.lower_} {verb_group(inner)}")
 
 
-def _of_object(noun: "Token", predicate: str) -> Iterator[Statement]:
-    """The noun as object; a common noun's own prepositions lead on (``played trumpet on``, ``is capital of``)."""
-    if not is_common(noun):
+def object_statements(noun: "Token", predicate: str, depth: int = 0) -> Iterator[Statement]:
+    """The noun as object; a common noun's own prepositions lead on: ``played trumpet on``, ``is town in county of``."""
+    if is_named(noun) or noun.tag_ in ("PRP", "PRP$"):
         yield predicate, noun
         return
     names = [child for child in noun.children if child.dep_ == "appos" and is_named(child)]
     if names:
         yield from ((predicate, name) for first in names for name in with_conjuncts(first))
         return
+    if not noun_phrase(noun):
+        return
     phrase = f"{predicate} {noun_phrase(noun)}"
-    further = [(f"{phrase} {word}", target) for word, target in prepositions(noun) if says_something(target)]
-    if says_something(noun) and not any(is_named(target) and not is_time(target) for _, target in further):
-        yield predicate, noun
-    yield from ((longer, target) for longer, target in further if is_named(target) or longer.endswith(" of"))
+    further = [
+        statement
+        for word, target in (prepositions(noun) if depth < _DEEPEST else ())
+        if word == "of" or is_common(noun)
+        for statement in object_statements(target, f"{phrase} {word}", depth + 1)
+    ]
+    yield from further
     yield from ((f"{predicate} {noun.lower_} of", name) for name in named_modifiers(noun))
+    leads_to_name = any(is_named(target) and not is_time(target) for _, target in further)
+    if says_something(noun) and not leads_to_name and (depth == 0 or predicate.endswith(" of")):
+        yield predicate, noun
     for child in noun.children:
         if child.dep_ == "acl" and child.tag_ == "VB":
             yield from _statements(child, f"{phrase} to {verb_group(child)}")

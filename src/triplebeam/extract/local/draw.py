@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from triplebeam.errors import ModelMissingError
 from triplebeam.extract.extractor import Extraction, sort_out
 from triplebeam.extract.local.clauses import clause_facts
-from triplebeam.extract.local.mentions import NAME_KINDS, is_named, is_time, join_names, join_titles
+from triplebeam.extract.local.kinds import NAME_KINDS, is_named, is_time
+from triplebeam.extract.local.mentions import join_names, join_titles
+from triplebeam.extract.local.names import occurrences, reads_like_phrase, title_name
 from triplebeam.extract.local.nominals import nominal_facts
 from triplebeam.extract.local.phrases import noun_phrase
-from triplebeam.extract.local.reference import References, title_name
+from triplebeam.extract.local.reference import References
 from triplebeam.extract.local.tidy import Aside, PlainText, plain, tidy
 from triplebeam.triple import entity_key
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from triplebeam.passage import Passage
 
 _LONGEST_PART = 120
+_LONGEST_TEXT = 100_000
 
 
 def load_parser(folder: Path) -> "Language":
@@ -35,10 +38,34 @@ def load_parser(folder: Path) -> "Language":
 
 def draw(nlp: "Language", passages: "Iterable[Passage]") -> Iterator[Extraction]:
     """One extraction a passage, in order."""
-    texts = ((plain(passage.text), passage) for passage in passages)
-    inputs = ((join_titles(nlp.make_doc(text.text), text.titles), (text, passage)) for text, passage in texts)
+    texts = ((plain(passage.text if _is_bearable(passage) else ""), passage) for passage in passages)
+    inputs = (
+        (join_titles(nlp.make_doc(text.text), _titles(text, passage)), (text, passage)) for text, passage in texts
+    )
     for doc, (text, passage) in nlp.pipe(inputs, as_tuples=True, batch_size=64):
-        yield _extraction(doc, text, passage)
+        yield _extraction_or_failure(doc, text, passage)
+
+
+def _extraction_or_failure(doc: "Doc", text: PlainText, passage: "Passage") -> Extraction:
+    if not _is_bearable(passage):
+        reason = f"the passage has {len(passage.text):,} characters and the parser takes {_LONGEST_TEXT:,}: cut it"
+        return Extraction(passage_id=passage.id, failure=reason)
+    try:
+        return _extraction(doc, text, passage)
+    except RecursionError:
+        return Extraction(passage_id=passage.id, failure="a sentence is nested too deeply to be language: is it data?")
+
+
+def _is_bearable(passage: "Passage") -> bool:
+    """A parse takes memory in proportion to the text; a passage this long is a document that was not cut."""
+    return len(passage.text) <= _LONGEST_TEXT
+
+
+def _titles(text: PlainText, passage: "Passage") -> list[tuple[int, int]]:
+    """The quoted titles, and the passage's own title where it reads like a phrase (``Just Go with It``)."""
+    title = title_name(tidy(passage.title), text.text)
+    own = occurrences(title, text.text) if reads_like_phrase(title) else []
+    return [*text.titles, *own]
 
 
 def _extraction(doc: "Doc", text: PlainText, passage: "Passage") -> Extraction:
@@ -66,6 +93,8 @@ def _stated_of_names(doc: "Doc", asides: Iterable[Aside]) -> Iterator[tuple["Tok
     ends = {token.idx + len(token): token for token in doc}
     for aside in asides:
         token = ends.get(aside.position)
+        if token is not None and token.dep_ == "pobj" and token.head.lower_ == "of" and is_named(token.head.head):
+            token = token.head.head  # "Hedwig of Saxony (1445–1511)"
         if token is not None and is_named(token) and not is_time(token):
             yield from ((token, predicate, other) for predicate, other in aside.facts)
 
@@ -77,9 +106,13 @@ def _worth_keeping(rows: Iterable[tuple[str, str, str]]) -> list[tuple[str, str,
         keys = tuple(entity_key(part) for part in row)
         if keys[0] != keys[2] and max(len(part) for part in row) <= _LONGEST_PART:
             kept.setdefault(keys, row)
-    said = [(subject, f"{predicate} ") for subject, predicate, _ in kept]
-    return [
-        row
-        for (subject, predicate, target), row in kept.items()
-        if not any(subject == other and longer.startswith(f"{predicate} {target} ") for other, longer in said)
-    ]
+    return [row for keys, row in kept.items() if not any(_says_more(other, keys) for other in kept)]
+
+
+def _says_more(longer: tuple[str, ...], row: tuple[str, ...]) -> bool:
+    """``X, is town in, Y`` says more than ``X, is, town``, and ``X, has a role in, Y`` more than ``X, role in, Y``."""
+    if longer[0] != row[0]:
+        return False
+    if longer[2] == row[2] and longer[1] != row[1]:
+        return row[1] == "mentions" or longer[1].endswith(f" {row[1]}")
+    return longer[1].startswith(f"{row[1]} {row[2]} ")

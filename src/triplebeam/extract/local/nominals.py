@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from triplebeam.extract.local.mentions import PLACE_KINDS, is_common, is_named, is_time
+from triplebeam.extract.local.clauses import object_statements
+from triplebeam.extract.local.kinds import NAME_KINDS, PLACE_KINDS, is_common, is_named, is_time
 from triplebeam.extract.local.owners import owners_of
 from triplebeam.extract.local.phrases import is_listed, noun_phrase, prepositions, with_conjuncts
 
@@ -12,17 +13,30 @@ if TYPE_CHECKING:
 
     from triplebeam.extract.local.reference import References
 
-_PLACE_WORDS = ("in", "near", "at", "of", "on")
+_TIES = ("in", "near", "at", "of", "on", "by", "from")
 
 
 def nominal_facts(doc: "Doc", references: "References") -> Iterator[tuple[str, str, str]]:
     """Triples of every noun that says something of another noun."""
-    for token in doc:
-        if is_named(token) and not is_time(token) and (name := references.entity(token)):
-            yield from _behind(token, name, references)
-            yield from _before(token, name, references)
-        elif is_common(token):
-            yield from _names_in_apposition(token, references)
+    for sentence in doc.sents:
+        stating = any(token.dep_ in ("nsubj", "nsubjpass") for token in sentence)
+        for token in sentence:
+            yield from _facts_of(token, references) if stating else _in_table(token, references)
+
+
+def _facts_of(token: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
+    if is_named(token) and not is_time(token) and (name := references.entity(token)):
+        yield from _behind(token, name, references)
+        yield from _before(token, name, references)
+    elif is_common(token):
+        yield from _names_in_apposition(token, references)
+        yield from _owned(token, references)
+
+
+def _in_table(token: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
+    """In a sentence without a subject, as a table or a heading gives, names stand beside each other and say nothing."""
+    if token.ent_type_ in NAME_KINDS and is_named(token) and references.title and (name := references.entity(token)):
+        yield references.title, "mentions", name
 
 
 def _behind(token: "Token", name: str, references: "References") -> Iterator[tuple[str, str, str]]:
@@ -32,24 +46,24 @@ def _behind(token: "Token", name: str, references: "References") -> Iterator[tup
             for noun in with_conjuncts(child):
                 yield from _apposition(token, name, noun, references)
     for word, noun in prepositions(token):
-        if word in _PLACE_WORDS and is_named(noun) and not is_time(noun) and (place := references.entity(noun)):
+        if word in _TIES and is_named(noun) and not is_time(noun) and (place := references.entity(noun)):
             yield name, word, place
 
 
 def _apposition(token: "Token", name: str, noun: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
     if is_named(noun):
-        if noun.ent_type_ in PLACE_KINDS and token.ent_type_ in (*PLACE_KINDS, "ORG"):
+        if noun.ent_type_ in PLACE_KINDS and token.ent_type_ in ("GPE", "FAC", "ORG"):
             yield name, "located in", references.entity(noun) or noun.text
         return
     if not is_common(noun):
         return
-    phrase = noun_phrase(noun)
-    related = [(f"{phrase} {word}", references.entity(other)) for word, other in prepositions(noun)]
-    related += [(f"{phrase} of", owner) for token, owner in owners_of(noun, references) if token.head == noun]
-    stated = [(predicate, entity) for predicate, entity in dict.fromkeys(related) if entity]
-    yield from ((name, predicate, entity) for predicate, entity in stated)
-    if not stated:
-        yield name, "is", phrase
+    if any(child.dep_ == "poss" for child in noun.children):
+        owners = [owner for token, owner in owners_of(noun, references) if token.head == noun]
+        yield from ((name, f"is {noun_phrase(noun)} of", owner) for owner in owners)
+        return
+    for predicate, other in object_statements(noun, "is"):
+        if target := references.entity(other):
+            yield name, predicate, target
 
 
 def _before(token: "Token", name: str, references: "References") -> Iterator[tuple[str, str, str]]:
@@ -62,16 +76,26 @@ def _before(token: "Token", name: str, references: "References") -> Iterator[tup
     owners = list(owners_of(token, references)) + [pair for child in left for pair in owners_of(child, references)]
     for _, owner in owners:
         yield owner, phrase, name
-    if not owners and phrase and not any(child.tag_ == "NNS" for child in left):
+    owned = bool(owners) or any(child.dep_ == "poss" for child in token.children)
+    if phrase and not owned and not any(child.tag_ == "NNS" for child in left):
         yield name, "is", phrase
+
+
+def _owned(noun: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
+    """``her rivalry with Witt``: what an owned thing is tied to by a preposition, its owner is tied to."""
+    owners = [owner for token, owner in owners_of(noun, references) if token.dep_ == "poss"]
+    for word, other in prepositions(noun) if owners else ():
+        if is_named(other) and not is_time(other) and (target := references.entity(other)):
+            yield from ((owner, f"{noun_phrase(noun)} {word}", target) for owner in owners)
 
 
 def _names_in_apposition(noun: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
     """``Barcelona's academy, La Masia`` and ``the capital of Belgium, Brussels``."""
     first = [child for child in noun.children if child.dep_ == "appos" and is_named(child) and not is_time(child)]
     owners = [owner for _, owner in owners_of(noun, references)]
+    owned = bool(owners) or any(child.dep_ == "poss" for child in noun.children)
     for child in (name for names in first for name in with_conjuncts(names)):
         if name := references.entity(child):
             yield from ((owner, noun_phrase(noun), name) for owner in owners)
-            if not owners and noun.tag_ != "NNS":
+            if not owned and noun.tag_ != "NNS":
                 yield name, "is", noun_phrase(noun)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from triplebeam.extract.local.mentions import is_named, is_time
+from triplebeam.extract.local.kinds import is_common, is_named, is_time
 from triplebeam.extract.local.phrases import prepositions, with_conjuncts
 
 if TYPE_CHECKING:
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def owners_of(noun: "Token", references: "References") -> Iterator[tuple["Token", str]]:
-    """The tokens that own the noun, each with its entity."""
+    """The names and pronouns that own the noun, each with its entity."""
     owners = [owner for child in noun.children if child.dep_ == "poss" for owner in with_conjuncts(child)]
     owners += [owner for word, owner in prepositions(noun) if word == "of" and is_named(owner) and not is_time(owner)]
     for owner in owners:
         meant = _antecedent(owner) if owner.tag_ == "WP$" else owner
-        if entity := references.entity(meant):
+        if not is_common(meant) and (entity := references.entity(meant)):
             yield meant, entity
 
 

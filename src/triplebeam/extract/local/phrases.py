@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from triplebeam.extract.local.mentions import PLACE_KINDS, is_common, is_named, is_time
+from triplebeam.extract.local.kinds import PLACE_KINDS, is_common, is_named, is_time
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -16,37 +16,24 @@ _EDGES = " .,;:'\"-–"
 #: Nouns that stand for nothing by themselves.
 _EMPTY_NOUNS = frozenset(
     (
-        "one",
-        "ones",
-        "number",
-        "part",
-        "parts",
-        "variety",
-        "lot",
-        "some",
-        "others",
-        "other",
-        "all",
-        "both",
-        "each",
-        "most",
+        *("one", "ones", "number", "part", "parts", "variety", "lot", "some", "others", "other", "all", "both", "each"),
+        *(
+            "most",
+            "many",
+            "such",
+            "order",
+            "addition",
+            "end",
+            "start",
+            "time",
+            "times",
+            "way",
+            "period",
+            "result",
+            "case",
+        ),
+        *("course", "fact", "example", "use", "rest", "basis", "place", "name", "total", "series", "member", "members"),
     )
-    + (
-        "many",
-        "such",
-        "order",
-        "addition",
-        "end",
-        "start",
-        "time",
-        "times",
-        "way",
-        "period",
-        "result",
-        "case",
-        "course",
-    )
-    + ("fact", "example", "use", "rest", "basis", "place", "name", "total", "series", "member", "members", "title")
 )
 
 
@@ -59,7 +46,7 @@ def noun_phrase(noun: "Token") -> str:
         if child.dep_ not in _MODIFIERS or child.text in '",("' or noun.i - child.left_edge.i > _LONGEST:
             break
         start = child.left_edge.i
-    while noun.doc[start].tag_ in ("DT", "PDT", "PRP$", "WDT"):
+    while start <= noun.i and noun.doc[start].tag_ in ("DT", "PDT", "PRP$", "WDT"):
         start += 1
     return _clean(noun.doc[start : noun.i + 1].text)
 
@@ -80,7 +67,7 @@ def says_something(noun: "Token") -> bool:
 
 
 def named_modifiers(noun: "Token") -> list["Token"]:
-    """Names inside a common noun's phrase (``a Royal Air Force officer``); peoples are left, they are mere adjectives."""
+    """Names inside a common noun's phrase (``a Royal Air Force officer``), but not those of peoples."""
     return [child for child in noun.lefts if child.dep_ in ("compound", "nmod") and _is_proper_part(child)]
 
 
@@ -93,9 +80,15 @@ def is_stranded(preposition: "Token") -> bool:
     return preposition.dep_ in ("prep", "agent") and not list(preposition.children)
 
 
+def is_definite(noun: "Token") -> bool:
+    """``the decision`` and ``this decision``, which the text has told of, and no other word with it."""
+    children = list(noun.lefts)
+    return len(children) == 1 and children[0].lower_ in ("the", "this")
+
+
 def verb_group(verb: "Token") -> str:
     """The verb with its auxiliaries, negation, particle and stranded preposition, in the order of the sentence."""
-    parts = [child for child in verb.children if child.dep_ in _VERB_PARTS and child.tag_ != "TO"]
+    parts = [child for child in verb.children if child.dep_ in _VERB_PARTS and child.tag_ != "TO" and child.text != "-"]
     parts += [child for child in verb.rights if is_stranded(child)]
     words = " ".join(token.lower_ for token in sorted([verb, *parts], key=lambda token: token.i))
     return words.replace(" n't", "n't")
@@ -103,14 +96,20 @@ def verb_group(verb: "Token") -> str:
 
 def with_conjuncts(token: "Token") -> Iterator["Token"]:
     """The token and all that is listed with it; the parser takes some lists of names for appositions."""
-    yield token
-    for child in token.children:
-        if child.dep_ == "conj" or (child.dep_ == "appos" and is_listed(token, child)):
-            yield from with_conjuncts(child)
+    waiting = [token]  # not by recursion: a list may have a thousand names, each hanging on the one before
+    while waiting:
+        head = waiting.pop()
+        yield head
+        listed = [child for child in head.children if child.dep_ == "conj" or _is_listed_apposition(head, child)]
+        waiting += reversed(listed)
+
+
+def _is_listed_apposition(head: "Token", child: "Token") -> bool:
+    return child.dep_ == "appos" and is_listed(head, child)
 
 
 def is_listed(token: "Token", other: "Token") -> bool:
-    """Two names of one kind, a comma between them, are two things and not one by two names; places lie in each other."""
+    """Two names of one kind with a comma between them are two things; but of two places, one lies in the other."""
     if not (is_named(token) and is_named(other)) or token.ent_type_ in PLACE_KINDS or is_time(token):
         return False
     return bool(token.ent_type_) and token.ent_type_ == other.ent_type_

@@ -1,17 +1,18 @@
 """Who is meant: the title behind ``he``, ``the film`` or ``Cahn``, where that is safe."""
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from triplebeam.extract.local.mentions import is_common, is_named, is_person, is_time, words_of
-from triplebeam.extract.local.phrases import noun_phrase
+from triplebeam.extract.local.kinds import is_common, is_named, is_person, is_time
+from triplebeam.extract.local.names import is_called, same_name, surname_of, words_of
+from triplebeam.extract.local.phrases import is_definite, noun_phrase
 from triplebeam.triple import entity_key
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
 _OF_PERSONS = frozenset(("he", "him", "his", "she", "her", "hers", "himself", "herself"))
+_OF_WOMEN = frozenset(("she", "her", "hers", "herself"))
 _OF_THINGS = frozenset(("it", "its", "itself"))
 _OF_GROUPS = frozenset(("they", "them", "their"))
 _GROUPS = frozenset(
@@ -29,13 +30,6 @@ _BE = ("is", "was", "are", "were")
 _SUBJECTS = ("nsubj", "nsubjpass")
 
 
-def title_name(title: str, text: str) -> str:
-    """The title as the text says it: without a bracket, without what follows a comma if the text leaves it out."""
-    name = re.sub(r"\s*\([^()]*\)\s*$", "", title).strip() or title.strip()
-    short = name.split(", ")[0]
-    return short if name not in text and re.search(rf"(?<!\w){re.escape(short)}(?!\w)", text) else name
-
-
 def opening_subject(doc: "Doc") -> "Token | None":
     """The name that is the subject of the first sentence."""
     first = next(iter(doc.sents), None)
@@ -50,7 +44,7 @@ class References:
     """The entity behind each token of a text whose names are single tokens already."""
 
     def __init__(self, doc: "Doc", title: str, *, born: bool, also: Mapping[str, str]) -> None:
-        """``born``: the text tells when its subject was born; ``also``: other names, each with the name it stands for."""
+        """``born``: the text says when its subject was born; ``also``: other names, each with what it stands for."""
         self.title = title
         self.aliases: list[str] = []
         self.title_token: Token | None = None
@@ -59,8 +53,11 @@ class References:
         self._known: dict[str, str] = {}
         self._persons: list[str] = []
         self._of: dict[int, str] = {}
-        self._begin(doc, opening_subject(doc) if title else None)
+        self._begin(doc, opening_subject(doc) if title else None, born)
         self.title_is_person = born or self._reads_like_person(doc)
+        first = next((token.lower_ for token in doc if token.lower_ in ("he", "she")), None)
+        first = first or next((token.lower_ for token in doc if token.lower_ in _OF_PERSONS), "")
+        self._title_is_woman = first in _OF_WOMEN
         if self.title_is_person and self.title:
             self._persons.append(self.title)
         subject: Token | None = None
@@ -71,19 +68,18 @@ class References:
         """The name of what the token stands for, None where it stands for nothing that can be named."""
         return self._of.get(token.i)
 
-    def _begin(self, doc: "Doc", subject: "Token | None") -> None:
+    def _begin(self, doc: "Doc", subject: "Token | None", born: bool) -> None:
         """Learn from the first sentence's subject: a longer form of the title, or what a topic's title is about."""
         name = noun_phrase(subject) if subject is not None else ""
         title, words = words_of(self.title), words_of(name)
-        if subject is not None and set(title) & set(words) and not _same_name(title, words, is_person(subject)):
-            self.title = name if set(words) <= set(title) else self.title
-            if self.title != name:
+        if subject is not None and not same_name(title, words, person=born or is_person(subject)):
+            if set(words) <= set(title):
+                self.title = name
+            elif not is_called(self.title, next(iter(doc.sents)).text):
                 subject = None
-        elif not set(title) & set(words):
-            subject = None
         if self.title:
             self._known[entity_key(self.title)] = self.title
-        self.title_token = subject or next((token for token in doc if token.text == self.title), None)
+        self.title_token = subject or next((token for token in doc if entity_key(token.text) in self._known), None)
         if subject is not None:
             if entity_key(name) not in self._known:
                 self._known[entity_key(name)] = self.title
@@ -94,11 +90,16 @@ class References:
 
     def _reads_like_person(self, doc: "Doc") -> bool:
         """The recogniser says so of the title, or its last word stands alone in a text that says he or she."""
-        if self.title_token is not None:
-            return is_person(self.title_token)
-        last = words_of(self.title)[-1:]
-        pronouns = any(token.lower_ in _OF_PERSONS for token in doc)
-        return pronouns and any(words_of(token.text)[-1:] == last and is_named(token) for token in doc)
+        words = {token.lower_ for token in doc}
+        pronouns = bool(words & _OF_PERSONS)
+        if self.title_token is not None and is_person(self.title_token):
+            return pronouns or not words & _OF_THINGS
+        first = next((token for token in doc if is_person(token) or token.lower_ in _OF_PERSONS), None)
+        if self.title_token is None and first is not None and not is_person(first):
+            return True  # a text that opens with "he" goes on about its title
+        words_of_title = words_of(surname_of(self.title))
+        alone = any(words_of(token.text) == words_of_title[-1:] and is_named(token) for token in doc)
+        return pronouns and alone and len(words_of_title) > 1
 
     def _resolve_sentence(self, sentence: "Span", previous: "Token | None") -> "Token | None":
         """Resolve the tokens of a sentence; give back its subject, which the next sentence's pronouns may mean."""
@@ -115,12 +116,8 @@ class References:
             return self._name(token)
         if not is_common(token):
             return None
-        article = next((child.lower_ for child in token.children if child.dep_ == "det"), "")
-        if (
-            article in ("the", "this")
-            and _SAME_KIND.get(token.lower_, token.lower_) in self._kinds
-            and len(list(token.children)) == 1
-        ):
+        kind = _SAME_KIND.get(token.lower_, token.lower_)
+        if kind in self._kinds and is_definite(token) and not list(token.rights):
             return self.title
         if token.text[0].isupper() and (full := self._full_name(words_of(token.text))):
             return full  # a surname that the tagger took for a plural
@@ -144,31 +141,34 @@ class References:
 
     def _full_name(self, words: list[str]) -> str | None:
         """The one person named before whose last (or first) words these are."""
-        if self.title_is_person and words == words_of(self.title)[-1:]:
+        if self.title_is_person and words == words_of(surname_of(self.title))[-1:]:
             return self.title
         fitting = [
             person
             for person in dict.fromkeys(self._persons)
-            if (full := words_of(person)) and (full[-len(words) :] == words or full[:1] == words)
+            if (full := words_of(surname_of(person))) and (full[-len(words) :] == words or full[:1] == words)
         ]
         return fitting[0] if len(fitting) == 1 else None
+
+    def _is_safe(self, pronoun: "Token") -> bool:
+        """Not of the other sex than the text's first he or she, and not an owner behind another person's name."""
+        if (pronoun.lower_ in _OF_WOMEN) != self._title_is_woman:
+            return False
+        before = pronoun.doc[pronoun.sent.start : pronoun.i] if pronoun.tag_ == "PRP$" else ()
+        return not any(is_person(token) and self._of.get(token.i) != self.title for token in before)
 
     def _pronoun(self, token: "Token", previous: "Token | None") -> str | None:
         """The title, unless the sentence before was about someone else whom the pronoun fits as well."""
         word = token.lower_
         last = self._of.get(previous.i) if previous is not None else None
         if word in _OF_PERSONS:
+            if self.title_is_person and not self._is_safe(token):
+                return None
             if previous is not None and last and last != self.title and is_person(previous):
                 return last if not self.title_is_person else None
             return self.title if self.title_is_person else None
         if word in _OF_THINGS:
             named_other = previous is not None and is_named(previous) and last != self.title
-            return self.title if self.title and not self.title_is_person and not named_other else None
+            about_title = bool(self.title) and self.title_token is not None and not self.title_is_person
+            return self.title if about_title and not named_other else None
         return self.title if word in _OF_GROUPS and self._kinds & _GROUPS else None
-
-
-def _same_name(title: list[str], name: list[str], person: bool) -> bool:
-    """One form is the other with words added; a person's two forms end alike."""
-    if person and title[-1] == name[-1]:
-        return True
-    return set(title) <= set(name) or title[: len(name)] == name

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from triplebeam.extract.local.brackets import facts_of
+from triplebeam.extract.local.names import looks_like_title
 
 _REPAIRS = tuple(
     (re.compile(pattern), replacement)
@@ -16,22 +17,20 @@ _REPAIRS = tuple(
         (r"``|''|[“”„]", '"'),
         (r"[‘’]", "'"),
         (r"(?<=\d) ?-- ?(?=\d)", "–"),
-        (r"(?<=\w) - (?=\w+ )", "-"),
         (r" --? ", " – "),
         (r"(?<=\w)- (?=[A-Z])", "-"),
         (r"(?<=[a-z]\.)(?=[A-Z][a-z])", " "),
         (r"(?<=\w) n't\b", "n't"),
+        (r"\b([A-Z][\w.]*) ?\" ?[A-Z][\w.']*\" (?=[A-Z][a-z])", r"\1 "),
         (r"\(\s*", " ("),
         (r"\s+(?=[,;)])", ""),
         (r"\s+", " "),
     )
 )
+#: Signs of a text that went through a tokenizer, where a hyphen has come to stand between spaces as a dash does.
+_TREEBANK = re.compile(r"``|''| -- |\w 's\b")
+_LOOSE_HYPHEN = re.compile(r"(?<=\w) - (?=\w+ )")
 _MARKED = re.compile(r'\s*\((?P<bracket>[^()]*)\)|\s*"\s*(?P<quoted>[^"]*?)(?P<end>[,.;]?)\s*"\s*')
-_LONGEST_TITLE = 12
-_WORD = re.compile(r"\w[\w'.-]*")
-_SMALL_WORDS = frozenset(
-    ("a", "an", "and", "at", "by", "de", "for", "from", "in", "into", "la", "le", "of", "on", "or", "the", "to", "with")
-)
 
 
 class Aside(NamedTuple):
@@ -52,6 +51,8 @@ class PlainText:
 
 def tidy(text: str) -> str:
     """The same words with the spacing of print: ``made( 1990)`` becomes ``made (1990)``."""
+    if _TREEBANK.search(text):
+        text = _LOOSE_HYPHEN.sub("-", text)
     for pattern, replacement in _REPAIRS:
         text = pattern.sub(replacement, text)
     return text.strip()
@@ -60,33 +61,24 @@ def tidy(text: str) -> str:
 def plain(text: str) -> PlainText:
     """The tidy text without its quoted titles' marks and without the brackets that are understood."""
     text = tidy(text)
-    parts: list[str] = []
     titles: list[tuple[int, int]] = []
     asides: list[Aside] = []
-    length = done = 0
+    kept, done = "", 0
     for mark in _MARKED.finditer(text):
-        facts = facts_of(mark["bracket"]) if mark["quoted"] is None else None
-        if facts is None and (mark["quoted"] is None or not looks_like_title(mark["quoted"])):
-            continue
-        before = text[done : mark.start()]
-        if facts is None:
-            before += " " if before[-1:] not in ("", "(", " ") or length else ""
-        parts.append(before)
-        length += len(before)
-        if facts is None:
-            after = text[mark.end() : mark.end() + 1]
-            space = " " if after.isalnum() or after in ("(", '"', "–", "&") else ""
-            parts.append(mark["quoted"] + mark["end"] + space)
-            titles.append((length, length + len(mark["quoted"])))
-            length += len(parts[-1])
+        quoted = mark["quoted"]
+        if quoted is not None and looks_like_title(quoted):
+            kept += text[done : mark.start()]
+            kept += "" if not kept or kept[-1] in " (" else " "
+            titles.append((len(kept), len(kept) + len(quoted)))
+            kept += quoted + mark["end"] + _space_before(text[mark.end() : mark.end() + 1])
+        elif quoted is None and (facts := facts_of(mark["bracket"])) is not None:
+            kept += text[done : mark.start()]
+            asides.append(Aside(len(kept), tuple(facts)))
         else:
-            asides.append(Aside(length, tuple(facts)))
+            continue
         done = mark.end()
-    return PlainText("".join([*parts, text[done:]]), tuple(titles), tuple(asides))
+    return PlainText(kept + text[done:], tuple(titles), tuple(asides))
 
 
-def looks_like_title(quoted: str) -> bool:
-    """Few words, all but the small ones beginning with a capital or a digit: a work's name, not someone's words."""
-    words = _WORD.findall(quoted)
-    large = [word for word in words[1:] if word not in _SMALL_WORDS]
-    return 0 < len(words) <= _LONGEST_TITLE and all(not word[0].islower() for word in [words[0], *large])
+def _space_before(following: str) -> str:
+    return " " if following.isalnum() or following in ("(", '"', "–", "&") else ""

@@ -5,25 +5,34 @@ import sys
 
 from triplebeam.errors import TriplebeamError
 
+_STOPPED = 130
+
 
 def main() -> None:
     """Run ``triplebeam``."""
-    from triplebeam.serve.cli.app import app
-
     debug = "--debug" in sys.argv
     if debug:
         sys.argv.remove("--debug")
     try:
+        from triplebeam.serve.cli.app import app
+
         app()
     except TriplebeamError as error:
         if debug:
             raise
         sys.stderr.write(f"triplebeam: {error}\n")
         sys.exit(2)
-    except KeyboardInterrupt:
-        sys.stderr.write("\ntriplebeam: stopped. What was done so far is kept; run the same command to go on.\n")
-        sys.exit(130)
-    except BrokenPipeError:
+    except (KeyboardInterrupt, SystemExit) as leaving:
+        sys.exit(_farewell(leaving))
+
+
+def _farewell(leaving: KeyboardInterrupt | SystemExit) -> str | int | None:
+    """The exit code. typer and rich make an exit of Ctrl-C and of a broken pipe before we see them."""
+    if isinstance(leaving.__context__, BrokenPipeError):
         # Whoever read our output has gone, as in `| head`: not an error, and nothing more to say.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        return 0
+    code = leaving.code if isinstance(leaving, SystemExit) else _STOPPED
+    if code == _STOPPED:
+        sys.stderr.write("\ntriplebeam: stopped. What was done so far is kept; run the same command to go on.\n")
+    return code

@@ -36,7 +36,8 @@ def err() -> Console:
 
 @contextmanager
 def progress_bars() -> Iterator[ProgressCallback]:
-    """One bar a stage, with the time left; gone when the work is done."""
+    """One bar a stage, with the time left; gone when the work is done, and none where nobody watches."""
+    console = err()
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -46,7 +47,9 @@ def progress_bars() -> Iterator[ProgressCallback]:
         TimeRemainingColumn(),
     )
     # The estimate looks back a minute: a stage's first batches say little about its last.
-    with Progress(*columns, console=err(), transient=True, speed_estimate_period=60) as bars:
+    with Progress(
+        *columns, console=console, transient=True, speed_estimate_period=60, disable=not console.is_terminal
+    ) as bars:
         tasks = {}
 
         def show(stage: str, done: int, total: int) -> None:
@@ -62,7 +65,9 @@ def snippet(text: str, width: int = 200) -> str:
     return textwrap.shorten(text, width, placeholder=" …")
 
 
-def draw_hit(console: Console, rank: int, hit: Hit, passage: Passage, own: SizedCollection[Triple], explain: bool) -> None:
+def draw_hit(
+    console: Console, rank: int, hit: Hit, passage: Passage, own: SizedCollection[Triple], explain: bool
+) -> None:
     """A passage of a ranking; with ``explain``, the chains that led to it. ``own`` are the passage's triples."""
     title = escape(passage.title or passage.id)
     console.print(f"[bold]{rank:>2}. {title}[/bold]  [dim]{escape(passage.id)}  score {hit.score:.4f}[/dim]")

@@ -1,0 +1,60 @@
+"""Names as plain text: their words, two forms of one name, and where a name stands in a text."""
+
+import re
+import unicodedata
+
+from triplebeam.triple import entity_key
+
+_WORD = re.compile(r"\w[\w'.-]*")
+_LONGEST_TITLE = 12
+_PHRASE_WORDS = frozenset(("a", "an", "and", "at", "by", "for", "from", "in", "into", "is", "on", "or", "to", "with"))
+_SMALL_WORDS = _PHRASE_WORDS | {"de", "la", "le", "of", "the"}
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a name in its normal form, without accents: texts and titles differ in them."""
+    letters = unicodedata.normalize("NFKD", entity_key(name))
+    return "".join(letter for letter in letters if not unicodedata.combining(letter)).split()
+
+
+def title_name(title: str, text: str) -> str:
+    """The title as the text says it: without a bracket, without what follows a comma if the text leaves it out."""
+    name = re.sub(r"\s*\([^()]*\)\s*$", "", title).strip() or title.strip()
+    short = name.split(", ")[0]
+    return short if name not in text and occurrences(short, text) else name
+
+
+def occurrences(name: str, text: str) -> list[tuple[int, int]]:
+    """Where the name stands in the text as whole words; capitals may differ in a name of several words."""
+    flags = re.IGNORECASE if " " in name else re.NOFLAG
+    return [match.span() for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text, flags)] if name else []
+
+
+def surname_of(person: str) -> str:
+    """The name without what follows a comma or ``of``: titles and places are no part of what a person is called by."""
+    return re.split(r", | of ", person)[0]
+
+
+def same_name(title: list[str], name: list[str], *, person: bool) -> bool:
+    """One form is the other with words added; a person's two forms end alike. Both are given as their words."""
+    if person and title[-1:] == name[-1:]:
+        return True
+    return set(title) <= set(name) or title[: len(name)] == name or (title[:2] == name[:2] and len(title) > 2)
+
+
+def is_called(title: str, sentence: str) -> bool:
+    """The sentence says that its subject is known by the title."""
+    return re.search(rf"\b(?:known|called|nicknamed|referred)\b[^.]{{0,30}}\b{re.escape(title)}", sentence) is not None
+
+
+def looks_like_title(quoted: str) -> bool:
+    """Few words, all but the small ones beginning with a capital or a digit: a work's name, not someone's words."""
+    words = _WORD.findall(quoted)
+    large = [word for word in words[1:] if word not in _SMALL_WORDS]
+    return 0 < len(words) <= _LONGEST_TITLE and all(not word[0].islower() for word in [words[0], *large])
+
+
+def reads_like_phrase(title: str) -> bool:
+    """The title of several words has one that a parser would take for a part of the sentence around it."""
+    words = title.split()
+    return len(words) > 1 and any(word in _PHRASE_WORDS for word in words)

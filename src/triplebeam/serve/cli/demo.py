@@ -1,0 +1,95 @@
+"""`triplebeam demo`: see it work, in a minute and without a key."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from triplebeam.serve.cli.options import Offline
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from triplebeam.assemble import Collection
+    from triplebeam.demo import Comparison
+    from triplebeam.ranking import Ranking
+
+
+def demo(
+    folder: Annotated[
+        Path, typer.Argument(metavar="INDEX", help="Where the demo's index is put, so that you can go on with it.")
+    ] = Path("demo.index"),
+    offline: Offline = False,
+) -> None:
+    """Index a small corpus and ask it a question that takes two passages, with plain search and through the graph.
+
+    Example:
+
+        triplebeam demo
+    """
+    from triplebeam.demo import SHOWN, build, compare
+    from triplebeam.serve.cli.display import out, progress_bars
+    from triplebeam.settings import read_settings
+
+    with progress_bars() as progress:
+        collection = build(folder, read_settings(offline=offline or None), progress)
+        comparisons = compare(collection)
+    console = out()
+    counts = collection.index.manifest.counts
+    console.print(
+        f"Indexed {counts['passages']} passages: {counts['triples']} triples between {counts['entities']} entities,"
+        " drawn by rules on this machine.\n"
+    )
+    (shown,) = (each for each in comparisons if each.question.id == SHOWN)
+    _draw_side_by_side(console, collection, shown)
+    _draw_what_only_the_graph_found(console, collection, shown)
+    _draw_summary(console, comparisons)
+    console.print("\nTry it yourself:")
+    console.print(f'  triplebeam search {folder} "{comparisons[2].question.question}" --explain', markup=False)
+    console.print("  triplebeam index my.index path/to/your/documents", markup=False)
+
+
+def _draw_side_by_side(console: "Console", collection: "Collection", shown: "Comparison") -> None:
+    from rich.table import Table
+
+    from triplebeam.demo import K
+
+    console.print(f"[bold]{shown.question.question}[/bold]")
+    console.print(f"It takes {len(shown.question.gold)} passages; ✔ marks them among the first {K}.\n")
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    table.add_column("", justify="right", style="dim")
+    table.add_column("plain search (BM25 + vectors)")
+    table.add_column("through the graph of triples")
+    titles = [_titles(collection, shown, ranking) for ranking in (shown.plain, shown.graph)]
+    for rank, row in enumerate(zip(*titles, strict=True), start=1):
+        table.add_row(str(rank), *row)
+    console.print(table)
+
+
+def _titles(collection: "Collection", shown: "Comparison", ranking: "Ranking") -> list[str]:
+    gold = set(shown.question.gold)
+    return [
+        f"[bold green]✔ {collection.passages[id_].title}[/bold green]" if id_ in gold else f"  {collection.passages[id_].title}"
+        for id_ in ranking.ids
+    ]
+
+
+def _draw_what_only_the_graph_found(console: "Console", collection: "Collection", shown: "Comparison") -> None:
+    from triplebeam.serve.cli.display import draw_hit
+
+    for passage_id in shown.only_graph:
+        rank = shown.graph.ids.index(passage_id)
+        own = {collection.triples.triple(id_) for id_ in collection.triples.triples_of([passage_id]).tolist()}
+        console.print("\nOnly the graph found this passage, by this chain:")
+        draw_hit(console, rank + 1, shown.graph[rank], collection.passages[passage_id], own, explain=True)
+
+
+def _draw_summary(console: "Console", comparisons: "list[Comparison]") -> None:
+    from triplebeam.demo import K
+
+    plain = sum(each.recall(each.plain) for each in comparisons) / len(comparisons)
+    graph = sum(each.recall(each.graph) for each in comparisons) / len(comparisons)
+    console.print(
+        f"\nOver all {len(comparisons)} questions of the demo, plain search finds {plain:.0%} of the needed passages among"
+        f" the first {K}, the graph {graph:.0%}. The demo was written to show a hop: for figures on real data see docs/benchmarks.md."
+    )

@@ -1,0 +1,76 @@
+"""Questions: what is read, and what is refused with its place."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from triplebeam.errors import BadInputError
+from triplebeam.evaluate.questions import Question, check_gold, read_questions
+from triplebeam.index.opened import Index
+
+ROW = {"id": "q1", "question": "Who directed it?", "gold": ["film", "director", "film"]}
+
+
+def write(path: Path, *rows: object) -> Path:
+    text = "\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows) + "\n"
+    if path.suffix == ".gz":
+        path.write_bytes(gzip.compress(text.encode()))
+    else:
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", ["q.jsonl", "q.jsonl.gz"])
+def test_reads_lines_plain_and_gzipped(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path / name, ROW, "", {"question": "No id?", "gold": ["lake"], "answers": ["ignored"]})
+    assert read_questions(path) == [
+        Question(id="q1", question="Who directed it?", gold=("film", "director")),
+        Question(id="3", question="No id?", gold=("lake",)),
+    ]
+
+
+def test_a_repeated_question_counts_once(tmp_path: Path) -> None:
+    path = write(tmp_path / "q.jsonl", ROW, ROW | {"id": "q2", "duplicate_of": "q1"})
+    assert [question.id for question in read_questions(path)] == ["q1"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([], "holds no questions"),
+        ([ROW, "{broken"], "line 2 is not JSON"),
+        ([ROW, "[1, 2]"], "line 2 is not a JSON object"),
+        ([ROW, ROW], "line 2: the id 'q1' stands in line 1 already"),
+        ([{"id": "q", "gold": ["film"]}], "line 1 has no question"),
+        ([{"id": "q", "question": " ", "gold": ["film"]}], "line 1 has no question"),
+        ([{"id": "q", "question": "?"}], "line 1 has no gold"),
+        ([{"id": "q", "question": "?", "gold": []}], "line 1 has no gold"),
+        ([{"id": "q", "question": "?", "gold": "film"}], "line 1 has no gold"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_with_its_line(tmp_path: Path, rows: list[object], message: str) -> None:
+    with pytest.raises(BadInputError, match=message):
+        read_questions(write(tmp_path / "q.jsonl", *rows))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("gone.jsonl", None),
+        ("latin.jsonl", '{"question": "é"}'.encode("latin-1")),
+        ("cut.jsonl.gz", gzip.compress(b"{}" * 99)[:-9]),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, content: bytes | None) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(BadInputError, match=name):
+        read_questions(tmp_path / name)
+
+
+def test_a_gold_passage_that_is_not_indexed_is_named(world: Index) -> None:
+    check_gold([Question(id="q1", question="?", gold=("film", "lake"))], world.passages)
+    with pytest.raises(BadInputError, match="'nowhere' of question 'q1'"):
+        check_gold([Question(id="q1", question="?", gold=("film", "nowhere"))], world.passages)

@@ -1,0 +1,114 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from triplebeam.extract.local.brackets import facts_of
+from triplebeam.extract.local.names import (
+    is_called,
+    looks_like_title,
+    reads_like_phrase,
+    same_name,
+    title_name,
+    words_of,
+)
+from triplebeam.extract.local.tidy import plain, tidy
+
+
+@pytest.mark.parametrize(
+    ("loose", "print_like"),
+    [
+        ("born( 1809)in Kentucky", "born (1809)in Kentucky"),
+        ("a `` fine '' day", 'a " fine " day'),
+        ("from 1914 -- 18", "from 1914–18"),
+        ("the self - made man 's house", "the self-made man 's house"),
+        ("Brussels - the capital", "Brussels – the capital"),
+        ("It ended.Then it began", "It ended. Then it began"),
+    ],
+)
+def test_spacing_is_put_right(loose: str, print_like: str) -> None:
+    assert tidy(loose) == print_like
+
+
+def test_a_quoted_title_loses_its_marks_and_is_remembered() -> None:
+    text = plain('She wrote" Emma", and "Persuasion," too.')
+    assert text.text == "She wrote Emma, and Persuasion, too."
+    assert [text.text[start:end] for start, end in text.titles] == ["Emma", "Persuasion"]
+
+
+def test_what_someone_said_keeps_its_marks() -> None:
+    assert plain('He said "it is over".').titles == ()
+
+
+def test_an_understood_bracket_is_taken_out_where_it_stood() -> None:
+    text = plain(
+        "Ada Lovelace (10 December 1815 – 27 November 1852) was a mathematician (see her Notes on the Engine)."
+    )
+    assert text.text.startswith("Ada Lovelace was a mathematician (see her Notes")
+    (life,) = text.asides
+    assert text.text[: life.position] == "Ada Lovelace"
+    assert life.facts == (("born on", "10 December 1815"), ("died on", "27 November 1852"))
+
+
+@given(st.text(alphabet='ab AB()"19–,.', max_size=60))
+def test_stretches_that_are_remembered_lie_inside_the_text(text: str) -> None:
+    plain_text = plain(text)
+    for start, end in plain_text.titles:
+        assert 0 <= start < end <= len(plain_text.text)
+        assert '"' not in plain_text.text[start:end]
+    assert all(0 <= aside.position <= len(plain_text.text) for aside in plain_text.asides)
+
+
+@pytest.mark.parametrize(
+    ("content", "facts"),
+    [
+        ("1809–1865", [("born in", "1809"), ("died in", "1865")]),
+        ("February 12, 1809 – April 15, 1865", [("born on", "February 12, 1809"), ("died on", "April 15, 1865")]),
+        ("born 4 July 1872 in Plymouth", [("born on", "4 July 1872"), ("born in", "Plymouth")]),
+        ("died 1066", [("died in", "1066")]),
+        ("NATO", [("also known as", "NATO")]),
+        (
+            "also known as Constantinople or Byzantium",
+            [("also known as", "Constantinople"), ("also known as", "Byzantium")],
+        ),
+        ("German: Wien", [("also known as", "Wien")]),
+        ('"The Magic Flute"', [("also known as", "The Magic Flute")]),
+        ("1927", [("dated", "1927")]),
+        ("; ", []),
+        ("12 km", []),
+        ("see the table of all kings, further below", None),
+    ],
+)
+def test_brackets_are_understood(content: str, facts: list[tuple[str, str]] | None) -> None:
+    assert facts_of(content) == facts
+
+
+def test_a_long_bracket_is_left_alone() -> None:
+    assert facts_of("born 1809 " * 100) is None
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "name"),
+    [
+        ("Metropolis (1927 film)", "Metropolis is a film.", "Metropolis"),
+        ("Ghent, Belgium", "Ghent is a city.", "Ghent"),
+        ("Ghent, Belgium", "She moved to Ghent, Belgium.", "Ghent, Belgium"),
+        ("", "Anything.", ""),
+    ],
+)
+def test_the_title_is_named_as_the_text_names_it(title: str, text: str, name: str) -> None:
+    assert title_name(title, text) == name
+
+
+def test_two_forms_of_one_name() -> None:
+    assert same_name(words_of("Ada Lovelace"), words_of("Augusta Ada King, Countess of Lovelace"), person=True)
+    assert same_name(words_of("José Saramago"), words_of("Jose de Sousa Saramago"), person=False)
+    assert not same_name(words_of("History of Ghent"), words_of("Ghent"), person=False)
+    assert is_called("Mark Twain", "Samuel Clemens, known by his pen name Mark Twain, was a writer.")
+
+
+def test_titles_are_told_from_phrases() -> None:
+    assert looks_like_title("The Merchant of Venice")
+    assert not looks_like_title("a merchant of Venice")
+    assert not looks_like_title("")
+    assert reads_like_phrase("Gone with the Wind")
+    assert not reads_like_phrase("Ada Lovelace")

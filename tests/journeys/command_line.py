@@ -1,0 +1,42 @@
+"""The command line as a user runs it."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+#: Runs `triplebeam` in a process of its own and checks its exit code, which is 0 unless ``code`` says otherwise.
+Run: TypeAlias = Callable[..., subprocess.CompletedProcess[str]]
+#: Runs it in this process, which is quicker: the exit code, stdout, and stderr or the error a user would be told.
+Quick: TypeAlias = Callable[..., tuple[int, str, str]]
+
+
+def triplebeam(*arguments: object) -> list[str]:
+    """What a shell would run."""
+    return [sys.executable, "-m", "triplebeam", *map(str, arguments)]
+
+
+def environment(home: Path) -> dict[str, str]:
+    """Where the models are; no colours, and room to draw."""
+    return {**os.environ, "TRIPLEBEAM_HOME": str(home), "COLUMNS": "200", "NO_COLOR": "1", "PYTHONUTF8": "1"}
+
+
+def runner(folder: Path, home: Path) -> Run:
+    """Runs commands in a folder."""
+
+    def run(*arguments: object, code: int = 0) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            triplebeam(*arguments),
+            capture_output=True,
+            encoding="utf-8",
+            cwd=folder,
+            env=environment(home),
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == code, done.stderr
+        return done
+
+    return run

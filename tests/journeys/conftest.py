@@ -1,0 +1,61 @@
+"""A model small enough for every run, a toy corpus on disk, and the command line as a user runs it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from embed.tiny_model import CONFIG, random_weights, tokenizer
+from journeys.command_line import Quick, Run, runner
+from triplebeam.errors import TriplebeamError
+from triplebeam.serve.cli.app import app
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The folder of a BERT with random weights: an embedder without a download."""
+    from safetensors.numpy import save_file
+
+    folder = tmp_path_factory.mktemp("tiny-model")
+    save_file(random_weights(), folder / "model.safetensors")
+    tokenizer().save(str(folder / "tokenizer.json"))
+    (folder / "config.json").write_text(json.dumps(CONFIG), encoding="utf-8")
+    return str(folder)
+
+
+@pytest.fixture
+def run(tmp_path: Path, home: Path) -> Run:
+    return runner(tmp_path, home)
+
+
+@pytest.fixture
+def quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Quick:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TRIPLEBEAM_EMBEDDER", raising=False)
+
+    def run_it(*arguments: object) -> tuple[int, str, str]:
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+        if isinstance(result.exception, TriplebeamError):
+            return 2, result.stdout, str(result.exception)
+        if result.exception and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result.exit_code, result.stdout, result.stderr
+
+    return run_it
+
+
+@pytest.fixture
+def small_index(tmp_path: Path, quick: Quick, tiny_model: str) -> Path:
+    """Three passages about rivers, encoded by the tiny model, with a graph of two triples."""
+    rows = [
+        {"id": id_, "title": id_.title(), "text": f"the river {id_} flows north"} for id_ in ("elbe", "oder", "nile")
+    ]
+    triples = [{"passage_id": id_, "triples": [[id_.title(), "flows", "north"]]} for id_ in ("elbe", "nile")]
+    (tmp_path / "rivers.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    (tmp_path / "triples.jsonl").write_text("\n".join(map(json.dumps, triples)), encoding="utf-8")
+    code, stdout, stderr = quick(
+        "index", "small.index", "rivers.jsonl", "--triples", "triples.jsonl", "--embedder", tiny_model
+    )
+    assert (code, stdout) == (0, ""), stderr
+    return tmp_path / "small.index"

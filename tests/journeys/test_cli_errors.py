@@ -1,0 +1,176 @@
+"""What can go wrong on the command line: one line that says what to do, and exit code 2."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from safetensors.numpy import save_file
+
+from embed.tiny_model import random_weights
+from journeys.command_line import Quick, Run, environment, triplebeam
+from triplebeam.index.manifest import generation_folder, read_manifest
+from triplebeam.serve import cli
+from triplebeam.serve.cli.app import app
+
+
+def refused(outcome: tuple[int, str, str]) -> str:
+    code, stdout, message = outcome
+    assert (code, stdout) == (2, "")
+    assert "\n" not in message.strip()
+    return message
+
+
+def test_an_index_that_is_not_there(quick: Quick) -> None:
+    for command in (["search", "no.index", "why?"], ["status", "no.index"]):
+        assert "there is no index at no.index: make one with `triplebeam index" in refused(quick(*command))
+
+
+def test_a_method_that_is_not_there(quick: Quick, small_index: Path) -> None:
+    message = refused(quick("search", small_index, "river", "--method", "hybird"))
+    assert "'hybird'" in message
+    assert "did you mean 'hybrid'?" in message
+
+
+def test_an_empty_question(quick: Quick, small_index: Path) -> None:
+    assert "the question is empty" in refused(quick("search", small_index, "  "))
+
+
+def test_a_source_that_is_not_there(quick: Quick, tiny_model: str) -> None:
+    message = refused(quick("index", "new.index", "gone/", "--embedder", tiny_model))
+    assert "'gone'" in message
+    assert not Path("new.index").exists()
+
+
+def test_a_file_where_the_index_should_be(quick: Quick, small_index: Path, tiny_model: str) -> None:
+    for place in ("rivers.jsonl", "rivers.jsonl/my.index"):
+        message = refused(quick("index", place, "rivers.jsonl", "--embedder", tiny_model, "--extractor", "none"))
+        assert f"there can be no index at {place}" in message
+
+
+def test_sources_with_nothing_in_them(quick: Quick, tiny_model: str) -> None:
+    Path("empty").mkdir()
+    message = refused(quick("index", "new.index", "empty", "--embedder", tiny_model, "--extractor", "none"))
+    assert "nothing could be read" in message
+
+
+def test_two_places_for_triples(quick: Quick, tiny_model: str, small_index: Path) -> None:
+    arguments = ("index", small_index, "rivers.jsonl", "--triples", "triples.jsonl", "--extractor", "none")
+    assert "--extractor and --triples" in refused(quick(*arguments))
+
+
+def test_an_extractor_that_is_not_there(quick: Quick, tiny_model: str, small_index: Path) -> None:
+    arguments = ("index", small_index, "rivers.jsonl", "--extractor", "loacl", "--embedder", tiny_model)
+    assert "did you mean 'local'?" in refused(quick(*arguments))
+
+
+def test_a_triples_file_that_is_broken(quick: Quick, tiny_model: str, small_index: Path) -> None:
+    Path("broken.jsonl").write_text('{"passage_id": "elbe"}\n', encoding="utf-8")
+    arguments = ("index", small_index, "rivers.jsonl", "--triples", "broken.jsonl", "--embedder", tiny_model)
+    assert "broken.jsonl, line 1" in refused(quick(*arguments))
+
+
+def test_another_embedder_than_the_indexs(quick: Quick, small_index: Path, tiny_model: str) -> None:
+    other = Path("other-model")
+    shutil.copytree(tiny_model, other)
+    save_file({name: 2 * weights for name, weights in random_weights().items()}, other / "model.safetensors")
+    for command in (["search", small_index, "river"], ["index", small_index, "rivers.jsonl", "--extractor", "none"]):
+        assert f"use `--embedder {tiny_model}`" in refused(quick(*command, "--embedder", other))
+
+
+def test_no_weights_and_nothing_may_be_fetched(
+    quick: Quick, small_index: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TRIPLEBEAM_HOME", str(tmp_path / "no models"))
+    for command in (["index", "new.index", "rivers.jsonl"], ["demo"], ["model", "install"]):
+        message = refused(quick(*command, "--offline"))
+        assert "fetching is turned off" in message
+        assert "triplebeam model install" in message
+
+
+@pytest.mark.parametrize("damage", ["cut", "gone", "manifest"])
+def test_a_damaged_index_says_how_to_repair_it_and_can_be(
+    quick: Quick, small_index: Path, tiny_model: str, damage: str
+) -> None:
+    before = quick("search", small_index, "river", "--json")
+    generation = generation_folder(small_index, read_manifest(small_index).generation)
+    if damage == "cut":
+        (generation / "passage_texts.utf8").write_bytes(b"the")
+    elif damage == "gone":
+        (generation / "triple_vectors.npy").unlink()
+    else:
+        (small_index / "manifest.json").write_text('{"format": 1', encoding="utf-8")
+    for command in (["search", small_index, "river"], ["status", small_index]):
+        assert "run `triplebeam index` on the same sources again" in refused(quick(*command))
+    code, _, _ = quick("index", small_index, "rivers.jsonl", "--triples", "triples.jsonl", "--embedder", tiny_model)
+    assert code == 0
+    assert quick("search", small_index, "river", "--json") == before
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (['{"id": "q", "question": "river?", "gold": ["amazon"]}'], "'amazon'"),
+        (["{broken"], "line 1 is not JSON"),
+        ([], "holds no questions"),
+        (['{"id": "q", "question": "river?", "gold": ["nile"]}'] * 2, "stands in line 1 already"),
+    ],
+)
+def test_questions_that_cannot_be_asked(quick: Quick, small_index: Path, rows: list[str], words: str) -> None:
+    Path("questions.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    assert words in refused(quick("bench", small_index, "questions.jsonl"))
+
+
+def test_a_typo_in_a_bench_costs_no_question(quick: Quick, small_index: Path) -> None:
+    Path("questions.jsonl").write_text('{"id": "q", "question": "river?", "gold": ["nile"]}', encoding="utf-8")
+    message = refused(quick("bench", small_index, "questions.jsonl", "-m", "bm25", "-m", "densse"))
+    assert "did you mean 'dense'?" in message
+
+
+def test_main_writes_one_line_and_leaves_with_2(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["triplebeam", "status", "no.index"])
+    with pytest.raises(SystemExit) as left:
+        cli.main()
+    captured = capsys.readouterr()
+    assert (left.value.code, captured.out) == (2, "")
+    assert captured.err.startswith("triplebeam: there is no index at no.index")
+    assert captured.err.count("\n") == 1
+
+
+def test_debug_shows_the_traceback(run: Run) -> None:
+    plain, debug = run("status", "no.index", code=2), run("status", "no.index", "--debug", code=1)
+    assert plain.stderr.count("\n") == 1
+    assert "Traceback" in debug.stderr
+    assert "IndexMissingError" in debug.stderr
+
+
+def test_a_reader_that_has_gone_is_no_error(small_index: Path, tmp_path: Path, home: Path) -> None:
+    """As in `triplebeam search … | head`."""
+    for arguments in (["status"], ["status", "--json"], ["search", "-k", "3", "--method", "bm25", "river"]):
+        name, *options = arguments
+        process = subprocess.Popen(
+            triplebeam(name, small_index, *options),
+            cwd=tmp_path,
+            env=environment(home),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        assert (process.stderr.read(), process.wait(60)) == (b"", 0)
+        process.stderr.close()
+
+
+def test_every_command_has_an_example(quick: Quick) -> None:
+    commands = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
+    assert commands == ["demo", "index", "search", "status", "bench"]
+    for command in [[name] for name in commands] + [["model", "install"]]:
+        code, stdout, _ = quick(*command, "--help")
+        assert code == 0
+        assert "Example" in stdout
+        assert f"triplebeam {' '.join(command)}" in stdout

@@ -1,0 +1,149 @@
+"""The whole way with the real models: documents of several kinds in, passages, chains and figures out."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from journeys.command_line import Run, runner
+from triplebeam.testing import toy
+
+pytestmark = pytest.mark.slow
+
+PASSAGES, QUESTIONS = toy.passages(), toy.questions()
+GOLD = {passage_id for question in QUESTIONS for passage_id in question.gold}
+SHOWN = next(question for question in QUESTIONS if question.id == "chimborazo-climber")
+
+
+def row(passage: toy.Passage) -> str:
+    return json.dumps({"id": passage.id, "title": passage.title, "text": passage.text})
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The corpus in files of four kinds, and one that is broken. Passages that questions need keep their ids."""
+    folder = tmp_path_factory.mktemp("journey")
+    docs = folder / "docs"
+    docs.mkdir()
+    plain, marked, *others = [passage for passage in PASSAGES if passage.id not in GOLD]
+    needed = [passage for passage in PASSAGES if passage.id in GOLD]
+    half = len(needed) // 2
+    (docs / "plain.txt").write_text(f"{plain.title}\n\n{plain.text}\n", encoding="utf-8")
+    (docs / "marked.md").write_text(f"# {marked.title}\n\n{marked.text}\n", encoding="utf-8")
+    (docs / "some.jsonl").write_text("\n".join(map(row, others + needed[:half])), encoding="utf-8")
+    (docs / "more.jsonl.gz").write_bytes(gzip.compress("\n".join(map(row, needed[half:])).encode()))
+    (docs / "broken.pdf").write_bytes(b"%PDF-1.7\nthis is where it ends")
+    (docs / "picture.png").write_bytes(b"not read")
+    (folder / "questions.jsonl").write_text(
+        "\n".join(json.dumps({"id": q.id, "question": q.question, "gold": q.gold}) for q in QUESTIONS), encoding="utf-8"
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(folder: Path, home: Path) -> Run:
+    """Commands over the indexed corpus."""
+    run = runner(folder, home)
+    done = run("index", "my.index", "docs", code=1)
+    assert done.stdout == ""
+    assert "not indexed: docs/broken.pdf" in done.stderr
+    assert "1 files of other kinds were passed over" in done.stderr
+    assert f"{len(PASSAGES)} documents" in done.stderr
+    return run
+
+
+def test_what_was_indexed_is_not_indexed_again(run: Run) -> None:
+    done = run("index", "my.index", "docs/some.jsonl", "docs/more.jsonl.gz")
+    assert done.stdout == ""
+    assert "up to date" in done.stderr
+
+
+def test_status_counts_what_is_there(run: Run) -> None:
+    done = run("status", "my.index", "--json")
+    assert done.stderr == ""
+    manifest = json.loads(done.stdout)
+    assert manifest["counts"]["documents"] == len(PASSAGES)
+    assert manifest["counts"]["passages"] == len(PASSAGES)
+    assert manifest["counts"]["triples"] > 2 * len(PASSAGES)
+    assert manifest["embedder"]["name"] == "minilm"
+    text = run("status", "my.index").stdout
+    assert f"documents  {len(PASSAGES)}" in text
+    assert "local:" in text
+
+
+def test_search_for_machines(run: Run) -> None:
+    done = run("search", "my.index", SHOWN.question, "--json", "-k", "5")
+    found = json.loads(done.stdout)
+    assert list(found) == ["question", "method", "passages"]
+    assert (found["question"], found["method"], len(found["passages"])) == (SHOWN.question, "hybrid+naive_ge", 5)
+    for passage in found["passages"]:
+        assert list(passage) == ["id", "title", "score", "text", "chains"]
+        assert all(len(triple) == 3 for chain in passage["chains"] for triple in chain)
+    scores = [passage["score"] for passage in found["passages"]]
+    assert scores == sorted(scores, reverse=True)
+    assert any(passage["chains"] for passage in found["passages"])
+
+
+def test_search_for_people(run: Run) -> None:
+    plain = run("search", "my.index", SHOWN.question, "-k", "3").stdout
+    explained = run("search", "my.index", SHOWN.question, "-k", "3", "--explain").stdout
+    assert [line for line in plain.splitlines() if line.startswith(" 1. ")]
+    assert " 4. " not in plain
+    assert "╰▶" not in plain
+    assert "╰▶" in explained
+    assert "●" in explained
+
+
+def test_the_graph_finds_what_the_hybrid_misses(run: Run) -> None:
+    def found(method: str) -> set[str]:
+        done = run("search", "my.index", SHOWN.question, "--json", "-k", "5", "-m", method)
+        return {passage["id"] for passage in json.loads(done.stdout)["passages"]}
+
+    assert not set(SHOWN.gold) <= found("hybrid")
+    assert set(SHOWN.gold) <= found("hybrid+naive_ge")
+
+
+def test_a_document_of_each_kind_is_found(run: Run) -> None:
+    plain, marked = [passage for passage in PASSAGES if passage.id not in GOLD][:2]
+    for passage, name in ((plain, "docs/plain.txt"), (marked, "docs/marked.md")):
+        found = json.loads(run("search", "my.index", passage.title, "--json", "-m", "hybrid").stdout)["passages"]
+        assert any(each["id"].startswith(name) for each in found)
+
+
+def test_bench_for_machines(run: Run) -> None:
+    done = run("bench", "my.index", "questions.jsonl", "--json", "-m", "hybrid", "-m", "hybrid+naive_ge")
+    assert done.stderr == ""
+    content = json.loads(done.stdout)
+    assert list(content) == ["methods"]
+    assert list(content["methods"]) == ["hybrid", "hybrid+naive_ge"]
+    for figures in content["methods"].values():
+        recalls = [figures[f"R@{k}"] for k in (2, 5, 10, 15)]
+        assert recalls == sorted(recalls)
+        assert 0 < recalls[0] <= recalls[-1] <= 1
+        assert figures["ms_per_question"] > 0
+        assert figures["questions"] == len(QUESTIONS)
+    assert content["methods"]["hybrid"]["encodings_per_question"] == 1
+    assert content["methods"]["hybrid+naive_ge"]["encodings_per_question"] > 1
+    assert content["methods"]["hybrid+naive_ge"]["R@5"] > content["methods"]["hybrid"]["R@5"]
+
+
+def test_bench_for_people(run: Run) -> None:
+    table = run("bench", "my.index", "questions.jsonl", "-m", "bm25", "-m", "hybrid[depth=20]").stdout
+    assert f"{len(QUESTIONS)} questions" in table
+    for words in ("R@2", "R@15", "ms/question", "encodings/question", "bm25", "hybrid[depth=20]"):
+        assert words in table
+
+
+def test_models_that_are_there_are_not_fetched_again(run: Run) -> None:
+    done = run("model", "install", "--offline")
+    assert done.stdout == ""
+    assert "all-MiniLM-L6-v2 is in" in done.stderr
+    assert "en_core_web_sm" in done.stderr
+
+
+def test_the_demo_shows_what_only_the_graph_finds(tmp_path: Path, home: Path) -> None:
+    done = runner(tmp_path, home)("demo")
+    assert "Only the graph found this passage" in done.stdout
+    assert "╰▶" in done.stdout
+    assert (tmp_path / "demo.index" / "manifest.json").is_file()

@@ -1,0 +1,105 @@
+"""Retrievers over random little collections: an index opened again answers as before, fewer are the head of more."""
+
+import json
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from triplebeam.assemble import Collection, open_collection
+from triplebeam.embed.embedder import Embedder
+from triplebeam.extract.given import GivenTriples
+from triplebeam.index.build import IndexBuilder
+from triplebeam.index.opened import Index
+from triplebeam.passage import Document
+from triplebeam.ranking import Ranking
+from triplebeam.retrieve.bm25 import BM25
+from triplebeam.retrieve.dense import Dense
+from triplebeam.retrieve.rows import rank_passages
+from triplebeam.settings import Settings
+
+BASES = ("bm25", "dense", "hybrid", "hybrid@triples")
+METHODS = (*BASES, "hybrid+naive_ge[width=2]", "bm25+naive_ge[scorer=pooled,length=3]")
+BASE_DEPTH = 15
+
+# Few words, so that passages share them, tie, and repeat each other.
+phrases = st.lists(st.sampled_from(["lake", "Hell", "film", "river", "Cahn", "1963"]), min_size=1, max_size=4).map(
+    " ".join
+)
+triples = st.lists(st.tuples(phrases, phrases, phrases).map(list), max_size=4)
+corpora = st.dictionaries(st.text("abXY", min_size=1, max_size=3), st.tuples(phrases, triples), min_size=1, max_size=20)
+
+
+@contextmanager
+def collection(corpus: dict[str, tuple[str, list[list[str]]]], embedder: Embedder) -> Iterator[Collection]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        rows = [json.dumps({"passage_id": id_, "triples": given_triples}) for id_, (_, given_triples) in corpus.items()]
+        (folder / "triples.jsonl").write_text("\n".join(rows), encoding="utf-8")
+        builder = IndexBuilder(
+            folder=folder / "index", embedder=embedder, extractor=GivenTriples(folder / "triples.jsonl")
+        )
+        builder.build(Document(id=id_, text=text, is_passage=True) for id_, (text, _) in corpus.items())
+        yield open_collection(folder / "index", embedder=embedder, settings=Settings())
+
+
+@settings(max_examples=15, deadline=None)
+@given(corpora, phrases)
+def test_an_index_opened_again_answers_as_before(
+    words: Embedder, corpus: dict[str, tuple[str, list[list[str]]]], query: str
+) -> None:
+    with collection(corpus, words) as first:
+        second = open_collection(first.index.folder, embedder=words, settings=Settings())
+        for method in METHODS:
+            ranking = first.search(query, method)
+            assert ranking == second.search(query, method)
+            assert set(ranking.ids) <= set(corpus)
+
+
+@settings(max_examples=15, deadline=None)
+@given(corpora, phrases)
+def test_fewer_are_the_head_of_more(
+    words: Embedder, corpus: dict[str, tuple[str, list[list[str]]]], query: str
+) -> None:
+    """Up to the depth of the base; also where passages tie, since one rule settles every tie."""
+    with collection(corpus, words) as opened:
+        for method in METHODS:
+            longest = opened.search(query, method, BASE_DEPTH)
+            for k in (1, 2, 3, 5, 8):
+                assert opened.search(query, method, k) == longest.top(k)
+
+
+def test_ties_at_the_border_go_by_id_and_not_by_row(tmp_path: Path, words: Embedder) -> None:
+    documents = [Document(id=id_, text="the same words", is_passage=True) for id_ in "dbca"]
+    IndexBuilder(folder=tmp_path, embedder=words).build(documents)
+    index = Index.open(tmp_path)
+    for retriever in (BM25.over_passages(index), Dense.over_passages(index, words)):
+        assert retriever.retrieve("same", 2).ids == ["a", "b"]
+
+
+def test_a_passage_has_the_score_of_its_best_triple(world: Index, words: Embedder) -> None:
+    ranking = Dense.over_triples(world, words).retrieve("Edward Cahn died on 25 August 1963", 5)
+    assert ranking[0].passage_id == "director"
+    assert ranking[0].score > 0.999
+    assert len(ranking) == 5  # of nine triples; "other" has none
+
+
+def test_words_nobody_uses_find_nothing(world: Index) -> None:
+    assert BM25.over_passages(world).retrieve("xylophone") == Ranking()
+
+
+def test_none_wanted_is_none_given() -> None:
+    def search(wanted: int) -> object:
+        raise AssertionError("nothing is to be searched")
+
+    assert rank_passages(search, lambda rows: [], 0) == Ranking()  # type: ignore[arg-type]
+
+
+def test_a_repr_names_the_experiment(world: Index, words: Embedder) -> None:
+    opened = Collection(world, Settings(), words)
+    text = repr(opened.retriever("hybrid[depth=7]+naive_ge[width=3]"))
+    assert text.startswith("NaiveGE(base=Hybrid(sparse=BM25(over='passages'), dense=Dense(over='passages'), depth=7")
+    assert "width=3" in text

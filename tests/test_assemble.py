@@ -1,0 +1,156 @@
+"""Names to objects: every name, every parameter, and what a typo gets to hear."""
+
+from pathlib import Path
+
+import pytest
+
+from triplebeam.assemble import (
+    DEFAULT_METHOD,
+    EXTRACTORS,
+    Collection,
+    make_embedder,
+    make_extractor,
+    open_collection,
+)
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError, EmbedderMismatchError, IndexMissingError, ModelMissingError
+from triplebeam.extract.given import GivenTriples
+from triplebeam.index.opened import Index
+from triplebeam.methods.gear import Cascade, Exact, NaiveGE, Pooled
+from triplebeam.retrieve.hybrid import Hybrid
+from triplebeam.settings import Settings
+
+
+@pytest.fixture(scope="module")
+def collection(world: Index, words: Embedder) -> Collection:
+    return Collection(world, Settings(), words)
+
+
+@pytest.mark.parametrize("base", ["bm25", "dense", "hybrid", "bm25@triples", "dense@passages", "hybrid@triples"])
+@pytest.mark.parametrize("behind", ["", "+naive_ge", "+naive_ge[scorer=exact]", "+naive_ge+naive_ge[scorer=pooled]"])
+def test_every_method_can_be_asked(collection: Collection, base: str, behind: str) -> None:
+    assert "film" in collection.search("Laughter in Hell", base + behind, k=5).ids
+
+
+def test_parameters_arrive(collection: Collection) -> None:
+    walk = "base_k=7, width=3,length=4,neighbours=5,diversity=inf"
+    graph = collection.retriever(f"hybrid[depth=20,constant=1.5]+naive_ge[{walk},scorer=cascade,shortlist=2]")
+    assert isinstance(graph, NaiveGE)
+    assert isinstance(graph.base, Hybrid)
+    assert (graph.base.depth, graph.base.constant) == (20, 1.5)
+    assert (graph.base_k, graph.width, graph.length, graph.neighbours, graph.diversity) == (7, 3, 4, 5, float("inf"))
+    assert isinstance(graph.scorer, Cascade)
+    assert graph.scorer.shortlist == 2
+
+
+@pytest.mark.parametrize(("name", "kind"), [("exact", Exact), ("pooled", Pooled), ("cascade", Cascade)])
+def test_every_scorer_has_its_name(collection: Collection, name: str, kind: type) -> None:
+    graph = collection.retriever(f"bm25+naive_ge[scorer={name}]")
+    assert isinstance(graph, NaiveGE)
+    assert isinstance(graph.scorer, kind)
+
+
+def test_the_default_is_the_graph_over_the_hybrid(collection: Collection) -> None:
+    assert DEFAULT_METHOD == "hybrid+naive_ge"
+    assert repr(collection.retriever()) == repr(collection.retriever(DEFAULT_METHOD))
+
+
+@pytest.mark.parametrize(
+    ("method", "words_of_the_message"),
+    [
+        ("hybird", ["'hybird'", "did you mean 'hybrid'?", "bm25, dense, hybrid"]),
+        ("bm52", ["did you mean 'bm25'?"]),
+        ("colbert", ["there is no base 'colbert'", "known are"]),
+        ("hybrid+naivege", ["expansion 'naivege'", "did you mean 'naive_ge'?"]),
+        ("naive_ge", ["there is no base 'naive_ge'"]),
+        ("hybrid+naive_ge[scorer=exakt]", ["scorer 'exakt'", "did you mean 'exact'?"]),
+        ("hybrid+naive_ge[widht=3]", ["no parameter 'widht'", "did you mean 'width'?", "it takes base_k, width"]),
+        ("bm25[depth=3]", ["bm25 has no parameter 'depth'", "it takes none"]),
+        ("hybrid[depth=ten]", ["depth=ten", "not a number"]),
+        ("hybrid[depth=0]", ["depth=0", "above 0"]),
+        ("hybrid+naive_ge[width=-1]", ["width=-1", "above 0"]),
+        ("hybrid+naive_ge[diversity=nan]", ["diversity=nan", "above 0"]),
+        ("hybrid+naive_ge[width]", ["width=", "not a number"]),
+        ("hybrid+naive_ge[scorer=exact,shortlist=3]", ["'exact' has no shortlist"]),
+        ("hybrid@documents", ["'hybrid@documents' cannot be read"]),
+        ("hybrid[depth=3", ["cannot be read at 'hybrid[depth=3'"]),
+        ("hybrid+", ["cannot be read at ''"]),
+        ("", ["the method '' cannot be read"]),
+    ],
+)
+def test_a_wrong_name_is_told_in_one_line(collection: Collection, method: str, words_of_the_message: list[str]) -> None:
+    with pytest.raises(BadInputError) as caught:
+        collection.retriever(method)
+    assert "\n" not in str(caught.value)
+    for each in words_of_the_message:
+        assert each in str(caught.value)
+
+
+def test_sync_ge_says_what_it_needs(collection: Collection) -> None:
+    with pytest.raises(ModelMissingError, match=r"needs a reader.*\+naive_ge"):
+        collection.retriever("hybrid+sync_ge")
+
+
+@pytest.mark.parametrize("question", ["", "  \n"])
+def test_an_empty_question_is_refused(collection: Collection, question: str) -> None:
+    with pytest.raises(BadInputError, match="the question is empty"):
+        collection.search(question)
+
+
+def test_a_question_of_broken_bytes_is_refused(collection: Collection) -> None:
+    typed = b"lak\xc3e".decode("utf-8", "surrogateescape")
+    with pytest.raises(BadInputError, match="not UTF-8"):
+        collection.search(typed)
+
+
+def test_no_passages_wanted_is_refused(collection: Collection) -> None:
+    with pytest.raises(BadInputError, match="k is 0"):
+        collection.search("lake", k=0)
+
+
+def test_no_model_is_loaded_for_terms_alone(world: Index, tmp_path: Path) -> None:
+    nothing_installed = Collection(world, Settings(home=tmp_path, offline=True, embedder="minilm"))
+    assert nothing_installed.search("lake", "bm25").ids[0] == "lake"
+    with pytest.raises(ModelMissingError):
+        nothing_installed.search("lake", "dense")
+
+
+def test_another_embedder_than_the_indexs_is_refused(world: Index, words: Embedder) -> None:
+    class Others(type(words)):  # type: ignore[misc]
+        fingerprint = "words-2"
+
+    with pytest.raises(EmbedderMismatchError, match="words-2"):
+        open_collection(world.folder, embedder=Others()).search("lake")
+
+
+def test_an_index_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(IndexMissingError, match="triplebeam index"):
+        open_collection(tmp_path / "nowhere")
+
+
+def test_extractors_by_name(tmp_path: Path) -> None:
+    offline = Settings(home=tmp_path, offline=True)
+    assert make_extractor("none", None, offline) is None
+    assert isinstance(make_extractor("local", tmp_path / "triples.jsonl", offline), GivenTriples)
+    with pytest.raises(ModelMissingError, match="fetching is turned off"):
+        make_extractor("local", None, offline)
+    with pytest.raises(ModelMissingError, match="TRIPLEBEAM_MODEL"):
+        make_extractor("llm", None, offline)
+    with pytest.raises(BadInputError, match="did you mean 'local'"):
+        make_extractor("locl", None, offline)
+    assert EXTRACTORS == ("local", "llm", "none")
+
+
+def test_the_llm_extractor_is_told_where_its_model_is(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, model="m", base_url="http://127.0.0.1:9/v1", api_key="secret")
+    extractor = make_extractor("llm", None, settings)
+    assert extractor is not None
+    assert extractor.name.startswith("llm:m:")
+    assert "secret" not in repr(extractor)
+
+
+def test_an_embedder_behind_an_endpoint(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, base_url="http://127.0.0.1:9/v1", api_key="secret")
+    embedder = make_embedder("openai:small", settings)
+    assert embedder.name == "openai:small"
+    assert "secret" not in repr(embedder)

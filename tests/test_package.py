@@ -1,0 +1,67 @@
+"""The package's front door: light to open, and every name behind it is there."""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import triplebeam
+
+HEAVY = ("numpy", "scipy", "onnxruntime", "spacy", "openai", "pydantic", "typer", "rich", "tantivy", "faiss", "pytest")
+
+
+def loaded_after(statement: str) -> set[str]:
+    code = f"{statement}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    return {name.partition(".")[0] for name in json.loads(done.stdout)}
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    assert not loaded_after("import triplebeam") & set(HEAVY)
+
+
+def test_importing_the_door_of_the_command_line_loads_nothing_heavy() -> None:
+    assert not loaded_after("import triplebeam.serve.cli") & set(HEAVY)
+
+
+def test_help_loads_no_model_and_no_index() -> None:
+    loaded = loaded_after("import triplebeam.serve.cli.app")
+    assert not loaded & {"onnxruntime", "spacy", "openai", "tantivy", "faiss", "numpy", "scipy"}
+
+
+def test_the_contracts_need_no_pytest() -> None:
+    assert "pytest" not in loaded_after("import triplebeam.testing.contracts")
+
+
+@pytest.mark.parametrize("name", triplebeam.__all__)
+def test_every_public_name_is_there(name: str) -> None:
+    assert getattr(triplebeam, name) is not None
+    assert name in triplebeam._HOMES
+
+
+def test_the_lists_of_public_names_agree() -> None:
+    assert triplebeam.__all__ == sorted(triplebeam.__all__) == sorted(triplebeam._HOMES)
+
+
+def test_open_opens(world: object, words: object) -> None:
+    opened = triplebeam.open(world.folder, embedder=words)  # type: ignore[attr-defined]
+    assert opened.search("lake").ids
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="'NaiveGR'"):
+        triplebeam.NaiveGR  # noqa: B018
+    with pytest.raises(ImportError):
+        importlib.import_module("triplebeam.nothing")
+
+
+def test_python_m_runs_the_command_line(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "triplebeam", "--version"],
+        capture_output=True, text=True, check=True, timeout=60, cwd=tmp_path, env=os.environ,
+    )  # fmt: skip
+    assert done.stdout.startswith("triplebeam ")

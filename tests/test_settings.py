@@ -1,0 +1,118 @@
+"""Settings: who is listened to first, and what is never shown."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from triplebeam.errors import BadInputError
+from triplebeam.settings import Settings, read_settings
+
+KEY = "sk-very-secret"
+
+
+@pytest.fixture(autouse=True)
+def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """An empty folder, and an environment that says nothing."""
+    for field in Settings.model_fields:
+        monkeypatch.delenv(f"TRIPLEBEAM_{field.upper()}", raising=False)
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def toml(text: str) -> None:
+    Path("triplebeam.toml").write_text(text, encoding="utf-8")
+
+
+def test_defaults() -> None:
+    settings = read_settings()
+    assert (settings.embedder, settings.offline, settings.model) == (None, False, None)
+    assert (settings.base_url, settings.api_key) == (None, None)
+    assert settings.home.name == "triplebeam"
+
+
+@pytest.mark.parametrize("field", ["embedder", "model", "base_url"])
+def test_flag_then_environment_then_file(monkeypatch: pytest.MonkeyPatch, field: str) -> None:
+    toml(f'{field} = "from the file"')
+    assert getattr(read_settings(), field) == "from the file"
+    monkeypatch.setenv(f"TRIPLEBEAM_{field.upper()}", "from the environment")
+    assert getattr(read_settings(), field) == "from the environment"
+    assert getattr(read_settings(**{field: None}), field) == "from the environment"
+    assert getattr(read_settings(**{field: "from a flag"}), field) == "from a flag"
+
+
+def test_home_and_offline(monkeypatch: pytest.MonkeyPatch, clean: Path) -> None:
+    monkeypatch.setenv("TRIPLEBEAM_HOME", str(clean))
+    monkeypatch.setenv("TRIPLEBEAM_OFFLINE", "1")
+    assert (read_settings().home, read_settings().offline) == (clean, True)
+
+
+def test_an_empty_variable_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("TRIPLEBEAM_OFFLINE", "TRIPLEBEAM_HOME", "TRIPLEBEAM_BASE_URL"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    assert read_settings().home.name == "triplebeam"
+    assert read_settings().base_url == "http://127.0.0.1:9/v1"
+
+
+def test_openai_s_own_variables_are_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    settings = read_settings()
+    assert settings.base_url == "http://127.0.0.1:9/v1"
+    assert settings.api_key is not None
+    assert settings.api_key.get_secret_value() == KEY
+
+
+def test_our_own_variables_come_before_openai_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"API_KEY": KEY, "BASE_URL": "http://127.0.0.1:9/ours"}.items():
+        monkeypatch.setenv(f"OPENAI_{name}", "theirs")
+        monkeypatch.setenv(f"TRIPLEBEAM_{name}", value)
+    settings = read_settings()
+    assert settings.base_url == "http://127.0.0.1:9/ours"
+    assert settings.api_key is not None
+    assert settings.api_key.get_secret_value() == KEY
+
+
+def test_the_environment_comes_before_the_file_also_under_openai_s_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    toml('base_url = "from the file"\napi_key = "from the file"')
+    monkeypatch.setenv("OPENAI_BASE_URL", "from the environment")
+    assert read_settings().base_url == "from the environment"
+    assert read_settings(base_url="from a flag").base_url == "from a flag"
+    key = read_settings().api_key
+    assert key is not None
+    assert key.get_secret_value() == "from the file"
+
+
+def test_the_key_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRIPLEBEAM_API_KEY", KEY)
+    settings = read_settings()
+    for shown in (repr(settings), str(settings), repr(settings.model_dump()), settings.model_dump_json()):
+        assert KEY not in shown
+
+
+def test_settings_are_not_changed_under_way() -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        read_settings().offline = True
+
+
+def test_a_value_that_cannot_be_used_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRIPLEBEAM_OFFLINE", "perhaps")
+    with pytest.raises(BadInputError, match="the setting offline cannot be used") as caught:
+        read_settings()
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_not_toml_is_told_in_one_line() -> None:
+    toml("offline = maybe")
+    with pytest.raises(BadInputError, match=r"triplebeam\.toml cannot be read") as caught:
+        read_settings()
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_name_in_the_file_is_told() -> None:
+    toml('embeder = "minilm"')
+    with pytest.raises(BadInputError, match="embeder"):
+        read_settings()
