@@ -1,7 +1,7 @@
 """From names to objects: the one place that knows every method, extractor and embedder by its name.
 
-A method's name is a base, then ``+`` what expands it: ``hybrid+naive_ge``. ``@triples`` behind a base searches the triples
-instead of the passages. Parameters stand in brackets: ``hybrid+naive_ge[scorer=exact,diversity=inf]``.
+A method's name is a base, then ``+`` what expands it: ``hybrid+naive_ge``. ``@triples`` behind a base searches the
+triples instead of the passages. Parameters stand in brackets: ``hybrid+naive_ge[scorer=exact,diversity=inf]``.
 """
 
 import difflib
@@ -231,8 +231,8 @@ def _parse(text: str, method: str) -> _Part:
     over = (match["over"] or "passages") if match else ""
     if not match or over not in ("passages", "triples"):
         raise BadInputError(
-            f"the method {method!r} cannot be read at {text!r}: write a base, + what expands it, parameters in brackets,"
-            " such as hybrid+naive_ge[scorer=exact] or bm25@triples."
+            f"the method {method!r} cannot be read at {text!r}: write a base, + what expands it, parameters in"
+            " brackets, such as hybrid+naive_ge[scorer=exact] or bm25@triples."
         )
     pairs = [pair.partition("=") for pair in (match["parameters"] or "").split(",") if pair.strip()]
     return _Part(match["name"], over, {name.strip(): value.strip() for name, _, value in pairs}, method)

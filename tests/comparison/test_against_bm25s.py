@@ -15,7 +15,7 @@ from scipy.stats import spearmanr
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.opened import Index
-from triplebeam.index.terms import _analyzer
+from triplebeam.index.terms import query_words, text_words
 from triplebeam.passage import Document
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.testing import toy
@@ -38,12 +38,11 @@ def reference() -> dict[str, dict[str, float]]:
     """Each question's scores by bm25s."""
     import bm25s
 
-    analyse = _analyzer().analyze
     retriever = bm25s.BM25(method="lucene", k1=K1, b=0.75)
-    retriever.index([analyse(passage.searchable) for passage in PASSAGES], show_progress=False)
+    retriever.index([text_words(passage.searchable) for passage in PASSAGES], show_progress=False)
     ids = [passage.id for passage in PASSAGES]
     return {
-        question.id: dict(zip(ids, retriever.get_scores(analyse(question.question)).tolist(), strict=True))
+        question.id: dict(zip(ids, retriever.get_scores(query_words(question.question)).tolist(), strict=True))
         for question in toy.questions()
     }
 

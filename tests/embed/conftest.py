@@ -41,10 +41,10 @@ def make_folder(tmp_path: Path, tiny_bert: dict[str, NDArray[np.float32]]) -> Ca
 
 @pytest.fixture(scope="session")
 def minilm_folder() -> Path:
-    """The real MiniLM, got on first use into TRIPLEBEAM_MODELS or the user's cache."""
+    """The real MiniLM, got on first use into TRIPLEBEAM_HOME or the user's cache."""
     from triplebeam.weights import MINILM, ensure
 
-    home = os.environ.get("TRIPLEBEAM_MODELS") or platformdirs.user_cache_path("triplebeam") / "models"
+    home = os.environ.get("TRIPLEBEAM_HOME") or platformdirs.user_cache_path("triplebeam")
     try:
         return ensure(MINILM, Path(home))
     except ModelMissingError as error:

@@ -38,11 +38,8 @@ def test_a_passage_the_file_does_not_know_has_no_triples_and_no_failure(tmp_path
     assert unknown.failure is None
 
 
-def test_rows_that_met_no_passage_are_known(tmp_path: Path) -> None:
-    given = GivenTriples(write(tmp_path / "triples.jsonl", ROWS))
-    assert given.unused_ids == ("ghent", "liege")
-    list(given.extract([Passage("liege", "…")]))
-    assert given.unused_ids == ("ghent",)
+def test_the_passages_of_the_file_are_known(tmp_path: Path) -> None:
+    assert GivenTriples(write(tmp_path / "triples.jsonl", ROWS)).passage_ids == ("ghent", "liege")
 
 
 def test_the_name_changes_with_the_content_and_not_with_the_packing(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import TRIPLES, TableExtractor, WordEmbedder, world_documents
 from filelock import FileLock
 from numpy.typing import NDArray
 
+from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
 from triplebeam.embed.embedder import Kind
 from triplebeam.errors import (
     BadInputError,

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import WordEmbedder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from small_world import WordEmbedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.columns import StringColumn, write_strings
 from triplebeam.index.opened import Index

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from journeys.command_line import Run, runner
+from triplebeam.passage import Passage
 from triplebeam.testing import toy
 
 pytestmark = pytest.mark.slow
@@ -16,7 +17,7 @@ GOLD = {passage_id for question in QUESTIONS for passage_id in question.gold}
 SHOWN = next(question for question in QUESTIONS if question.id == "chimborazo-climber")
 
 
-def row(passage: toy.Passage) -> str:
+def row(passage: Passage) -> str:
     return json.dumps({"id": passage.id, "title": passage.title, "text": passage.text})
 
 

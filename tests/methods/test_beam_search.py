@@ -40,7 +40,10 @@ class TableScorer:
 def graphs(draw: st.DrawFn) -> dict[int, list[int]]:
     size = draw(st.integers(1, 12))
     ids = st.integers(0, size - 1)
-    return {id_: draw(st.lists(ids.filter(lambda n, own=id_: n != own), unique=True, max_size=8)) if size > 1 else [] for id_ in range(size)}
+    return {
+        id_: draw(st.lists(ids.filter(lambda n, own=id_: n != own), unique=True, max_size=8)) if size > 1 else []
+        for id_ in range(size)
+    }
 
 
 @settings(max_examples=300, deadline=None)

@@ -18,12 +18,11 @@ class GivenTriples:
     """Hands out the triples of a file, plain or ``.gz``.
 
     A row is ``{"passage_id", "entities": [...], "triples": [[subject, predicate, object], ...]}``. A passage the file
-    does not know gives an extraction without triples; ``unused_ids`` tells which rows met no passage.
+    does not know gives an extraction without triples.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._asked: set[str] = set()
 
     @property
     def name(self) -> str:
@@ -31,14 +30,13 @@ class GivenTriples:
         return f"given:{self.path.name}:{hashlib.sha256(self._content).hexdigest()[:12]}"
 
     @property
-    def unused_ids(self) -> tuple[str, ...]:
-        """Passage ids of the file, in its order, that no passage given to ``extract`` has had so far."""
-        return tuple(passage_id for passage_id in self._rows if passage_id not in self._asked)
+    def passage_ids(self) -> tuple[str, ...]:
+        """The passages the file knows, in its order: whether an index has them is for the caller to check."""
+        return tuple(self._rows)
 
     def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
         """The file's triples of each passage; what has an empty part is in ``rejected``."""
         for passage in passages:
-            self._asked.add(passage.id)
             yield self._rows.get(passage.id) or Extraction(passage_id=passage.id)
 
     @cached_property

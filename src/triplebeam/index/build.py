@@ -1,7 +1,8 @@
 """Building an index: read, extract, encode, publish. Each stage keeps its work as it goes.
 
-Killed at any instant, a build goes on where it was when it is run again: documents, extractions and vectors are committed in
-small transactions, and the published generation changes only at the very end. Nothing that is there already is done again.
+Killed at any instant, a build goes on where it was when it is run again: documents, extractions and vectors are
+committed in small transactions, and the published generation changes only at the very end. Nothing that is there
+already is done again.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,7 @@
 """The manifest: which generation of an index is published, and what is in it.
 
-A generation is a folder of files written once. Publishing is one atomic rename of ``manifest.json``, so a reader sees the old
-generation or the new one, whole.
+A generation is a folder of files written once. Publishing is one atomic rename of ``manifest.json``, so a reader sees
+the old generation or the new one, whole.
 """
 
 import json
@@ -32,7 +32,9 @@ class Manifest(BaseModel):
     counts: dict[str, int]
     triples_by_extractor: dict[str, int]
     files: dict[str, int]
-    """Each file of the generation with its size in bytes: a missing or cut-off file is noticed when the index is opened."""
+    """Each file of the generation with its size in bytes: a missing or cut-off file is noticed when the index is
+    opened.
+    """
 
 
 def generation_folder(folder: Path, generation: str) -> Path:

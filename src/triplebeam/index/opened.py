@@ -51,7 +51,7 @@ class Index:
 
     def extractor_of(self, triple_id: int) -> str:
         """Which extractor made a triple."""
-        return sorted(self.manifest.triples_by_extractor)[self.triple_extractors[triple_id]]
+        return sorted(self.manifest.triples_by_extractor)[int(self.triple_extractors[triple_id])]
 
 
 def _piece(generation: Path, read: Callable[[], T]) -> T:

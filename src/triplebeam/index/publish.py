@@ -87,7 +87,9 @@ def _generations(folder: Path) -> Iterable[Path]:
 
 
 def _remove_old(folder: Path, keep: str) -> None:
-    """Older generations go. A reader that has one open keeps its files; where the system refuses, the next run tries again."""
+    """Older generations go. A reader that has one open keeps its files; where the system refuses, the next run tries
+    again.
+    """
     for path in _generations(folder):
         if path.name != keep:
             shutil.rmtree(path, ignore_errors=True)

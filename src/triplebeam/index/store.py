@@ -1,7 +1,7 @@
 """The source of truth: documents, passages, triples, the state of their extraction, and vectors already paid for.
 
-One SQLite file, opened by writers only. A passage is a stretch of its document, so its text is stored once and a quotation
-is exact by construction. Vectors are keyed by what was encoded, so that no text is ever encoded twice.
+One SQLite file, opened by writers only. A passage is a stretch of its document, so its text is stored once and a
+quotation is exact by construction. Vectors are keyed by what was encoded, so that no text is ever encoded twice.
 """
 
 import hashlib
@@ -241,7 +241,8 @@ class Store:
         """Which extractor made how many triples."""
         return dict(
             self._db.execute(
-                "SELECT p.extractor, count(*) FROM triple t JOIN passage p ON p.number = t.passage GROUP BY 1 ORDER BY 1"
+                "SELECT p.extractor, count(*) FROM triple t JOIN passage p ON p.number = t.passage"
+                " GROUP BY 1 ORDER BY 1"
             )
         )
 

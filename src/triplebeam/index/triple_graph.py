@@ -1,7 +1,7 @@
 """The triple store of an index on disk: arrays, memory-mapped.
 
-Triples are numbered in the order of their passages, so a passage's triples are a range. From an entity to its triples leads
-an adjacency in compressed sparse rows: ``entity_triples[entity_starts[e] : entity_starts[e + 1]]``.
+Triples are numbered in the order of their passages, so a passage's triples are a range. From an entity to its triples
+leads an adjacency in compressed sparse rows: ``entity_triples[entity_starts[e] : entity_starts[e + 1]]``.
 """
 
 from collections.abc import Sequence
@@ -109,7 +109,8 @@ class TripleGraph:
     def _around(self, triple_id: int) -> NDArray[np.int64]:
         """Triples that share the subject or the object, without the triple itself, in rising order."""
         shared = np.unique(np.concatenate([self._of_entity(int(entity)) for entity in self._ends[triple_id]]))
-        return shared[shared != triple_id]
+        others: NDArray[np.int64] = shared[shared != triple_id]
+        return others
 
     def _of_entity(self, entity: int) -> NDArray[np.int64]:
         return self._entity_triples[self._entity_starts[entity] : self._entity_starts[entity + 1]]

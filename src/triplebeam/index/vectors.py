@@ -1,4 +1,6 @@
-"""Unit vectors on disk, searched exactly while they are few and by a one-bit scan with exact reranking when they are many."""
+"""Unit vectors on disk, searched exactly while they are few and by a one-bit scan with exact reranking when they are
+many.
+"""
 
 from functools import cached_property
 from pathlib import Path

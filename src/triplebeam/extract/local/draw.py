@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from triplebeam.errors import ModelMissingError
 from triplebeam.extract.extractor import Extraction, sort_out
 from triplebeam.extract.local.clauses import clause_facts
 from triplebeam.extract.local.kinds import NAME_KINDS, is_named, is_time
@@ -30,10 +29,7 @@ def load_parser(folder: Path) -> "Language":
     """The parser without the parts no rule reads."""
     import spacy
 
-    try:
-        return spacy.load(folder, exclude=["senter", "lemmatizer", "attribute_ruler"])
-    except OSError as error:
-        raise ModelMissingError(f"There is no English parser in {folder} ({error}): fetch it anew.") from error
+    return spacy.load(folder, exclude=["senter", "lemmatizer", "attribute_ruler"])
 
 
 def draw(nlp: "Language", passages: "Iterable[Passage]") -> Iterator[Extraction]:
@@ -75,7 +71,7 @@ def _extraction(doc: "Doc", text: PlainText, passage: "Passage") -> Extraction:
     references = References(
         doc,
         title,
-        born=any(fact[0].startswith(("born", "died")) for aside in text.asides[:1] for fact in aside.facts),
+        born=any(map(_is_life, text.asides[:1])),
         also={other: noun_phrase(name) for name, predicate, other in stated if predicate == "also known as"},
     )
     rows = [
@@ -93,10 +89,14 @@ def _stated_of_names(doc: "Doc", asides: Iterable[Aside]) -> Iterator[tuple["Tok
     ends = {token.idx + len(token): token for token in doc}
     for aside in asides:
         token = ends.get(aside.position)
-        if token is not None and token.dep_ == "pobj" and token.head.lower_ == "of" and is_named(token.head.head):
-            token = token.head.head  # "Hedwig of Saxony (1445–1511)"
+        if token is not None and _is_life(aside) and token.dep_ == "pobj" and is_named(token.head.head):
+            token = token.head.head  # "Hedwig of Saxony (1445–1511)": Hedwig died, not Saxony
         if token is not None and is_named(token) and not is_time(token):
             yield from ((token, predicate, other) for predicate, other in aside.facts)
+
+
+def _is_life(aside: Aside) -> bool:
+    return any(predicate.startswith(("born", "died")) for predicate, _ in aside.facts)
 
 
 def _worth_keeping(rows: Iterable[tuple[str, str, str]]) -> list[tuple[str, str, str]]:

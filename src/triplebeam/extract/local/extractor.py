@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 
-from triplebeam.errors import BadInputError
+from triplebeam.errors import BadInputError, ModelMissingError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.local.draw import draw, load_parser
 from triplebeam.extract.local.processes import extract_in_processes
@@ -36,6 +36,10 @@ class LocalExtractor:
 
     def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
         """One extraction a passage, in order; a passage that states nothing gives one without triples."""
+        if not (self.model_folder / "config.cfg").is_file():
+            raise ModelMissingError(
+                f"There is no English parser in {self.model_folder}: run `triplebeam model install` to fetch it."
+            )
         source = iter(passages)
         first = list(islice(source, _FEW))
         if self.processes == 1 or len(first) < _FEW:

@@ -60,21 +60,28 @@ class _Worker:
 
 def _send(worker: "subprocess.Popen[str]", batch: list[Passage]) -> None:
     assert worker.stdin is not None
-    worker.stdin.write(json.dumps([(passage.id, passage.text, passage.title) for passage in batch]) + "\n")
-    worker.stdin.flush()
+    try:
+        worker.stdin.write(json.dumps([(passage.id, passage.text, passage.title) for passage in batch]) + "\n")
+        worker.stdin.flush()
+    except BrokenPipeError as error:
+        raise _ended(worker) from error
 
 
 def _receive(worker: "subprocess.Popen[str]") -> list[Extraction]:
     assert worker.stdout is not None
     line = worker.stdout.readline()
     if not line:
-        raise ExtractionError(
-            f"The parser's process ended with code {worker.wait()} before its batch was done: its message is above; "
-            "run again with one process to see where."
-        )
+        raise _ended(worker)
     return [
         sort_out(passage_id, triples, entities)
         if failure is None
         else Extraction(passage_id=passage_id, failure=failure)
         for passage_id, triples, entities, failure in json.loads(line)
     ]
+
+
+def _ended(worker: "subprocess.Popen[str]") -> ExtractionError:
+    return ExtractionError(
+        f"A parser's process ended with code {worker.wait()} before its work was done; its own message stands above. "
+        "If the machine ran out of memory, run with fewer processes."
+    )

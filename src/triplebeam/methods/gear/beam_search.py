@@ -1,7 +1,8 @@
 """GeAR, Algorithm 1: diverse triple beam search.
 
-Followed to the letter: the cumulative score of line 13, the diversity weight of line 18 (also where a score is negative, where
-it raises the score), `exists` over all triples of the last beams (line 11). Decided where the paper is silent:
+Followed to the letter: the cumulative score of line 13, the diversity weight of line 18 (also where a score is
+negative, where it raises the score), `exists` over all triples of the last beams (line 11). Decided where the paper is
+silent:
 
 - neighbours of a hub are ranked by similarity to the query before they are cut at ``neighbours``;
 - `exists` compares triple ids, so the same fact from another passage is another triple;

@@ -1,9 +1,9 @@
 """GeAR, Eq. 3: graph expansion around any base retriever.
 
-Followed to the letter: `NaiveGE` starts the beam search from all triples of the base passages; `SyncGE` from the stored triples
-nearest to what a reader found in them (Eq. 1, 2); the beams, flattened breadth first, give passages that are fused with
-the base list by RRF (Eq. 3). Ours where the paper is silent: 15 base passages for a single step, the RRF constant 60, and
-breadth first means by depth, then by beam.
+Followed to the letter: `NaiveGE` starts the beam search from all triples of the base passages; `SyncGE` from the stored
+triples nearest to what a reader found in them (Eq. 1, 2); the beams, flattened breadth first, give passages that are
+fused with the base list by RRF (Eq. 3). Ours where the paper is silent: 15 base passages for a single step, the RRF
+constant 60, and breadth first means by depth, then by beam.
 """
 
 from collections.abc import Sequence

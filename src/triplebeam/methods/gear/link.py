@@ -1,8 +1,8 @@
 """GeAR, Eq. 2 and Eq. 8: from what a reader said back to what the index holds.
 
-Followed to the letter: tripleLink takes the most similar stored triple; passageLink fuses what passages and triples give
-for the triple as a query (Eq. 10, 11). Ours where the paper is silent: similarity is the cosine of the embeddings, and two
-proximal triples that link to the same stored triple start one beam, not two.
+Followed to the letter: tripleLink takes the most similar stored triple; passageLink fuses what passages and triples
+give for the triple as a query (Eq. 10, 11). Ours where the paper is silent: similarity is the cosine of the embeddings,
+and two proximal triples that link to the same stored triple start one beam, not two.
 """
 
 from collections.abc import Sequence

@@ -1,9 +1,9 @@
 """GeAR, score(q, T): how well a chain of triples answers to a query, the cost of Algorithm 1.
 
 The paper takes the cosine between the embeddings of the query and of the chain. `Exact` does that, and encodes up to
-width x neighbours chains a query. The two others are ours: `Pooled` encodes nothing but the query, `Cascade` lets the pooled
-score choose the few chains that are encoded. A chain's text is its triples joined by spaces; a chain of one triple is the
-triple, whose vector is stored, so no scorer encodes it again.
+width x neighbours chains a query. The two others are ours: `Pooled` encodes nothing but the query, `Cascade` lets the
+pooled score choose the few chains that are encoded. A chain's text is its triples joined by spaces; a chain of one
+triple is the triple, whose vector is stored, so no scorer encodes it again.
 """
 
 from dataclasses import dataclass, field
@@ -67,10 +67,11 @@ class Pooled:
     ) -> NDArray[np.float32]:
         """Encode nothing."""
         distinct, places = np.unique(chains, return_inverse=True)
-        mean = self.triples.vectors(distinct)[places.reshape(chains.shape)].mean(axis=1)
+        mean: NDArray[np.float32] = self.triples.vectors(distinct)[places.reshape(chains.shape)].mean(axis=1)
         length = np.linalg.norm(mean, axis=1)
         # Opposite vectors cancel out: such a chain points nowhere, so its cosine is 0.
-        return np.divide(mean @ query, length, out=np.zeros_like(length), where=length > 0)
+        cosine: NDArray[np.float32] = np.divide(mean @ query, length, out=np.zeros_like(length), where=length > 0)
+        return cosine
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +80,7 @@ class Cascade:
 
     triples: TripleStore = field(repr=False)
     embedder: Embedder = field(repr=False)
-    shortlist: int = 10
+    shortlist: int = 8
 
     def score(
         self, query: NDArray[np.float32], chains: NDArray[np.int64], beams: NDArray[np.int64]

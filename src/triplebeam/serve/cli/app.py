@@ -12,7 +12,7 @@ from triplebeam.serve.cli.status import status
 app = typer.Typer(
     name="triplebeam",
     help="Multi-hop search over your own documents, through a graph of triples.\n\n"
-    "Start with `triplebeam demo`, then `triplebeam index my.index docs/` and `triplebeam search my.index \"…\"`.\n\n"
+    'Start with `triplebeam demo`, then `triplebeam index my.index docs/` and `triplebeam search my.index "…"`.\n\n'
     "`--debug` anywhere shows the whole traceback of an error.",
     no_args_is_help=True,
     add_completion=False,

@@ -69,7 +69,9 @@ def _draw_side_by_side(console: "Console", collection: "Collection", shown: "Com
 def _titles(collection: "Collection", shown: "Comparison", ranking: "Ranking") -> list[str]:
     gold = set(shown.question.gold)
     return [
-        f"[bold green]✔ {collection.passages[id_].title}[/bold green]" if id_ in gold else f"  {collection.passages[id_].title}"
+        f"[bold green]✔ {collection.passages[id_].title}[/bold green]"
+        if id_ in gold
+        else f"  {collection.passages[id_].title}"
         for id_ in ranking.ids
     ]
 
@@ -90,6 +92,7 @@ def _draw_summary(console: "Console", comparisons: "list[Comparison]") -> None:
     plain = sum(each.recall(each.plain) for each in comparisons) / len(comparisons)
     graph = sum(each.recall(each.graph) for each in comparisons) / len(comparisons)
     console.print(
-        f"\nOver all {len(comparisons)} questions of the demo, plain search finds {plain:.0%} of the needed passages among"
-        f" the first {K}, the graph {graph:.0%}. The demo was written to show a hop: for figures on real data see docs/benchmarks.md."
+        f"\nOver all {len(comparisons)} questions of the demo, plain search finds {plain:.0%} of the needed passages"
+        f" among the first {K}, the graph {graph:.0%}. The demo was written to show a hop: docs/benchmarks.md has the"
+        " figures on real data."
     )

@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Collection as SizedCollection
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 
 from rich.console import Console
 from rich.markup import escape
@@ -97,4 +98,4 @@ def draw_chain(console: Console, chain: Chain, own: SizedCollection[Triple] = ()
 def _joints(chain: Chain) -> set[str]:
     """Entities that a triple shares with the one before it."""
     ends = [{entity_key(triple.subject), entity_key(triple.object)} for triple in chain]
-    return set().union(*(before & after for before, after in zip(ends, ends[1:], strict=False)))
+    return set().union(*(before & after for before, after in pairwise(ends)))

@@ -18,12 +18,14 @@ def index(
         list[Path],
         typer.Argument(
             metavar="SOURCE…",
-            help="Folders (searched through), files of txt, md, html, pdf, docx, JSON lines (.jsonl, .jsonl.gz), BEIR folders.",
+            help="Folders (searched through), files of txt, md, html, pdf, docx, JSON lines (.jsonl, .jsonl.gz),"
+            " BEIR folders.",
             show_default=False,
         ),
     ],
     extractor: Annotated[
-        str | None, typer.Option(help="Who draws the triples: local (default, no key), llm, or none.", show_default=False)
+        str | None,
+        typer.Option(help="Who draws the triples: local (default, no key), llm, or none.", show_default=False),
     ] = None,
     triples: Annotated[
         Path | None,
@@ -69,6 +71,8 @@ def index(
         )
         report = builder.build(documents)
     _tell(folder, report)
+    if triples:
+        _tell_of_unknown_passages(folder, triples)
     if report.unreadable:
         raise typer.Exit(1)
 
@@ -83,7 +87,9 @@ def _tell(folder: Path, report: "BuildReport") -> None:
     if report.skipped:
         console.print(f"{len(report.skipped)} files of other kinds were passed over.", style="dim")
     if report.failures:
-        console.print(f"{len(report.failures)} passages are without triples because their extraction failed:", style="yellow")
+        console.print(
+            f"{len(report.failures)} passages are without triples because their extraction failed:", style="yellow"
+        )
         for passage_id, reason in report.failures[:5]:
             console.print(f"  {passage_id}: {reason}", style="yellow", markup=False)
     manifest = report.manifest
@@ -101,3 +107,20 @@ def _tell(folder: Path, report: "BuildReport") -> None:
     )
     if counts["triples_rejected"]:
         console.print(f"{counts['triples_rejected']} triples with an empty part were put aside.", style="yellow")
+
+
+def _tell_of_unknown_passages(folder: Path, triples: Path) -> None:
+    """Triples of passages that are not in the index are of no use, and most likely a mistake."""
+    from triplebeam.extract.given import GivenTriples
+    from triplebeam.index.opened import Index
+    from triplebeam.serve.cli.display import err
+
+    passages = Index.open(folder).passages
+    unknown = [passage_id for passage_id in GivenTriples(triples).passage_ids if passage_id not in passages]
+    if unknown:
+        err().print(
+            f"{triples} has triples of {len(unknown):,} passages that are not in the index, such as {unknown[0]!r}:"
+            " its passage_id must be the id of an indexed passage.",
+            style="yellow",
+            markup=False,
+        )

@@ -5,7 +5,9 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-IndexFolder: TypeAlias = Annotated[Path, typer.Argument(metavar="INDEX", help="The index: a folder.", show_default=False)]
+IndexFolder: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="INDEX", help="The index: a folder.", show_default=False)
+]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, and nothing else there.")]
 Offline: TypeAlias = Annotated[
     bool, typer.Option("--offline", help="Fetch nothing: fail, and say what to do, where model weights are missing.")

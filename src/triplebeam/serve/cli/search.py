@@ -62,7 +62,13 @@ def _as_json(collection: "Collection", question: str, method: str, ranking: "Ran
         "question": question,
         "method": method,
         "passages": [
-            {"id": hit.passage_id, "title": passage.title, "score": hit.score, "text": passage.text, "chains": hit.chains}
+            {
+                "id": hit.passage_id,
+                "title": passage.title,
+                "score": hit.score,
+                "text": passage.text,
+                "chains": hit.chains,
+            }
             for hit, passage in passages
         ],
     }

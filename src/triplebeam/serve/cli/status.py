@@ -29,8 +29,8 @@ def status(folder: IndexFolder, as_json: AsJson = False) -> None:
         "triples": f"{counts['triples']:,} ({counts['triples'] / max(1, counts['passages']):.1f} a passage)",
         "entities": f"{counts['entities']:,}",
         "extracted by": ", ".join(f"{name}: {n:,}" for name, n in manifest.triples_by_extractor.items()) or "nobody",
-        "quarantined": f"{counts['passages_failed']:,} passages failed, {counts['triples_rejected']:,} triples put aside,"
-        f" {counts['passages_without_extraction']:,} passages not extracted",
+        "quarantined": f"{counts['passages_failed']:,} passages failed, {counts['triples_rejected']:,} triples"
+        f" put aside, {counts['passages_without_extraction']:,} passages not extracted",
         "embedder": str(manifest.embedder),
     }
     for name, value in rows.items():
