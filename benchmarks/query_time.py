@@ -2,8 +2,8 @@
 
     python benchmarks/query_time.py INDEX QUESTIONS [--count 50]
 
-Without arguments it indexes the toy corpus into a temporary folder. Times are of this machine and of this run: compare the
-rows with each other, not with another run.
+Without arguments it indexes the toy corpus into a temporary folder. Times are of this machine and of this run:
+compare the rows with each other, not with another run.
 """
 
 import argparse
