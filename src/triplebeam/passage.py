@@ -31,5 +31,10 @@ class Passage:
 
     @property
     def searchable(self) -> str:
-        """The text that is embedded and put into the term index: the title, then the passage."""
+        """The text that is embedded: the title, then the passage."""
         return f"{self.title}\n{self.text}" if self.title else self.text
+
+    @property
+    def term_text(self) -> str:
+        """The text that goes into the term index: a word of the title counts twice."""
+        return f"{self.title}\n{self.searchable}" if self.title else self.text

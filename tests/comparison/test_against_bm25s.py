@@ -39,7 +39,7 @@ def reference() -> dict[str, dict[str, float]]:
     import bm25s
 
     retriever = bm25s.BM25(method="lucene", k1=K1, b=0.75)
-    retriever.index([text_words(passage.searchable) for passage in PASSAGES], show_progress=False)
+    retriever.index([text_words(passage.term_text) for passage in PASSAGES], show_progress=False)
     ids = [passage.id for passage in PASSAGES]
     return {
         question.id: dict(zip(ids, retriever.get_scores(query_words(question.question)).tolist(), strict=True))

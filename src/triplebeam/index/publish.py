@@ -49,9 +49,9 @@ def _write(generation: Path, store: Store, embedder: Embedder, progress: Progres
     numbers, passages = zip(*store.passages(), strict=True) if store.counts()["passages"] else ((), ())
     write_passages(generation, passages)
     done()
-    texts = [passage.searchable for passage in passages]
-    write_terms(generation / "passage_terms", texts)
+    write_terms(generation / "passage_terms", (passage.term_text for passage in passages))
     done()
+    texts = [passage.searchable for passage in passages]
     _write_vectors(generation / "passage_vectors.npy", texts, store, embedder)
     done()
     row_of = {number: row for row, number in enumerate(numbers)}
