@@ -10,8 +10,8 @@ from generate.loopback_endpoint import chat_completion, serve
 from triplebeam.extract.extractor import Extractor
 from triplebeam.extract.given import GivenTriples
 from triplebeam.extract.llm import LLMExtractor
+from triplebeam.generate.connect import connect
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.generate.openai_compatible import OpenAICompatible
 from triplebeam.generate.scripted import Scripted
 from triplebeam.testing.contracts import ExtractorContract, LanguageModelContract
 
@@ -54,10 +54,10 @@ class TestScripted(LanguageModelContract):
         return Scripted({word: word for word in ("one", "two", "three", "four", "five")})
 
 
-class TestOpenAICompatible(LanguageModelContract):
+class TestConnect(LanguageModelContract):
     @pytest.fixture
     def model(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageModel]:
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
         with serve() as endpoint:
             endpoint.answer = lambda request: (200, chat_completion(request["messages"][-1]["content"].upper()))
-            yield OpenAICompatible(model="loud", base_url=endpoint.base_url, api_key="key", concurrency=3)
+            yield connect("loud", base_url=endpoint.base_url, api_key="key", concurrency=3)

@@ -41,7 +41,7 @@ def test_an_object_is_found_through_dressing_and_small_damage(text: str) -> None
         ("I am sorry, I cannot.", "holds no JSON object; it begins with 'I am sorry, I cannot.'"),
         ("[1, 2]", "holds no JSON object"),
         ('{"a":' * 100_000, "holds no JSON object"),
-        ("{}", r"is not what was asked for \(names: Field required\)"),
+        ("{}", r"is not what was asked for \(names: Field required; rows: Field required\)"),
         ('{"names": "a", "rows": []}', r"\(names: Input should be a valid list\)"),
         ('{"names": [], "rows": [["a", 1]]}', r"\(rows.0.1: "),
     ],

@@ -15,7 +15,7 @@ from triplebeam.testing.toy import Question, passages, questions
 PLAIN = "hybrid"
 GRAPH = "hybrid+naive_ge"
 K = 5
-SHOWN = "chimborazo-climber"
+SHOWN = "uranus-birthplace"
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,17 @@
-"""Triples and entities by asking a language model, one call a passage."""
+"""Triples and entities by asking a language model, one call a passage and a second where the reply is no use."""
 
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 
-from triplebeam.errors import EndpointError
 from triplebeam.extract.extractor import Extraction, sort_out
-from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, PromptRefusedError
-from triplebeam.generate.parse import parse
+from triplebeam.generate.ask import Failed, Reply, ask_many
+from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.passage import Passage
 
@@ -30,7 +29,7 @@ _THREE_TEXTS = {"type": "array", "items": {"type": "string"}, "minItems": 3, "ma
 class _Reply(BaseModel):
     # No docstring: it would travel in the schema. The schema asks for rows of three; what comes is read tolerantly and
     # judged row by row by `sort_out`.
-    model_config = ConfigDict(json_schema_extra={"additionalProperties": False}, coerce_numbers_to_str=True)
+    model_config = ConfigDict(coerce_numbers_to_str=True)
 
     entities: list[str]
     triples: list[Annotated[list[str], BeforeValidator(_as_row), WithJsonSchema(_THREE_TEXTS)]]
@@ -40,7 +39,8 @@ class _Reply(BaseModel):
 class LLMExtractor:
     """Asks a model for the entities and triples of each passage, ``batch_size`` passages at a time.
 
-    A reply that cannot be used is a failure of its passage alone. An endpoint that cannot be used raises EndpointError.
+    A reply that cannot be used even after a correction is a failure of its passage alone. An endpoint that cannot be
+    used raises EndpointError, after the extractions before it.
     """
 
     model: LanguageModel
@@ -58,24 +58,16 @@ class LLMExtractor:
         while batch := list(itertools.islice(remaining, self.batch_size)):
             yield from self._extract_batch(batch)
 
-    def _extract_batch(self, passages: Sequence[Passage]) -> list[Extraction]:
-        try:
-            completions = self.model.complete([self._prompt(passage) for passage in passages])
-        except PromptRefusedError as refusal:
-            if len(passages) == 1:
-                return [Extraction(passage_id=passages[0].id, failure=str(refusal))]
-            # One passage is at fault, and the error does not say which: ask for each alone.
-            return [extraction for passage in passages for extraction in self._extract_batch([passage])]
-        return [_read(passage, reply) for passage, reply in zip(passages, completions, strict=True)]
-
-    def _prompt(self, passage: Passage) -> Prompt:
-        return replace(self.template.fill(passage=passage.searchable), schema=_Reply.model_json_schema())
+    def _extract_batch(self, passages: Sequence[Passage]) -> Iterator[Extraction]:
+        prompts = [self.template.fill(passage=passage.searchable) for passage in passages]
+        for passage, reply in zip(passages, ask_many(self.model, prompts, _Reply), strict=True):
+            if isinstance(reply, Failed) and reply.endpoint_gone:
+                raise reply.error
+            yield _extraction(passage.id, reply)
 
 
-def _read(passage: Passage, completion: Completion) -> Extraction:
-    try:
-        reply = parse(completion, _Reply)
-    except EndpointError as error:
-        return Extraction(passage_id=passage.id, failure=str(error))
-    entities = [name.strip() for name in reply.entities]
-    return sort_out(passage.id, reply.triples, [name for name in entities if name])
+def _extraction(passage_id: str, reply: Reply[_Reply]) -> Extraction:
+    if isinstance(reply, Failed):
+        return Extraction(passage_id=passage_id, failure=str(reply.error))
+    entities = [name.strip() for name in reply.value.entities]
+    return sort_out(passage_id, reply.value.triples, [name for name in entities if name])

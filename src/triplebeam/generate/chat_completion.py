@@ -1,20 +1,36 @@
-"""The wire format of ``/chat/completions``: a prompt to a request, a reply to a completion.
+"""The wire format of ``/chat/completions``: a reply to a completion.
 
 Endpoints that call themselves compatible leave out or add fields at will, so only what is needed is read, and checked.
 """
 
 import json
-from typing import Any
 
 from pydantic import BaseModel, Field
 
 from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage
+from triplebeam.generate.thinking import tokens_without_thoughts, without_thoughts
+from triplebeam.generate.tokens import estimated_input, estimated_tokens
 
-_CHARACTERS_A_TOKEN = 4
+#: Gateways pass on other vendors' words for a reply that was cut off.
+_CUT = ("length", "max_tokens", "MAX_TOKENS", "model_length")
+
+
+class _Piece(BaseModel):
+    type: str = ""
+    text: str | None = None
 
 
 class _Message(BaseModel):
-    content: str | None = None
+    content: str | list[_Piece] | None = None
+    refusal: str | None = None
+    # Where the thoughts of a "thinking" model come apart from its reply, they come under one of these names.
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+
+    @property
+    def text(self) -> str:
+        pieces = self.content if isinstance(self.content, list) else [_Piece(type="text", text=self.content)]
+        return "".join(piece.text or "" for piece in pieces if piece.type == "text")
 
 
 class _Token(BaseModel):
@@ -32,34 +48,19 @@ class _Choice(BaseModel):
     logprobs: _LogProbabilities | None = None
 
 
+class _Details(BaseModel):
+    reasoning_tokens: int | None = None
+
+
 class _Usage(BaseModel):
-    prompt_tokens: int
-    completion_tokens: int
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    completion_tokens_details: _Details | None = None
 
 
 class _Reply(BaseModel):
     choices: list[_Choice] = Field(min_length=1)
     usage: _Usage | None = None
-
-
-def request_for(model: str, prompt: Prompt, *, with_schema: bool) -> dict[str, Any]:
-    """The body of the request. ``with_schema=False`` leaves the form of the reply to the prompt's words."""
-    request: dict[str, Any] = {
-        "model": model,
-        "messages": [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
-    }
-    if prompt.temperature is not None:
-        request["temperature"] = prompt.temperature
-    if prompt.max_tokens is not None:
-        request["max_tokens"] = prompt.max_tokens
-    if prompt.seed is not None:
-        request["seed"] = prompt.seed + prompt.sample  # one seed would give the same sample every time
-    if prompt.log_probabilities:
-        request["logprobs"] = True
-    if prompt.schema is not None and with_schema:
-        json_schema = {"name": prompt.template.replace("/", "_") or "reply", "schema": prompt.schema, "strict": True}
-        request["response_format"] = {"type": "json_schema", "json_schema": json_schema}
-    return request
 
 
 def completion_from(body: str, prompt: Prompt) -> Completion:
@@ -68,29 +69,39 @@ def completion_from(body: str, prompt: Prompt) -> Completion:
     A body that is no chat completion raises ValueError, which its caller words.
     """
     reply = _Reply.model_validate(json.loads(body))
-    choice = reply.choices[0]
+    choice, usage = reply.choices[0], reply.usage or _Usage()
     # A reply cut inside a character can hold half of a surrogate pair, which no file or database takes.
-    text = (choice.message.content or "").encode("utf-8", "replace").decode()
+    whole = _clean(choice.message.text)
+    text, thought = without_thoughts(whole)
+    details = usage.completion_tokens_details or _Details()
+    apart = choice.message.reasoning_content or choice.message.reasoning or details.reasoning_tokens
     return Completion(
         text=text,
-        usage=_usage(reply.usage, prompt, text),
-        finish_reason=choice.finish_reason or "stop",
+        usage=_usage(usage, prompt, whole),
+        finish_reason=_finish_reason(choice),
         log_probabilities=_log_probabilities(choice.logprobs),
+        thought=thought or bool(apart),
     )
 
 
-def _usage(counted: _Usage | None, prompt: Prompt, text: str) -> Usage:
-    if counted is not None:
+def _finish_reason(choice: _Choice) -> str:
+    if choice.message.refusal:
+        return "refusal"
+    return "length" if choice.finish_reason in _CUT else choice.finish_reason or "stop"
+
+
+def _usage(counted: _Usage, prompt: Prompt, text: str) -> Usage:
+    if counted.prompt_tokens is not None and counted.completion_tokens is not None:
         return Usage(calls=1, tokens_in=counted.prompt_tokens, tokens_out=counted.completion_tokens)
-    return Usage(
-        calls=1,
-        tokens_in=-(-len(prompt.system + prompt.user) // _CHARACTERS_A_TOKEN),
-        tokens_out=-(-len(text) // _CHARACTERS_A_TOKEN),
-        estimated=True,
-    )
+    tokens_in, tokens_out = estimated_input(prompt), estimated_tokens(text)
+    return Usage(calls=1, tokens_in=tokens_in, tokens_out=tokens_out, estimated=True)
 
 
 def _log_probabilities(given: _LogProbabilities | None) -> tuple[TokenLogProbability, ...] | None:
-    if given is None or given.content is None:
+    if given is None or not given.content:
         return None
-    return tuple(TokenLogProbability(token.token, token.logprob) for token in given.content)
+    return tokens_without_thoughts([TokenLogProbability(_clean(token.token), token.logprob) for token in given.content])
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()

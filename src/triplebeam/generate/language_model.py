@@ -7,8 +7,19 @@ from typing import NamedTuple, Protocol
 from triplebeam.errors import EndpointError
 
 
-class PromptRefusedError(EndpointError):
-    """The endpoint works but will not take this prompt (too long, filtered, a parameter it does not know)."""
+class PromptFailedError(EndpointError):
+    """One prompt failed; the endpoint works, and the other prompts of a batch go on."""
+
+
+class PromptRefusedError(PromptFailedError):
+    """The endpoint will not take this prompt (too long, filtered, a parameter it does not know)."""
+
+
+class Correction(NamedTuple):
+    """A second turn: the reply that could not be used, and what the model is told about it."""
+
+    reply: str
+    request: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,17 +40,24 @@ class Prompt:
     sample: int = 0
     """Which of several samples of one prompt this is: five samples are five completions."""
     log_probabilities: bool = False
+    correction: Correction | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What completions cost. Usages add up; a sum is estimated when any part of it is."""
+    """What completions cost. Usages add up; a sum is estimated when any part of it is.
+
+    What came from a cache is counted apart, since it costs nothing: ``calls`` and its tokens are what was paid for.
+    """
 
     calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     estimated: bool = False
     """The endpoint did not count, so the tokens are a guess from the length of the texts."""
+    cached_calls: int = 0
+    cached_tokens_in: int = 0
+    cached_tokens_out: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
@@ -47,6 +65,18 @@ class Usage:
             tokens_in=self.tokens_in + other.tokens_in,
             tokens_out=self.tokens_out + other.tokens_out,
             estimated=self.estimated or other.estimated,
+            cached_calls=self.cached_calls + other.cached_calls,
+            cached_tokens_in=self.cached_tokens_in + other.cached_tokens_in,
+            cached_tokens_out=self.cached_tokens_out + other.cached_tokens_out,
+        )
+
+    def as_cached(self) -> "Usage":
+        """The same completions, had once more from a cache."""
+        return Usage(
+            estimated=self.estimated,
+            cached_calls=self.calls + self.cached_calls,
+            cached_tokens_in=self.tokens_in + self.cached_tokens_in,
+            cached_tokens_out=self.tokens_out + self.cached_tokens_out,
         )
 
 
@@ -66,6 +96,8 @@ class Completion:
     finish_reason: str = "stop"
     log_probabilities: tuple[TokenLogProbability, ...] | None = None
     """``None`` when they were not asked for or the endpoint does not give them."""
+    thought: bool = False
+    """The model thought before it replied. The thoughts are not in the text, but were paid for as tokens out."""
 
 
 class LanguageModel(Protocol):

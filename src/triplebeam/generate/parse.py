@@ -1,50 +1,72 @@
-"""A model's reply to data, or an error that shows the reply: never an empty result in its place.
+"""A model's reply to data, or an error that names what is wrong with it: never an empty result in its place.
 
 Replies are always one JSON object, which is also what the structured-output modes of endpoints can promise.
 """
 
 import json
-import re
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from triplebeam.errors import EndpointError
-from triplebeam.generate.language_model import Completion
+from triplebeam.generate.language_model import Completion, PromptFailedError
+from triplebeam.generate.thinking import without_thoughts
 
 ReplyType = TypeVar("ReplyType", bound=BaseModel)
 
-_THINKING = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+_PROBLEMS_NAMED = 5
+
+
+class UnusableReplyError(PromptFailedError):
+    """A reply came but cannot be used. ``repairable`` says whether the model may do better when told the problem."""
+
+    def __init__(self, problem: str, advice: str, reply: str, *, repairable: bool) -> None:
+        begins = f"; it begins with {reply[:200]!r}" if reply.strip() else ""
+        super().__init__(f"The model's reply {problem}{begins}: {advice}.")
+        self.problem = problem
+        self.reply = reply
+        self.repairable = repairable
 
 
 def parse(completion: Completion, reply_type: type[ReplyType]) -> ReplyType:
     """The reply as a ``reply_type``, whose fields should have no defaults: a field that is missing is an error."""
-    text = completion.text
-    if not text.strip():
-        raise EndpointError(f"The model's reply is empty (it finished by {completion.finish_reason!r}): ask it again.")
-    if completion.finish_reason == "length":
-        raise EndpointError(
-            _complaint("was cut off at its limit of tokens", text, "raise max_tokens or send less text")
-        )
+    text = whole_text(completion)
     try:
         return reply_type.model_validate(read_object(text))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        problem = f"is not what was asked for ({place}: {first['msg']})"
-        raise EndpointError(_complaint(problem, text, "ask again or use a stronger model")) from None
+        problems = "; ".join(
+            f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}"
+            for problem in error.errors(include_url=False)[:_PROBLEMS_NAMED]
+        )
+        raise _unusable(f"is not what was asked for ({problems})", text) from None
+
+
+def whole_text(completion: Completion) -> str:
+    """What the model says, if it says anything and was not cut off."""
+    text, thought = without_thoughts(completion.text)
+    reason = completion.finish_reason
+    if not text.strip() and reason == "length" and (thought or completion.thought):
+        problem = "is empty, since its limit of tokens was spent on thinking"
+        raise UnusableReplyError(problem, "raise max_tokens or switch thinking off", text, repairable=False)
+    if reason == "length":
+        problem = "was cut off at its limit of tokens"
+        raise UnusableReplyError(problem, "raise max_tokens or send less text", text, repairable=False)
+    if not text.strip():
+        # What a filter holds back would be held back again.
+        problem = f"is empty (it finished by {reason!r})"
+        raise UnusableReplyError(problem, "ask again or use another model", text, repairable=reason == "stop")
+    return text
 
 
 def read_object(text: str) -> dict[str, object]:
     """The first JSON object in a text: thoughts, code fences and prose around it left out, small damage repaired."""
-    answer = _THINKING.sub("", text)
+    answer, _ = without_thoughts(text)
     start = answer.find("{")
     try:
         value = _decode(answer[start:]) if start >= 0 else None
     except RecursionError:  # a model that loops can nest brackets without end
         value = None
     if not isinstance(value, dict):
-        raise EndpointError(_complaint("holds no JSON object", text, "ask again or use a stronger model"))
+        raise _unusable("holds no JSON object", text)
     return value
 
 
@@ -61,5 +83,5 @@ def _decode(text: str) -> object:
     return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
 
 
-def _complaint(problem: str, text: str, advice: str) -> str:
-    return f"The model's reply {problem}; it begins with {text[:200]!r}: {advice}."
+def _unusable(problem: str, text: str) -> UnusableReplyError:
+    return UnusableReplyError(problem, "ask again or use a stronger model", text, repairable=True)

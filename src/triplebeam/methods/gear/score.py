@@ -80,7 +80,7 @@ class Cascade:
 
     triples: TripleStore = field(repr=False)
     embedder: Embedder = field(repr=False)
-    shortlist: int = 10
+    shortlist: int = 8
 
     def score(
         self, query: NDArray[np.float32], chains: NDArray[np.int64], beams: NDArray[np.int64]

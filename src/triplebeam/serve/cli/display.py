@@ -3,7 +3,7 @@
 import sys
 import textwrap
 from collections.abc import Collection as SizedCollection
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 
@@ -17,6 +17,8 @@ from triplebeam.progress import Progress as ProgressCallback
 from triplebeam.ranking import Hit
 from triplebeam.triple import Chain, Triple, entity_key
 
+_MOST_BEGINNINGS = 2
+_MOST_ENDS = 3
 _STAGES = {
     "read": "reading documents",
     "extract": "extracting triples",
@@ -74,25 +76,35 @@ def draw_hit(
     console.print(f"[bold]{rank:>2}. {title}[/bold]  [dim]{escape(passage.id)}  score {hit.score:.4f}[/dim]")
     console.print(textwrap.indent(textwrap.fill(snippet(passage.text), 96), "    "), markup=False)
     if explain:
-        for chain in hit.chains[:3]:
-            draw_chain(console, chain, own)
-        if len(hit.chains) > 3:
-            console.print(f"      [dim]… and {len(hit.chains) - 3} more chains[/dim]")
-        if not hit.chains:
-            console.print("      [dim]found by the base search[/dim]")
+        draw_chains(console, hit.chains, own)
 
 
-def draw_chain(console: Console, chain: Chain, own: SizedCollection[Triple] = ()) -> None:
-    """A chain, a triple a line; entities that join two of its triples stand out, ● marks this passage's own triples."""
-    joints = _joints(chain)
-    for place, triple in enumerate(chain):
-        line = Text("      ")
-        line.append("╰▶ " if place else "   ", style="dim")
-        line.append("● " if triple in own else "○ ", style="green" if triple in own else "dim")
-        line.append(triple.subject, style="bold yellow" if entity_key(triple.subject) in joints else "")
-        line.append(f" ─ {triple.predicate} → ", style="dim")
-        line.append(triple.object, style="bold yellow" if entity_key(triple.object) in joints else "")
-        console.print(line)
+def draw_chains(console: Console, chains: Sequence[Chain], own: SizedCollection[Triple] = ()) -> None:
+    """The chains that lead to a passage, those with a common beginning together; ● marks the passage's own triples."""
+    if not chains:
+        console.print("      [dim]found by the base search[/dim]")
+    beginnings: dict[Chain, list[Chain]] = {}
+    for chain in chains:
+        beginnings.setdefault(chain[:-1], []).append(chain)
+    for beginning, together in list(beginnings.items())[:_MOST_BEGINNINGS]:
+        joints = set().union(*(_joints(chain) for chain in together))
+        for triple in beginning:
+            _draw_triple(console, triple, joints, triple in own, arrow=triple is not beginning[0])
+        for chain in together[:_MOST_ENDS]:
+            _draw_triple(console, chain[-1], joints, chain[-1] in own, arrow=bool(beginning))
+    shown = sum(len(together[:_MOST_ENDS]) for together in list(beginnings.values())[:_MOST_BEGINNINGS])
+    if shown < len(chains):
+        console.print(f"      [dim]… and {len(chains) - shown} more[/dim]")
+
+
+def _draw_triple(console: Console, triple: Triple, joints: set[str], mine: bool, arrow: bool) -> None:
+    line = Text("      ")
+    line.append("╰▶ " if arrow else "   ", style="dim")
+    line.append("● " if mine else "○ ", style="green" if mine else "dim")
+    line.append(triple.subject, style="bold yellow" if entity_key(triple.subject) in joints else "")
+    line.append(f" ─ {triple.predicate} → ", style="dim")
+    line.append(triple.object, style="bold yellow" if entity_key(triple.object) in joints else "")
+    console.print(line)
 
 
 def _joints(chain: Chain) -> set[str]:

@@ -1,0 +1,44 @@
+"""Recall on real questions: the graph must be worth its walk."""
+
+from pathlib import Path
+
+import pytest
+
+from triplebeam.assemble import Collection, open_collection
+from triplebeam.embed.embedder import Embedder
+from triplebeam.evaluate.bench import MethodResult, measure
+from triplebeam.evaluate.questions import Question, check_gold, read_questions
+from triplebeam.extract.given import GivenTriples
+from triplebeam.index.build import IndexBuilder
+from triplebeam.ingest import read_sources
+
+pytestmark = [pytest.mark.slow, pytest.mark.data]
+
+
+@pytest.fixture(scope="module")
+def questions(data: Path) -> list[Question]:
+    return read_questions(data / "musique_train" / "questions.jsonl.gz")
+
+
+@pytest.fixture(scope="module")
+def collection(
+    data: Path, minilm: Embedder, questions: list[Question], tmp_path_factory: pytest.TempPathFactory
+) -> Collection:
+    """MuSiQue's small training corpus with GPT-3.5's triples."""
+    folder, source = tmp_path_factory.mktemp("musique") / "index", data / "musique_train"
+    triples = GivenTriples(source / "triples.gpt-3.5-turbo-1106.jsonl.gz")
+    IndexBuilder(folder=folder, embedder=minilm, extractor=triples).build(read_sources([source / "corpus.jsonl.gz"]))
+    collection = open_collection(folder, embedder=minilm)
+    check_gold(questions, collection.passages)
+    return collection
+
+
+def test_graph_expansion_beats_its_base(collection: Collection, questions: list[Question]) -> None:
+    def result(method: str) -> MethodResult:
+        return measure(method, collection.retriever(method), questions)
+
+    dense, hybrid = result("dense"), result("hybrid")
+    graph = result("hybrid+naive_ge")
+    assert hybrid.recall[15] > dense.recall[15]
+    assert graph.recall[15] > hybrid.recall[15] + 0.02
+    assert graph.recall[5] > hybrid.recall[5]

@@ -1,0 +1,36 @@
+"""The parts of `connect` put together with pauses too short to notice."""
+
+from random import Random
+from typing import Any
+
+from loopback_endpoint import Endpoint
+
+from triplebeam.generate.cached import Cached
+from triplebeam.generate.completion_store import CompletionStore
+from triplebeam.generate.concurrency import Concurrent
+from triplebeam.generate.language_model import LanguageModel
+from triplebeam.generate.metered import Meter, Metered
+from triplebeam.generate.openai_compatible import OpenAICompatible
+from triplebeam.generate.retrying import Retrying
+
+KEY = "sk-very-secret-0123456789"
+
+
+def retrying(endpoint: Endpoint, *, timeout: float = 5.0, **settings: Any) -> Retrying:
+    model = OpenAICompatible("m", endpoint.base_url, KEY, timeout)
+    return Retrying(model=model, **{"attempts": 3, "first_pause": 0.001, "random": Random(0), **settings})
+
+
+def dependable(
+    endpoint: Endpoint,
+    store: CompletionStore | None = None,
+    *,
+    meter: Meter | None = None,
+    concurrency: int = 2,
+    refresh: bool = False,
+    **settings: Any,
+) -> Concurrent:
+    model: LanguageModel = retrying(endpoint, **settings)
+    if store:
+        model = Cached(model=model, store=store, refresh=refresh)
+    return Concurrent(model=Metered(model=model, meter=meter or Meter()), concurrency=concurrency)

@@ -1,0 +1,179 @@
+"""Replies as data: read, corrected once, or failed by name."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from dependable import dependable
+from loopback_endpoint import Endpoint, chat_completion
+from pydantic import BaseModel, Field
+
+from triplebeam.errors import EndpointError
+from triplebeam.generate.ask import Failed, Parsed, ask, ask_many
+from triplebeam.generate.language_model import Completion, Prompt, Usage
+from triplebeam.generate.parse import UnusableReplyError
+from triplebeam.generate.schema import strict_schema
+from triplebeam.generate.scripted import Scripted
+
+
+class City(BaseModel):
+    title: str
+    people: int
+
+
+GOOD, GOOD_TOO = '{"title": "Oslo", "people": 700000}', '{"title": "Lima", "people": 1}'
+WRONG = '{"title": "Oslo", "people": "many"}'
+PROMPT = Prompt(system="s", user="Which city?", max_tokens=50)
+OSLO = City(title="Oslo", people=700_000)
+
+
+def test_a_good_reply_takes_one_request(endpoint: Endpoint) -> None:
+    endpoint.says(GOOD)
+    assert ask(dependable(endpoint), PROMPT, City) == (OSLO, Usage(calls=1, tokens_in=11, tokens_out=7))
+    [request] = endpoint.requests
+    assert request["response_format"]["json_schema"]["schema"] == strict_schema(City)
+
+
+@pytest.mark.parametrize("reply", [f"<think>{{}} hm</think>```json\n{GOOD}\n```", GOOD[:-1], GOOD.replace('"t', "t")])
+def test_small_damage_needs_no_correction(endpoint: Endpoint, reply: str) -> None:
+    endpoint.says(reply)
+    if "title" in reply:
+        ask(dependable(endpoint), PROMPT, City)
+    assert len(endpoint.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("bad", "problem"),
+    [
+        (WRONG, "people: Input should be a valid integer"),
+        ("I think it is Oslo.", "holds no JSON object"),
+        ("[[[", "holds no JSON object"),
+        ("", "is empty"),
+    ],
+)
+def test_a_reply_that_is_wrong_is_corrected_once(endpoint: Endpoint, bad: str, problem: str) -> None:
+    endpoint.says_in_turn(bad, GOOD)
+    assert ask(dependable(endpoint), PROMPT, City) == (OSLO, Usage(calls=2, tokens_in=22, tokens_out=14))
+    first, second = (request["messages"] for request in endpoint.requests)
+    assert second[:2] == first
+    assert [message["role"] for message in second] == ["system", "user", "assistant", "user"]
+    assert second[2]["content"] == (bad or "(nothing)")
+    assert problem in second[3]["content"]
+
+
+def test_a_reply_that_stays_wrong_is_a_failure_with_its_reason(endpoint: Endpoint) -> None:
+    endpoint.says_in_turn(WRONG, '{"title": 1}')
+    with pytest.raises(UnusableReplyError, match=r"not what was asked for \(title: .*people: Field required") as caught:
+        ask(dependable(endpoint), PROMPT, City)
+    assert caught.value.reply == '{"title": 1}'
+    assert len(endpoint.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"finish_reason": "length"}, "was cut off at its limit of tokens.*raise max_tokens"),
+        ({"finish_reason": "max_tokens"}, "was cut off"),
+        ({"finish_reason": "content_filter", "content": None}, "is empty .it finished by 'content_filter'"),
+        ({"finish_reason": "stop", "content": None, "refusal": "no"}, "is empty .it finished by 'refusal'"),
+        ({"finish_reason": "length", "content": "", "reasoning_content": "Hm"}, "spent on thinking.*thinking off"),
+        ({"finish_reason": "length", "content": None, "reasoning": "Hm"}, "spent on thinking"),
+        ({"finish_reason": "length", "content": "<think>Hm, {"}, "spent on thinking"),
+    ],
+)
+def test_what_a_correction_would_not_help_is_named_at_once(
+    endpoint: Endpoint, choice: dict[str, Any], message: str
+) -> None:
+    finish_reason, said = choice["finish_reason"], {"content": GOOD[:-5], **choice}
+    endpoint.says("", finish_reason=finish_reason, message={"role": "assistant", **said})
+    with pytest.raises(UnusableReplyError, match=message):
+        ask(dependable(endpoint), PROMPT, City)
+    assert len(endpoint.requests) == 1
+
+
+def test_thinking_tokens_that_are_only_counted_are_noticed(endpoint: Endpoint) -> None:
+    body = chat_completion("", finish_reason="length")
+    body["usage"]["completion_tokens_details"] = {"reasoning_tokens": 50}
+    endpoint.says_in_turn(body)
+    with pytest.raises(UnusableReplyError, match="spent on thinking"):
+        ask(dependable(endpoint), PROMPT, City)
+
+
+def test_a_bad_reply_does_not_sink_a_batch(endpoint: Endpoint) -> None:
+    def answer(request: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
+        corrected = len(request["messages"]) > 2
+        match request["messages"][1]["content"]:
+            case "repaired":
+                return 200, chat_completion(GOOD_TOO if corrected else WRONG)
+            case "hopeless":
+                return 200, chat_completion(WRONG)
+            case "refused":
+                return 400, {"error": {"message": "the context length is exceeded"}}
+            case _:
+                return 200, chat_completion(GOOD)
+
+    endpoint.answer = answer
+    users = ["fine", "repaired", "refused", "hopeless", "fine too"]
+    replies = ask_many(dependable(endpoint), [Prompt(system="s", user=user) for user in users], City)
+    assert [reply.value.title if isinstance(reply, Parsed) else None for reply in replies] == [
+        "Oslo",
+        "Lima",
+        None,
+        None,
+        "Oslo",
+    ]
+    assert [reply.usage.calls for reply in replies] == [1, 2, 0, 2, 1]
+    assert not any(reply.endpoint_gone for reply in replies if isinstance(reply, Failed))
+
+
+def test_an_endpoint_that_goes_before_the_correction(endpoint: Endpoint) -> None:
+    endpoint.says_in_turn(WRONG, GOOD, 500)
+    replies = ask_many(dependable(endpoint, concurrency=1), [PROMPT, PROMPT], City)
+    assert isinstance(replies[0], Failed)
+    assert replies[0].endpoint_gone
+    assert replies[0].usage.calls == 1
+    assert isinstance(replies[1], Parsed)
+
+
+def test_an_endpoint_that_goes_in_the_first_round_is_asked_for_no_correction(endpoint: Endpoint) -> None:
+    endpoint.says_in_turn(WRONG, GOOD, 500)
+    replies = ask_many(dependable(endpoint, concurrency=1), [PROMPT] * 3, City)
+    assert [isinstance(reply, Failed) and reply.endpoint_gone for reply in replies] == [True, False, True]
+    assert len(endpoint.requests) == 2 + 3
+
+
+def test_any_model_will_do() -> None:
+    with Scripted([WRONG, GOOD, GOOD_TOO]) as model:
+        first, second = ask_many(model, [PROMPT, PROMPT], City)
+    assert isinstance(first, Parsed)
+    assert isinstance(second, Parsed)
+    assert (first.value.title, second.value.title) == ("Lima", "Oslo")
+
+
+def test_a_model_without_outcomes_that_is_gone() -> None:
+    class Gone(Scripted):
+        def complete(self, prompts: object) -> list[Completion]:
+            raise EndpointError("gone")
+
+    with pytest.raises(EndpointError, match="gone"):
+        ask(Gone([]), PROMPT, City)
+
+
+def test_no_prompts_have_no_replies() -> None:
+    assert ask_many(Scripted([]), [], City) == []
+
+
+def test_a_schema_requires_every_field_and_takes_no_other() -> None:
+    class Country(BaseModel):
+        default: str = "x"
+        cities: list[City] = Field(default_factory=list, description="the largest first")
+
+    schema: Any = strict_schema(Country)
+    assert schema["required"] == ["default", "cities"]
+    assert schema["properties"]["default"] == {"type": "string"}
+    assert schema["properties"]["cities"]["description"] == "the largest first"
+    city = schema["$defs"]["City"]
+    assert sorted(city["properties"]) == city["required"][::-1] == ["people", "title"]
+    assert schema["additionalProperties"] is city["additionalProperties"] is False
+    assert '"title": "' not in json.dumps(schema)

@@ -1,0 +1,193 @@
+"""Nothing is paid for twice."""
+
+import multiprocessing
+import sqlite3
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dependable import KEY, dependable
+from loopback_endpoint import Endpoint, chat_completion, serve
+
+from triplebeam.errors import BadInputError, EndpointError
+from triplebeam.generate.cached import Cached
+from triplebeam.generate.completion_store import CompletionStore, completion_key
+from triplebeam.generate.language_model import Completion, Correction, LanguageModel, Prompt, TokenLogProbability, Usage
+from triplebeam.generate.metered import Meter
+from triplebeam.generate.scripted import Scripted
+from triplebeam.testing.contracts import LanguageModelContract
+
+PROMPT = Prompt(system="s", user="u", template="t", version="1")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[CompletionStore]:
+    with CompletionStore(tmp_path / "cache" / "completions.sqlite") as store:
+        yield store
+
+
+class TestDependable(LanguageModelContract):
+    """All the parts together."""
+
+    @pytest.fixture
+    def model(self, endpoint: Endpoint, store: CompletionStore) -> LanguageModel:
+        endpoint.answer = lambda request: (200, chat_completion(request["messages"][-1]["content"].upper()))
+        return dependable(endpoint, store, concurrency=3)
+
+
+def test_a_second_time_costs_nothing_and_says_so(store: CompletionStore) -> None:
+    said = Completion(
+        text="Oslo 😀",
+        usage=Usage(calls=1, tokens_in=5, tokens_out=2, estimated=True),
+        finish_reason="length",
+        log_probabilities=(TokenLogProbability("Oslo", -0.5),),
+        thought=True,
+    )
+    model = Cached(model=Scripted([said]), store=store)
+    assert model.complete([PROMPT]) == [said]
+    usage = Usage(cached_calls=1, cached_tokens_in=5, cached_tokens_out=2, estimated=True)
+    assert model.complete([PROMPT, PROMPT]) == [replace(said, usage=usage)] * 2
+
+
+def test_five_samples_are_five_completions(store: CompletionStore) -> None:
+    model = Cached(model=Scripted(["a", "b", "c", "d", "e"]), store=store)
+    samples = [replace(PROMPT, sample=sample) for sample in range(5)]
+    first, again = model.complete(samples), model.complete(samples)
+    assert [completion.text for completion in first] == ["a", "b", "c", "d", "e"]
+    assert [completion.text for completion in again] == ["a", "b", "c", "d", "e"]
+    assert len(store) == 5
+
+
+OTHER: dict[str, Any] = {
+    "system": "other",
+    "user": "other",
+    "template": "other",
+    "version": "other",
+    "temperature": None,
+    "max_tokens": 9,
+    "schema": {"type": "object"},
+    "seed": 1,
+    "sample": 1,
+    "log_probabilities": True,
+    "correction": Correction("reply", "request"),
+}
+
+
+def test_whatever_a_completion_depends_on_is_in_its_key() -> None:
+    assert sorted(OTHER) == sorted(Prompt.__dataclass_fields__), "a new field must be in the key: add it here"
+    prompts = [PROMPT, *(replace(PROMPT, **{name: value}) for name, value in OTHER.items())]
+    keys = [completion_key("m", prompt) for prompt in prompts] + [completion_key("n", PROMPT)]
+    assert len(set(keys)) == len(prompts) + 1
+
+
+def test_the_order_of_a_schemas_keys_is_no_difference() -> None:
+    one, two = ({"a": 1, "b": [2]}, {"b": [2], "a": 1})
+    assert completion_key("m", replace(PROMPT, schema=one)) == completion_key("m", replace(PROMPT, schema=two))
+
+
+def test_refresh_asks_again_and_keeps_the_new_reply(store: CompletionStore) -> None:
+    with Scripted(["bad", "good"]) as model:
+        Cached(model=model, store=store).complete([PROMPT])
+        assert Cached(model=model, store=store, refresh=True).complete([PROMPT])[0].text == "good"
+        assert Cached(model=model, store=store).complete([PROMPT])[0].text == "good"
+
+
+def test_a_batch_that_dies_halfway_keeps_what_arrived(endpoint: Endpoint, store: CompletionStore) -> None:
+    prompts = [replace(PROMPT, user=str(number)) for number in range(6)]
+    endpoint.says_in_turn("a", "b", "c", 500)
+    with pytest.raises(EndpointError, match="HTTP 500"):
+        dependable(endpoint, store, concurrency=1).complete(prompts)
+    assert len(store) == 3
+    endpoint.requests.clear()
+    endpoint.says("later")
+    meter = Meter()
+    texts = [c.text for c in dependable(endpoint, store, concurrency=1, meter=meter).complete(prompts)]
+    assert texts == ["a", "b", "c", "later", "later", "later"]
+    assert len(endpoint.requests) == 3
+    assert (meter.usage.calls, meter.usage.cached_calls) == (3, 3)
+
+
+def test_one_prompt_in_many_threads_is_asked_once(endpoint: Endpoint, store: CompletionStore) -> None:
+    endpoint.says("once")
+    completions = dependable(endpoint, store, concurrency=8).complete([PROMPT] * 16)
+    assert {completion.text for completion in completions} == {"once"}
+    assert len(endpoint.requests) == 1
+
+
+def test_no_secret_is_kept(endpoint: Endpoint, store: CompletionStore, tmp_path: Path) -> None:
+    endpoint.says("fine")
+    dependable(endpoint, store).complete([PROMPT])
+    files = [file for file in store.path.parent.iterdir() if file.is_file()]
+    assert store.path in files
+    for file in files:
+        content = file.read_bytes()
+        assert KEY.encode() not in content
+        assert endpoint.base_url.encode() not in content
+
+
+def _ask_from_another_process(path: Path, base_url: str, numbers: list[int], ready: Any) -> None:
+    ready.wait(10)
+    with CompletionStore(path) as store:
+        prompts = [replace(PROMPT, user=str(number)) for number in numbers]
+        dependable(Endpoint(base_url), store, concurrency=4).complete(prompts)
+
+
+@pytest.mark.slow
+def test_processes_share_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    path, context = tmp_path / "new" / "completions.sqlite", multiprocessing.get_context("spawn")
+    ready = context.Event()
+    with serve() as endpoint:
+        endpoint.answer = lambda request: (200, chat_completion("reply " + request["messages"][-1]["content"]))
+        halves = [list(range(25)), list(range(15, 40))]
+        processes = [
+            context.Process(target=_ask_from_another_process, args=(path, endpoint.base_url, numbers, ready))
+            for numbers in halves
+        ]
+        for process in processes:
+            process.start()
+        ready.set()
+        for process in processes:
+            process.join(30)
+        assert [process.exitcode for process in processes] == [0, 0]
+        endpoint.refuses(500)
+        with CompletionStore(path) as store:
+            assert len(store) == 40
+            everything = [replace(PROMPT, user=str(number)) for number in range(40)]
+            texts = [completion.text for completion in dependable(endpoint, store).complete(everything)]
+    assert texts == [f"reply {number}" for number in range(40)]
+
+
+def test_stores_opened_at_once_agree(tmp_path: Path) -> None:
+    path, errors = tmp_path / "completions.sqlite", []
+
+    def open_and_put(number: int) -> None:
+        try:
+            with CompletionStore(path) as store:
+                store.put(bytes([number]), "m", PROMPT, Completion(text=str(number)))
+        except BadInputError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=open_and_put, args=(number,)) for number in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    with CompletionStore(path) as store:
+        assert [store.get(bytes([number])) is not None for number in range(12)] == [True] * 12
+
+
+def test_a_file_that_is_no_cache_is_named(tmp_path: Path) -> None:
+    damaged, newer = tmp_path / "damaged", tmp_path / "newer"
+    damaged.write_bytes(b"this is no database" * 100)
+    with pytest.raises(BadInputError, match=r"damaged cannot be used .*: see whether"):
+        CompletionStore(damaged)
+    database = sqlite3.connect(newer)
+    database.execute("PRAGMA user_version = 99")
+    database.close()
+    with pytest.raises(BadInputError, match="has format 99.*upgrade"):
+        CompletionStore(newer)

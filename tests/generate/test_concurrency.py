@@ -1,0 +1,164 @@
+"""Several prompts at once, and letting go of them."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dependable import dependable
+from loopback_endpoint import Endpoint, chat_completion
+
+from triplebeam.errors import BadInputError, EndpointError
+from triplebeam.generate.completion_store import CompletionStore
+from triplebeam.generate.concurrency import Concurrent
+from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError
+from triplebeam.generate.patience import pause
+from triplebeam.generate.scripted import Scripted
+
+PROMPTS = [Prompt(system="s", user=str(number)) for number in range(12)]
+
+
+def test_a_batch_comes_back_in_order_within_its_concurrency(endpoint: Endpoint) -> None:
+    lock, running, most = threading.Lock(), 0, 0
+
+    def answer(request: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        number = int(request["messages"][1]["content"])
+        time.sleep(0.02 if number % 3 == 0 else 0.002)
+        with lock:
+            running -= 1
+        return 200, chat_completion(f"reply {number}")
+
+    endpoint.answer = answer
+    completions = dependable(endpoint, concurrency=3).complete(PROMPTS)
+    assert [completion.text for completion in completions] == [f"reply {n}" for n in range(12)]
+    assert 1 < most <= 3
+
+
+class Faulty:
+    """Says what it is asked, except where a number has an error."""
+
+    name = "faulty"
+
+    def __init__(self, errors: dict[str, BaseException]) -> None:
+        self.errors = errors
+        self.asked: list[str] = []
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        [prompt] = prompts
+        self.asked.append(prompt.user)
+        if prompt.user in self.errors:
+            raise self.errors[prompt.user]
+        return [Completion(text=prompt.user)]
+
+
+def test_a_prompt_that_fails_leaves_the_others_alone() -> None:
+    refusal = PromptRefusedError("too long")
+    model = Concurrent(model=Faulty({"3": refusal}))
+    outcomes = model.outcomes(PROMPTS)
+    assert outcomes[3] is refusal
+    assert [o.text for o in outcomes if isinstance(o, Completion)] == [str(n) for n in range(12) if n != 3]
+    with pytest.raises(PromptRefusedError, match="too long"):
+        model.complete(PROMPTS)
+
+
+def test_an_endpoint_that_is_gone_ends_the_batch() -> None:
+    gone = EndpointError("gone")
+    within = Faulty({"4": gone})
+    outcomes = Concurrent(model=within, concurrency=1).outcomes(PROMPTS)
+    assert within.asked == ["0", "1", "2", "3", "4"]
+    assert [isinstance(outcome, Completion) for outcome in outcomes] == [True] * 4 + [False] * 8
+    assert outcomes[4:] == [gone] * 8
+
+
+def test_when_the_endpoint_is_gone_nobody_waits_for_a_next_try() -> None:
+    class Waits(Faulty):
+        def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+            if prompts[0].user == "0":
+                pause(30)
+            return super().complete(prompts)
+
+    gone = EndpointError("gone")
+    within, start = Waits({"1": gone}), time.monotonic()
+    outcomes = Concurrent(model=within, concurrency=2).outcomes(PROMPTS[:2])
+    assert outcomes == [gone, gone]
+    assert within.asked == ["1"]
+    assert time.monotonic() - start < 5
+
+
+def test_a_bug_is_not_an_outcome() -> None:
+    with pytest.raises(AssertionError, match="no scripted reply"):
+        Concurrent(model=Scripted([])).complete(PROMPTS)
+
+
+def test_ctrl_c_stops_at_once_and_keeps_what_arrived(endpoint: Endpoint, tmp_path: Path) -> None:
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("signals reach the main thread only")
+    enough = threading.Event()
+
+    def answer(request: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        number = int(request["messages"][1]["content"])
+        if number == 4:
+            time.sleep(0.05)  # the reply before it arrives first
+            os.kill(os.getpid(), signal.SIGINT)
+        if number in (4, 5):
+            enough.wait(10)
+        return 200, chat_completion(f"reply {number}")
+
+    endpoint.answer = answer
+    with CompletionStore(tmp_path / "completions.sqlite") as store:
+        start = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            dependable(endpoint, store, concurrency=2, timeout=20).complete(PROMPTS)
+        assert time.monotonic() - start < 5
+        kept = len(store)
+        assert kept >= 3
+        asked = len(endpoint.requests)
+        enough.set()
+        time.sleep(0.1)
+        assert len(endpoint.requests) == asked <= 6
+        assert len(store) >= kept  # what was left behind may still arrive, and is kept too
+
+
+def test_ctrl_c_ends_the_pause_before_a_next_try(endpoint: Endpoint) -> None:
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("signals reach the main thread only")
+    endpoint.headers["Retry-After"] = "0.3"
+
+    def answer(request: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        if len(endpoint.requests) == 2:
+            threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        return 429, {"error": "slow down"}
+
+    endpoint.answer = answer
+    with pytest.raises(KeyboardInterrupt):
+        dependable(endpoint, concurrency=2).complete(PROMPTS)
+    time.sleep(0.35)
+    assert len(endpoint.requests) == 2
+
+
+def test_one_prompt_needs_no_thread() -> None:
+    threads = []
+
+    class Notes(Faulty):
+        def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+            threads.append(threading.current_thread())
+            return super().complete(prompts)
+
+    Concurrent(model=Notes({})).complete(PROMPTS[:1])
+    assert threads == [threading.current_thread()]
+    assert Concurrent(model=Notes({})).complete([]) == []
+
+
+def test_no_thread_is_refused() -> None:
+    with pytest.raises(BadInputError, match="concurrency is 0"):
+        Concurrent(model=Faulty({}), concurrency=0)
+    assert replace(Concurrent(model=Faulty({})), concurrency=2).name == "faulty"

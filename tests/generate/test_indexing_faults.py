@@ -1,0 +1,146 @@
+"""An indexing run through a faulty endpoint: no passage lost or doubled, nothing paid for twice."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dependable import dependable
+from loopback_endpoint import Answer, Endpoint, chat_completion
+from small_world import TRIPLES, WORLD, WordEmbedder, world_documents
+
+from triplebeam.errors import EndpointError
+from triplebeam.extract.llm import LLMExtractor
+from triplebeam.generate.completion_store import CompletionStore
+from triplebeam.index.build import BuildReport, IndexBuilder
+from triplebeam.index.opened import Index
+
+
+def passage_asked(request: dict[str, Any]) -> str:
+    """Which passage of the small world a request is about."""
+    [id_] = [id_ for id_, (_, text) in WORLD.items() if text in request["messages"][1]["content"]]
+    return id_
+
+
+def extraction_of(request: dict[str, Any]) -> dict[str, Any]:
+    rows = [list(triple) for triple in TRIPLES.get(passage_asked(request), [])]
+    return chat_completion(json.dumps({"entities": [], "triples": rows}))
+
+
+class Till:
+    """Counts which passages were answered, and so paid for."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.paid: list[str] = []
+        self._answer = answer
+        self._lock = threading.Lock()
+
+    def __call__(self, request: dict[str, Any]) -> tuple[int, dict[str, Any] | str]:
+        status, body = self._answer(request)
+        if status == 200:
+            with self._lock:
+                self.paid.append(passage_asked(request))
+        return status, body
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[CompletionStore]:
+    with CompletionStore(tmp_path / "completions.sqlite") as store:
+        yield store
+
+
+@pytest.fixture
+def build(endpoint: Endpoint, store: CompletionStore, tmp_path: Path) -> Callable[[], BuildReport]:
+    """One run of `triplebeam index`, with an extractor as fresh as a new process has."""
+
+    def run() -> BuildReport:
+        extractor = LLMExtractor(dependable(endpoint, store), batch_size=3)
+        return IndexBuilder(folder=tmp_path / "index", embedder=WordEmbedder(), extractor=extractor).build(
+            world_documents()
+        )
+
+    return run
+
+
+def check_whole(folder: Path) -> None:
+    index = Index.open(folder / "index")
+    assert index.manifest.counts["passages"] == len(WORLD)
+    for id_ in WORLD:
+        drawn = [index.triples.triple(number) for number in index.triples.triples_of([id_]).tolist()]
+        assert drawn == TRIPLES.get(id_, [])
+
+
+@pytest.mark.parametrize("fault", [500, 0])
+def test_an_endpoint_that_dies_halfway(
+    endpoint: Endpoint, build: Callable[[], BuildReport], tmp_path: Path, fault: int
+) -> None:
+    alive = 4
+
+    def answer(request: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        return (200, extraction_of(request)) if len(till.paid) < alive else (fault, {})
+
+    endpoint.answer = till = Till(answer)
+    with pytest.raises(EndpointError, match=r"Tried 3 times"):
+        build()
+    paid_before = len(till.paid)
+    assert 4 <= paid_before < len(WORLD)
+    alive = 100
+    report = build()
+    assert report.failures == []
+    assert sorted(till.paid) == sorted(WORLD)
+    check_whole(tmp_path)
+    build()
+    assert len(till.paid) == len(WORLD)
+
+
+def test_faults_that_pass_leave_no_trace(endpoint: Endpoint, build: Callable[[], BuildReport], tmp_path: Path) -> None:
+    faults = iter([429, 0, 500, -1])
+    lock = threading.Lock()
+
+    def answer(request: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        with lock:
+            return next(faults, 200), extraction_of(request)
+
+    endpoint.answer = till = Till(answer)
+    endpoint.headers["Retry-After"] = "0.01"
+    report = build()
+    assert (report.passages_extracted, report.failures) == (len(WORLD), [])
+    assert sorted(till.paid) == sorted(WORLD)
+    check_whole(tmp_path)
+
+
+def test_a_passage_that_fails_is_recorded_and_the_others_are_indexed(
+    endpoint: Endpoint, build: Callable[[], BuildReport], tmp_path: Path
+) -> None:
+    broken = True
+
+    def answer(request: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        if broken and passage_asked(request) == "city":
+            return 200, chat_completion('{"entities": []}')
+        return 200, extraction_of(request)
+
+    endpoint.answer = till = Till(answer)
+    [(id_, reason)] = build().failures
+    assert id_ == "city"
+    assert "triples: Field required" in reason
+    assert sorted(till.paid) == sorted([*WORLD, "city"])  # once more, for the correction
+    broken = False
+    assert len(build().failures) == 1, "what was paid for is replayed, the failure too"
+    assert len(till.paid) == len(WORLD) + 1
+
+
+def test_a_failure_is_taken_up_again_past_the_cache(
+    endpoint: Endpoint, build: Callable[[], BuildReport], store: CompletionStore, tmp_path: Path
+) -> None:
+    endpoint.answer = lambda request: (
+        200,
+        chat_completion("?") if passage_asked(request) == "city" else extraction_of(request),
+    )
+    assert len(build().failures) == 1
+    endpoint.answer = till = Till(lambda request: (200, extraction_of(request)))
+    extractor = LLMExtractor(dependable(endpoint, store, refresh=True))
+    IndexBuilder(folder=tmp_path / "index", embedder=WordEmbedder(), extractor=extractor).build(world_documents())
+    assert till.paid == ["city"]
+    check_whole(tmp_path)

@@ -1,0 +1,110 @@
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from triplebeam.errors import BadInputError, EndpointError
+from triplebeam.generate.language_model import Completion, Prompt, Usage
+from triplebeam.generate.limited import Bucket, Limited
+from triplebeam.generate.scripted import Scripted
+
+PROMPT = Prompt(system="", user="x" * 400, max_tokens=100)  # 200 tokens at the most
+
+
+class Time:
+    """Time that passes when one sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.slept: list[float] = []
+
+    def __call__(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+def reply(tokens_in: int, tokens_out: int) -> Completion:
+    return Completion(text="", usage=Usage(calls=1, tokens_in=tokens_in, tokens_out=tokens_out))
+
+
+def test_requests_wait_for_their_minute() -> None:
+    time = Time()
+    model = Limited(Scripted(["x"] * 5), requests_per_minute=3, sleep=time.sleep, clock=time)
+    model.complete([PROMPT] * 5)
+    assert time.slept == pytest.approx([20, 20])
+
+
+def test_tokens_wait_for_what_a_request_may_cost_and_get_back_what_it_did_not() -> None:
+    time = Time()
+    model = Limited(Scripted([reply(100, 20)] * 3), tokens_per_minute=300, sleep=time.sleep, clock=time)
+    model.complete([PROMPT] * 2)  # 200, of which 80 come back; 180 are there for the second: 20 too few
+    assert time.slept == pytest.approx([4])
+
+
+def test_a_reply_longer_than_thought_is_paid_for_afterwards() -> None:
+    time = Time()
+    model = Limited(Scripted([reply(500, 100), reply(0, 0)]), tokens_per_minute=600, sleep=time.sleep, clock=time)
+    model.complete([PROMPT] * 2)
+    assert time.slept == pytest.approx([20])
+
+
+def test_a_request_larger_than_the_limit_goes_all_the_same() -> None:
+    time = Time()
+    model = Limited(Scripted([reply(0, 0)] * 2), tokens_per_minute=50, sleep=time.sleep, clock=time)
+    model.complete([PROMPT] * 2)
+    assert time.slept == []
+
+
+def test_a_request_that_fails_gives_its_tokens_back() -> None:
+    class Down(Scripted):
+        def complete(self, prompts: object) -> list[Completion]:
+            raise EndpointError("down")
+
+    time = Time()
+    model = Limited(Down([]), tokens_per_minute=200, sleep=time.sleep, clock=time)
+    for _ in range(5):
+        with pytest.raises(EndpointError):
+            model.complete([PROMPT])
+    assert time.slept == []
+
+
+@given(st.lists(st.tuples(st.floats(0, 30), st.integers(1, 40)), max_size=30))
+def test_no_minute_sees_more_than_a_full_bucket_and_what_flows_in(steps: list[tuple[float, int]]) -> None:
+    time = Time()
+    bucket = Bucket(60, time)
+    granted: list[tuple[float, int]] = []
+    for seconds, amount in steps:
+        time.now += seconds
+        time.now += bucket.take(amount)
+        granted.append((time.now, amount))
+    for start, _ in granted:
+        taken = sum(amount for moment, amount in granted if start <= moment < start + 60)
+        assert taken <= 60 + 60 + 1e-6
+
+
+def test_threads_share_a_limit() -> None:
+    bucket, time = Bucket(1000, lambda: 0.0), []
+    lock = threading.Lock()
+
+    def take() -> None:
+        for _ in range(50):
+            seconds = bucket.take(1)
+            with lock:
+                time.append(seconds)
+
+    threads = [threading.Thread(target=take) for _ in range(30)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(seconds > 0 for seconds in time) == 500
+
+
+@pytest.mark.parametrize("limit", [0, -1, float("nan")])
+def test_a_limit_that_lets_nothing_through_is_refused(limit: float) -> None:
+    with pytest.raises(BadInputError, match="lets nothing through"):
+        Limited(Scripted([]), requests_per_minute=limit)

@@ -1,0 +1,172 @@
+"""Faults that pass, and faults that do not."""
+
+import threading
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+from dependable import KEY, retrying
+from loopback_endpoint import BROKEN_OFF, DROPPED, Endpoint, chat_completion
+
+from triplebeam.errors import BadInputError, EndpointError
+from triplebeam.generate.language_model import Completion, Prompt
+from triplebeam.generate.retrying import Retrying
+from triplebeam.generate.scripted import Scripted
+from triplebeam.generate.transient import TransientError, asked_pause
+
+PROMPT = Prompt(system="s", user="u")
+NOW = datetime(2025, 3, 1, 12, 0, tzinfo=UTC)
+
+
+class Pauses:
+    """A sleep that only takes notes."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+
+    def __call__(self, seconds: float) -> None:
+        self.seconds.append(seconds)
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, DROPPED, BROKEN_OFF])
+def test_a_passing_fault_passes(endpoint: Endpoint, status: int) -> None:
+    endpoint.says_in_turn(status, status, "at last")
+    assert retrying(endpoint).complete([PROMPT])[0].text == "at last"
+    assert len(endpoint.requests) == 3
+
+
+@pytest.mark.parametrize("body", ['{"id": "1", "choices": [{"mess', '{"error": "upstream", "choices": null}'])
+def test_half_a_reply_is_asked_for_again(endpoint: Endpoint, body: str) -> None:
+    endpoint.answer = lambda request: (200, body) if len(endpoint.requests) == 1 else (200, chat_completion("at last"))
+    assert retrying(endpoint).complete([PROMPT])[0].text == "at last"
+
+
+@pytest.mark.parametrize(
+    ("status", "words"), [(429, "HTTP 429"), (500, "HTTP 500"), (DROPPED, "broke off"), (BROKEN_OFF, "broke off")]
+)
+def test_a_fault_that_stays_is_told_with_its_account(endpoint: Endpoint, status: int, words: str) -> None:
+    endpoint.says_in_turn(status)
+    with pytest.raises(EndpointError, match=rf"{words}.*\(Tried 3 times in 0 seconds\.\)") as caught:
+        retrying(endpoint).complete([PROMPT])
+    assert not isinstance(caught.value, TransientError)
+    assert KEY not in str(caught.value)
+    assert len(endpoint.requests) == 3
+
+
+def test_a_slow_reply_is_asked_for_again(endpoint: Endpoint) -> None:
+    enough = threading.Event()
+
+    def answer(request: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
+        if len(endpoint.requests) == 1:
+            enough.wait(5)
+        return 200, chat_completion("quick")
+
+    endpoint.answer = answer
+    assert retrying(endpoint, timeout=0.2).complete([PROMPT])[0].text == "quick"
+    enough.set()
+
+
+@pytest.mark.parametrize(
+    ("headers", "least", "most"),
+    [
+        ({}, 0.0005, 0.001),
+        ({"Retry-After": "7"}, 7, 7.001),
+        ({"Retry-After": "0.25"}, 0.25, 0.251),
+        ({"retry-after-ms": "90"}, 0.09, 0.091),
+        ({"Retry-After": "soon"}, 0.0005, 0.001),
+    ],
+)
+def test_a_pause_that_is_asked_for_is_kept(
+    endpoint: Endpoint, headers: dict[str, str], least: float, most: float
+) -> None:
+    endpoint.headers |= headers
+    endpoint.says_in_turn(429, "at last")
+    pauses = Pauses()
+    retrying(endpoint, sleep=pauses).complete([PROMPT])
+    [seconds] = pauses.seconds
+    assert least <= seconds <= most
+
+
+def test_a_date_is_a_pause_too() -> None:
+    later = format_datetime(NOW + timedelta(seconds=90), usegmt=True)
+    assert asked_pause({"retry-after": later}, NOW) == 90
+    assert asked_pause({"retry-after": format_datetime(NOW - timedelta(hours=1), usegmt=True)}, NOW) == 0
+    assert asked_pause({"retry-after": "Sat, 01 Mar 2025 12:00:30"}, NOW) == 30
+    assert asked_pause({"retry-after": "-3"}, NOW) is None
+    assert asked_pause({"retry-after": "inf"}, NOW) is None
+
+
+class Down:
+    """A model that never gets through."""
+
+    name = "down"
+
+    def __init__(self, retry_after: float | None = None) -> None:
+        self.calls = 0
+        self.retry_after = retry_after
+
+    def complete(self, prompts: object) -> list[Completion]:
+        self.calls += 1
+        raise TransientError("It is down.", self.retry_after)
+
+
+def test_pauses_double_up_to_the_longest_and_differ() -> None:
+    pauses = Pauses()
+    with pytest.raises(EndpointError, match="Tried 8 times"):
+        Retrying(model=Down(), attempts=8, first_pause=1, longest_pause=16, sleep=pauses).complete([PROMPT])
+    assert len(pauses.seconds) == 7
+    for seconds, longest in zip(pauses.seconds, [1, 2, 4, 8, 16, 16, 16], strict=True):
+        assert longest / 2 <= seconds <= longest
+    assert len(set(pauses.seconds)) == 7
+
+
+def test_a_pause_beyond_the_longest_time_is_not_waited_for() -> None:
+    model, pauses = Down(retry_after=3600), Pauses()
+    with pytest.raises(EndpointError, match="it asks to wait 3600 seconds more"):
+        Retrying(model=model, sleep=pauses).complete([PROMPT])
+    assert (model.calls, pauses.seconds) == (1, [])
+
+
+def test_the_time_of_the_tries_counts() -> None:
+    model, times = Down(), iter(range(0, 10_000, 400))
+    with pytest.raises(EndpointError, match="Tried 3 times in 1200 seconds"):
+        Retrying(model=model, longest_time=1000, clock=lambda: next(times), sleep=Pauses()).complete([PROMPT])
+    assert model.calls == 3
+
+
+def test_whoever_watches_is_told() -> None:
+    heard: list[str] = []
+    with pytest.raises(EndpointError):
+        Retrying(model=Down(retry_after=20), attempts=2, sleep=Pauses(), notify=heard.append).complete([PROMPT])
+    assert len(heard) == 1
+    assert heard[0].startswith("It is down. Trying again in 20 s")
+
+
+@pytest.mark.parametrize("status", [400, 401, 402, 403, 404])
+def test_a_fault_that_will_not_pass_is_not_tried_again(endpoint: Endpoint, status: int) -> None:
+    endpoint.refuses(status)
+    with pytest.raises(EndpointError, match=f"HTTP {status}"):
+        retrying(endpoint).complete([PROMPT])
+    assert len(endpoint.requests) == 1
+
+
+def test_an_account_without_money_is_not_tried_again(endpoint: Endpoint) -> None:
+    endpoint.answer = lambda request: (429, {"error": {"message": "pay first", "code": "insufficient_quota"}})
+    with pytest.raises(EndpointError, match="check the account's quota"):
+        retrying(endpoint).complete([PROMPT])
+    assert len(endpoint.requests) == 1
+
+
+def test_a_server_that_was_never_there_is_told_at_once(unused_port: int) -> None:
+    pauses = Pauses()
+    with pytest.raises(EndpointError, match="cannot be reached"):
+        retrying(Endpoint(f"http://127.0.0.1:{unused_port}/v1"), sleep=pauses).complete([PROMPT])
+    assert pauses.seconds == []
+
+
+def test_settings_and_the_name_within() -> None:
+    assert Retrying(model=Scripted([], name="toy")).name == "toy"
+    with pytest.raises(BadInputError, match="attempts is 0"):
+        Retrying(model=Scripted([]), attempts=0)
