@@ -31,6 +31,6 @@ def dependable(
     **settings: Any,
 ) -> Concurrent:
     model: LanguageModel = retrying(endpoint, **settings)
-    if store:
+    if store is not None:
         model = Cached(model=model, store=store, refresh=refresh)
     return Concurrent(model=Metered(model=model, meter=meter or Meter()), concurrency=concurrency)

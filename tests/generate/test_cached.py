@@ -58,7 +58,7 @@ def test_five_samples_are_five_completions(store: CompletionStore) -> None:
     first, again = model.complete(samples), model.complete(samples)
     assert [completion.text for completion in first] == ["a", "b", "c", "d", "e"]
     assert [completion.text for completion in again] == ["a", "b", "c", "d", "e"]
-    assert len(store) == 5
+    assert store.count() == 5
 
 
 OTHER: dict[str, Any] = {
@@ -100,7 +100,7 @@ def test_a_batch_that_dies_halfway_keeps_what_arrived(endpoint: Endpoint, store:
     endpoint.says_in_turn("a", "b", "c", 500)
     with pytest.raises(EndpointError, match="HTTP 500"):
         dependable(endpoint, store, concurrency=1).complete(prompts)
-    assert len(store) == 3
+    assert store.count() == 3
     endpoint.requests.clear()
     endpoint.says("later")
     meter = Meter()
@@ -155,7 +155,7 @@ def test_processes_share_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         assert [process.exitcode for process in processes] == [0, 0]
         endpoint.refuses(500)
         with CompletionStore(path) as store:
-            assert len(store) == 40
+            assert store.count() == 40
             everything = [replace(PROMPT, user=str(number)) for number in range(40)]
             texts = [completion.text for completion in dependable(endpoint, store).complete(everything)]
     assert texts == [f"reply {number}" for number in range(40)]
@@ -189,5 +189,5 @@ def test_a_file_that_is_no_cache_is_named(tmp_path: Path) -> None:
     database = sqlite3.connect(newer)
     database.execute("PRAGMA user_version = 99")
     database.close()
-    with pytest.raises(BadInputError, match="has format 99.*upgrade"):
+    with pytest.raises(BadInputError, match=r"has format 99.*upgrade"):
         CompletionStore(newer)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from dependable import dependable
 from loopback_endpoint import Answer, Endpoint, chat_completion
-from small_world import TRIPLES, WORLD, WordEmbedder, world_documents
 
+from small_world import TRIPLES, WORLD, WordEmbedder, world_documents
 from triplebeam.errors import EndpointError
 from triplebeam.extract.llm import LLMExtractor
 from triplebeam.generate.completion_store import CompletionStore

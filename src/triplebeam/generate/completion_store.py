@@ -64,7 +64,8 @@ class CompletionStore:
         with self._explained(), self._lock:
             self._db.execute("INSERT OR REPLACE INTO completion VALUES (?, ?, ?, ?, ?)", row)
 
-    def __len__(self) -> int:
+    def count(self) -> int:
+        """How many completions there are."""
         with self._explained(), self._lock:
             return int(self._db.execute("SELECT count(*) FROM completion").fetchone()[0])
 

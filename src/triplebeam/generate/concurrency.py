@@ -62,7 +62,7 @@ class Concurrent:
         for _ in range(workers):
             threading.Thread(target=self._work, args=(prompts, waiting, finished, stop), daemon=True).start()
         try:
-            return _collect(len(prompts), workers, finished, stop)
+            return _collect(len(prompts), workers, finished)
         finally:  # on Ctrl-C too
             stop.set()
 
@@ -80,19 +80,26 @@ class Concurrent:
             while not stop.is_set():
                 number = waiting.get_nowait()
                 try:
-                    finished.put((number, self._alone(prompts[number])))
+                    outcome: Completion | BaseException = self._alone(prompts[number])
                 except BaseException as bug:  # noqa: BLE001 - carried to the caller's thread, which raises it
-                    finished.put((number, bug))
+                    outcome = bug
+                if _ends_the_batch(outcome):
+                    stop.set()
+                finished.put((number, outcome))
         except Empty:
             pass
         finally:
             finished.put(None)
 
 
-def _collect(count: int, workers: int, finished: _Finished, stop: threading.Event) -> list[Outcome]:
-    """Wait for all threads; once the endpoint fails, only for what is under way."""
+def _ends_the_batch(outcome: Completion | BaseException) -> bool:
+    return not isinstance(outcome, Completion | PromptFailedError | GivenUpError)
+
+
+def _collect(count: int, workers: int, finished: _Finished) -> list[Outcome]:
+    """Wait for all threads to end. A prompt that was not asked has the error that ended the batch."""
     outcomes: dict[int, Outcome] = {}
-    broken: EndpointError | None = None
+    end: EndpointError | None = None
     while workers:
         try:  # Windows delivers Ctrl-C between waits only
             item = finished.get(timeout=_SECONDS_BETWEEN_SIGNALS)
@@ -104,15 +111,14 @@ def _collect(count: int, workers: int, finished: _Finished, stop: threading.Even
         number, outcome = item
         if not isinstance(outcome, Completion | EndpointError):
             raise outcome
-        if isinstance(outcome, EndpointError) and not isinstance(outcome, PromptFailedError | GivenUpError):
-            broken = broken or outcome
-            stop.set()
         if not isinstance(outcome, GivenUpError):
             outcomes[number] = outcome
-    return [outcomes[number] if number in outcomes else _not_started(broken) for number in range(count)]
+        if end is None and _ends_the_batch(outcome) and isinstance(outcome, EndpointError):
+            end = outcome
+    return [outcomes.get(number) or _asserted(end) for number in range(count)]
 
 
-def _not_started(broken: EndpointError | None) -> EndpointError:
-    if broken is None:
-        raise AssertionError("a prompt is left out only when the endpoint fails")
-    return broken
+def _asserted(end: EndpointError | None) -> EndpointError:
+    if end is None:
+        raise AssertionError("a prompt is left out only after an error that ends the batch")
+    return end
