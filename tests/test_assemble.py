@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from triplebeam.answer import Agent
 from triplebeam.assemble import (
     DEFAULT_METHOD,
     EXTRACTORS,
@@ -15,8 +16,10 @@ from triplebeam.assemble import (
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, EmbedderMismatchError, IndexMissingError, ModelMissingError
 from triplebeam.extract.given import GivenTriples
+from triplebeam.generate.scripted import Scripted
 from triplebeam.index.opened import Index
-from triplebeam.methods.gear import Cascade, Exact, NaiveGE, Pooled
+from triplebeam.methods.gear import Cascade, Exact, GeAR, NaiveGE, Pooled, SyncGE
+from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.hybrid import Hybrid
 from triplebeam.settings import Settings
 
@@ -72,6 +75,7 @@ def test_the_default_is_the_graph_over_the_hybrid(collection: Collection) -> Non
         ("hybrid+naive_ge[diversity=nan]", ["diversity=nan", "above 0"]),
         ("hybrid+naive_ge[width]", ["width=", "not a number"]),
         ("hybrid+naive_ge[scorer=exact,shortlist=3]", ["'exact' has no shortlist"]),
+        ("hybrid+naive_ge@triples", ["@triples", "belongs behind a base"]),
         ("hybrid@documents", ["'hybrid@documents' cannot be read"]),
         ("hybrid[depth=3", ["cannot be read at 'hybrid[depth=3'"]),
         ("hybrid+", ["cannot be read at ''"]),
@@ -86,9 +90,42 @@ def test_a_wrong_name_is_told_in_one_line(collection: Collection, method: str, w
         assert each in str(caught.value)
 
 
-def test_sync_ge_says_what_it_needs(collection: Collection) -> None:
-    with pytest.raises(ModelMissingError, match=r"needs a reader.*\+naive_ge"):
-        collection.retriever("hybrid+sync_ge")
+def test_what_needs_a_model_says_how_to_get_one(world: Index, words: Embedder) -> None:
+    collection = Collection(world, Settings(model=None), words)
+    for make in (lambda: collection.retriever("hybrid+sync_ge"), lambda: collection.agent("gear")):
+        with pytest.raises(ModelMissingError, match="no language model is configured: set TRIPLEBEAM_MODEL"):
+            make()
+
+
+@pytest.mark.parametrize("method", ["gear", "gear:bm25", "gear[max_steps=2]:hybrid", "gear:hybrid+naive_ge", "auto"])
+def test_every_agent_has_its_name(world: Index, words: Embedder, method: str) -> None:
+    collection = Collection(world, Settings(), words, Scripted([]))
+    assert isinstance(collection.agent(method), Agent)
+
+
+def test_an_agents_parameters_and_base_arrive(world: Index, words: Embedder) -> None:
+    agent = Collection(world, Settings(), words, Scripted([])).agent("gear[max_steps=2]:bm25")
+    assert isinstance(agent, GeAR)
+    assert agent.max_steps == 2
+    assert isinstance(agent.retriever, SyncGE)
+    assert isinstance(agent.retriever.base, BM25)
+    assert agent.retriever.base_k == 10
+
+
+@pytest.mark.parametrize(
+    ("method", "words_of_the_message"),
+    [
+        ("hybrid", ["finds passages and does not answer", "gear:hybrid"]),
+        ("gaer:hybrid", ["there is no agent 'gaer'", "did you mean 'gear'?"]),
+        ("gear:hybird", ["did you mean 'hybrid'?"]),
+        ("gear[steps=3]", ["gear has no parameter 'steps'", "max_steps"]),
+        ("single_step:hybrid+naive_ge", ["needs +sync_ge last"]),
+    ],
+)
+def test_a_wrong_agent_is_told(world: Index, words: Embedder, method: str, words_of_the_message: list[str]) -> None:
+    with pytest.raises(BadInputError) as error:
+        Collection(world, Settings(), words, Scripted([])).agent(method)
+    assert all(part in str(error.value) for part in words_of_the_message)
 
 
 @pytest.mark.parametrize("question", ["", "  \n"])

@@ -1,8 +1,8 @@
 """What an agent gives back: its steps as they happened, and an answer with evidence one can check."""
 
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Generator
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from triplebeam.generate.language_model import Usage
 from triplebeam.ranking import Ranking
@@ -37,6 +37,8 @@ class Step:
     facts: tuple[Triple, ...] = ()
     """Facts that are new with this step."""
     thought: str = ""
+    problems: tuple[str, ...] = ()
+    """Replies of a model that could not be used, each with its reason; the step went on without them."""
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
 
@@ -55,7 +57,8 @@ class Answer:
     ending: str = ""
     """Why the agent stopped, in words."""
     loop_text: str = ""
-    """The answer that ended an agent's loop, where it had one; ``text`` is what was then read from the best passages."""
+    """The answer that ended an agent's loop, where it had one; ``text`` is what was then read from the best passages.
+    """
 
     @property
     def supported(self) -> bool:
@@ -63,13 +66,19 @@ class Answer:
         return bool(self.evidence) and all(fact.span for fact in self.evidence)
 
 
-class Agent(Protocol):
+class Agent(ABC):
     """Answers questions in steps."""
 
-    def steps(self, question: str) -> Iterator[Step]:
-        """The steps, each as it is done."""
-        ...
+    @abstractmethod
+    def steps(self, question: str) -> Generator[Step, None, Answer]:
+        """The steps, each as it is done; the generator's return value is the answer."""
 
     def answer(self, question: str) -> Answer:
         """All steps, then the answer."""
-        ...
+        running = self.steps(question)
+        while True:
+            try:
+                next(running)
+            except StopIteration as done:
+                answer: Answer = done.value
+                return answer

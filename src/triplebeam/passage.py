@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,3 +39,11 @@ class Passage:
     def term_text(self) -> str:
         """The text that goes into the term index: a word of the title counts twice."""
         return f"{self.title}\n{self.searchable}" if self.title else self.text
+
+
+class Passages(Protocol):
+    """Texts by id: an open index is one."""
+
+    def __getitem__(self, passage_id: str, /) -> Passage:
+        """The passage of that id."""
+        ...

@@ -1,5 +1,6 @@
 """Settings, read once, at the edge: flag, then environment, then ``triplebeam.toml``, then default."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
@@ -13,8 +14,18 @@ from pydantic_settings import (
 )
 
 from triplebeam.errors import BadInputError
+from triplebeam.generate.prices import Price
 
 CONFIG_FILE = "triplebeam.toml"
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A model and where it answers."""
+
+    model: str | None
+    base_url: str | None
+    api_key: SecretStr | None
 
 
 class Settings(BaseSettings):
@@ -36,10 +47,38 @@ class Settings(BaseSettings):
     offline: bool = False
     """Fetch nothing, ever."""
     model: str | None = None
-    """The chat model, for `--extractor llm`."""
+    """The chat model that reads, reasons, answers and extracts, unless the two below name others."""
     base_url: str | None = Field(None, validation_alias=AliasChoices("TRIPLEBEAM_BASE_URL", "OPENAI_BASE_URL"))
     """The OpenAI-compatible endpoint."""
     api_key: SecretStr | None = Field(None, validation_alias=AliasChoices("TRIPLEBEAM_API_KEY", "OPENAI_API_KEY"))
+    extraction_model: str | None = None
+    """Another model for `--extractor llm`, at another endpoint if one is given."""
+    extraction_base_url: str | None = None
+    extraction_api_key: SecretStr | None = None
+    reading_model: str | None = None
+    """Another model for reading passages into facts, at another endpoint if one is given."""
+    reading_base_url: str | None = None
+    reading_api_key: SecretStr | None = None
+    timeout: float = Field(600.0, gt=0)
+    """Seconds a model may take for one reply; a slow local model needs many."""
+    concurrency: int = Field(4, ge=1)
+    """Requests in flight at once."""
+    requests_per_minute: float | None = Field(None, gt=0)
+    tokens_per_minute: float | None = Field(None, gt=0)
+    completions: Path | None = None
+    """Where completions are kept, so that none is paid for twice. Unless set: completions.sqlite in ``home``."""
+    prices: dict[str, Price] = {}
+    """US dollars a million tokens of models, ``{"my-model" = {input = 0.1, output = 0.4}}``, over the package's own."""
+
+    def endpoint(self, role: str) -> "Endpoint":
+        """Where a role's model is. What a role does not set is the main one's; a key goes to its own endpoint only."""
+        own = Endpoint(
+            getattr(self, f"{role}_model", None),
+            getattr(self, f"{role}_base_url", None),
+            getattr(self, f"{role}_api_key", None),
+        )
+        key = own.api_key or (self.api_key if own.base_url in (None, self.base_url) else None)
+        return Endpoint(own.model or self.model, own.base_url or self.base_url, key)
 
     @classmethod
     def settings_customise_sources(

@@ -15,6 +15,10 @@ ROWS = [
 ]
 
 
+#: A gzip header, and then no deflate stream: not an OSError, as other damage is.
+CUT = gzip.compress(b"")[:10] + b"\xff" * 20
+
+
 def write(path: Path, rows: list[dict[str, object]]) -> Path:
     text = "\n".join(json.dumps(row) for row in rows)
     path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
@@ -36,6 +40,13 @@ def test_a_passage_the_file_does_not_know_has_no_triples_and_no_failure(tmp_path
     (unknown,) = given.extract([Passage("namur", "…")])
     assert unknown.triples == ()
     assert unknown.failure is None
+
+
+def test_ids_may_be_integers_and_nothing_unstorable_comes_through(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [{"passage_id": 7, "entities": ["a\ud800"], "triples": [["a\ud800", "b", "c"]]}]
+    (seven,) = GivenTriples(write(tmp_path / "triples.jsonl", rows)).extract([Passage("7", "…")])
+    assert seven.triples == (Triple("a?", "b", "c"),)
+    assert seven.entities == ("a?",)
 
 
 def test_the_passages_of_the_file_are_known(tmp_path: Path) -> None:
@@ -70,7 +81,9 @@ def test_a_line_that_cannot_be_used_is_named(tmp_path: Path, line: str, reason: 
     assert reason in str(error.value)
 
 
-@pytest.mark.parametrize(("name", "content"), [("gone.jsonl", None), ("broken.jsonl.gz", b"not gzip")])
+@pytest.mark.parametrize(
+    ("name", "content"), [("gone.jsonl", None), ("broken.jsonl.gz", b"not gzip"), ("cut.jsonl.gz", CUT)]
+)
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, content: bytes | None) -> None:
     if content is not None:
         (tmp_path / name).write_bytes(content)

@@ -6,6 +6,7 @@ import pytest
 from triplebeam.errors import EndpointError
 from triplebeam.extract.extractor import Extraction, Extractor
 from triplebeam.extract.llm import LLMExtractor
+from triplebeam.generate.concurrency import Concurrent
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError
 from triplebeam.generate.prompts import load
 from triplebeam.generate.scripted import Scripted
@@ -124,3 +125,22 @@ def test_passages_are_asked_for_a_batch_at_a_time() -> None:
         assert next(extractions).passage_id == "p1"
         assert len(model.prompts) == 2
         assert [extraction.passage_id for extraction in extractions] == ["p2", "p3"]
+
+
+def test_a_reply_that_cannot_be_used_is_corrected_once() -> None:
+    with Scripted(["no JSON", reply(["Oslo", "is in", "Norway"])]) as model:
+        [extraction] = LLMExtractor(model).extract([OSLO])
+    assert extraction.triples == (Triple("Oslo", "is in", "Norway"),)
+    correction = model.prompts[1].correction
+    assert correction is not None
+    assert correction.reply == "no JSON"
+    assert "holds no JSON object" in correction.request
+
+
+def test_what_arrived_in_a_batch_is_given_before_its_error() -> None:
+    fails = Fails({"Oslo": reply(["Oslo", "is in", "Norway"])}, "Lima", EndpointError("down"))
+    with fails as model:
+        extractions = LLMExtractor(Concurrent(model=model, concurrency=1)).extract([OSLO, LIMA, ROME])
+        assert next(extractions).passage_id == "p1"
+        with pytest.raises(EndpointError, match="down"):
+            next(extractions)

@@ -73,6 +73,7 @@ OTHER: dict[str, Any] = {
     "sample": 1,
     "log_probabilities": True,
     "correction": Correction("reply", "request"),
+    "parameters": {"reasoning_effort": "low"},
 }
 
 

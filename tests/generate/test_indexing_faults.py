@@ -56,7 +56,7 @@ def build(endpoint: Endpoint, store: CompletionStore, tmp_path: Path) -> Callabl
     """One run of `triplebeam index`, with an extractor as fresh as a new process has."""
 
     def run() -> BuildReport:
-        extractor = LLMExtractor(dependable(endpoint, store), batch_size=3)
+        extractor = LLMExtractor(dependable(endpoint, store, attempts=5), batch_size=3)
         return IndexBuilder(folder=tmp_path / "index", embedder=WordEmbedder(), extractor=extractor).build(
             world_documents()
         )
@@ -82,7 +82,7 @@ def test_an_endpoint_that_dies_halfway(
         return (200, extraction_of(request)) if len(till.paid) < alive else (fault, {})
 
     endpoint.answer = till = Till(answer)
-    with pytest.raises(EndpointError, match=r"Tried 3 times"):
+    with pytest.raises(EndpointError, match=r"Tried 5 times"):
         build()
     paid_before = len(till.paid)
     assert 4 <= paid_before < len(WORLD)

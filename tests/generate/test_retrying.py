@@ -12,6 +12,7 @@ from loopback_endpoint import BROKEN_OFF, DROPPED, Endpoint, chat_completion
 
 from triplebeam.errors import BadInputError, EndpointError
 from triplebeam.generate.language_model import Completion, Prompt
+from triplebeam.generate.openai_compatible import OpenAICompatible
 from triplebeam.generate.retrying import Retrying
 from triplebeam.generate.scripted import Scripted
 from triplebeam.generate.transient import TransientError, asked_pause
@@ -164,6 +165,13 @@ def test_a_server_that_was_never_there_is_told_at_once(unused_port: int) -> None
     with pytest.raises(EndpointError, match="cannot be reached"):
         retrying(Endpoint(f"http://127.0.0.1:{unused_port}/v1"), sleep=pauses).complete([PROMPT])
     assert pauses.seconds == []
+
+
+def test_a_server_that_was_there_may_come_back(unused_port: int) -> None:
+    away = OpenAICompatible("m", f"http://127.0.0.1:{unused_port}/v1")
+    away._dialect.learn(frozenset())  # it has answered once
+    with pytest.raises(EndpointError, match=r"cannot be reached .*Tried 3 times"):
+        Retrying(model=away, attempts=3, sleep=Pauses()).complete([PROMPT])
 
 
 def test_settings_and_the_name_within() -> None:

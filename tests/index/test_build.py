@@ -186,8 +186,24 @@ def test_a_passage_id_of_another_document_is_refused(tmp_path: Path) -> None:
 
 
 def test_nothing_readable_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match="nothing could be read"):
-        IndexBuilder(folder=tmp_path, embedder=WordEmbedder()).build([Unreadable("a", "b")])
+    with pytest.raises(BadInputError, match=r"nothing could be read .*: a\.pdf: it is damaged\."):
+        IndexBuilder(folder=tmp_path, embedder=WordEmbedder()).build([Unreadable("a.pdf", "it is damaged")])
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    """As where the index and a source change places on the command line."""
+    (tmp_path / "manifest.json").write_text("{}")
+    with pytest.raises(BadInputError, match=r"is no index and holds other files, such as 'manifest\.json'"):
+        make(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["manifest.json"]
+
+
+def test_an_index_without_its_store_is_not_begun_anew(tmp_path: Path) -> None:
+    make(tmp_path)
+    (tmp_path / "store.sqlite").unlink()
+    with pytest.raises(IndexDamagedError, match=r"store\.sqlite is missing"):
+        make(tmp_path)
+    assert len(Index.open(tmp_path).passages) == 6
 
 
 def test_one_writer_at_a_time(tmp_path: Path) -> None:
@@ -265,11 +281,16 @@ class TestOpening:
         assert embedder.texts == [], "what was encoded is kept"
         assert len(Index.open(folder).triples) == 9
 
-    def test_a_read_only_folder(self, folder: Path) -> None:
+    def test_a_read_only_folder(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (folder / "store.sqlite").unlink()
+        # The administrator may write anywhere: what counts is that nothing was.
+        monkeypatch.setattr("os.access", lambda path, mode: False)
+        for lock in folder.rglob("*.lock"):
+            lock.unlink()
         for path in sorted(folder.rglob("*"), reverse=True):
             path.chmod(0o555 if path.is_dir() else 0o444)
         assert Index.open(folder).passage_terms.search("film", 3)[0].tolist()
+        assert not list(folder.rglob("*.lock"))
         for path in sorted(folder.rglob("*")):
             path.chmod(0o755)
 

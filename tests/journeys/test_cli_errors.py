@@ -49,6 +49,22 @@ def test_a_file_where_the_index_should_be(quick: Quick, small_index: Path, tiny_
         assert f"there can be no index at {place}" in message
 
 
+def test_the_embedder_of_an_index_is_its_default_when_more_is_added(quick: Quick, small_index: Path) -> None:
+    Path("more.jsonl").write_text('{"id": "ob", "text": "the river ob"}', encoding="utf-8")
+    assert quick("index", small_index, "more.jsonl", "--extractor", "none")[0] == 0
+
+
+def test_an_embedders_folder_is_found_from_elsewhere(
+    quick: Quick, tiny_model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(tiny_model, "model")
+    Path("a.jsonl").write_text('{"text": "the river ob"}', encoding="utf-8")
+    assert quick("index", "a.index", "a.jsonl", "--embedder", "./model", "--extractor", "none")[0] == 0
+    Path("elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    assert quick("search", "../a.index", "river", "--json")[0] == 0
+
+
 def test_sources_with_nothing_in_them(quick: Quick, tiny_model: str) -> None:
     Path("empty").mkdir()
     message = refused(quick("index", "new.index", "empty", "--embedder", tiny_model, "--extractor", "none"))

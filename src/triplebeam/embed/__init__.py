@@ -33,7 +33,8 @@ def load_embedder(
     from triplebeam.embed.onnx_embedder import OnnxEmbedder
 
     if name not in _MINILM and Path(name).is_dir():
-        return OnnxEmbedder.from_folder(Path(name), name=name)
+        # Its full path is its name: an index is opened from other folders than it was made in.
+        return OnnxEmbedder.from_folder(Path(name), name=str(Path(name).resolve()))
     folder = _installed(name, home, offline=offline, progress=progress)
     return OnnxEmbedder.from_folder(folder, name=_MINILM[0] if name in _MINILM else name)
 

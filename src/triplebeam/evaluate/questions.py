@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,7 +58,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
             for number, line in enumerate(file, start=1):
                 if line.strip():
                     yield number, _object(path, number, line)
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise BadInputError(f"{path} cannot be read as questions: {error}.") from error
 
 

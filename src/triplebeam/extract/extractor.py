@@ -40,7 +40,7 @@ def sort_out(passage_id: str, rows: Sequence[Sequence[str]], entities: Sequence[
     triples: dict[Triple, None] = {}
     rejected = []
     for row in rows:
-        parts = tuple(part.strip() for part in row)
+        parts = tuple(_storable(part).strip() for part in row)
         if len(parts) == 3 and all(parts):
             triples[Triple(*parts)] = None
         else:
@@ -48,6 +48,11 @@ def sort_out(passage_id: str, rows: Sequence[Sequence[str]], entities: Sequence[
     return Extraction(
         passage_id=passage_id,
         triples=tuple(triples),
-        entities=tuple(dict.fromkeys(entities)),
+        entities=tuple(dict.fromkeys(map(_storable, entities))),
         rejected=tuple(rejected),
     )
+
+
+def _storable(text: str) -> str:
+    """Without the lone surrogates that a JSON escape can smuggle in and that nothing can store."""
+    return text.encode("utf-8", "replace").decode()

@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import io
 import json
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -44,7 +45,7 @@ class GivenTriples:
         try:
             content = self.path.read_bytes()
             return gzip.decompress(content) if self.path.suffix == ".gz" else content
-        except (OSError, EOFError) as error:
+        except (OSError, EOFError, zlib.error) as error:
             raise BadInputError(
                 f"The triples of {self.path} cannot be read ({error}): name a readable file."
             ) from error
@@ -65,14 +66,15 @@ class GivenTriples:
             row = json.loads(line)
         except ValueError as error:  # also bytes that are not UTF-8
             self._refuse(number, f"is not JSON ({error}); write one object a line")
-        if not isinstance(row, dict) or not isinstance(row.get("passage_id"), str):
-            self._refuse(number, 'is not an object with a text "passage_id"')
+        passage_id = row.get("passage_id") if isinstance(row, dict) else None
+        if isinstance(passage_id, bool) or not isinstance(passage_id, str | int):  # as the readers of JSON lines
+            self._refuse(number, 'is not an object with a "passage_id", a text or an integer')
         triples, entities = row.get("triples"), row.get("entities", [])
         if not isinstance(triples, list) or not all(_is_texts(triple) for triple in triples):
             self._refuse(number, 'has no "triples" that are a list of [subject, predicate, object], all texts')
         if not _is_texts(entities):
             self._refuse(number, 'has "entities" that are not a list of texts')
-        return sort_out(row["passage_id"], triples, entities)
+        return sort_out(str(passage_id), triples, entities)
 
     def _refuse(self, number: int, reason: str) -> NoReturn:
         raise BadInputError(f"{self.path}, line {number}: this line {reason}.")

@@ -59,9 +59,9 @@ class Concurrent:
         for number in range(len(prompts)):
             waiting.put(number)
         workers = min(self.concurrency, len(prompts))
-        for _ in range(workers):
-            threading.Thread(target=self._work, args=(prompts, waiting, finished, stop), daemon=True).start()
         try:
+            for _ in range(workers):
+                threading.Thread(target=self._work, args=(prompts, waiting, finished, stop), daemon=True).start()
             return _collect(len(prompts), workers, finished)
         finally:  # on Ctrl-C too
             stop.set()

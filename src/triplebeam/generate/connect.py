@@ -1,5 +1,7 @@
 """A model behind an endpoint with all that makes it dependable, each part around the next."""
 
+from collections.abc import Mapping
+
 from triplebeam.generate.cached import Cached
 from triplebeam.generate.completion_store import CompletionStore
 from triplebeam.generate.concurrency import Concurrent
@@ -8,6 +10,7 @@ from triplebeam.generate.limited import Limited
 from triplebeam.generate.metered import Meter, Metered
 from triplebeam.generate.openai_compatible import OpenAICompatible
 from triplebeam.generate.retrying import Notify, Retrying, unheard
+from triplebeam.generate.tuned import Tuned
 
 
 def connect(
@@ -17,6 +20,8 @@ def connect(
     api_key: str | None = None,
     timeout: float = 600.0,
     concurrency: int = 4,
+    max_tokens: int | None = None,
+    parameters: Mapping[str, object] | None = None,
     requests_per_minute: float | None = None,
     tokens_per_minute: float | None = None,
     cache: CompletionStore | None = None,
@@ -24,7 +29,7 @@ def connect(
     meter: Meter | None = None,
     notify: Notify = unheard,
 ) -> Concurrent:
-    """A chat model: concurrent, metered, cached, retrying and limited, in this order from the outside.
+    """A chat model: concurrent, tuned, metered, cached, retrying and limited, in this order from the outside.
 
     Every try counts against the limits; a completion from the cache counts against none and is never tried again.
     """
@@ -36,4 +41,5 @@ def connect(
         layer = Cached(model=layer, store=cache, refresh=refresh)
     if meter is not None:
         layer = Metered(model=layer, meter=meter)
+    layer = Tuned(model=layer, max_tokens=max_tokens, parameters=parameters or {})
     return Concurrent(model=layer, concurrency=concurrency)

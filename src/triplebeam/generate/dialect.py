@@ -58,6 +58,8 @@ def request_for(model: str, prompt: Prompt, refused: frozenset[str] = frozenset(
         request["logprobs"] = True
     if response_format:
         request["response_format"] = response_format
+    if prompt.parameters:
+        request["extra_body"] = dict(prompt.parameters)  # where the client takes what it does not know
     return request
 
 

@@ -41,6 +41,8 @@ class Prompt:
     """Which of several samples of one prompt this is: five samples are five completions."""
     log_probabilities: bool = False
     correction: Correction | None = None
+    parameters: Mapping[str, object] | None = field(default=None, hash=False)
+    """Whatever else an endpoint takes, such as ``reasoning_effort``: sent as it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

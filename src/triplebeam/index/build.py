@@ -15,9 +15,10 @@ from typing import TypeVar
 from filelock import FileLock, Timeout
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError, IndexBusyError, IndexDamagedError, SourceError
+from triplebeam.errors import BadInputError, IndexBusyError, IndexDamagedError, IndexMissingError, SourceError
 from triplebeam.extract.extractor import Extractor
-from triplebeam.index.manifest import Manifest, is_index, read_manifest
+from triplebeam.index.extraction import Budget, Failure, Numbered, draw_triples
+from triplebeam.index.manifest import MANIFEST, Manifest, is_index, read_manifest
 from triplebeam.index.publish import publish_generation
 from triplebeam.index.space import VectorSpace
 from triplebeam.index.store import Store, vector_key
@@ -29,8 +30,11 @@ T = TypeVar("T")
 
 #: Texts encoded between two commits: few enough to lose little, many enough to sort by length.
 ENCODING_WINDOW = 512
-EXTRACTION_WINDOW = 64
+#: As many passages as a model is asked at a time by default: a run that goes wrong is stopped after the next batch.
+EXTRACTION_WINDOW = 16
 READING_WINDOW = 256
+_LOCK = "write.lock"
+_STORE = "store.sqlite"
 
 
 @dataclass(slots=True)
@@ -40,23 +44,34 @@ class BuildReport:
     documents_seen: int = 0
     documents_changed: int = 0
     passages_extracted: int = 0
+    passages_without_triples: int = 0
+    """Of those extracted: suspicious where there are many, since a passage has sentences."""
+    passages_left: int = 0
+    """Not taken up, since the budget was used up."""
     texts_encoded: int = 0
     unreadable: list[Unreadable] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
-    failures: list[tuple[str, str]] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    """All that are in the index, from this build and earlier ones."""
     published: bool = False
     manifest: Manifest | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class IndexBuilder:
-    """Brings documents into an index folder. Without an extractor the index has no graph."""
+    """Brings documents into an index folder. Without an extractor the index has no graph.
+
+    When more than the share ``max_failures`` of the extractions fails, the build stops with an ExtractionError; when
+    the next ones may not be within the ``budget``, it publishes what there is. Either way the next build goes on.
+    """
 
     folder: Path
     embedder: Embedder
     extractor: Extractor | None = None
     passage_tokens: int = 200
     split_passages: bool = False
+    max_failures: float = 0.05
+    budget: Budget | None = None
     progress: Progress = field(default=silent, repr=False)
 
     def build(self, sources: Iterable[Document | Unreadable | Skipped]) -> BuildReport:
@@ -66,11 +81,31 @@ class IndexBuilder:
             self._check_embedder(store)
             document_ids = self._read(store, sources, report)
             if self.extractor:
-                self._extract(store, self.extractor, document_ids, report)
-            self._encode(store, report)
-            report.failures = store.failures()
-            self._publish(store, report)
+                waiting = list(store.passages_awaiting(self.extractor.name, document_ids))
+                self._extract(store, self.extractor, waiting, report)
+            self._finish(store, report)
         return report
+
+    def retry_failed(self) -> BuildReport:
+        """Take up every passage of the index whose extraction failed, and no other, and publish."""
+        if self.extractor is None:
+            raise BadInputError("passages that failed can only be taken up again with an extractor: name one.")
+        if not (self.folder / _STORE).is_file():
+            raise IndexMissingError(
+                f"there is no index at {self.folder}, so nothing that failed: make one with"
+                f" `triplebeam index {self.folder} SOURCE…`."
+            )
+        report = BuildReport()
+        with _writing(self.folder) as store:
+            self._check_embedder(store)
+            self._extract(store, self.extractor, list(store.passages_failed()), report)
+            self._finish(store, report)
+        return report
+
+    def _finish(self, store: Store, report: BuildReport) -> None:
+        self._encode(store, report)
+        report.failures = store.failures()
+        self._publish(store, report)
 
     def _check_embedder(self, store: Store) -> None:
         known = store.meta("embedder")
@@ -105,18 +140,19 @@ class IndexBuilder:
         except SourceError as error:
             report.unreadable.append(Unreadable(document.id, str(error)))
 
-    def _extract(self, store: Store, extractor: Extractor, document_ids: Iterable[str], report: BuildReport) -> None:
-        name = extractor.name
-        waiting = list(store.passages_awaiting(name, document_ids))
-        extractions = extractor.extract(passage for _, passage in waiting)
-        pairs = zip(waiting, extractions, strict=True)
-        self.progress("extract", 0, len(waiting))
-        for window in _windows(pairs, EXTRACTION_WINDOW):
-            with store.transaction():
-                for (number, _), extraction in window:
-                    store.put_extraction(number, extraction, name)
-            report.passages_extracted += len(window)
-            self.progress("extract", report.passages_extracted, len(waiting))
+    def _extract(self, store: Store, extractor: Extractor, waiting: list[Numbered], report: BuildReport) -> None:
+        tally = draw_triples(
+            store,
+            extractor,
+            waiting,
+            max_failures=self.max_failures,
+            budget=self.budget,
+            window=EXTRACTION_WINDOW,
+            progress=self.progress,
+        )
+        report.passages_extracted = tally.tried
+        report.passages_without_triples = tally.without_triples
+        report.passages_left = tally.left
 
     def _encode(self, store: Store, report: BuildReport) -> None:
         """Vectors for every text that has none. Progress counts characters: long texts take long."""
@@ -138,13 +174,14 @@ class IndexBuilder:
             store.forget_vectors_but(texts)
 
     def _publish(self, store: Store, report: BuildReport) -> None:
-        current = _published(self.folder)
+        current = published(self.folder)
         if current and current.revision == store.revision:
             report.manifest = current
             return
         if not store.counts()["passages"]:
+            reasons = "; ".join(map(str, report.unreadable[:5])) or "they hold no files of a kind that is read"
             raise BadInputError(
-                f"nothing could be read from the sources, so there is no index to make at {self.folder}."
+                f"nothing could be read from the sources, so there is no index to make at {self.folder}: {reasons}."
             )
         report.manifest = publish_generation(self.folder, store, self.embedder, self.progress)
         report.published = True
@@ -159,16 +196,40 @@ def _writing(folder: Path) -> Iterator[Store]:
         raise BadInputError(
             f"there can be no index at {folder} ({error.strerror}): name a folder that is new or an index already."
         ) from error
+    _check_is_ours(folder)
+    lock = FileLock(folder / _LOCK)
     try:
-        with FileLock(folder / "write.lock", timeout=0), closing(Store(folder / "store.sqlite")) as store:
-            yield store
+        lock.acquire(timeout=0)
     except Timeout:
         raise IndexBusyError(
             f"another process is writing to {folder}: wait until it is done, then try again."
         ) from None
+    except OSError as error:
+        raise BadInputError(f"{folder} cannot be written to ({error.strerror}): index into another folder.") from error
+    try:
+        with closing(Store(folder / _STORE)) as store:
+            yield store
+    finally:
+        lock.release()
 
 
-def _published(folder: Path) -> Manifest | None:
+def _check_is_ours(folder: Path) -> None:
+    """Refuse to write into a folder of something else, and to begin an index anew under the manifest of another."""
+    if (folder / _STORE).exists():
+        return
+    if (folder / MANIFEST).exists() and (folder / "generations").is_dir():
+        raise IndexDamagedError(
+            f"{folder / _STORE} is missing, so the index can be searched but not added to: restore the file from a"
+            " copy, or index into a new folder."
+        )
+    others = sorted(path.name for path in folder.iterdir() if path.name != _LOCK and path.name[0] != ".")
+    if others:
+        raise BadInputError(
+            f"{folder} is no index and holds other files, such as {others[0]!r}: name a folder that is new, or empty."
+        )
+
+
+def published(folder: Path) -> Manifest | None:
     """What is published now; a damaged generation counts as none, since it can be derived again."""
     try:
         return read_manifest(folder) if is_index(folder) else None

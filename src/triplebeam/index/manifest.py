@@ -72,6 +72,8 @@ def read_manifest(folder: Path) -> Manifest:
         unfinished = (folder / "store.sqlite").exists()
         hint = "its first indexing did not finish: run the same" if unfinished else "make one with"
         raise IndexMissingError(f"there is no index at {folder}: {hint} `triplebeam index {folder} SOURCE…`.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise IndexDamagedError(f"{path} cannot be read ({error}): check its permissions, or {_REPAIR}") from error
     manifest = _parse(path, text)
     _check_files(generation_folder(folder, manifest.generation), manifest.files.items())
     return manifest

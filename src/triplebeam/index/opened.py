@@ -35,7 +35,14 @@ class Index:
     @classmethod
     def open(cls, folder: Path) -> "Index":
         """Open the published generation. Nothing is written, so a read-only folder will do."""
-        manifest = read_manifest(folder)
+        try:
+            return cls._open(folder, read_manifest(folder))
+        except IndexDamagedError:
+            # A writer may have published the next generation and removed this one between two files.
+            return cls._open(folder, read_manifest(folder))
+
+    @classmethod
+    def _open(cls, folder: Path, manifest: Manifest) -> "Index":
         generation = generation_folder(folder, manifest.generation)
         passages = _piece(generation, lambda: PassageTable(generation))
         return cls(

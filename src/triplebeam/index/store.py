@@ -184,6 +184,10 @@ class Store:
             extractor,
         )
 
+    def passages_failed(self) -> Iterator[tuple[int, Passage]]:
+        """Passages whose extraction failed, whatever the extractor."""
+        return self._passages("WHERE p.failure IS NOT NULL")
+
     def _passages(self, where: str, *values: str) -> Iterator[tuple[int, Passage]]:
         """Passages, each cut out of its document's text, which is fetched once."""
         cuts = self._db.execute(
@@ -233,6 +237,8 @@ class Store:
             "triples": "SELECT count(*) FROM triple",
             "passages_without_extraction": "SELECT count(*) FROM passage WHERE extractor IS NULL",
             "passages_failed": "SELECT count(*) FROM passage WHERE failure IS NOT NULL",
+            "passages_without_triples": "SELECT count(*) FROM passage p WHERE extractor IS NOT NULL AND failure IS NULL"
+            " AND NOT EXISTS (SELECT 1 FROM triple t WHERE t.passage = p.number)",
             "triples_rejected": "SELECT count(*) FROM rejected",
         }
         return {name: self._db.execute(query).fetchone()[0] for name, query in queries.items()}

@@ -5,6 +5,8 @@ words are left out of a *query* unless it has no others, so that "What is it?" d
 "is", and a film called "It" can still be found.
 """
 
+import os
+import tempfile
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -81,13 +83,24 @@ def write_terms(folder: Path, texts: Iterable[str]) -> None:
     writer.wait_merging_threads()
 
 
+def _open(folder: Path) -> Any:
+    """Open for reading. tantivy writes a lock file even then, so a read-only folder is opened through one of links."""
+    import tantivy
+
+    if os.access(folder, os.W_OK):
+        return tantivy.Index.open(str(folder))
+    with tempfile.TemporaryDirectory(prefix="triplebeam-") as links:  # once the files are mapped it can go
+        for file in folder.iterdir():
+            if file.suffix != ".lock":
+                Path(links, file.name).symlink_to(file.resolve())
+        return tantivy.Index.open(links)
+
+
 class TermIndex:
     """Finds the rows whose texts match a query's words best."""
 
     def __init__(self, folder: Path) -> None:
-        import tantivy
-
-        self._index = tantivy.Index.open(str(folder))
+        self._index = _open(folder)
         self._searcher = self._index.searcher()
 
     def __len__(self) -> int:

@@ -44,7 +44,9 @@ def draw(nlp: "Language", passages: "Iterable[Passage]") -> Iterator[Extraction]
 
 def _extraction_or_failure(doc: "Doc", text: PlainText, passage: "Passage") -> Extraction:
     if not _is_bearable(passage):
-        reason = f"the passage has {len(passage.text):,} characters and the parser takes {_LONGEST_TEXT:,}: cut it"
+        reason = (
+            f"the passage has {len(passage.text):,} characters and the parser takes {_LONGEST_TEXT:,}: --split cuts it"
+        )
         return Extraction(passage_id=passage.id, failure=reason)
     try:
         return _extraction(doc, text, passage)

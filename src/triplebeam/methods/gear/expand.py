@@ -20,7 +20,7 @@ from triplebeam.methods.gear.score import ChainScorer
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.triple import Chain
+from triplebeam.triple import Chain, Triple
 
 
 def passages_along(beams: Beams, triples: TripleStore) -> Ranking:
@@ -43,7 +43,7 @@ class _GraphExpansion:
     triples: TripleStore
     scorer: ChainScorer
     base_k: int = 15
-    """Passages taken from the base; more where more are asked for."""
+    """Passages taken from the base. More are taken only where the walk could not make up the number asked for."""
     width: int = 10
     length: int = 2
     neighbours: int = 100
@@ -51,9 +51,12 @@ class _GraphExpansion:
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """Eq. 3: RRF of the passages along the beams and the base list."""
-        base = self.base.retrieve(query, max(k, self.base_k))
-        beams = self._walk(query, self._initial_triples(query, base.ids))
-        return reciprocal_rank_fusion([passages_along(beams, self.triples), base]).top(k)
+        base = self.base.retrieve(query, max(self.base_k, k - self.width))
+        return self.expand(query, base, self._initial_triples(query, base.ids)).top(k)
+
+    def expand(self, query: str, base: Ranking, initial: NDArray[np.int64]) -> Ranking:
+        """Eq. 3 for a base list and initial triples that are there already."""
+        return reciprocal_rank_fusion([passages_along(self._walk(query, initial), self.triples), base])
 
     def _walk(self, query: str, initial: NDArray[np.int64]) -> Beams:
         search = DiverseTripleBeamSearch(
@@ -87,4 +90,8 @@ class SyncGE(_GraphExpansion):
 
     def _initial_triples(self, query: str, passage_ids: Sequence[str]) -> NDArray[np.int64]:
         """Eq. 1 and 2."""
-        return triple_link(self.reader.read(query, passage_ids), self.triples, self.scorer.embedder)
+        return self.link(self.reader.read(query, passage_ids))
+
+    def link(self, proximal: Sequence[Triple]) -> NDArray[np.int64]:
+        """Eq. 2: where the walk starts."""
+        return triple_link(proximal, self.triples, self.scorer.embedder)

@@ -1,14 +1,59 @@
-"""GeAR, Eq. 1: a reader turns retrieved passages into proximal triples, facts that help with the query."""
+"""GeAR, Eq. 1 and 4: a reader turns retrieved passages into proximal triples, facts that help with the question.
+
+Followed to the letter: the reader sees the passages and the query (Eq. 1) and, from the second step on, the gist of the
+earlier steps (Eq. 4). Ours: the prompt's words and example, the reply as JSON, and a reply that cannot be used even
+after a correction counts as no facts and is noted on the open account.
+"""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
+from pydantic import BaseModel
+
+from triplebeam.extract.extractor import sort_out
+from triplebeam.generate.accounting import note_problem
+from triplebeam.generate.ask import ask
+from triplebeam.generate.language_model import LanguageModel, PromptFailedError
+from triplebeam.generate.prompts import Template, load
+from triplebeam.methods.prompt_text import numbered_facts, numbered_passages
+from triplebeam.passage import Passages
 from triplebeam.triple import Triple
 
 
 class Reader(Protocol):
-    """read(C', q): what a model finds in the passages for this query. It looks the passages' texts up itself."""
+    """read(C, q, G): what a model finds in the passages for this query. It looks the passages' texts up itself."""
 
-    def read(self, query: str, passage_ids: Sequence[str]) -> Sequence[Triple]:
-        """Eq. 1: the proximal triples, most helpful first; none where the passages do not help."""
+    def read(self, query: str, passage_ids: Sequence[str], gist: Sequence[Triple] = ()) -> Sequence[Triple]:
+        """The proximal triples, most helpful first; none where the passages do not help."""
         ...
+
+
+class _Facts(BaseModel):
+    facts: list[list[str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LLMReader:
+    """A language model that reads."""
+
+    model: LanguageModel
+    passages: Passages = field(repr=False)
+    template: Template = field(default_factory=partial(load, "gear/read"), repr=False)
+
+    def read(self, query: str, passage_ids: Sequence[str], gist: Sequence[Triple] = ()) -> Sequence[Triple]:
+        """Eq. 1, and with a gist Eq. 4."""
+        if not passage_ids:
+            return ()
+        prompt = self.template.fill(
+            passages=numbered_passages([self.passages[passage_id] for passage_id in passage_ids]),
+            known=numbered_facts(gist),
+            question=query,
+        )
+        try:
+            reply, _ = ask(self.model, prompt, _Facts)
+        except PromptFailedError as problem:
+            note_problem(problem)
+            return ()
+        return sort_out("", reply.facts).triples

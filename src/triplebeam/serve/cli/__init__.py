@@ -1,5 +1,6 @@
 """The command line. Results go to stdout, everything else to stderr; an error is one line and exit code 2."""
 
+import io
 import os
 import sys
 
@@ -13,6 +14,9 @@ def main() -> None:
     debug = "--debug" in sys.argv
     if debug:
         sys.argv.remove("--debug")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a console that cannot show a character shows a question mark
+            stream.reconfigure(errors="replace")
     try:
         from triplebeam.serve.cli.app import app
 

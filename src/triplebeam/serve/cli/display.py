@@ -29,7 +29,8 @@ _STAGES = {
 
 def out() -> Console:
     """Where results go."""
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    # Where nobody watches, nothing is cut to the width of a terminal.
+    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, soft_wrap=True, width=160)
 
 
 def err() -> Console:
@@ -65,7 +66,11 @@ def progress_bars() -> Iterator[ProgressCallback]:
 
 def snippet(text: str, width: int = 200) -> str:
     """The beginning of a text, on one line."""
-    return textwrap.shorten(text, width, placeholder=" …")
+    line = " ".join(text.split())
+    if len(line) <= width:
+        return line
+    # Between words where there are any: Chinese has no spaces.
+    return textwrap.wrap(line, width - 2)[0] + " …"
 
 
 def draw_hit(
@@ -101,10 +106,16 @@ def _draw_triple(console: Console, triple: Triple, joints: set[str], mine: bool,
     line = Text("      ")
     line.append("╰▶ " if arrow else "   ", style="dim")
     line.append("● " if mine else "○ ", style="green" if mine else "dim")
+    console.print(line.append_text(draw_triple(triple, joints)))
+
+
+def draw_triple(triple: Triple, joints: SizedCollection[str] = ()) -> Text:
+    """A triple on one line; entities among ``joints`` stand out."""
+    line = Text()
     line.append(triple.subject, style="bold yellow" if entity_key(triple.subject) in joints else "")
     line.append(f" ─ {triple.predicate} → ", style="dim")
     line.append(triple.object, style="bold yellow" if entity_key(triple.object) in joints else "")
-    console.print(line)
+    return line
 
 
 def _joints(chain: Chain) -> set[str]:

@@ -1,5 +1,6 @@
 """`triplebeam index`: documents in."""
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -50,20 +51,23 @@ def index(
 
         triplebeam index my.index report.pdf --extractor none
     """
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # a file it cannot read is told by name, with the reason
     if extractor and triples:
         raise BadInputError("--extractor and --triples say two things about where triples come from: give one of them.")
     from triplebeam.assemble import DEFAULT_EMBEDDER, make_embedder, make_extractor
-    from triplebeam.index.build import IndexBuilder
+    from triplebeam.index.build import IndexBuilder, published
     from triplebeam.ingest import read_sources
     from triplebeam.serve.cli.display import progress_bars
     from triplebeam.settings import read_settings
 
     settings = read_settings(embedder=embedder, offline=offline or None)
     documents = read_sources(sources)
+    there = published(folder)
+    embedder_name = settings.embedder or (there.embedder.name if there else DEFAULT_EMBEDDER)
     with progress_bars() as progress:
         builder = IndexBuilder(
             folder=folder,
-            embedder=make_embedder(settings.embedder or DEFAULT_EMBEDDER, settings, progress),
+            embedder=make_embedder(embedder_name, settings, progress),
             extractor=make_extractor(extractor or "local", triples, settings, progress),
             passage_tokens=passage_tokens,
             split_passages=split,

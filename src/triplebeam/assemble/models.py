@@ -1,0 +1,94 @@
+"""Names of embedders, extractors and language models to the objects themselves."""
+
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from triplebeam.assemble.method_names import nearest
+from triplebeam.embed import load_embedder
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError, ModelMissingError
+from triplebeam.extract.extractor import Extractor
+from triplebeam.generate.language_model import LanguageModel
+from triplebeam.progress import Progress, silent
+from triplebeam.settings import Settings
+
+DEFAULT_EMBEDDER = "minilm"
+EXTRACTORS = ("local", "llm", "none")
+#: What a model is for. Extraction and reading may have an endpoint of their own; answering has the main one.
+Role: TypeAlias = Literal["answering", "extraction", "reading"]
+
+HOW_TO_CONFIGURE = (
+    "set TRIPLEBEAM_MODEL (and TRIPLEBEAM_BASE_URL, TRIPLEBEAM_API_KEY for its endpoint),"
+    " or write them into triplebeam.toml"
+)
+
+
+def make_embedder(name: str, settings: Settings, progress: Progress = silent) -> Embedder:
+    """The embedder of that name; its weights are fetched at first use unless ``offline`` forbids it."""
+    return load_embedder(
+        name,
+        settings.home,
+        offline=settings.offline,
+        progress=progress,
+        base_url=settings.base_url,
+        api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+    )
+
+
+def make_model(settings: Settings, role: Role = "answering") -> LanguageModel:
+    """The language model for a role, with its cache, retries and limits; its calls count towards the open accounts."""
+    endpoint = settings.endpoint(role)
+    if not endpoint.model:
+        raise ModelMissingError(f"no language model is configured: {HOW_TO_CONFIGURE}.")
+    from triplebeam.generate.accounting import Accounted
+    from triplebeam.generate.completion_store import CompletionStore
+    from triplebeam.generate.connect import connect
+
+    return Accounted(
+        connect(
+            endpoint.model,
+            base_url=endpoint.base_url,
+            api_key=endpoint.api_key.get_secret_value() if endpoint.api_key else None,
+            timeout=settings.timeout,
+            concurrency=settings.concurrency,
+            requests_per_minute=settings.requests_per_minute,
+            tokens_per_minute=settings.tokens_per_minute,
+            cache=CompletionStore(settings.completions or settings.home / "completions.sqlite"),
+        )
+    )
+
+
+def make_extractor(
+    name: str, triples_file: Path | None, settings: Settings, progress: Progress = silent
+) -> Extractor | None:
+    """The extractor of that name, or the one that takes triples from a file; None for ``none``."""
+    if triples_file:
+        from triplebeam.extract.given import GivenTriples
+
+        return GivenTriples(triples_file)
+    match name:
+        case "none":
+            return None
+        case "local":
+            return _local_extractor(settings, progress)
+        case "llm":
+            return _llm_extractor(settings)
+        case _:
+            raise BadInputError(f"there is no extractor {name!r}{nearest(name, EXTRACTORS)}.")
+
+
+def _local_extractor(settings: Settings, progress: Progress) -> Extractor:
+    from triplebeam.extract.local import LocalExtractor
+    from triplebeam.weights import ENGLISH_PARSER, ensure
+
+    return LocalExtractor(ensure(ENGLISH_PARSER, settings.home, offline=settings.offline, progress=progress))
+
+
+def _llm_extractor(settings: Settings) -> Extractor:
+    from triplebeam.extract.llm import LLMExtractor
+
+    if not settings.endpoint("extraction").model:
+        raise ModelMissingError(
+            f"--extractor llm needs a language model: {HOW_TO_CONFIGURE}; or use --extractor local, which needs none."
+        )
+    return LLMExtractor(make_model(settings, "extraction"), batch_size=4 * settings.concurrency)

@@ -1,0 +1,85 @@
+"""A random sample of passages, extracted to see what a passage costs."""
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from triplebeam.extract.extractor import Extraction
+from triplebeam.extract.llm import LLMExtractor
+from triplebeam.extract.quote import Measured
+from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
+from triplebeam.generate.outcomes import Outcome, outcomes_of
+from triplebeam.passage import Passage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """Passages that were extracted, what came of it and what it cost."""
+
+    extractions: tuple[Extraction, ...]
+    measured: tuple[Measured, ...]
+    usage: Usage
+
+
+def draw_sample(passages: Sequence[Passage], size: int, seed: int) -> list[Passage]:
+    """Passages at random, in the order of the corpus; all of them if there are no more than ``size``."""
+    numbers = random.Random(seed).sample(range(len(passages)), min(size, len(passages)))
+    return [passages[number] for number in sorted(numbers)]
+
+
+def extract_sample(
+    model: LanguageModel, passages: Sequence[Passage], clock: Callable[[], float] = time.perf_counter
+) -> Sample:
+    """Extract passages, no two of them with the same text, as an indexing run would, and note what each costs.
+
+    Prompts are under way side by side, so the time that passed is shared out by the tokens that were written.
+    """
+    watched = _Watched(model)
+    extractor = LLMExtractor(watched)
+    start = clock()
+    extractions = tuple(extractor.extract(passages))
+    seconds = clock() - start
+    usages = [watched.usages[extractor.template.fill(passage=passage.searchable).user] for passage in passages]
+    total = sum(usages, start=Usage())
+    pace = seconds / total.tokens_out if total.tokens_out else 0.0
+    measured = [_measured(passage, usage, pace) for passage, usage in zip(passages, usages, strict=True)]
+    return Sample(extractions=extractions, measured=tuple(measured), usage=total)
+
+
+def _measured(passage: Passage, usage: Usage, pace: float) -> Measured:
+    """What a passage costs, also where a part of it was in the cache and cost nothing now."""
+    return Measured(
+        characters=len(passage.searchable),
+        tokens_in=usage.tokens_in + usage.cached_tokens_in,
+        tokens_out=usage.tokens_out + usage.cached_tokens_out,
+        seconds=None if usage.cached_calls else usage.tokens_out * pace,
+    )
+
+
+@dataclass(frozen=True)
+class _Watched:
+    """A model that notes what the prompts of each passage cost; a correction has the same user's part as the first."""
+
+    model: LanguageModel
+    usages: dict[str, Usage] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        completions = self.model.complete(prompts)
+        self._note(prompts, completions)
+        return completions
+
+    def outcomes(self, prompts: Sequence[Prompt]) -> list[Outcome]:
+        outcomes = outcomes_of(self.model, prompts)
+        self._note(prompts, outcomes)
+        return outcomes
+
+    def _note(self, prompts: Sequence[Prompt], outcomes: Sequence[Outcome]) -> None:
+        for prompt, outcome in zip(prompts, outcomes, strict=True):
+            # What was refused cost nothing.
+            usage = outcome.usage if isinstance(outcome, Completion) else Usage()
+            self.usages[prompt.user] = self.usages.get(prompt.user, Usage()) + usage

@@ -1,0 +1,155 @@
+"""The extraction stage of a build: triples are drawn and kept, failures go into quarantine with their reason.
+
+Two things end it early, and both keep what is done: too large a share of failures, which is an error, and a budget that
+is used up, which is not.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias, TypeVar
+
+from triplebeam.errors import ExtractionError, TriplebeamError
+from triplebeam.extract.extractor import Extraction, Extractor
+from triplebeam.index.store import Store
+from triplebeam.passage import Passage
+from triplebeam.progress import Progress, silent
+
+T = TypeVar("T")
+Numbered: TypeAlias = tuple[int, Passage]
+#: A passage's id, and why its extraction failed.
+Failure: TypeAlias = tuple[str, str]
+
+#: Fewer passages than this say nothing about the share that fails.
+_ENOUGH_TO_JUDGE = 20
+#: As many as the model is asked at a time; a larger batch would make a budget coarse.
+_LARGEST_BATCH = 16
+_QUOTATION = "; it begins with "
+_NUMBER = re.compile(r"\d+")
+
+
+class FailureGroup(NamedTuple):
+    """Passages that failed alike, with the reason of the first."""
+
+    reason: str
+    passage_ids: tuple[str, ...]
+
+
+def grouped(failures: Iterable[Failure]) -> list[FailureGroup]:
+    """Failures by their reason, the commonest first. Numbers and what a reply began with make no difference."""
+    groups: dict[str, list[Failure]] = {}
+    for passage_id, reason in failures:
+        kind = _NUMBER.sub("#", reason.partition(_QUOTATION)[0])
+        groups.setdefault(kind, []).append((passage_id, reason))
+    alike = sorted(groups.values(), key=len, reverse=True)
+    return [FailureGroup(group[0][1], tuple(passage_id for passage_id, _ in group)) for group in alike]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a run may cost, and what it has cost so far, in one currency."""
+
+    limit: float
+    spent: Callable[[], float] = field(repr=False)
+
+
+@dataclass(slots=True)
+class Tally:
+    """What an extraction stage did."""
+
+    waiting: int
+    tried: int = 0
+    without_triples: int = 0
+    failures: list[Failure] = field(default_factory=list)
+
+    @property
+    def left(self) -> int:
+        """Passages that were not taken up."""
+        return self.waiting - self.tried
+
+    def add(self, extractions: Iterable[Extraction]) -> None:
+        """Count some more."""
+        for extraction in extractions:
+            self.tried += 1
+            if extraction.failure is not None:
+                self.failures.append((extraction.passage_id, extraction.failure))
+            elif not extraction.triples:
+                self.without_triples += 1
+
+
+def draw_triples(
+    store: Store,
+    extractor: Extractor,
+    waiting: Sequence[Numbered],
+    *,
+    max_failures: float = 1.0,
+    budget: Budget | None = None,
+    window: int = _LARGEST_BATCH,
+    progress: Progress = silent,
+) -> Tally:
+    """Extract the passages and keep what comes, ``window`` passages a transaction.
+
+    Raises ExtractionError when a larger share than ``max_failures`` fails.
+    """
+    name, tally = extractor.name, Tally(len(waiting))
+    progress("extract", 0, len(waiting))
+    for batch in _affordable(waiting, budget):
+        extractions = zip(batch, extractor.extract(passage for _, passage in batch), strict=True)
+        for done in _windows(extractions, window):
+            with store.transaction():
+                for (number, _), extraction in done:
+                    store.put_extraction(number, extraction, name)
+            tally.add(extraction for _, extraction in done)
+            progress("extract", tally.tried, len(waiting))
+            _check_share(tally, max_failures)
+    return tally
+
+
+def _affordable(waiting: Sequence[Numbered], budget: Budget | None) -> Iterator[Sequence[Numbered]]:
+    """All at once without a budget; else batches that stay within it if they cost no more than the dearest so far.
+
+    Until something was paid for, nothing is known: it begins with single passages, then each batch may double.
+    """
+    if budget is None:
+        yield waiting
+        return
+    start, size, dearest = 0, 1, 0.0
+    while start < len(waiting) and (before := budget.spent()) < budget.limit:
+        if dearest:
+            size = min(2 * size, _LARGEST_BATCH, int((budget.limit - before) / dearest))
+        if not size:
+            return
+        yield waiting[start : start + size]
+        start += size
+        dearest = max(dearest, (budget.spent() - before) / size)
+
+
+def _windows(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Windows of the items. When these end in an error, what came before it comes first."""
+    window: list[T] = []
+    try:
+        for item in items:
+            window.append(item)
+            if len(window) == size:
+                yield window
+                window = []
+    except TriplebeamError:
+        if window:
+            yield window
+        raise
+    if window:
+        yield window
+
+
+def _check_share(tally: Tally, max_failures: float) -> None:
+    failed = len(tally.failures)
+    if tally.tried < _ENOUGH_TO_JUDGE or failed <= max_failures * tally.tried:
+        return
+    commonest = grouped(tally.failures)[0]
+    reason = " ".join(commonest.reason.split())
+    raise ExtractionError(
+        f"the extraction of {failed} of {tally.tried} passages failed, more than the {max_failures:.0%} allowed, so it"
+        f" was stopped; what is done is kept. The commonest reason, {len(commonest.passage_ids)} times: {reason}"
+        " Run `triplebeam doctor` to see what the model can do, then `triplebeam index INDEX --retry-failed`; or allow"
+        " more with --max-failures."
+    )

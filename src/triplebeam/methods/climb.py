@@ -1,0 +1,37 @@
+"""Effort only where it is needed: a cheap agent first, a dear one when the cheap one found no answer."""
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+
+from triplebeam.answer import Agent, Answer, Step
+
+
+@dataclass(frozen=True, kw_only=True)
+class Climb(Agent):
+    """Asks ``first``; where what it read does not answer the question, asks ``then``. All steps are in the trace."""
+
+    first: Agent
+    then: Agent
+
+    def steps(self, question: str) -> Generator[Step, None, Answer]:
+        """The steps of both, numbered through."""
+        cheap = yield from self.first.steps(question)
+        if cheap.text:
+            return cheap
+        dear = yield from _renumbered(self.then.steps(question), after=len(cheap.steps))
+        return replace(
+            dear,
+            steps=(*cheap.steps, *(replace(step, number=step.number + len(cheap.steps)) for step in dear.steps)),
+            usage=cheap.usage + dear.usage,
+            ending=f"one step did not answer it; then {dear.ending}",
+        )
+
+
+def _renumbered(steps: Generator[Step, None, Answer], after: int) -> Generator[Step, None, Answer]:
+    while True:
+        try:
+            step = next(steps)
+        except StopIteration as done:
+            answer: Answer = done.value
+            return answer
+        yield replace(step, number=step.number + after)

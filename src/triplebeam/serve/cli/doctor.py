@@ -1,0 +1,146 @@
+"""`triplebeam doctor`: what works, what does not, and what to do about it."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from triplebeam.serve.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from triplebeam.extract.health import Check
+    from triplebeam.settings import Settings
+
+_MARKS = {"ok": "[green]✔[/green]", "note": "[yellow]–[/yellow]", "broken": "[red]✘[/red]"}
+
+
+def doctor(
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="[INDEX]", help="An index to look at too.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check the language model, the local models and an index: one line each, with what to do.
+
+    A configured model is asked a few small questions, which it may charge for. Leaves with 1 if something is broken;
+    a model that is not configured is not.
+
+    Examples:
+
+        triplebeam doctor
+
+        triplebeam doctor my.index --json
+    """
+    from triplebeam.serve.cli.display import out
+    from triplebeam.settings import read_settings
+
+    checks, console = [], out()
+    for check in _checks(read_settings(), folder):
+        checks.append(check)
+        if not as_json:
+            console.print(f"{_MARKS[check.state]} {check.name:>18}  ", end="")
+            console.print(check.finding + (f" → {check.advice}" if check.advice else ""), markup=False)
+    broken = any(check.state == "broken" for check in checks)
+    if as_json:
+        report = {"healthy": not broken, "checks": [asdict(check) for check in checks]}
+        typer.echo(json.dumps(report, ensure_ascii=False, indent=2))
+    if broken:
+        raise typer.Exit(1)
+
+
+def _checks(settings: "Settings", folder: Path | None) -> "Iterator[Check]":
+    yield from _model(settings)
+    yield _embedder(settings, folder)
+    yield _parser(settings)
+    if folder is not None:
+        yield from _index(folder)
+
+
+def _model(settings: "Settings") -> "Iterator[Check]":
+    """The model for extraction as it is, without cache and retries: what it does now is what is asked."""
+    from triplebeam.assemble import HOW_TO_CONFIGURE
+    from triplebeam.errors import TriplebeamError
+    from triplebeam.extract.health import Check, check_model
+    from triplebeam.generate.openai_compatible import OpenAICompatible
+
+    endpoint = settings.endpoint("extraction")
+    if not endpoint.model:
+        advice = f"search works without one; to ask questions, {HOW_TO_CONFIGURE}"
+        yield Check("language model", "note", "none is configured", advice)
+        return
+    key = endpoint.api_key.get_secret_value() if endpoint.api_key else None
+    try:
+        model = OpenAICompatible(endpoint.model, endpoint.base_url, key, settings.timeout)
+    except TriplebeamError as error:
+        yield Check("language model", "broken", str(error), HOW_TO_CONFIGURE)
+        return
+    yield Check("language model", "ok", f"{endpoint.model} at {endpoint.base_url or 'the default endpoint'}")
+    yield from check_model(model, lambda: model.refused)
+
+
+def _embedder(settings: "Settings", folder: Path | None) -> "Check":
+    from triplebeam.assemble import DEFAULT_EMBEDDER, make_embedder
+    from triplebeam.errors import ModelMissingError, TriplebeamError
+    from triplebeam.extract.health import Check
+    from triplebeam.index.build import published
+
+    there = published(folder) if folder else None
+    name = settings.embedder or (there.embedder.name if there else DEFAULT_EMBEDDER)
+    try:
+        # A check fetches nothing.
+        embedder = make_embedder(name, settings.model_copy(update={"offline": True}))
+        vectors = embedder.embed(["The Elbe flows through Hamburg.", "Hamburg lies on the Elbe."])
+    except ModelMissingError as error:
+        return _not_here("embedder", name, settings, error)
+    except TriplebeamError as error:
+        return Check("embedder", "broken", str(error), "choose another with --embedder, or TRIPLEBEAM_EMBEDDER")
+    likeness = float(vectors[0] @ vectors[1])
+    return Check(
+        "embedder", "ok", f"{name}, {embedder.dimension} dimensions, likeness of two like texts {likeness:.2f}"
+    )
+
+
+def _parser(settings: "Settings") -> "Check":
+    from triplebeam.errors import ModelMissingError
+    from triplebeam.extract.health import Check
+    from triplebeam.weights import ENGLISH_PARSER, ensure
+
+    try:
+        ensure(ENGLISH_PARSER, settings.home, offline=True)
+    except ModelMissingError as error:
+        return _not_here("English parser", ENGLISH_PARSER.name, settings, error)
+    return Check("English parser", "ok", ENGLISH_PARSER.name)
+
+
+def _not_here(check: str, name: str, settings: "Settings", error: Exception) -> "Check":
+    from triplebeam.extract.health import Check
+
+    if settings.offline:
+        return Check(check, "broken", str(error), "run `triplebeam model install` once without TRIPLEBEAM_OFFLINE")
+    advice = "it is fetched at first use, or now by `triplebeam model install`"
+    return Check(check, "note", f"{name} is not in {settings.home} yet", advice)
+
+
+def _index(folder: Path) -> "Iterator[Check]":
+    from triplebeam.errors import TriplebeamError
+    from triplebeam.extract.health import Check
+    from triplebeam.index.opened import Index
+
+    try:
+        counts = Index.open(folder).manifest.counts
+    except TriplebeamError as error:
+        yield Check("index", "broken", str(error))
+        return
+    yield Check("index", "ok", f"{folder}: {counts['passages']:,} passages, {counts['triples']:,} triples")
+    failed, empty = counts["passages_failed"], counts.get("passages_without_triples", 0)
+    if failed:
+        advice = f"run `triplebeam index {folder} --retry-failed`"
+        yield Check("quarantine", "note", f"the extraction of {failed:,} passages failed", advice)
+    else:
+        yield Check("quarantine", "ok", "no passage failed")
+    if empty > counts["passages"] / 5:
+        advice = "look at some of them; index again with a stronger model if they state facts"
+        yield Check("without triples", "note", f"{empty:,} passages gave no triples", advice)

@@ -1,0 +1,64 @@
+"""A triple's predicate, taken apart: the words that carry it, which way it points, and its last preposition."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from triplebeam.support.page import words_of
+from triplebeam.support.words import (
+    ARTICLES,
+    COPULAS,
+    DENIALS,
+    LIGHT,
+    PREPOSITION_GROUPS,
+    SYMMETRIC,
+    is_role,
+    is_verb,
+    stem,
+)
+
+_POSSESSION = frozenset({"has", "have", "had"})
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """What a text must say to carry the relation."""
+
+    stems: tuple[str, ...]
+    """The words that carry it, reduced; empty where there are only light ones."""
+    main: str
+    """The word whose place in the sentence decides who does what; empty where there are only light ones."""
+    backward: bool
+    """The object acts on the subject: "directed by"; "director", which says that the object directs the subject."""
+    preposition: str
+    """The group of its last preposition, before which the object stands; empty where it has none."""
+    denials: frozenset[str]
+    copular: bool
+    possessive: bool
+
+    @property
+    def symmetric(self) -> bool:
+        """Subject and object may change places."""
+        return self.main in SYMMETRIC
+
+
+@lru_cache(maxsize=1024)
+def read_predicate(predicate: str) -> Predicate:
+    """Take a predicate apart."""
+    keys = [word.key for word in words_of(predicate)]
+    carrying = [key for key in keys if key not in LIGHT and key not in DENIALS]
+    main = next((key for key in carrying if is_verb(key)), carrying[-1] if carrying else "")
+    preposition = PREPOSITION_GROUPS.get(keys[-1], "") if keys else ""
+    possessive = bool(_POSSESSION.intersection(keys))
+    if main and is_role(main):
+        backward = not preposition or possessive
+    else:
+        backward = preposition == "agent"
+    return Predicate(
+        stems=tuple(stem(key) for key in carrying),
+        main=stem(main) if main else "",
+        backward=backward,
+        preposition=preposition,
+        denials=DENIALS.intersection(keys),
+        copular=bool(keys) and all(key in COPULAS | ARTICLES for key in keys),
+        possessive=possessive,
+    )

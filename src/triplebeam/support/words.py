@@ -1,0 +1,129 @@
+"""Words of English that the rules know, and the reduction of a word to what its forms share."""
+
+from functools import cache
+
+
+def _listed(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+ARTICLES = _listed("a an the")
+COPULAS = _listed("is was are were be been being am became become becomes remains remained")
+AUXILIARIES = COPULAS | _listed("has have had do does did will would can could may might must shall should")
+#: Prepositions, grouped: two of a group may stand for each other in a relation.
+PREPOSITION_GROUPS = {
+    word: group
+    for group, words in {
+        "place": "in on at within inside during near around since until before after between",
+        "goal": "to into onto toward towards",
+        "origin": "from",
+        "owner": "of",
+        "company": "with alongside against",
+        "agent": "by",
+        "purpose": "for",
+        "role": "as",
+        "way": "through over under across via about along behind beyond above below upon off without",
+    }.items()
+    for word in words.split()
+}
+PREPOSITIONS = frozenset(PREPOSITION_GROUPS)
+CONJUNCTIONS = _listed("and but or while when whereas although though because after before until since as if nor")
+RELATIVES = _listed("who which that whom where whose")
+PRONOUNS = _listed("he she it they his her its their him them")
+#: Words that carry no relation of their own.
+LIGHT = (
+    ARTICLES
+    | AUXILIARIES
+    | PREPOSITIONS
+    | _listed("and or s t also its his her their him it he she they who which that this there where being having")
+    | _listed("one then later now currently both such other")
+)
+#: A statement with one of these before or within it is not made, or not made outright.
+DENIALS = _listed(
+    "not never no neither nor cannot without false falsely denied denies untrue myth hoax rumour rumor rumoured rumored"
+    " supposedly allegedly incorrectly wrongly mistakenly almost nearly refused declined failed instead rather unlike"
+    " if unless might could hypothetical fictional t"
+)
+_IRREGULAR_VERBS = _listed(
+    "born wrote written won led made took taken gave given went gone came became began begun left met sold bought built"
+    " held ran run grew grown fought taught sang sung shot spoke spoken wore drew drawn chose chosen fell found"
+    " lost paid put sent set spent stood told understood saw seen said kept knew known brought broke cut rose shared"
+    " lies lay lives plays starring comprising containing including featuring consisting playing living"
+)
+#: Nouns that are not a person: what "it" and "the film" may stand for.
+THINGS = _listed(
+    "film movie album song single band group novel book series show episode play opera city town village municipality"
+    " county district province state country river lake mountain island company organization organisation university"
+    " school college club team league station channel label magazine newspaper game award ship aircraft language church"
+    " building bridge museum park airport battle war genus species record region area airline stadium festival program"
+    " programme party army institution firm railway road highway software system community commune township poem comic"
+    " documentary manga sitcom musical television drama ceremony tournament competition season treaty act law"
+)
+#: Nouns for a part that someone or something plays towards another: "X is the … of Y".
+_ROLE_NOUNS = _listed(
+    "author architect capital wife husband spouse mother father son daughter brother sister sibling child parent king"
+    " queen president mayor governor captain chairman chairwoman ceo head chief birthplace headquarters subsidiary"
+    " successor predecessor chancellor emperor host birth death creator widow uncle aunt cousin niece nephew"
+    " grandson granddaughter grandfather grandmother"
+)
+_NOT_ROLES = _listed("number member river together other another under however order later former major minor never over")
+
+#: Words that may stand for one another in a relation; the first of a line names them all.
+_EQUIVALENTS = """
+bear born birth birthplace birthdate
+die died dies death dead deceased
+direct directed director directs directing
+write wrote written writes writing author authored writer authors novelist penned
+found founded founder founders founding established establish establishes creator created create creates
+marry married marries marriage wife husband spouse wed widow
+locate located lies lie lay location situated sits stands
+lead led leads leader leading
+win won wins winner winning
+perform performed performs performer performing performance sung sang sings singer
+produce produced produces producer production
+star starred stars starring
+play played plays player playing
+release released releases releasing
+child son daughter children sons daughters
+parent father mother parents
+sibling brother sister siblings
+own owned owns owner ownership
+belong belongs belonged part member
+begin began begun begins started start starts
+build built builds builder constructed construction
+compose composed composer composes
+population inhabitants populated
+"""
+SYMMETRIC = frozenset({"marry", "sibling"})
+_CANONICAL = {word: line.split()[0] for line in _EQUIVALENTS.strip().splitlines() for word in line.split()}
+_SUFFIXES = ("ingly", "edly", "ations", "ation", "ings", "ing", "ied", "ies", "ers", "ors", "ed", "er", "or", "es", "s")
+_SHORTEST_STEM = 3
+
+
+@cache
+def stem(word: str) -> str:
+    """What the forms of a word, and its equivalents in a relation, share."""
+    if word in _CANONICAL:
+        return _CANONICAL[word]
+    if not word.isalpha():
+        return word
+    for suffix in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= _SHORTEST_STEM and not word.endswith("ss"):
+            word = word[: -len(suffix)]
+            break
+    if len(word) > _SHORTEST_STEM and word[-1] == word[-2] and word[-1] not in "sl":
+        word = word[:-1]
+    word = word[:-1] if word.endswith(("e", "y")) and len(word) > _SHORTEST_STEM else word
+    return _CANONICAL.get(word, word)
+
+
+def is_verb(word: str) -> bool:
+    """Looks like a verb: auxiliaries, past forms."""
+    return word in AUXILIARIES or word in _IRREGULAR_VERBS or (word.endswith("ed") and len(word) > 4)
+
+
+def is_role(word: str) -> bool:
+    """Names a part that one entity plays towards another: "director", "wife", "capital"."""
+    if word in _ROLE_NOUNS:
+        return True
+    return len(word) > 4 and word.endswith(("er", "or")) and word not in _NOT_ROLES and word not in LIGHT

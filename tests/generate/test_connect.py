@@ -1,0 +1,63 @@
+"""All parts in their places."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dependable import KEY
+from loopback_endpoint import Endpoint, chat_completion
+
+from triplebeam.errors import BadInputError, EndpointError
+from triplebeam.generate.completion_store import CompletionStore
+from triplebeam.generate.connect import connect
+from triplebeam.generate.language_model import Prompt, Usage
+from triplebeam.generate.metered import Meter
+
+PROMPTS = [Prompt(system="s", user=str(number), max_tokens=50) for number in range(4)]
+
+
+def test_a_connection_retries_limits_counts_and_remembers(endpoint: Endpoint, tmp_path: Path) -> None:
+    endpoint.headers["Retry-After"] = "0"
+    endpoint.answer = lambda request: (
+        (429, {}) if len(endpoint.requests) == 1 else (200, chat_completion(request["messages"][1]["content"]))
+    )
+    meter, heard = Meter(), list[str]()
+    with CompletionStore(tmp_path / "completions.sqlite") as cache:
+        model = connect(
+            "m",
+            base_url=endpoint.base_url,
+            api_key=KEY,
+            requests_per_minute=1000,
+            tokens_per_minute=100_000,
+            cache=cache,
+            meter=meter,
+            notify=heard.append,
+        )
+        for _ in range(2):
+            assert [completion.text for completion in model.complete(PROMPTS)] == ["0", "1", "2", "3"]
+    assert len(endpoint.requests) == 5
+    assert len(heard) == 1
+    assert meter.usage == Usage(
+        calls=4, tokens_in=44, tokens_out=28, cached_calls=4, cached_tokens_in=44, cached_tokens_out=28
+    )
+    assert KEY not in repr(model)
+
+
+def test_a_thinking_model_is_given_room_and_parameters(endpoint: Endpoint, tmp_path: Path) -> None:
+    endpoint.says("x")
+    settings: dict[str, Any] = {"base_url": endpoint.base_url, "parameters": {"reasoning_effort": "low"}}
+    with CompletionStore(tmp_path / "completions.sqlite") as cache:
+        for limit in (None, 20, 4000):
+            connect("m", cache=cache, max_tokens=limit, **settings).complete(PROMPTS[:1])
+        assert [request["max_tokens"] for request in endpoint.requests] == [50, 4000]
+        assert endpoint.requests[0]["reasoning_effort"] == "low"
+        connect("m", cache=cache, max_tokens=4000, **settings).complete([Prompt(system="s", user="u")])
+        assert "max_tokens" not in endpoint.requests[-1]
+
+
+def test_what_cannot_work_is_said_before_anything_is_asked(endpoint: Endpoint) -> None:
+    with pytest.raises(EndpointError, match="no API key"):
+        connect("m").complete(PROMPTS)
+    for settings in ({"timeout": 0}, {"concurrency": 0}, {"requests_per_minute": 0}, {"base_url": "localhost"}):
+        with pytest.raises(BadInputError):
+            connect("m", **settings)  # type: ignore[arg-type]
