@@ -84,7 +84,8 @@ def clocked() -> Iterator[Clock]:
 
 def measure(collection: assemble.Collection, method: str, questions: list[str]) -> tuple[list[float], dict[str, float]]:
     """Seconds of each question, and of each part over all of them."""
-    collection.search(questions[-1], method, 10)  # files are mapped, models loaded
+    for hit in collection.search(questions[-1], method, 10):  # files are mapped, models loaded
+        collection.passages[hit.passage_id]
     walls = []
     with clocked() as clock:
         retriever = collection.retriever(method)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
-from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -79,6 +79,11 @@ class Settings(BaseSettings):
         )
         key = own.api_key or (self.api_key if own.base_url in (None, self.base_url) else None)
         return Endpoint(own.model or self.model, own.base_url or self.base_url, key)
+
+    @field_validator("home", "completions")
+    @classmethod
+    def _expand_home(cls, path: Path | None) -> Path | None:
+        return path.expanduser() if path else None
 
     @classmethod
     def settings_customise_sources(

@@ -4,7 +4,6 @@ import gzip
 import json
 import os
 import random
-from collections.abc import Sequence
 from itertools import count, islice
 from pathlib import Path
 
@@ -21,8 +20,10 @@ def write(path: Path, data: str | bytes = "Some text.") -> Path:
     return path
 
 
-def ids(readings: Sequence[Reading]) -> list[str]:
-    return [reading.id for reading in readings if isinstance(reading, Document)]
+def ids(readings: list[Reading], folder: Path | None = None) -> list[str]:
+    """The documents' ids; those under ``folder`` from there on."""
+    named = [reading.id for reading in readings if isinstance(reading, Document)]
+    return [id_.removeprefix(f"{folder.as_posix()}/") if folder else id_ for id_ in named]
 
 
 def read(*paths: Path) -> list[Reading]:
@@ -56,22 +57,27 @@ def test_a_folder_is_read_in_order_without_what_is_hidden(tmp_path: Path) -> Non
     ]:
         write(docs / name)
     readings = read(docs)
-    assert ids(readings) == ["docs/C.TXT", "docs/a/a b.txt", "docs/a/z.md", "docs/b.txt"]
+    assert ids(readings, tmp_path) == ["docs/C.TXT", "docs/a/a b.txt", "docs/a/z.md", "docs/b.txt"]
     skipped = [reading for reading in readings if isinstance(reading, Skipped)]
     assert skipped == [Skipped(str(docs / "a/x.bin")), Skipped(str(docs / "photo.jpg"))]
 
 
-def test_a_file_named_directly_has_its_name_as_id_and_title(tmp_path: Path) -> None:
-    assert only(write(tmp_path / ".deep/my notes.txt")) == Document(
-        id="my notes.txt", text="Some text.", title="my notes"
-    )
+def test_a_file_has_its_path_as_id_and_its_name_as_title(tmp_path: Path) -> None:
+    path = write(tmp_path / ".deep/my notes.txt")
+    assert only(path) == Document(id=path.as_posix(), text="Some text.", title="my notes")
 
 
-def test_the_working_folder_has_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path / "docs/inner/a.txt")
+def test_files_of_one_name_in_two_folders_are_two_documents(tmp_path: Path) -> None:
+    one, two = write(tmp_path / "a/readme.txt"), write(tmp_path / "b/readme.txt")
+    assert ids(read(one, two), tmp_path) == ["a/readme.txt", "b/readme.txt"]
+
+
+def test_a_path_is_an_id_as_it_was_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / "docs/inner/a.txt")
     monkeypatch.chdir(tmp_path / "docs/inner")
-    assert ids(read(Path())) == ["inner/a.txt"]
-    assert ids(read(Path(".."))) == ["docs/inner/a.txt"]
+    assert ids(read(Path())) == ["a.txt"]
+    assert ids(read(Path("..//inner/./"))) == ["../inner/a.txt"]
+    assert ids(list(read_sources([path]))) == [path.as_posix()]
 
 
 def test_every_ending_of_the_table_has_a_reader(tmp_path: Path) -> None:
@@ -85,7 +91,7 @@ def test_a_missing_path_is_refused_before_anything_is_read(tmp_path: Path) -> No
 
 def test_deep_folders_are_read(tmp_path: Path) -> None:
     write(tmp_path / "docs" / Path(*["d"] * 150) / "a.txt")
-    assert ids(read(tmp_path / "docs")) == ["docs/" + "d/" * 150 + "a.txt"]
+    assert ids(read(tmp_path / "docs"), tmp_path) == ["docs/" + "d/" * 150 + "a.txt"]
 
 
 def test_links_are_followed_and_loops_end(tmp_path: Path) -> None:
@@ -95,7 +101,7 @@ def test_links_are_followed_and_loops_end(tmp_path: Path) -> None:
     (tmp_path / "docs/link").symlink_to(tmp_path / "elsewhere")
     (tmp_path / "docs/self.txt").symlink_to(tmp_path / "docs/self.txt")
     readings = read(tmp_path / "docs")
-    assert ids(readings) == ["docs/a/one.txt", "docs/link/two.txt"]
+    assert ids(readings, tmp_path) == ["docs/a/one.txt", "docs/link/two.txt"]
     assert [str(reading) for reading in readings if isinstance(reading, Unreadable)] == [
         f"{tmp_path}/docs/self.txt: it is no regular file, but a broken link, a pipe or a device"
     ]
@@ -132,10 +138,11 @@ def test_the_others_go_on(tmp_path: Path) -> None:
 
 
 def test_the_second_document_with_an_id_is_told(tmp_path: Path) -> None:
-    first, second = write(tmp_path / "one/a.txt"), write(tmp_path / "two/a.txt")
+    row = '{"id": "a", "text": "Some text."}'
+    first, second = write(tmp_path / "one.jsonl", row), write(tmp_path / "two.jsonl", row)
     readings = read(first, second)
-    assert ids(readings) == ["a.txt"]
-    assert readings[1] == Unreadable(str(second), "an earlier document has the same id, 'a.txt'; rename one of the two")
+    assert ids(readings) == ["a"]
+    assert readings[1] == Unreadable(str(second), "an earlier document has the same id, 'a'; rename one of the two", 1)
 
 
 def test_json_lines_are_passages_with_their_ids(tmp_path: Path) -> None:
@@ -149,7 +156,7 @@ def test_json_lines_are_passages_with_their_ids(tmp_path: Path) -> None:
     assert read(write(tmp_path / "a.jsonl", data)) == [
         Document(id="7", text="one", title="T", metadata={"year": "1999", "tags": '["a"]'}, is_passage=True),
         Document(id="x", text="two 🙂", is_passage=True),
-        Document(id="a.jsonl:4", text="three", is_passage=True),
+        Document(id=f"{tmp_path.as_posix()}/a.jsonl:4", text="three", is_passage=True),
         Document(id="0", text="lone \ufffd surrogate", is_passage=True),
     ]
 
@@ -194,7 +201,7 @@ def test_of_a_beir_folder_only_the_corpus_is_read(tmp_path: Path, name: str) -> 
     write(tmp_path / "beir" / name, gzip.compress(row) if name.endswith("gz") else row)
     write(tmp_path / "beir/queries.jsonl", '{"_id": "q", "text": "question"}')
     write(tmp_path / "beir/qrels/test.tsv", "q\tMED-10\t1")
-    assert ids(read(tmp_path / "beir")) == ["MED-10", f"beir/{name}:2"]
+    assert ids(read(tmp_path / "beir"), tmp_path) == ["MED-10", f"beir/{name}:2"]
     assert len(read(tmp_path / "beir")) == 2
 
 

@@ -91,14 +91,14 @@ def _total(sample: Sequence[Measured], costs: Sequence[float], population: Seque
     if rest <= 0:
         return Interval(known, known, known)
     centred = lengths - lengths.mean()
-    spread = float(centred @ centred)
-    slope = float(centred @ values) / spread if spread else 0.0
+    spread = float(centred @ centred) or math.inf  # passages of one length: a level line
+    slope = float(centred @ values) / spread
     # How far the mean length of the passages that were not sampled is from the sample's.
     shift = (sum(population) - lengths.sum()) / rest - lengths.mean()
     predicted = rest * (float(values.mean()) + slope * shift)
-    leverage = 1 / len(values) + (centred**2 / spread if spread else 0.0)
+    leverage = 1 / len(values) + centred**2 / spread
     residuals = (values - values.mean() - slope * centred) / np.maximum(1 - leverage, 1e-9)
-    weights = rest * (1 / len(values) + (shift * centred / spread if spread else 0.0))
+    weights = rest * (1 / len(values) + shift * centred / spread)
     variance = float((weights**2) @ (residuals**2)) + rest * float((residuals**2).mean())
     half = float(student.ppf((1 + _LEVEL) / 2, len(values) - 2)) * math.sqrt(variance)
     return Interval(known + predicted, known + max(0.0, predicted - half), known + predicted + half)

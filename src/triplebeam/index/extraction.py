@@ -93,7 +93,7 @@ def draw_triples(
     """
     name, tally = extractor.name, Tally(len(waiting))
     progress("extract", 0, len(waiting))
-    for batch in _affordable(waiting, budget):
+    for batch in affordable_batches(waiting, budget):
         extractions = zip(batch, extractor.extract(passage for _, passage in batch), strict=True)
         for done in _windows(extractions, window):
             with store.transaction():
@@ -105,7 +105,7 @@ def draw_triples(
     return tally
 
 
-def _affordable(waiting: Sequence[Numbered], budget: Budget | None) -> Iterator[Sequence[Numbered]]:
+def affordable_batches(waiting: Sequence[T], budget: Budget | None) -> Iterator[Sequence[T]]:
     """All at once without a budget; else batches that stay within it if they cost no more than the dearest so far.
 
     Until something was paid for, nothing is known: it begins with single passages, then each batch may double.

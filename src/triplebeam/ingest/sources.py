@@ -1,5 +1,6 @@
 """Walk what the user names (folders, files, BEIR folders) and read it, one document at a time."""
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -17,7 +18,8 @@ _HIDDEN = (".", "~$")  # "~$report.docx" is the lock that Word keeps beside an o
 def read_sources(paths: Sequence[Path]) -> Iterator[Reading]:
     """Read every source in turn, lazily. What cannot be read is told and the rest goes on.
 
-    A file's id is its path from the named folder on, with the folder's name first; a file named directly has its name.
+    A file's id is its path as the user named it, such as ``docs/guide/start.md``: two files of one name in two folders
+    are two documents, and the same command run again means the same documents.
     A folder with a BEIR corpus at its top is read as that corpus alone.
     """
     for path in paths:
@@ -41,13 +43,15 @@ def _read_all(paths: Sequence[Path]) -> Iterator[Reading]:
 def _files(source: Path) -> Iterator[tuple[Path | Unreadable, str]]:
     """The files of one source, each with its id."""
     if not source.is_dir():
-        yield source, storable(source.name)
+        yield source, _id(source)
         return
-    folder_name = source.name if source.name not in ("", "..") else source.resolve().name
     corpus = next((source / name for name in _BEIR_CORPORA if (source / name).is_file()), None)
     for path in _walk(source) if corpus is None else [corpus]:
-        inside = "" if isinstance(path, Unreadable) else path.relative_to(source).as_posix()
-        yield path, storable(f"{folder_name}/{inside}".lstrip("/"))
+        yield path, "" if isinstance(path, Unreadable) else _id(path)
+
+
+def _id(path: Path) -> str:
+    return storable(Path(os.path.normpath(path)).as_posix())
 
 
 def _walk(folder: Path) -> Iterator[Path | Unreadable]:

@@ -15,9 +15,9 @@ from triplebeam.support.words import (
     PREPOSITIONS,
     RELATIVES,
     is_role,
-    is_verb,
 )
 
+_NEAR = 3
 _SUBJECTS = frozenset({"he", "she", "it", "they", "i", "we"})
 _OWNERS = frozenset({"his", "her", "its", "their"})
 _BORDERS = frozenset(",;:(—")
@@ -31,7 +31,9 @@ class Reading(NamedTuple):
     preposition: str = ""
 
 
-def read_between(words: Sequence[Word], sentence: Sentence, first: Mention, trigger: int, second: Mention) -> Reading | None:
+def read_between(
+    words: Sequence[Word], sentence: Sentence, first: Mention, trigger: int, second: Mention
+) -> Reading | None:
     """Entity, relation word, entity: what is said, or None where the word may belong to another pair."""
     if not subject_of(words, sentence, first, trigger) or not reaches(words, trigger, second):
         return None
@@ -45,7 +47,8 @@ def read_between(words: Sequence[Word], sentence: Sentence, first: Mention, trig
     if place == trigger + 1:  # "A, director of B"
         return Reading(backward=False, preposition=preposition)
     has = any(word.key in ("has", "had", "have", "with") for word in words[first.last : trigger])
-    if not place and (owns(words, first) or has or trigger + 1 == second.first):  # "A's director B"
+    near = trigger + 1 == second.first and trigger - first.last <= _NEAR
+    if not place and (owns(words, first) or has or near):  # "A's director B"
         return Reading(backward=True)
     return None
 
@@ -54,10 +57,10 @@ def subject_of(words: Sequence[Word], sentence: Sentence, entity: Mention, trigg
     """The entity before a relation word is what the word is said of."""
     between = words[entity.last : trigger]
     if owns(words, entity):
-        return trigger - entity.last <= 3 and (is_role(words[trigger].key) or not is_verb(words[trigger].key))
+        return trigger - entity.last <= 3 and (is_role(words[trigger].key) or not words[trigger].verb)
     if not _stands_as_subject(words, sentence, entity):
         return len(between) <= 4 and all(word.key in _BETWEEN or word.key.endswith("ly") for word in between)
-    if between and is_verb(words[trigger].key) and _is_name(words[trigger - 1]) and words[trigger].gap == " ":
+    if between and words[trigger].verb and _is_name(words[trigger - 1]) and words[trigger].gap == " ":
         return False  # "A … at the B located in C": located is said of B
     return not _new_clause(words, entity.last, trigger)
 
@@ -65,14 +68,14 @@ def subject_of(words: Sequence[Word], sentence: Sentence, entity: Mention, trigg
 def reaches(words: Sequence[Word], trigger: int, entity: Mention) -> bool:
     """No other verb and no new clause stands between a relation word and the entity after it."""
     place = trigger + 1
-    while place < entity.first and (words[place].key == "and" or words[place].gap.startswith(",") or is_verb(words[place].key)):
+    while place < entity.first and (words[place].key == "and" or words[place].gap.startswith(",") or words[place].verb):
         if words[place].key in AUXILIARIES and not is_role(words[trigger].key):
             return False
-        if not (is_verb(words[place].key) or words[place].key == "and"):
+        if not (words[place].verb or words[place].key == "and"):
             break
         place += 1
     rest = words[place : entity.first]
-    if any(is_verb(word.key) or word.key in RELATIVES | _SUBJECTS for word in rest):
+    if any(word.verb or word.key in RELATIVES | _SUBJECTS for word in rest):
         return False
     if any(mark in word.gap for word in words[trigger + 1 : entity.last] for mark in ";:"):
         return False
@@ -92,7 +95,7 @@ def owns(words: Sequence[Word], entity: Mention) -> bool:
 
 
 def defines(words: Sequence[Word], sentence: Sentence, subject: Mention, kind: Mention) -> bool:
-    """"A is a kind", "A, a kind," or "the kind A"."""
+    """Whether it says "A is a kind", "A, a kind," or "the kind A"."""
     if kind.last == subject.first:
         return words[subject.first].gap == " "
     if subject.last > kind.first:
@@ -108,20 +111,28 @@ def defines(words: Sequence[Word], sentence: Sentence, subject: Mention, kind: M
     elif not subject_of(words, sentence, subject, copula):
         return False
     rest = words[copula + 1 : kind.first]
-    return not any(is_verb(word.key) or word.key in PREPOSITIONS | RELATIVES for word in rest) and not owns(words, kind)
+    return not any(word.verb or word.key in PREPOSITIONS | RELATIVES for word in rest) and not owns(words, kind)
 
 
 def lies_in(words: Sequence[Word], sentence: Sentence, inner: Mention, outer: Mention) -> bool:
-    """"A in B", "A is a town in B", "A, B"."""
+    """Whether it says "A in B", "A is a town in B" or "A, B"."""
     if inner.last > outer.first:
         return False
     if inner.last == outer.first:
         return words[outer.first].gap == ", "
     between = words[inner.last : outer.first]
-    verbs = [word for word in between if is_verb(word.key) and word.key not in COPULAS]
+    verbs = [word for word in between if word.verb and word.key not in COPULAS]
     place = preposition_before(words, outer, inner.last - 1)
     kept = all(word.key in ("in", "of", "on") for word in between if word.key in PREPOSITIONS)
-    if verbs or not place or words[place].key == "of" or not kept or not subject_of(words, sentence, inner, place):
+    said_of = place - inner.last <= _NEAR or any(word.key in COPULAS for word in between)
+    if (
+        verbs
+        or not said_of
+        or not place
+        or words[place].key == "of"
+        or not kept
+        or not subject_of(words, sentence, inner, place)
+    ):
         return False
     return not owns(words, outer) and not any(word.key in RELATIVES for word in between)
 
@@ -135,7 +146,7 @@ def _stands_as_subject(words: Sequence[Word], sentence: Sentence, entity: Mentio
             return word.key.isdecimal() and place < entity.first  # "In 1903 the firm …"
         if before.key in CONJUNCTIONS:
             return True
-        if is_verb(before.key):
+        if before.verb:
             return False
     return True
 
@@ -152,7 +163,7 @@ def _new_clause(words: Sequence[Word], start: int, trigger: int) -> bool:
         if ";" in word.gap or foreign or word.key in _SUBJECTS:
             return True
         after = words[place + 2] if following.key in ARTICLES and place + 2 < len(words) else following
-        if word.key in CONJUNCTIONS and (_is_name(after) or after.key in _SUBJECTS) and place + 1 < trigger:
+        if word.key in CONJUNCTIONS - {"or"} and (_is_name(after) or after.key in _SUBJECTS) and place + 1 < trigger:
             return True
     return False
 

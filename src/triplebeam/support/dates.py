@@ -5,7 +5,20 @@ from typing import NamedTuple
 
 from triplebeam.support.page import Word
 
-_MONTHS = "january february march april may june july august september october november december".split()
+_MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
 _MONTH = {name[:length]: n for n, name in enumerate(_MONTHS, 1) for length in (3, len(name))}
 _ORDINALS = ("st", "nd", "rd", "th")
 _LONGEST = 3

@@ -8,17 +8,21 @@ from typing import NamedTuple
 from triplebeam.support.dates import read_date
 from triplebeam.support.page import Page, Word, without_article, words_of
 from triplebeam.support.stand_ins import is_title, stand_ins
-from triplebeam.support.words import ARTICLES, LIGHT, PREPOSITIONS, is_verb
+from triplebeam.support.words import ARTICLES, LIGHT, PREPOSITIONS, listed
 
 #: Words that are no name by themselves, though they stand in many: "Lake Michigan" is not "Michigan".
-_GENERIC = frozenset(
-    "north south east west northern southern eastern western new old great upper lower central lake river mount mountain"
-    " battle university college school house county city town state states united national international royal saint st"
-    " san santa los las el la de le company records band group club league union republic kingdom empire party church"
-    " museum park island islands street road bridge fort cape port war first second american british french german jr"
-    " sr president king queen prince princess sir lord lady pope emperor association society institute council court"
-    " center centre hall theatre theater press award awards festival series film album army navy force station".split()
+_GENERIC = listed(
+    "north south east west northern southern eastern western new old great upper lower central lake river mount"
+    " mountain battle university college school house county city town state states united national international royal"
+    " saint st san santa los las el la de le company records band group club league union republic kingdom empire party"
+    " church museum park island islands street road bridge fort cape port war first second american british french"
+    " german jr sr president king queen prince princess sir lord lady pope emperor association society institute"
+    " council court center centre hall theatre theater press award awards festival series film album army navy force"
+    " station harbour harbor bay sea ocean valley hill hills beach heights language corporation inc ltd airport stadium"
+    " district"
 )
+#: Behind these, the words before name the same thing: "EmArcy" is "EmArcy Records".
+_KINDS = listed("company records corporation inc ltd language band")
 _WIDEST_SKIP = 3
 _LONGEST_DATE = 4
 
@@ -36,6 +40,8 @@ def mentions_of(entity: str, page: Page) -> list[Mention]:
     name = without_article(words_of(entity))
     if not name:
         return []
+    if is_title(name, page) and len(name) == len(page.title_words):
+        name = page.title_words  # with the title's capitals
     found = [*_dates(name, page), *_verbatim(name, page)]
     found = found or list(_loose(name, page))
     if found or is_title(name, page):
@@ -53,9 +59,9 @@ def _verbatim(name: Sequence[Word], page: Page) -> Iterator[Mention]:
     keys, words = [word.folded for word in name], page.words
     for first in range(len(words) - len(keys) + 1):
         last = first + len(keys)
-        if words[first].folded == keys[0] and [word.folded for word in words[first:last]] == keys:
-            if _stands_alone(words, first, last, name):
-                yield Mention(first, last)
+        same = words[first].folded == keys[0] and [word.folded for word in words[first:last]] == keys
+        if same and _stands_alone(words, first, last, name):
+            yield Mention(first, last)
 
 
 def _stands_alone(words: Sequence[Word], first: int, last: int, name: Sequence[Word]) -> bool:
@@ -101,7 +107,7 @@ def _follow(carrying: Sequence[Word], words: Sequence[Word], first: int, end: in
     for wanted in carrying[1:]:
         place += 1
         while place < end and words[place].folded != wanted.folded:
-            if skips == 0 or is_verb(words[place].key) or (wanted.capital and words[place].key == "and"):
+            if skips == 0 or words[place].verb or (wanted.capital and words[place].key == "and"):
                 return 0
             skips -= words[place].key not in ARTICLES
             place += 1
@@ -115,14 +121,19 @@ def _parts(name: Sequence[Word], page: Page) -> Iterator[Mention]:
     if len(name) < 2 or not all(word.capital and word.key not in LIGHT for word in name):
         return
     whole = [word.folded for word in name]
-    for part in {whole[-1]: name[-1], whole[0]: name[0]}.values():
-        others = [run for run in page.names if part.folded in {w.folded for w in run} and not _same(run, whole)]
-        unclear = bool(others) and not (part is name[-1] and is_title(name, page))
-        if part.key in _GENERIC or len(part.key) < 3 or part.key.isdecimal() or unclear:
-            continue
-        for place, word in enumerate(page.words):
-            if word.folded == part.folded and word.capital and _stands_alone(page.words, place, place + 1, [part]):
-                yield Mention(place, place + 1)
+    if not any(word.key in _GENERIC for word in name):
+        part = name[-1]
+    elif len(name) == 2 and name[1].key in _KINDS:
+        part = name[0]
+    else:
+        return
+    others = [run for run in page.names if part.folded in {word.folded for word in run} and not _same(run, whole)]
+    unclear = bool(others) and not (part is name[-1] and is_title(name, page))
+    if unclear or len(part.key) < 3 or part.key.isdecimal():
+        return
+    for place, word in enumerate(page.words):
+        if word.folded == part.folded and word.capital and _stands_alone(page.words, place, place + 1, [part]):
+            yield Mention(place, place + 1)
 
 
 def _same(run: Sequence[Word], whole: Sequence[str]) -> bool:

@@ -6,13 +6,11 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from triplebeam.ingest.sentences import sentence_spans
-from triplebeam.support.words import ARTICLES, LIGHT, stem
+from triplebeam.support.words import ARTICLES, LIGHT, is_verb, stem
 
 _WORD = re.compile(r"\d+(?:,\d{3})+(?!\d)|[^\W_]+")
-_NUMBERS = {
-    word: str(number)
-    for number, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), start=1)
-}
+_NUMBER_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_NUMBERS = {word: str(number) for number, word in enumerate(_NUMBER_WORDS, start=1)}
 _BRACKETED = re.compile(r"\s*\([^)]*\)\s*$")
 
 
@@ -35,6 +33,12 @@ class Word(NamedTuple):
         """The key without a plural ending, a number in digits: what two mentions of an entity are compared by."""
         key = _NUMBERS.get(self.key, self.key.replace(",", ""))
         return key[:-1] if key.endswith("s") and len(key) > 3 else key
+
+    @property
+    def verb(self) -> bool:
+        """Looks like a verb; a name ("United Artists") and a compound ("census-designated") do not."""
+        opens = self.gap != " "
+        return self.gap != "-" and (opens or not self.capital) and is_verb(self.key)
 
     @property
     def stem(self) -> str:

@@ -16,6 +16,7 @@ from triplebeam.support.words import (
     stem,
 )
 
+_EVENTS = frozenset({"birthplace", "birthdate", "birth", "death"})
 _POSSESSION = frozenset({"has", "have", "had"})
 
 
@@ -49,10 +50,10 @@ def read_predicate(predicate: str) -> Predicate:
     main = next((key for key in carrying if is_verb(key)), carrying[-1] if carrying else "")
     preposition = PREPOSITION_GROUPS.get(keys[-1], "") if keys else ""
     possessive = bool(_POSSESSION.intersection(keys))
-    if main and is_role(main):
-        backward = not preposition or possessive
-    else:
-        backward = preposition == "agent"
+    if main in _EVENTS and not preposition:  # "birthplace", "place of birth": born in
+        carrying, preposition = [main], "place"
+    as_role = bool(main) and is_role(main)
+    backward = (not preposition or possessive) if as_role and main not in _EVENTS else preposition == "agent"
     return Predicate(
         stems=tuple(stem(key) for key in carrying),
         main=stem(main) if main else "",

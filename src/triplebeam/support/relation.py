@@ -6,9 +6,11 @@ from triplebeam.support.clause import Reading, defines, lies_in, owns, prepositi
 from triplebeam.support.mentions import Mention
 from triplebeam.support.page import Page, Sentence, Word
 from triplebeam.support.predicate import Predicate
-from triplebeam.support.words import COPULAS, DENIALS, PREPOSITION_GROUPS, is_verb
+from triplebeam.support.words import COPULAS, DENIALS, PREPOSITION_GROUPS
 
 _MAY_LACK = frozenset({"goal", "company", "owner", "role"})
+#: "The film stars him" says that he "starred in" it.
+_CASTING = frozenset({"star", "featur"})
 _DASHES = frozenset("-–—")
 _INTRODUCTION = 2
 #: First and last word (not included) of what carries the relation, its entities included.
@@ -18,31 +20,26 @@ Extent = tuple[int, int]
 def extents(
     page: Page, sentence: Sentence, subject: Mention, object_: Mention, predicate: Predicate, *, dated: bool
 ) -> Iterator[Extent]:
-    """The stretches of a sentence that carry the relation between these two mentions. ``dated``: the object is a date."""
+    """The stretches of a sentence that carry the relation between two mentions; ``dated``: the object is a date."""
     if sentence.question or max(subject.first, object_.first) < min(subject.last, object_.last):
         return
     first, last = min(subject.first, object_.first), max(subject.last, object_.last)
-    if not predicate.stems:
-        if _light(page.words, sentence, subject, object_, predicate) and _as_stated(page, sentence, last, predicate):
-            yield first, last
-        return
+    bare = _light if not predicate.stems else _without_trigger
+    carried = bare(page, sentence, subject, object_, predicate, dated)
+    if carried and _as_stated(page, sentence, subject, object_, last, predicate):
+        yield first, last
     for trigger in _triggers(page, sentence, subject, object_, predicate):
         others = _others(page, sentence, subject, object_, trigger, predicate)
         if others is None or not _fits(page.words, sentence, subject, trigger, object_, predicate, dated):
             continue
         places = [first, last - 1, trigger, *others]
-        if _as_stated(page, sentence, max(places) + 1, predicate):
+        if _as_stated(page, sentence, subject, object_, max(places) + 1, predicate):
             yield min(places), max(places) + 1
-    if _without_trigger(page, sentence, subject, object_, predicate, dated):
-        if _as_stated(page, sentence, last, predicate):
-            yield first, last
 
 
 def _triggers(page: Page, sentence: Sentence, subject: Mention, object_: Mention, predicate: Predicate) -> list[int]:
     taken = {*range(subject.first, subject.last), *range(object_.first, object_.last)}
-    return [
-        n for n in range(sentence.first, sentence.last) if n not in taken and page.words[n].stem == predicate.main
-    ]
+    return [n for n in range(sentence.first, sentence.last) if n not in taken and page.words[n].stem == predicate.main]
 
 
 def _others(
@@ -84,6 +81,8 @@ def _agrees(reading: Reading, predicate: Predicate, dated: bool, *, swapped: boo
     """What is read is what the predicate says. ``swapped``: the sentence has the triple's object first."""
     if predicate.symmetric and reading.preposition in ("", "goal", "company", "owner"):
         return True
+    if swapped and predicate.main in _CASTING:
+        return {reading.preposition, predicate.preposition} == {"", "place"}
     if swapped:
         plain = {reading.preposition, predicate.preposition} <= {"", "agent", "owner"}
         return reading.backward != predicate.backward and plain
@@ -105,18 +104,18 @@ def _opening(
     predicate: Predicate,
     dated: bool,
 ) -> bool:
-    """"Born in B, A …", "Directed by B, A …"; "The capital of A is B"."""
+    """Say it first: "Born in B, A …", "Directed by B, A …"; "The capital of A is B"."""
     first, second = sorted((subject, object_))
     inner, between = words[trigger + 1 : first.first], words[first.last : second.first]
-    if len(inner) > 3 or any(is_verb(word.key) for word in inner):
+    if len(inner) > 3 or any(word.verb for word in inner):
         return False
     place = preposition_before(words, first, trigger)
     preposition = PREPOSITION_GROUPS[words[place].key] if place else ""
     if preposition == "owner" and between and between[0].key in COPULAS and len(between) <= 3:
         return subject == (first if predicate.backward or not predicate.preposition else second)
-    at_start = trigger - sentence.first < _INTRODUCTION and is_verb(words[trigger].key)
+    at_start = trigger - sentence.first < _INTRODUCTION and words[trigger].verb
     comma = "," in words[second.first].gap or any("," in word.gap for word in between[-2:])
-    if not (at_start and comma and subject == second) or any(is_verb(word.key) for word in between):
+    if not (at_start and comma and subject == second) or any(word.verb for word in between):
         return False
     return _agrees(Reading(preposition == "agent", preposition), predicate, dated, swapped=False)
 
@@ -130,26 +129,29 @@ def _dated_opening(
     predicate: Predicate,
     dated: bool,
 ) -> bool:
-    """"In 1950, A moved …": a phrase before the subject, and the relation word behind it."""
+    """Say it last, as in "In 1950, A moved …": a phrase before the subject, and the relation word behind it."""
     if object_.first - sentence.first > _INTRODUCTION or object_.last > subject.first or predicate.backward:
         return False
     key = words[object_.first - 1].key if object_.first > sentence.first else ""
     if PREPOSITION_GROUPS.get(key) != "place" or predicate.preposition not in ("", "place"):
         return False
     between = words[object_.last : subject.first]
-    if not (dated or predicate.preposition) or any(is_verb(word.key) for word in between):
+    if not (dated or predicate.preposition) or any(word.verb for word in between):
         return False
     return not owns(words, subject) and subject_of(words, sentence, subject, trigger) and trigger - subject.last <= 4
 
 
-def _light(words: list[Word], sentence: Sentence, subject: Mention, object_: Mention, predicate: Predicate) -> bool:
+def _light(
+    page: Page, sentence: Sentence, subject: Mention, object_: Mention, predicate: Predicate, dated: bool
+) -> bool:
     """A predicate of light words only: the grammar alone must carry it."""
+    words = page.words
     if predicate.copular:
-        return defines(words, sentence, subject, object_)
+        return not dated and defines(words, sentence, subject, object_)
     if predicate.preposition == "place":
         return lies_in(words, sentence, subject, object_)
     between = words[subject.last : object_.first]
-    if subject.last > object_.first or any(is_verb(w.key) and w.key not in ("has", "have", "had") for w in between):
+    if subject.last > object_.first or any(w.verb and w.key not in ("has", "have", "had") for w in between):
         return False
     if predicate.possessive:
         has = [n for n in range(subject.last, object_.first) if words[n].key in ("has", "have", "had")]
@@ -174,10 +176,14 @@ def _without_trigger(
     return bool(_DASHES.intersection(before)) == (predicate.main == "die")
 
 
-def _as_stated(page: Page, sentence: Sentence, last: int, predicate: Predicate) -> bool:
-    """The sentence denies, up to the stretch's end, exactly what the predicate denies."""
+def _as_stated(
+    page: Page, sentence: Sentence, subject: Mention, object_: Mention, last: int, predicate: Predicate
+) -> bool:
+    """The sentence denies, up to the stretch's end and outside the names, exactly what the predicate denies."""
     said = set()
     for place in range(sentence.first, last):
+        if subject.first <= place < subject.last or object_.first <= place < object_.last:
+            continue
         word, following = page.words[place], page.words[place + 1].key if place + 1 < len(page.words) else ""
         aside = (word.key == "t" and word.gap not in ("'", "’")) or following == "only" or following.isdecimal()
         if word.key in DENIALS and not aside:

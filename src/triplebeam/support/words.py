@@ -3,13 +3,14 @@
 from functools import cache
 
 
-def _listed(words: str) -> frozenset[str]:
+def listed(words: str) -> frozenset[str]:
+    """A set of words, written as a line of them."""
     return frozenset(words.split())
 
 
-ARTICLES = _listed("a an the")
-COPULAS = _listed("is was are were be been being am became become becomes remains remained")
-AUXILIARIES = COPULAS | _listed("has have had do does did will would can could may might must shall should")
+ARTICLES = listed("a an the")
+COPULAS = listed("is was are were be been being am became become becomes remains remained")
+AUXILIARIES = COPULAS | listed("has have had do does did will would can could may might must shall should")
 #: Prepositions, grouped: two of a group may stand for each other in a relation.
 PREPOSITION_GROUPS = {
     word: group
@@ -27,31 +28,31 @@ PREPOSITION_GROUPS = {
     for word in words.split()
 }
 PREPOSITIONS = frozenset(PREPOSITION_GROUPS)
-CONJUNCTIONS = _listed("and but or while when whereas although though because after before until since as if nor")
-RELATIVES = _listed("who which that whom where whose")
-PRONOUNS = _listed("he she it they his her its their him them")
+CONJUNCTIONS = listed("and but or while when whereas although though because after before until since as if nor")
+RELATIVES = listed("who which that whom where whose")
+PRONOUNS = listed("he she it they his her its their him them")
 #: Words that carry no relation of their own.
 LIGHT = (
     ARTICLES
     | AUXILIARIES
     | PREPOSITIONS
-    | _listed("and or s t also its his her their him it he she they who which that this there where being having")
-    | _listed("one then later now currently both such other")
+    | listed("and or s t also its his her their him it he she they who which that this there where being having")
+    | listed("one then later now currently both such other")
 )
 #: A statement with one of these before or within it is not made, or not made outright.
-DENIALS = _listed(
+DENIALS = listed(
     "not never no neither nor cannot without false falsely denied denies untrue myth hoax rumour rumor rumoured rumored"
     " supposedly allegedly incorrectly wrongly mistakenly almost nearly refused declined failed instead rather unlike"
     " if unless might could hypothetical fictional t"
 )
-_IRREGULAR_VERBS = _listed(
-    "born wrote written won led made took taken gave given went gone came became began begun left met sold bought built"
-    " held ran run grew grown fought taught sang sung shot spoke spoken wore drew drawn chose chosen fell found"
+_IRREGULAR_VERBS = listed(
+    "born died wrote written won led made took taken gave given went gone came became began begun left met sold bought"
+    " built held ran run grew grown fought taught sang sung shot spoke spoken wore drew drawn chose chosen fell found"
     " lost paid put sent set spent stood told understood saw seen said kept knew known brought broke cut rose shared"
     " lies lay lives plays starring comprising containing including featuring consisting playing living"
 )
 #: Nouns that are not a person: what "it" and "the film" may stand for.
-THINGS = _listed(
+THINGS = listed(
     "film movie album song single band group novel book series show episode play opera city town village municipality"
     " county district province state country river lake mountain island company organization organisation university"
     " school college club team league station channel label magazine newspaper game award ship aircraft language church"
@@ -60,13 +61,15 @@ THINGS = _listed(
     " documentary manga sitcom musical television drama ceremony tournament competition season treaty act law"
 )
 #: Nouns for a part that someone or something plays towards another: "X is the … of Y".
-_ROLE_NOUNS = _listed(
+_ROLE_NOUNS = listed(
     "author architect capital wife husband spouse mother father son daughter brother sister sibling child parent king"
     " queen president mayor governor captain chairman chairwoman ceo head chief birthplace headquarters subsidiary"
     " successor predecessor chancellor emperor host birth death creator widow uncle aunt cousin niece nephew"
     " grandson granddaughter grandfather grandmother"
 )
-_NOT_ROLES = _listed("number member river together other another under however order later former major minor never over")
+_NOT_ROLES = listed(
+    "number member river together other another under however order later former major minor never over"
+)
 
 #: Words that may stand for one another in a relation; the first of a line names them all.
 _EQUIVALENTS = """

@@ -23,6 +23,7 @@ _REPAIRS = tuple(
         (r"(?<=\w) n't\b", "n't"),
         (r"\b([A-Z][\w.]*) ?\" ?[A-Z][\w.']*\" (?=[A-Z][a-z])", r"\1 "),
         (r"\(\s*", " ("),
+        (r"(?<=[^\W_])[ \t]*\n\s*\n\s*", ". "),  # a heading has no full stop of its own
         (r"\s+(?=[,;)])", ""),
         (r"\s+", " "),
     )

@@ -2,6 +2,7 @@
 
 import typer
 
+from triplebeam.serve.cli.ask import ask
 from triplebeam.serve.cli.bench import bench
 from triplebeam.serve.cli.demo import demo
 from triplebeam.serve.cli.index import index
@@ -11,7 +12,7 @@ from triplebeam.serve.cli.status import status
 
 app = typer.Typer(
     name="triplebeam",
-    help="Multi-hop search over your own documents, through a graph of triples.\n\n"
+    help="Multi-hop search and question answering over your own documents, through a graph of triples.\n\n"
     'Start with `triplebeam demo`, then `triplebeam index my.index docs/` and `triplebeam search my.index "…"`.\n\n'
     "`--debug` anywhere shows the whole traceback of an error.",
     no_args_is_help=True,
@@ -22,6 +23,7 @@ app = typer.Typer(
 app.command()(demo)
 app.command()(index)
 app.command()(search)
+app.command()(ask)
 app.command()(status)
 app.command()(bench)
 app.add_typer(model, name="model")

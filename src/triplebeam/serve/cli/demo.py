@@ -27,7 +27,8 @@ def demo(
 
         triplebeam demo
     """
-    from triplebeam.demo import SHOWN, build, compare
+    from triplebeam.demo import SHOWN, asked_through_agent, build, compare
+    from triplebeam.serve.cli.answer_display import draw_answer, take_steps
     from triplebeam.serve.cli.display import out, progress_bars
     from triplebeam.settings import read_settings
 
@@ -44,6 +45,10 @@ def demo(
     _draw_side_by_side(console, collection, shown)
     _draw_what_only_the_graph_found(console, collection, shown)
     _draw_summary(console, comparisons)
+    whose, steps = asked_through_agent(collection)
+    console.print(f"\nThe same question through the agent, with {whose}:\n", markup=False)
+    answer = take_steps(steps, console, collection.passages)
+    draw_answer(console, answer, collection.passages, k=2)
     console.print("\nTry it yourself:")
     console.print(f'  triplebeam search {folder} "{comparisons[2].question.question}" --explain', markup=False)
     console.print("  triplebeam index my.index path/to/your/documents", markup=False)

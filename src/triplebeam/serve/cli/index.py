@@ -10,20 +10,26 @@ from triplebeam.errors import BadInputError
 from triplebeam.serve.cli.options import EmbedderName, IndexFolder, Offline
 
 if TYPE_CHECKING:
-    from triplebeam.index.build import BuildReport
+    from triplebeam.generate.accounting import Account
+    from triplebeam.index.extraction import Budget
+    from triplebeam.settings import Settings
+
+_MAX_FAILURES = 0.05
+#: What failed before may well fail again; but a model that does no better than before is not to be paid for it all.
+_MAX_FAILURES_AGAIN = 0.50
 
 
 def index(
     folder: IndexFolder,
     sources: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Argument(
             metavar="SOURCE…",
             help="Folders (searched through), files of txt, md, html, pdf, docx, JSON lines (.jsonl, .jsonl.gz),"
             " BEIR folders.",
             show_default=False,
         ),
-    ],
+    ] = None,
     extractor: Annotated[
         str | None,
         typer.Option(help="Who draws the triples: local (default, no key), llm, or none.", show_default=False),
@@ -38,6 +44,33 @@ def index(
     ] = None,
     passage_tokens: Annotated[int, typer.Option(min=20, help="Tokens a passage has at the most.")] = 200,
     split: Annotated[bool, typer.Option("--split", help="Cut JSON lines and BEIR rows into passages too.")] = False,
+    retry_failed: Annotated[
+        bool,
+        typer.Option(
+            "--retry-failed",
+            help="Take up only the passages whose extraction failed, in the whole index; with --extractor llm unless"
+            " you name another.",
+        ),
+    ] = False,
+    max_failures: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help=f"Stop when a larger share of extractions fails. Default: {_MAX_FAILURES}, with --retry-failed"
+            f" {_MAX_FAILURES_AGAIN}.",
+            show_default=False,
+        ),
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            metavar="USD",
+            min=0.0,
+            help="With --extractor llm: stop before the model has cost more; the next run goes on.",
+            show_default=False,
+        ),
+    ] = None,
     embedder: EmbedderName = None,
     offline: Offline = False,
 ) -> None:
@@ -50,81 +83,89 @@ def index(
         triplebeam index my.index corpus.jsonl.gz --triples triples.jsonl.gz
 
         triplebeam index my.index report.pdf --extractor none
+
+        triplebeam index my.index docs/ --extractor llm --budget 5.00
+
+        triplebeam index my.index --retry-failed
     """
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # a file it cannot read is told by name, with the reason
-    if extractor and triples:
-        raise BadInputError("--extractor and --triples say two things about where triples come from: give one of them.")
+    chosen = extractor or ("llm" if retry_failed else "local")
+    paid = chosen == "llm" and triples is None
+    _check(sources, extractor, triples, retry_failed, budget, paid)
     from triplebeam.assemble import DEFAULT_EMBEDDER, make_embedder, make_extractor
+    from triplebeam.generate.accounting import account
     from triplebeam.index.build import IndexBuilder, published
     from triplebeam.ingest import read_sources
+    from triplebeam.serve.cli.build_report import tell, tell_cost, tell_of_doubts, tell_of_unknown_passages
     from triplebeam.serve.cli.display import progress_bars
     from triplebeam.settings import read_settings
 
     settings = read_settings(embedder=embedder, offline=offline or None)
-    documents = read_sources(sources)
+    documents = read_sources(sources or [])
     there = published(folder)
     embedder_name = settings.embedder or (there.embedder.name if there else DEFAULT_EMBEDDER)
-    with progress_bars() as progress:
+    # What failed is asked again past the cache, which would only repeat the reply that was no use.
+    again = {"refresh": True} if retry_failed and paid else {}
+    if max_failures is None:
+        max_failures = _MAX_FAILURES_AGAIN if retry_failed else _MAX_FAILURES
+    with progress_bars() as progress, account() as bill:
+        drawing = make_extractor(chosen, triples, settings, progress, **again)
+        limit = _budget(budget, settings, bill)
         builder = IndexBuilder(
             folder=folder,
             embedder=make_embedder(embedder_name, settings, progress),
-            extractor=make_extractor(extractor or "local", triples, settings, progress),
+            extractor=drawing,
             passage_tokens=passage_tokens,
             split_passages=split,
+            max_failures=max_failures,
+            budget=limit,
             progress=progress,
         )
-        report = builder.build(documents)
-    _tell(folder, report)
+        try:
+            report = builder.retry_failed() if retry_failed else builder.build(documents)
+        finally:  # what was paid is told however the run ends
+            if paid:
+                tell_cost(settings, bill)
+    tell(folder, report)
+    if paid:
+        tell_of_doubts(report, budget)
     if triples:
-        _tell_of_unknown_passages(folder, triples)
+        tell_of_unknown_passages(folder, triples)
     if report.unreadable:
         raise typer.Exit(1)
 
 
-def _tell(folder: Path, report: "BuildReport") -> None:
-    """What was done, what was not and why."""
-    from triplebeam.serve.cli.display import err
-
-    console = err()
-    for unreadable in report.unreadable:
-        console.print(f"not indexed: {unreadable}", style="yellow", markup=False)
-    if report.skipped:
-        console.print(f"{len(report.skipped)} files of other kinds were passed over.", style="dim")
-    if report.failures:
-        console.print(
-            f"{len(report.failures)} passages are without triples because their extraction failed:", style="yellow"
+def _check(
+    sources: list[Path] | None,
+    extractor: str | None,
+    triples: Path | None,
+    retry_failed: bool,
+    budget: float | None,
+    paid: bool,
+) -> None:
+    """Refuse what cannot be meant, before anything is done."""
+    if extractor and triples:
+        raise BadInputError("--extractor and --triples say two things about where triples come from: give one of them.")
+    if retry_failed and sources:
+        raise BadInputError(
+            "--retry-failed takes up what failed in the whole index and reads no SOURCE: leave one of them out."
         )
-        for passage_id, reason in report.failures[:5]:
-            console.print(f"  {passage_id}: {reason}", style="yellow", markup=False)
-    manifest = report.manifest
-    if manifest is None:
-        return
-    if not report.published:
-        console.print(f"{folder} is up to date: nothing had changed.", markup=False)
-        return
-    counts = manifest.counts
-    console.print(
-        f"{folder}: {counts['documents']:,} documents, {counts['passages']:,} passages, {counts['triples']:,} triples,"
-        f" {counts['entities']:,} entities ({report.documents_changed:,} documents new or changed,"
-        f" {report.texts_encoded:,} texts encoded).",
-        markup=False,
-    )
-    if counts["triples_rejected"]:
-        console.print(f"{counts['triples_rejected']} triples with an empty part were put aside.", style="yellow")
+    if not retry_failed and not sources:
+        raise BadInputError("there is no SOURCE: name files or folders to index, or --retry-failed.")
+    if budget is not None and not paid:
+        raise BadInputError("--budget is for --extractor llm alone: the others cost nothing.")
 
 
-def _tell_of_unknown_passages(folder: Path, triples: Path) -> None:
-    """Triples of passages that are not in the index are of no use, and most likely a mistake."""
-    from triplebeam.extract.given import GivenTriples
-    from triplebeam.index.opened import Index
-    from triplebeam.serve.cli.display import err
+def _budget(limit: float | None, settings: "Settings", bill: "Account") -> "Budget | None":
+    from triplebeam.generate.prices import price, price_of
+    from triplebeam.index.extraction import Budget
 
-    passages = Index.open(folder).passages
-    unknown = [passage_id for passage_id in GivenTriples(triples).passage_ids if passage_id not in passages]
-    if unknown:
-        err().print(
-            f"{triples} has triples of {len(unknown):,} passages that are not in the index, such as {unknown[0]!r}:"
-            " its passage_id must be the id of an indexed passage.",
-            style="yellow",
-            markup=False,
+    if limit is None:
+        return None
+    model = settings.endpoint("extraction").model or ""
+    if price_of(model, settings.prices) is None:
+        raise BadInputError(
+            f"the price of the model {model!r} is not known, so --budget cannot be kept: give US dollars a million"
+            f' tokens in triplebeam.toml, prices = {{"{model}" = {{input = 0.10, output = 0.40}}}}.'
         )
+    return Budget(limit, lambda: price(bill.usage, model, settings.prices) or 0.0)

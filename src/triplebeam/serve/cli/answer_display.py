@@ -1,0 +1,76 @@
+"""Drawing an agent at work, and its answer, for people."""
+
+from collections.abc import Generator
+
+from rich.console import Console
+from rich.markup import escape
+
+from triplebeam.answer import Answer, Step
+from triplebeam.generate.language_model import Usage
+from triplebeam.passage import Passages
+from triplebeam.serve.cli.display import draw_triple, err, snippet
+
+
+def take_steps(running: Generator[Step, None, Answer], console: Console | None, passages: Passages) -> Answer:
+    """Take an agent's steps, drawing each as it is done; without a console, take them in silence."""
+    while True:
+        try:
+            with err().status("thinking …"):
+                step = next(running)
+        except StopIteration as done:
+            answer: Answer = done.value
+            return answer
+        if console:
+            draw_step(console, step, passages)
+
+
+def draw_step(console: Console, step: Step, passages: Passages) -> None:
+    """What was asked for, found, read and thought."""
+    console.print(f"[bold]Step {step.number}[/bold]  {escape(step.query)}")
+    titles = [passages[id_].title or id_ for id_ in step.ranking.ids[:5]]
+    console.print(f"    [dim]found[/dim]    {escape(' · '.join(titles)) or 'nothing'}")
+    for number, fact in enumerate(step.facts):
+        console.print("    [dim]read[/dim]     " if number == 0 else " " * 13, draw_triple(fact), sep="")
+    if step.thought:
+        console.print(f"    [dim]thought[/dim]  {escape(step.thought)}")
+    for problem in step.problems:
+        console.print(f"    [yellow]problem  {escape(problem)}[/yellow]")
+    console.print(f"    [dim]{_usage_line(step.usage)}, {step.seconds:.1f} s[/dim]")
+
+
+def draw_answer(console: Console, answer: Answer, passages: Passages, k: int, dollars: float | None = None) -> None:
+    """The answer, the evidence for it, the passages, and what it cost."""
+    console.print()
+    if answer.text:
+        mark = "" if answer.supported else "  [yellow](not every step of it was found in the passages)[/yellow]"
+        console.print(f"[bold green]{escape(answer.text)}[/bold green]{mark}")
+    else:
+        console.print("[bold]No answer was found.[/bold]")
+    if answer.loop_text and answer.loop_text.casefold() != answer.text.casefold():
+        console.print(f"[dim]The facts alone said: {escape(answer.loop_text)}[/dim]")
+    if answer.sentence:
+        console.print(escape(answer.sentence))
+    console.print(f"[dim]Stopped because {escape(answer.ending)}.[/dim]")
+    if answer.evidence:
+        console.print("\n[bold]Evidence[/bold]")
+    ranks = {id_: rank for rank, id_ in enumerate(answer.ranking.ids, start=1)}
+    for fact in answer.evidence:
+        mark = "[green]✔[/green]" if fact.span else "[yellow]✘[/yellow]"
+        console.print(f"  {mark} ", draw_triple(fact.triple), sep="")
+        if fact.span:
+            console.print(f'      [dim]\\[{ranks[fact.span.passage_id]}] "{escape(fact.span.text)}"[/dim]')
+    console.print("\n[bold]Passages[/bold]")
+    for rank, hit in enumerate(answer.ranking.top(k), start=1):
+        passage = passages[hit.passage_id]
+        console.print(
+            f"  \\[{rank}] [bold]{escape(passage.title or passage.id)}[/bold]  [dim]{escape(passage.id)}[/dim]"
+        )
+        console.print(f"      {escape(snippet(passage.text, 160))}")
+    price = "" if dollars is None else f", ${dollars:.4f}"
+    console.print(f"\n[dim]{_usage_line(answer.usage)}{price}[/dim]")
+
+
+def _usage_line(usage: Usage) -> str:
+    about = "about " if usage.estimated else ""
+    cached = f", {usage.cached_calls} from the cache" if usage.cached_calls else ""
+    return f"{usage.calls} calls, {about}{usage.tokens_in:,} tokens in, {usage.tokens_out:,} out{cached}"

@@ -1,0 +1,110 @@
+"""What an indexing run says when it ends, on stderr."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from triplebeam.generate.accounting import Account
+    from triplebeam.index.build import BuildReport
+    from triplebeam.settings import Settings
+
+#: More passages than this share without triples, and the model is probably not up to it.
+_SUSPICIOUS = 0.2
+_IDS_SHOWN, _REASONS_SHOWN = 3, 5
+
+
+def tell(folder: Path, report: "BuildReport") -> None:
+    """What was done, what was not and why."""
+    from triplebeam.serve.cli.display import err
+
+    console = err()
+    for unreadable in report.unreadable:
+        console.print(f"not indexed: {unreadable}", style="yellow", markup=False)
+    if report.skipped:
+        console.print(f"{len(report.skipped)} files of other kinds were passed over.", style="dim")
+    _tell_of_failures(folder, report)
+    manifest = report.manifest
+    if manifest is None:
+        return
+    if not report.published:
+        console.print(f"{folder} is up to date: nothing had changed.", markup=False)
+        return
+    counts = manifest.counts
+    console.print(
+        f"{folder}: {counts['documents']:,} documents, {counts['passages']:,} passages, {counts['triples']:,} triples,"
+        f" {counts['entities']:,} entities ({report.documents_changed:,} documents new or changed,"
+        f" {report.texts_encoded:,} texts encoded).",
+        markup=False,
+    )
+    if counts["triples_rejected"]:
+        console.print(f"{counts['triples_rejected']} triples with an empty part were put aside.", style="yellow")
+
+
+def _tell_of_failures(folder: Path, report: "BuildReport") -> None:
+    from triplebeam.index.extraction import grouped
+    from triplebeam.serve.cli.display import err
+
+    if not report.failures:
+        return
+    console, groups = err(), grouped(report.failures)
+    console.print(
+        f"{len(report.failures):,} passages are without triples because their extraction failed:", style="yellow"
+    )
+    for reason, passage_ids in groups[:_REASONS_SHOWN]:
+        ids = ", ".join(passage_ids[:_IDS_SHOWN]) + (", …" if len(passage_ids) > _IDS_SHOWN else "")
+        console.print(f"  {len(passage_ids):,} × {' '.join(reason.split())} ({ids})", style="yellow", markup=False)
+    if len(groups) > _REASONS_SHOWN:
+        console.print(f"  and {len(groups) - _REASONS_SHOWN} other reasons", style="yellow")
+    console.print(f"Take them up again with `triplebeam index {folder} --retry-failed`.", style="yellow", markup=False)
+
+
+def tell_cost(settings: "Settings", bill: "Account") -> None:
+    """What the calls of a run cost."""
+    from triplebeam.generate.prices import price
+    from triplebeam.serve.cli.display import err
+
+    usage = bill.usage
+    paid = price(usage, settings.endpoint("extraction").model or "", settings.prices)
+    err().print(
+        f"{usage.calls:,} calls, {usage.tokens_in:,} tokens in, {usage.tokens_out:,} out"
+        f"{' (guessed)' if usage.estimated else ''}; {usage.cached_calls:,} more calls from the cache;"
+        f" {'price not known' if paid is None else f'${paid:,.4f}'}.",
+        markup=False,
+    )
+
+
+def tell_of_doubts(report: "BuildReport", budget: float | None) -> None:
+    """What a model left undone, and whether what it did looks right."""
+    from triplebeam.serve.cli.display import err
+
+    console = err()
+    if report.passages_left:
+        console.print(
+            f"The budget of ${budget:,.2f} leaves {report.passages_left:,} passages to be done: run the same command"
+            " again to go on.",
+            style="yellow",
+            markup=False,
+        )
+    if report.passages_without_triples > _SUSPICIOUS * report.passages_extracted:
+        console.print(
+            f"{report.passages_without_triples:,} of {report.passages_extracted:,} passages gave no triples, which is"
+            " suspicious where they state facts: see `triplebeam doctor`, or use a stronger model.",
+            style="yellow",
+        )
+
+
+def tell_of_unknown_passages(folder: Path, triples: Path) -> None:
+    """Triples of passages that are not in the index are of no use, and most likely a mistake."""
+    from triplebeam.extract.given import GivenTriples
+    from triplebeam.index.opened import Index
+    from triplebeam.serve.cli.display import err
+
+    passages = Index.open(folder).passages
+    unknown = [passage_id for passage_id in GivenTriples(triples).passage_ids if passage_id not in passages]
+    if unknown:
+        err().print(
+            f"{triples} has triples of {len(unknown):,} passages that are not in the index, such as {unknown[0]!r}:"
+            " its passage_id must be the id of an indexed passage.",
+            style="yellow",
+            markup=False,
+        )

@@ -1,0 +1,110 @@
+"""What the doctor finds in a model: each thing right, missing and broken."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from triplebeam.errors import EndpointError
+from triplebeam.extract.health import PASSAGES, Check, check_model
+from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage
+from triplebeam.ingest.sentences import sentence_spans
+
+GOOD = '{"entities": ["A"], "triples": [["A", "is in", "B"], ["A", "was made by", "C"]]}'
+EMPTY = '{"entities": [], "triples": []}'
+
+
+class Patient:
+    """A model that greets, gives log-probabilities or not, and extracts as it is told."""
+
+    name = "patient"
+
+    def __init__(self, *replies: str, certain: bool = True, counts: bool = True) -> None:
+        self.replies = list(replies) or [GOOD] * 3
+        self.certain, self.counts = certain, counts
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        return [self._complete(prompt) for prompt in prompts]
+
+    def _complete(self, prompt: Prompt) -> Completion:
+        usage = Usage(calls=1, tokens_in=5, tokens_out=1, estimated=not self.counts)
+        if prompt.schema is None:
+            tokens = (TokenLogProbability("ready", -0.1),) if self.certain and prompt.log_probabilities else None
+            return Completion(text="ready", usage=usage, log_probabilities=tokens)
+        reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+        if reply == "gone":
+            raise EndpointError("The endpoint is gone: start it again.")
+        return Completion(text=reply, usage=usage)
+
+
+def checked(model: Patient, *refused: str) -> dict[str, Check]:
+    return {check.name: check for check in check_model(model, lambda: refused)}
+
+
+def test_a_healthy_model() -> None:
+    checks = checked(Patient())
+    assert [check.state for check in checks.values()] == ["ok"] * 6
+    assert list(checks) == ["endpoint", "log-probabilities", "tokens", "output mode", "valid JSON", "triples"]
+    assert checks["valid JSON"].finding == "3 of 3 replies could be used"
+    assert checks["triples"].finding == "2.0 a passage (2, 2, 2)"
+
+
+def test_an_endpoint_that_is_not_there_is_asked_nothing_more() -> None:
+    class Gone(Patient):
+        def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+            raise EndpointError("Nothing answers at http://127.0.0.1:1: start the server.")
+
+    [check] = check_model(Gone(), lambda: ())
+    assert (check.name, check.state) == ("endpoint", "broken")
+    assert "Nothing answers" in check.finding
+    assert check.advice
+
+
+def test_an_endpoint_that_goes_away() -> None:
+    checks = checked(Patient("gone"))
+    assert checks["extraction"].state == "broken"
+    assert "triples" not in checks
+
+
+def test_what_an_endpoint_does_not_give_is_no_breakage() -> None:
+    checks = checked(Patient(certain=False, counts=False))
+    assert (checks["log-probabilities"].state, checks["tokens"].state) == ("note", "note")
+    assert checks["log-probabilities"].advice
+    assert checks["tokens"].advice
+
+
+@pytest.mark.parametrize(
+    ("refused", "state", "words"),
+    [
+        ((), "ok", "JSON schema"),
+        (("temperature",), "ok", "JSON schema"),
+        (("json_schema",), "note", "JSON mode"),
+        (("json_object", "json_schema"), "note", "plain text"),
+    ],
+)
+def test_the_output_mode(refused: tuple[str, ...], state: str, words: str) -> None:
+    check = checked(Patient(), *refused)["output mode"]
+    assert check.state == state
+    assert check.finding.startswith(words)
+
+
+def test_replies_that_are_no_json() -> None:
+    check = checked(Patient(GOOD, "Sorry.", GOOD, "Sorry."))["valid JSON"]
+    assert check.state == "broken"
+    assert check.finding.startswith("2 of 3 replies could be used; The model's reply holds no JSON object")
+
+
+def test_a_model_that_never_replies_in_json_has_no_triples_to_count() -> None:
+    checks = checked(Patient("Sorry."))
+    assert checks["valid JSON"].finding.startswith("0 of 3")
+    assert "triples" not in checks
+
+
+def test_no_triples_are_a_breakage_since_the_passages_state_facts() -> None:
+    check = checked(Patient(GOOD, EMPTY, GOOD))["triples"]
+    assert (check.state, check.finding) == ("broken", "1.3 a passage (2, 0, 2)")
+
+
+def test_the_passages_have_sentences() -> None:
+    assert len({passage.id for passage in PASSAGES}) == 3
+    for passage in PASSAGES:
+        assert len(list(sentence_spans(passage.text))) == 3

@@ -1,0 +1,172 @@
+"""What fails is kept with its reason and taken up again; too much of it, or a budget, ends a run with all work kept."""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from small_world import WordEmbedder
+from triplebeam.errors import BadInputError, EndpointError, ExtractionError, IndexMissingError
+from triplebeam.extract.extractor import Extraction
+from triplebeam.index.build import BuildReport, IndexBuilder
+from triplebeam.index.extraction import Budget, affordable_batches, grouped
+from triplebeam.index.opened import Index
+from triplebeam.passage import Document, Passage
+from triplebeam.triple import Triple
+
+
+class Fickle:
+    """Fails on some passages, finds nothing in others, and charges for each."""
+
+    name = "fickle:1"
+
+    def __init__(
+        self,
+        fails: Callable[[str], bool] = lambda id_: False,
+        empty: Callable[[str], bool] = lambda id_: False,
+        price: Callable[[str], float] = lambda id_: 1.0,
+    ) -> None:
+        self.fails, self.empty, self.price = fails, empty, price
+        self.asked: list[str] = []
+        self.spent = 0.0
+
+    def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
+        for passage in passages:
+            self.asked.append(passage.id)
+            self.spent += self.price(passage.id)
+            if self.fails(passage.id):
+                yield Extraction(passage_id=passage.id, failure=f"no JSON; it begins with {passage.id!r}")
+            else:
+                triple = Triple(passage.id, "is", "a passage")
+                yield Extraction(passage_id=passage.id, triples=() if self.empty(passage.id) else (triple,))
+
+
+def documents(count: int) -> list[Document]:
+    return [Document(id=f"d{n:03}", text=f"Text number {n}.", is_passage=True) for n in range(count)]
+
+
+def builder(folder: Path, extractor: Fickle | None, **settings: object) -> IndexBuilder:
+    return IndexBuilder(folder=folder, embedder=WordEmbedder(), extractor=extractor, **settings)  # type: ignore[arg-type]
+
+
+def build(folder: Path, extractor: Fickle, count: int = 40, **settings: object) -> BuildReport:
+    return builder(folder, extractor, **settings).build(documents(count))
+
+
+def ends_with(*endings: str) -> Callable[[str], bool]:
+    return lambda id_: id_.endswith(endings)
+
+
+def test_retry_takes_up_exactly_what_failed(tmp_path: Path) -> None:
+    report = build(tmp_path, Fickle(fails=ends_with("7")), max_failures=0.5)
+    assert [id_ for id_, _ in report.failures] == ["d007", "d017", "d027", "d037"]
+    builder(tmp_path, Fickle()).build([Document(id="new", text="Not extracted before.", is_passage=True)])
+    again = Fickle(fails=ends_with("17"))
+    report = builder(tmp_path, again).retry_failed()
+    assert again.asked == ["d007", "d017", "d027", "d037"]
+    assert [id_ for id_, _ in report.failures] == ["d017"]
+    assert report.published
+    manifest = Index.open(tmp_path).manifest
+    assert (manifest.counts["triples"], manifest.counts["passages_failed"]) == (40, 1)
+    builder(tmp_path, Fickle()).retry_failed()
+    assert not builder(tmp_path, Fickle()).retry_failed().published, "nothing failed, so nothing is done"
+
+
+def test_retrying_needs_an_index_and_an_extractor(tmp_path: Path) -> None:
+    with pytest.raises(IndexMissingError, match="make one with"):
+        builder(tmp_path / "nowhere", Fickle()).retry_failed()
+    assert not (tmp_path / "nowhere").exists()
+    with pytest.raises(BadInputError, match="with an extractor"):
+        builder(tmp_path, None).retry_failed()
+
+
+def test_past_the_share_the_run_stops_and_keeps_what_is_done(tmp_path: Path) -> None:
+    broken = Fickle(fails=ends_with("3", "8"))
+    with pytest.raises(ExtractionError, match=r"6 of 32 passages failed, more than the 5% allowed") as stopped:
+        build(tmp_path, broken, 100)
+    assert "6 times: no JSON" in str(stopped.value)
+    assert "triplebeam doctor" in str(stopped.value)
+    assert len(broken.asked) == 32
+    repaired = Fickle()
+    assert build(tmp_path, repaired, 100).failures == []
+    assert len(repaired.asked) == 100 - 32 + 6, "what was done well is not done again"
+
+
+def test_a_few_passages_are_no_reason_to_stop(tmp_path: Path) -> None:
+    assert len(build(tmp_path, Fickle(fails=lambda id_: True), 19).failures) == 19
+
+
+def test_the_share_can_be_set(tmp_path: Path) -> None:
+    assert len(build(tmp_path, Fickle(fails=ends_with("3", "8")), 100, max_failures=0.25).failures) == 20
+    with pytest.raises(ExtractionError, match="1 of 32 passages"):
+        build(tmp_path / "strict", Fickle(fails=ends_with("25")), 100, max_failures=0.0)
+
+
+def test_what_came_before_the_endpoint_died_is_kept(tmp_path: Path) -> None:
+    class Dying(Fickle):
+        def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
+            for number, extraction in enumerate(super().extract(passages)):
+                if number == 21:
+                    raise EndpointError("it is gone.")
+                yield extraction
+
+    with pytest.raises(EndpointError):
+        build(tmp_path, Dying())
+    rest = Fickle()
+    build(tmp_path, rest)
+    assert rest.asked == [f"d{number:03}" for number in range(21, 40)]
+
+
+def test_passages_without_triples_are_counted(tmp_path: Path) -> None:
+    report = build(tmp_path, Fickle(empty=ends_with("5"), fails=ends_with("7")), max_failures=1.0)
+    assert (report.passages_extracted, report.passages_without_triples) == (40, 4)
+    assert Index.open(tmp_path).manifest.counts["passages_without_triples"] == 4
+    assert build(tmp_path / "plain", Fickle(), 3).passages_without_triples == 0
+
+
+def test_a_budget_ends_a_run_and_the_next_goes_on(tmp_path: Path) -> None:
+    asked: list[str] = []
+    for left in (30, 20, 10, 0):
+        extractor = Fickle()
+        report = build(tmp_path, extractor, budget=Budget(10.0, lambda: extractor.spent))  # noqa: B023
+        assert (extractor.spent, report.passages_left) == (10.0, left)
+        assert report.published
+        assert Index.open(tmp_path).manifest.counts["passages_without_extraction"] == left
+        asked += extractor.asked
+    assert asked == [f"d{number:03}" for number in range(40)]
+
+
+def test_what_the_cache_has_costs_nothing(tmp_path: Path) -> None:
+    extractor = Fickle(price=lambda id_: 0.0 if id_ < "d020" else 1.0)
+    report = build(tmp_path, extractor, budget=Budget(5.0, lambda: extractor.spent))
+    assert (extractor.spent, report.passages_extracted) == (5.0, 25)
+
+
+@given(prices=st.lists(st.floats(0.5, 1.5), max_size=60), limit=st.floats(0.0, 40.0))
+def test_a_budget_is_overdrawn_by_a_surprise_alone(prices: list[float], limit: float) -> None:
+    bought: list[float] = []
+    dearest = 0.0
+    budget = Budget(limit, lambda: sum(bought))
+    for batch in affordable_batches(prices, budget):
+        assert sum(bought) < limit
+        assert sum(bought) + len(batch) * dearest <= limit + 1e-9, "it was known to be too much"
+        assert len(batch) <= 1 + 2 * len(bought), "little is known, and much is bought"
+        bought.extend(batch)
+        dearest = max(dearest, sum(batch) / len(batch))
+    assert len(bought) == len(prices) or sum(bought) + dearest > limit - 1e-9
+
+
+def test_reasons_are_grouped_by_their_kind() -> None:
+    failures = [
+        ("a", "It is too long: 9000 tokens of 8192."),
+        ("b", "The reply holds no JSON object; it begins with 'Sure'"),
+        ("c", "The reply holds no JSON object; it begins with 'Here'"),
+        ("d", "It is too long: 8500 tokens of 8192."),
+        ("e", "The reply holds no JSON object"),
+    ]
+    assert [(group.reason[:8], group.passage_ids) for group in grouped(failures)] == [
+        ("The repl", ("b", "c", "e")),
+        ("It is to", ("a", "d")),
+    ]

@@ -1,0 +1,168 @@
+"""The model layer against a real server. What the model says is not judged, only what becomes of it."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from triplebeam.extract.llm import LLMExtractor
+from triplebeam.generate.ask import ask
+from triplebeam.generate.completion_store import CompletionStore
+from triplebeam.generate.concurrency import Concurrent
+from triplebeam.generate.connect import connect
+from triplebeam.generate.language_model import Prompt, PromptRefusedError
+from triplebeam.generate.metered import Meter
+from triplebeam.generate.openai_compatible import OpenAICompatible
+from triplebeam.generate.parse import UnusableReplyError
+from triplebeam.generate.prompts import read_template
+from triplebeam.generate.transient import TransientError
+from triplebeam.passage import Passage
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("llama")]
+
+MODEL = "SmolLM2-135M-Instruct"
+PROMPT = Prompt(system="You are brief.", user="What is the capital of France?", max_tokens=32)
+#: Half a minute's work at least: a schema that a thousand words must follow leaves the model no way to stop.
+_THOUSAND_WORDS = {"type": "array", "items": {"enum": ["river", "sea"]}, "minItems": 1000}
+ENDLESS = Prompt(
+    system="You are thorough.",
+    user="Where does water flow?",
+    schema={"type": "object", "properties": {"words": _THOUSAND_WORDS}, "required": ["words"]},
+)
+NOBODY = "http://127.0.0.1:9/v1"
+
+
+class City(BaseModel):
+    city: str
+    is_capital: bool
+
+
+@pytest.fixture
+def model(llama: str) -> Concurrent:
+    return connect(MODEL, base_url=llama, timeout=60.0, concurrency=2)
+
+
+def test_chat(model: Concurrent) -> None:
+    [completion] = model.complete([PROMPT])
+    assert completion.text.strip()
+    assert completion.finish_reason in ("stop", "length")
+    assert completion.log_probabilities is None
+    assert not completion.thought
+
+
+def test_a_schema_is_taken_and_followed(llama: str) -> None:
+    endpoint = OpenAICompatible(MODEL, llama, timeout=60.0)
+    reply, usage = ask(endpoint, PROMPT, City)
+    assert isinstance(reply, City)
+    assert usage.calls == 1, "the server holds the model to the schema, so nothing had to be corrected"
+    assert endpoint.refused == []
+
+
+def test_log_probabilities_are_those_of_the_reply(model: Concurrent) -> None:
+    [completion] = model.complete([replace(PROMPT, log_probabilities=True)])
+    tokens = completion.log_probabilities
+    assert tokens is not None
+    assert "".join(token.token for token in tokens).strip() == completion.text.strip()
+    assert all(token.log_probability <= 0 for token in tokens)
+    assert any(token.log_probability < 0 for token in tokens)
+    assert len(tokens) == completion.usage.tokens_out
+
+
+def test_a_cut_is_noticed_and_named(model: Concurrent) -> None:
+    [completion] = model.complete([replace(PROMPT, max_tokens=3)])
+    assert (completion.finish_reason, completion.usage.tokens_out) == ("length", 3)
+    with pytest.raises(UnusableReplyError, match="cut off at its limit of tokens") as caught:
+        ask(model, replace(PROMPT, max_tokens=3), City)
+    assert not caught.value.repairable
+
+
+def test_the_endpoint_counts(llama: str) -> None:
+    meter = Meter()
+    metered = connect(MODEL, base_url=llama, timeout=60.0, meter=meter)
+    [short] = metered.complete([replace(PROMPT, max_tokens=2)])
+    [longer] = metered.complete([replace(PROMPT, user=PROMPT.user + " And of Spain?", max_tokens=2)])
+    assert not meter.usage.estimated
+    assert meter.usage == short.usage + longer.usage
+    assert (meter.usage.calls, meter.usage.tokens_out) == (2, 4)
+    assert longer.usage.tokens_in > short.usage.tokens_in > 0
+
+
+def test_several_prompts_at_once_come_back_in_order(model: Concurrent) -> None:
+    lengths = [1, 6, 2, 5, 3, 4]
+    completions = model.complete([replace(ENDLESS, max_tokens=length) for length in lengths])
+    assert [completion.usage.tokens_out for completion in completions] == lengths
+
+
+def test_a_prompt_beyond_the_context_is_refused_for_its_length(llama: str) -> None:
+    endpoint = OpenAICompatible(MODEL, llama, timeout=60.0)
+    with pytest.raises(PromptRefusedError, match="context size"):
+        ask(endpoint, replace(PROMPT, user="river " * 5000), City)
+    assert endpoint.refused == [], "the length is at fault, not the schema that came with it"
+
+
+def test_after_a_time_out_the_server_is_free_again(
+    llama: str, model: Concurrent, wait_for_busy_slots: Callable[[int], None]
+) -> None:
+    hasty = OpenAICompatible(MODEL, llama, timeout=1.0)
+    start = time.monotonic()
+    with pytest.raises(TransientError, match=r"did not answer .* within 1 seconds: raise the timeout"):
+        hasty.complete([ENDLESS])
+    assert time.monotonic() - start < 10
+    wait_for_busy_slots(0)
+    assert model.complete([PROMPT])[0].text
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process alone")
+@pytest.mark.parametrize("prompts", [1, 3])
+def test_ctrl_c_ends_the_client_at_once_and_the_requests_with_it(
+    prompts: int, llama: str, wait_for_busy_slots: Callable[[int], None]
+) -> None:
+    code = f"from test_llama_server import *; connect(MODEL, base_url={llama!r}).complete([ENDLESS] * {prompts})"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], cwd=Path(__file__).parent, stderr=subprocess.PIPE, encoding="utf-8"
+    ) as client:
+        try:
+            wait_for_busy_slots(min(prompts, 2))
+            client.send_signal(signal.SIGINT)
+            _, errors = client.communicate(timeout=10)
+        finally:
+            client.kill()
+    assert errors.rstrip().endswith("KeyboardInterrupt")
+    wait_for_busy_slots(0)
+
+
+def test_a_second_run_asks_nobody(llama: str, tmp_path: Path) -> None:
+    prompts = [replace(PROMPT, max_tokens=8, log_probabilities=True), replace(PROMPT, max_tokens=4)]
+    with CompletionStore(tmp_path / "completions.sqlite") as store:
+        paid = connect(MODEL, base_url=llama, timeout=60.0, cache=store).complete(prompts)
+    with CompletionStore(tmp_path / "completions.sqlite") as store:
+        kept = connect(MODEL, base_url=NOBODY, cache=store).complete(prompts)
+    assert [replace(completion, usage=completion.usage.as_cached()) for completion in paid] == kept
+    assert [completion.usage.calls for completion in paid + kept] == [1, 1, 0, 0]
+
+
+def test_every_passage_has_triples_or_a_reason(model: Concurrent) -> None:
+    # The prompt that comes with the package takes half a minute to read on a small machine.
+    template = read_template(
+        "short",
+        "+++\ntemperature = 0.0\nmax_tokens = 64\n+++\n# system\nGive the named entities of a passage, and its facts"
+        " as triples of subject, predicate and object.\n# user\n$passage\n",
+    )
+    passages = [
+        Passage(id="elbe", text="The Elbe flows through Dresden."),
+        Passage(id="oslo", text="Oslo is the capital of Norway."),
+    ]
+    extractions = list(LLMExtractor(model, template=template).extract(passages))
+    assert [extraction.passage_id for extraction in extractions] == ["elbe", "oslo"]
+    for extraction in extractions:
+        if extraction.failure is None:
+            assert all(all(triple) for triple in extraction.triples)
+        else:
+            assert extraction.failure.startswith("The model's reply ")
+            assert not extraction.triples

@@ -1,0 +1,72 @@
+"""An answer to JSON, and its evidence back."""
+
+import json
+
+import pytest
+
+from triplebeam.answer import Answer, Evidence, Span, Step
+from triplebeam.errors import BadInputError
+from triplebeam.generate.language_model import Usage
+from triplebeam.passage import Passage
+from triplebeam.ranking import Ranking
+from triplebeam.serve.answer_json import evidence_from_json, to_json
+from triplebeam.triple import Triple
+
+PASSAGES = {"film": Passage("film", "Laughter in Hell was directed by Edward Cahn.", "Laughter in Hell")}
+FACT = Triple("Laughter in Hell", "directed by", "Edward Cahn")
+SPAN = Span(passage_id="film", start=0, end=44, text="Laughter in Hell was directed by Edward Cahn")
+RANKING = Ranking.from_scores({"film": 0.5})
+ANSWER = Answer(
+    question="Who directed it?",
+    text="Edward Cahn",
+    sentence="Edward Cahn directed it.",
+    ranking=RANKING,
+    evidence=(Evidence(triple=FACT, span=SPAN), Evidence(triple=Triple("a", "b", "c"))),
+    steps=(Step(number=1, query="director", ranking=RANKING, facts=(FACT,), thought="enough", seconds=0.25),),
+    usage=Usage(calls=2, tokens_in=30, tokens_out=4),
+    ending="answerable",
+)
+
+
+def test_everything_is_written() -> None:
+    written = json.loads(json.dumps(to_json(ANSWER, PASSAGES, price=0.01)))
+    assert written["answer"] == "Edward Cahn"
+    assert written["supported"] is False
+    assert written["passages"] == [
+        {"id": "film", "title": "Laughter in Hell", "score": 0.5, "text": PASSAGES["film"].text}
+    ]
+    assert written["steps"][0]["facts"] == [list(FACT)]
+    assert written["steps"][0]["passages"] == ["film"]
+    assert written["usage"]["tokens_in"] == 30
+    assert written["price"] == 0.01
+
+
+def test_a_price_that_is_not_known_is_left_out() -> None:
+    assert "price" not in to_json(ANSWER, PASSAGES)
+
+
+def test_evidence_comes_back_as_it_was() -> None:
+    assert tuple(evidence_from_json(json.loads(json.dumps(to_json(ANSWER, PASSAGES))))) == ANSWER.evidence
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ([], "no answer"),
+        ({}, "no answer"),
+        ({"evidence": {}}, "no answer"),
+        ({"evidence": ["x"]}, "evidence 1 is 'x'"),
+        ({"evidence": [{"triple": ["a", "b"]}]}, "triple of evidence 1"),
+        ({"evidence": [{"triple": ["a", "b", 3]}]}, "triple of evidence 1"),
+        ({"evidence": [{"triple": ["a", "b", "c"], "span": "x"}]}, "span of evidence 1 is 'x'"),
+        ({"evidence": [{"triple": ["a", "b", "c"], "span": {"passage_id": "p"}}]}, '"start" in the span of evidence 1'),
+        (
+            {"evidence": [{"triple": list("abc"), "span": {"passage_id": "p", "start": True, "end": 1, "text": "x"}}]},
+            "True: a whole number is needed",
+        ),
+    ],
+)
+def test_a_wrong_shape_is_named(written: object, said: str) -> None:
+    with pytest.raises(BadInputError) as caught:
+        evidence_from_json(written)
+    assert said in str(caught.value)
