@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triplebeam.errors import BadInputError
+from triplebeam.extract.llm import LLMExtractor
 from triplebeam.extract.quote import COVERAGE, FEWEST, Measured, Quote, quote
 from triplebeam.extract.sample import draw_sample, extract_sample
 from triplebeam.generate.cached import Cached
@@ -109,8 +110,7 @@ def test_bounds_are_in_order_and_above_what_is_known(sample: list[tuple[int, int
     measured = [Measured(characters=n, tokens_in=tokens, tokens_out=tokens, seconds=1.0) for n, tokens in sample]
     each = quote(measured, [n for n, _ in sample] + rest)
     known = sum(tokens for _, tokens in sample)
-    assert known <= each.tokens_in.low <= each.tokens_in.high
-    assert each.tokens_in.estimate <= each.tokens_in.high
+    assert known <= each.tokens_in.low <= each.tokens_in.estimate <= each.tokens_in.high
     assert np.isfinite(each.tokens_in).all()
 
 
@@ -150,7 +150,7 @@ def clock() -> object:
 
 
 def test_each_passage_is_measured_with_its_corrections() -> None:
-    sample = extract_sample(Clerk(stumbles="passage 03"), WORDS[:5], clock())  # type: ignore[arg-type]
+    sample = extract_sample(LLMExtractor(Clerk(stumbles="passage 03")), WORDS[:5], clock())  # type: ignore[arg-type]
     assert [one.tokens_in for one in sample.measured] == [100, 100, 100, 200, 100]
     assert [one.tokens_out for one in sample.measured] == [8, 8, 8, 16, 8]
     assert [one.seconds for one in sample.measured] == [10, 10, 10, 20, 10]
@@ -159,7 +159,7 @@ def test_each_passage_is_measured_with_its_corrections() -> None:
 
 
 def test_a_refused_passage_costs_nothing_and_is_told() -> None:
-    sample = extract_sample(Clerk(refuses="passage 01"), WORDS[:3])
+    sample = extract_sample(LLMExtractor(Clerk(refuses="passage 01")), WORDS[:3])
     assert [one.tokens_in for one in sample.measured] == [100, 0, 100]
     assert sample.extractions[1].failure == "It is too long."
 
@@ -167,7 +167,7 @@ def test_a_refused_passage_costs_nothing_and_is_told() -> None:
 def test_a_sample_that_was_cached_tells_tokens_and_price_but_no_time(tmp_path: Path) -> None:
     with CompletionStore(tmp_path / "c.sqlite") as store:
         clerk = Clerk()
-        first, again = (extract_sample(Cached(model=clerk, store=store), WORDS[:6]) for _ in range(2))
+        first, again = (extract_sample(LLMExtractor(Cached(model=clerk, store=store)), WORDS[:6]) for _ in range(2))
     assert clerk.calls == 6
     assert again.usage == Usage(cached_calls=6, cached_tokens_in=600, cached_tokens_out=48)
     quoted = quote(again.measured, [len(passage.text) for passage in WORDS], PRICE)

@@ -35,8 +35,11 @@ def make_embedder(name: str, settings: Settings, progress: Progress = silent) ->
     )
 
 
-def make_model(settings: Settings, role: Role = "answering") -> LanguageModel:
-    """The language model for a role, with its cache, retries and limits; its calls count towards the open accounts."""
+def make_model(settings: Settings, role: Role = "answering", *, refresh: bool = False) -> LanguageModel:
+    """The language model for a role, with its cache, retries and limits; its calls count towards the open accounts.
+
+    ``refresh`` asks anew what the cache holds already: it would only repeat a reply that was no use.
+    """
     endpoint = settings.endpoint(role)
     if not endpoint.model:
         raise ModelMissingError(f"no language model is configured: {HOW_TO_CONFIGURE}.")
@@ -54,12 +57,18 @@ def make_model(settings: Settings, role: Role = "answering") -> LanguageModel:
             requests_per_minute=settings.requests_per_minute,
             tokens_per_minute=settings.tokens_per_minute,
             cache=CompletionStore(settings.completions or settings.home / "completions.sqlite"),
+            refresh=refresh,
         )
     )
 
 
 def make_extractor(
-    name: str, triples_file: Path | None, settings: Settings, progress: Progress = silent
+    name: str,
+    triples_file: Path | None,
+    settings: Settings,
+    progress: Progress = silent,
+    *,
+    refresh: bool = False,
 ) -> Extractor | None:
     """The extractor of that name, or the one that takes triples from a file; None for ``none``."""
     if triples_file:
@@ -72,7 +81,7 @@ def make_extractor(
         case "local":
             return _local_extractor(settings, progress)
         case "llm":
-            return _llm_extractor(settings)
+            return _llm_extractor(settings, refresh)
         case _:
             raise BadInputError(f"there is no extractor {name!r}{nearest(name, EXTRACTORS)}.")
 
@@ -84,11 +93,11 @@ def _local_extractor(settings: Settings, progress: Progress) -> Extractor:
     return LocalExtractor(ensure(ENGLISH_PARSER, settings.home, offline=settings.offline, progress=progress))
 
 
-def _llm_extractor(settings: Settings) -> Extractor:
+def _llm_extractor(settings: Settings, refresh: bool) -> Extractor:
     from triplebeam.extract.llm import LLMExtractor
 
     if not settings.endpoint("extraction").model:
         raise ModelMissingError(
             f"--extractor llm needs a language model: {HOW_TO_CONFIGURE}; or use --extractor local, which needs none."
         )
-    return LLMExtractor(make_model(settings, "extraction"), batch_size=4 * settings.concurrency)
+    return LLMExtractor(make_model(settings, "extraction", refresh=refresh), batch_size=4 * settings.concurrency)

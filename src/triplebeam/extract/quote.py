@@ -95,7 +95,7 @@ def _total(sample: Sequence[Measured], costs: Sequence[float], population: Seque
     slope = float(centred @ values) / spread
     # How far the mean length of the passages that were not sampled is from the sample's.
     shift = (sum(population) - lengths.sum()) / rest - lengths.mean()
-    predicted = rest * (float(values.mean()) + slope * shift)
+    predicted = max(0.0, rest * (float(values.mean()) + slope * shift))
     leverage = 1 / len(values) + centred**2 / spread
     residuals = (values - values.mean() - slope * centred) / np.maximum(1 - leverage, 1e-9)
     weights = rest * (1 / len(values) + shift * centred / spread)

@@ -3,7 +3,7 @@
 import random
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.llm import LLMExtractor
@@ -29,16 +29,15 @@ def draw_sample(passages: Sequence[Passage], size: int, seed: int) -> list[Passa
 
 
 def extract_sample(
-    model: LanguageModel, passages: Sequence[Passage], clock: Callable[[], float] = time.perf_counter
+    extractor: LLMExtractor, passages: Sequence[Passage], clock: Callable[[], float] = time.perf_counter
 ) -> Sample:
     """Extract passages, no two of them with the same text, as an indexing run would, and note what each costs.
 
     Prompts are under way side by side, so the time that passed is shared out by the tokens that were written.
     """
-    watched = _Watched(model)
-    extractor = LLMExtractor(watched)
+    watched = _Watched(extractor.model)
     start = clock()
-    extractions = tuple(extractor.extract(passages))
+    extractions = tuple(replace(extractor, model=watched).extract(passages))
     seconds = clock() - start
     usages = [watched.usages[extractor.template.fill(passage=passage.searchable).user] for passage in passages]
     total = sum(usages, start=Usage())

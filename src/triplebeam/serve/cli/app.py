@@ -5,10 +5,13 @@ import typer
 from triplebeam.serve.cli.ask import ask
 from triplebeam.serve.cli.bench import bench
 from triplebeam.serve.cli.demo import demo
+from triplebeam.serve.cli.doctor import doctor
 from triplebeam.serve.cli.index import index
 from triplebeam.serve.cli.model import model
+from triplebeam.serve.cli.plan import plan
 from triplebeam.serve.cli.search import search
 from triplebeam.serve.cli.status import status
+from triplebeam.serve.cli.verify import verify
 
 app = typer.Typer(
     name="triplebeam",
@@ -24,7 +27,10 @@ app.command()(demo)
 app.command()(index)
 app.command()(search)
 app.command()(ask)
+app.command()(verify)
 app.command()(status)
+app.command()(plan)
+app.command()(doctor)
 app.command()(bench)
 app.add_typer(model, name="model")
 

@@ -104,12 +104,10 @@ def index(
     documents = read_sources(sources or [])
     there = published(folder)
     embedder_name = settings.embedder or (there.embedder.name if there else DEFAULT_EMBEDDER)
-    # What failed is asked again past the cache, which would only repeat the reply that was no use.
-    again = {"refresh": True} if retry_failed and paid else {}
     if max_failures is None:
         max_failures = _MAX_FAILURES_AGAIN if retry_failed else _MAX_FAILURES
     with progress_bars() as progress, account() as bill:
-        drawing = make_extractor(chosen, triples, settings, progress, **again)
+        drawing = make_extractor(chosen, triples, settings, progress, refresh=retry_failed)
         limit = _budget(budget, settings, bill)
         builder = IndexBuilder(
             folder=folder,

@@ -37,7 +37,8 @@ def plan(
 
         triplebeam plan corpus.jsonl.gz --sample 50 --json
     """
-    from triplebeam.assemble import make_model
+    from triplebeam.assemble import make_extractor
+    from triplebeam.extract.llm import LLMExtractor
     from triplebeam.extract.quote import quote
     from triplebeam.extract.sample import draw_sample, extract_sample
     from triplebeam.generate.prices import price_of
@@ -45,19 +46,21 @@ def plan(
     from triplebeam.settings import read_settings
 
     settings = read_settings()
-    model = make_model(settings, "extraction")
+    extractor = make_extractor("llm", None, settings)
+    assert isinstance(extractor, LLMExtractor)
+    model = extractor.model.name
     passages = _passages(sources, passage_tokens, split)
     # A text that comes twice is paid for once: its second completion is in the cache.
     distinct = list({passage.searchable: passage for passage in passages}.values())
     chosen = draw_sample(distinct, sample, seed)
-    err().print(f"Extracting {len(chosen)} of {len(distinct):,} passages with {model.name} …", markup=False)
-    drawn = extract_sample(model, chosen)
+    err().print(f"Extracting {len(chosen)} of {len(distinct):,} passages with {model} …", markup=False)
+    drawn = extract_sample(extractor, chosen)
     lengths = [len(passage.searchable) for passage in distinct]
-    quoted = quote(drawn.measured, lengths, price_of(model.name, settings.prices))
+    quoted = quote(drawn.measured, lengths, price_of(model, settings.prices))
     if as_json:
-        typer.echo(json.dumps(_as_json(model.name, len(passages), quoted, drawn), ensure_ascii=False, indent=2))
+        typer.echo(json.dumps(_as_json(model, len(passages), quoted, drawn), ensure_ascii=False, indent=2))
     else:
-        _draw(model.name, len(passages), quoted, drawn)
+        _draw(model, len(passages), quoted, drawn)
 
 
 def _passages(sources: list[Path], passage_tokens: int, force: bool) -> "list[Passage]":

@@ -1,0 +1,104 @@
+"""`triplebeam ask` at every effort, against an endpoint on loopback that says what the test tells it to."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generate.loopback_endpoint import Endpoint, serve
+from journeys.command_line import Quick
+
+FACT = {"facts": [["Danube", "flows through", "Vienna"]]}
+ANSWERED = {"missing": "", "answerable": True, "used": [1], "answer": "Vienna"}
+OPEN = {"missing": "the city", "answerable": False, "used": [], "answer": ""}
+FOUND = {"found": True, "answer": "Vienna", "sentence": "The Danube flows through Vienna."}
+NOT_FOUND = {"found": False, "answer": "", "sentence": "The passages do not say."}
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Endpoint]:
+    with serve() as endpoint:
+        monkeypatch.setenv("TRIPLEBEAM_MODEL", "gpt-4o-mini")
+        monkeypatch.setenv("TRIPLEBEAM_BASE_URL", endpoint.base_url)
+        monkeypatch.setenv("TRIPLEBEAM_API_KEY", "secret-key")
+        monkeypatch.setenv("TRIPLEBEAM_COMPLETIONS", str(tmp_path / "completions.sqlite"))
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        yield endpoint
+
+
+def says(endpoint: Endpoint, *replies: dict[str, Any]) -> None:
+    endpoint.says_in_turn(*(json.dumps(reply) for reply in replies))
+
+
+def test_without_a_model_it_shows_passages_and_says_how_to_get_more(quick: Quick, small_index: Path) -> None:
+    code, stdout, stderr = quick("ask", small_index, "Which river?")
+    assert code == 0
+    assert "No language model is configured" in stderr
+    assert "TRIPLEBEAM_MODEL" in stderr
+    assert " 1. " in stdout
+
+
+def test_effort_none_makes_no_call(quick: Quick, small_index: Path, model: Endpoint) -> None:
+    code, stdout, _ = quick("ask", small_index, "Which river?", "--effort", "none")
+    assert code == 0
+    assert " 1. " in stdout
+    assert model.requests == []
+
+
+def test_effort_low_makes_two_calls(quick: Quick, small_index: Path, model: Endpoint) -> None:
+    says(model, FACT, FOUND)
+    code, stdout, _ = quick("ask", small_index, "Which city?", "--effort", "low")
+    assert code == 0
+    assert "The Danube flows through Vienna." in stdout
+    assert len(model.requests) == 2
+    assert "2 calls" in stdout
+    assert "$0.0000" in stdout, "a known model has a price"
+
+
+def test_effort_auto_climbs_when_one_reading_does_not_answer(quick: Quick, small_index: Path, model: Endpoint) -> None:
+    says(model, FACT, NOT_FOUND, FACT, ANSWERED, FOUND)
+    code, stdout, _ = quick("ask", small_index, "Which city?")
+    assert code == 0
+    assert "Step 2" in stdout
+    assert "one step did not answer it" in stdout
+
+
+def test_the_trace_as_json_can_be_verified(quick: Quick, small_index: Path, model: Endpoint) -> None:
+    says(model, FACT, FACT, ANSWERED, FOUND)
+    code, stdout, _ = quick("ask", small_index, "Which city?", "--effort", "high", "--json")
+    assert code == 0
+    trace = json.loads(stdout)
+    assert trace["steps"][0]["usage"]["tokens_in"] == 33, "the endpoint's own counts"
+    assert trace["supported"] is False, "no passage of this index says so"
+    assert "secret-key" not in stdout
+    Path("answer.json").write_text(stdout, encoding="utf-8")
+    code, stdout, _ = quick("verify", small_index, "answer.json")
+    assert code == 1
+    assert "✘" in stdout
+
+
+def test_what_was_paid_for_is_not_paid_for_twice(quick: Quick, small_index: Path, model: Endpoint) -> None:
+    says(model, FACT, FACT, ANSWERED, FOUND)
+    quick("ask", small_index, "Which city?", "--effort", "high")
+    asked = len(model.requests)
+    _, stdout, _ = quick("ask", small_index, "Which city?", "--effort", "high")
+    assert len(model.requests) == asked
+    assert "0 calls" in stdout
+    assert "from the cache" in stdout
+    assert b"secret-key" not in Path("completions.sqlite").read_bytes()
+
+
+def test_an_endpoint_that_refuses_is_one_line(quick: Quick, small_index: Path, model: Endpoint) -> None:
+    model.refuses(401, "bad key")
+    code, stdout, stderr = quick("ask", small_index, "Which city?")
+    assert (code, stdout) == (2, "")
+    assert "\n" not in stderr.strip()
+    assert "secret-key" not in stderr
+
+
+def test_a_retriever_is_no_agent(quick: Quick, small_index: Path, model: Endpoint) -> None:
+    code, _, stderr = quick("ask", small_index, "Which city?", "--method", "hybrid")
+    assert code == 2
+    assert "put an agent in front, such as gear:hybrid" in stderr
