@@ -35,9 +35,10 @@ def test_hands_out_the_triples_of_each_passage(tmp_path: Path, name: str) -> Non
     assert liege.rejected == (("Liège", "", "Meuse"),)
 
 
-def test_a_passage_the_file_does_not_know_has_no_triples_and_no_failure(tmp_path: Path) -> None:
+def test_a_passage_the_file_does_not_know_is_left_as_it_is(tmp_path: Path) -> None:
     given = GivenTriples(write(tmp_path / "triples.jsonl", ROWS))
     (unknown,) = given.extract([Passage("namur", "…")])
+    assert not unknown.known
     assert unknown.triples == ()
     assert unknown.failure is None
 

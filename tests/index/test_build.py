@@ -21,6 +21,7 @@ from triplebeam.errors import (
     IndexMissingError,
 )
 from triplebeam.extract.extractor import Extraction
+from triplebeam.extract.given import GivenTriples
 from triplebeam.index import build
 from triplebeam.index.build import BuildReport, IndexBuilder
 from triplebeam.index.opened import Index
@@ -95,6 +96,25 @@ def test_documents_not_named_stay(tmp_path: Path) -> None:
     index = Index.open(tmp_path)
     assert len(index.passages) == 7
     assert len(index.triples) == 9, "the triples of documents that were not named are not touched"
+
+
+def test_triples_of_two_files_stand_side_by_side(tmp_path: Path) -> None:
+    for name, passage_id in (("one", "film"), ("two", "city")):
+        file = tmp_path / f"{name}.jsonl"
+        file.write_text(json.dumps({"passage_id": passage_id, "triples": [["a", "b", name]]}))
+        index = tmp_path / "my.index"
+        IndexBuilder(folder=index, embedder=WordEmbedder(), extractor=GivenTriples(file)).build(world_documents())
+    triples = Index.open(index).triples
+    assert sorted(triples.triple(number).object for number in range(len(triples))) == ["one", "two"]
+
+
+def test_a_passage_that_fails_again_changes_nothing(tmp_path: Path) -> None:
+    class Failing(TableExtractor):
+        def extract(self, passages):  # type: ignore[no-untyped-def]
+            yield from (Extraction(passage_id=passage.id, failure="not JSON") for passage in passages)
+
+    assert make(tmp_path, extractor=Failing({})).published
+    assert not make(tmp_path, extractor=Failing({})).published
 
 
 def test_another_extractor_replaces_the_triples(tmp_path: Path) -> None:

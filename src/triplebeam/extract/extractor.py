@@ -20,6 +20,8 @@ class Extraction:
     entities: tuple[str, ...] = ()
     rejected: tuple[tuple[str, ...], ...] = ()
     failure: str | None = None
+    known: bool = True
+    """False: the extractor has nothing to say about this passage, so what was drawn from it before stays."""
 
 
 class Extractor(Protocol):

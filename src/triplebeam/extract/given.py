@@ -19,7 +19,7 @@ class GivenTriples:
     """Hands out the triples of a file, plain or ``.gz``.
 
     A row is ``{"passage_id", "entities": [...], "triples": [[subject, predicate, object], ...]}``. A passage the file
-    does not know gives an extraction without triples.
+    does not know keeps what it has.
     """
 
     def __init__(self, path: Path) -> None:
@@ -38,7 +38,7 @@ class GivenTriples:
     def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
         """The file's triples of each passage; what has an empty part is in ``rejected``."""
         for passage in passages:
-            yield self._rows.get(passage.id) or Extraction(passage_id=passage.id)
+            yield self._rows.get(passage.id) or Extraction(passage_id=passage.id, known=False)
 
     @cached_property
     def _content(self) -> bytes:

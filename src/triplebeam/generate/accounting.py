@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
+from triplebeam.generate.outcomes import Outcome, outcomes_of
 
 
 @dataclass(slots=True)
@@ -57,6 +58,16 @@ class Accounted:
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
         """What the model within says."""
         completions = self.model.complete(prompts)
-        for opened in _OPEN.get():
-            opened.usage = sum((completion.usage for completion in completions), opened.usage)
+        _charge(completions)
         return completions
+
+    def outcomes(self, prompts: Sequence[Prompt]) -> list[Outcome]:
+        """What became of each prompt; completions are charged though others of the batch fail."""
+        outcomes = outcomes_of(self.model, prompts)
+        _charge([outcome for outcome in outcomes if isinstance(outcome, Completion)])
+        return outcomes
+
+
+def _charge(completions: Sequence[Completion]) -> None:
+    for opened in _OPEN.get():
+        opened.usage = sum((completion.usage for completion in completions), opened.usage)

@@ -73,7 +73,7 @@ class Tally:
             self.tried += 1
             if extraction.failure is not None:
                 self.failures.append((extraction.passage_id, extraction.failure))
-            elif not extraction.triples:
+            elif extraction.known and not extraction.triples:
                 self.without_triples += 1
 
 
@@ -98,7 +98,8 @@ def draw_triples(
         for done in _windows(extractions, window):
             with store.transaction():
                 for (number, _), extraction in done:
-                    store.put_extraction(number, extraction, name)
+                    if extraction.known:
+                        store.put_extraction(number, extraction, name)
             tally.add(extraction for _, extraction in done)
             progress("extract", tally.tried, len(waiting))
             _check_share(tally, max_failures)

@@ -205,6 +205,7 @@ class Store:
 
     def put_extraction(self, passage: int, extraction: Extraction, extractor: str) -> None:
         """Replace what was drawn from a passage, and remember who drew it or why it failed."""
+        before = self._db.execute("SELECT extractor, failure FROM passage WHERE number = ?", (passage,)).fetchone()
         for table in ("triple", "entity", "rejected"):
             self._db.execute(f"DELETE FROM {table} WHERE passage = ?", (passage,))
         self._db.executemany(
@@ -218,7 +219,9 @@ class Store:
         self._db.execute(
             "UPDATE passage SET extractor = ?, failure = ? WHERE number = ?", (extractor, extraction.failure, passage)
         )
-        self._changed()
+        # What failed before in the same way and fails again has changed nothing that is searched.
+        if before != (extractor, extraction.failure) or extraction.failure is None:
+            self._changed()
 
     def triples(self) -> Iterator[StoredTriple]:
         """All triples, in the order of their passages."""

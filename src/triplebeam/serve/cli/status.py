@@ -31,6 +31,7 @@ def status(folder: IndexFolder, as_json: AsJson = False) -> None:
         "extracted by": ", ".join(f"{name}: {n:,}" for name, n in manifest.triples_by_extractor.items()) or "nobody",
         "quarantined": f"{counts['passages_failed']:,} passages failed, {counts['triples_rejected']:,} triples"
         f" put aside, {counts['passages_without_extraction']:,} passages not extracted",
+        "no triples in": f"{counts.get('passages_without_triples', 0):,} extracted passages",
         "embedder": str(manifest.embedder),
     }
     for name, value in rows.items():
