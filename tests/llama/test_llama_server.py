@@ -36,6 +36,18 @@ ENDLESS = Prompt(
     schema={"type": "object", "properties": {"words": _THOUSAND_WORDS}, "required": ["words"]},
 )
 NOBODY = "http://127.0.0.1:9/v1"
+#: The prompt that comes with the package takes this server half a minute to read.
+SHORT_EXTRACT = """+++
+temperature = 0.0
+max_tokens = 64
++++
+# system
+Reply with the names and facts of a passage, as in this example.
+Passage: The Nile flows through Cairo.
+Reply: {"entities": ["Nile", "Cairo"], "triples": [["Nile", "flows through", "Cairo"]]}
+# user
+Passage: $passage
+"""
 
 
 class City(BaseModel):
@@ -148,18 +160,13 @@ def test_a_second_run_asks_nobody(llama: str, tmp_path: Path) -> None:
 
 
 def test_every_passage_has_triples_or_a_reason(model: Concurrent) -> None:
-    # The prompt that comes with the package takes half a minute to read on a small machine.
-    template = read_template(
-        "short",
-        "+++\ntemperature = 0.0\nmax_tokens = 64\n+++\n# system\nGive the named entities of a passage, and its facts"
-        " as triples of subject, predicate and object.\n# user\n$passage\n",
-    )
     passages = [
         Passage(id="elbe", text="The Elbe flows through Dresden."),
-        Passage(id="oslo", text="Oslo is the capital of Norway."),
+        Passage(id="curie", text="Marie Curie was born in Warsaw."),
     ]
-    extractions = list(LLMExtractor(model, template=template).extract(passages))
-    assert [extraction.passage_id for extraction in extractions] == ["elbe", "oslo"]
+    extractor = LLMExtractor(model, template=read_template("short_extract", SHORT_EXTRACT))
+    extractions = list(extractor.extract(passages))
+    assert [extraction.passage_id for extraction in extractions] == ["elbe", "curie"]
     for extraction in extractions:
         if extraction.failure is None:
             assert all(all(triple) for triple in extraction.triples)
