@@ -32,7 +32,7 @@ demo: $(VENV)/.models
 	$(BIN)/triplebeam demo
 
 test: $(VENV)/.dev $(VENV)/.models
-	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered -n 2
+	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered -n 2 --dist loadgroup
 
 fast: $(VENV)/.dev
 	$(BIN)/python -m pytest -m "not slow and not data" -n 2

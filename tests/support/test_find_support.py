@@ -134,6 +134,11 @@ def test_the_first_passage_with_support_is_taken() -> None:
     assert support_among(fact, []) is None
 
 
+def test_a_table_is_no_sentence() -> None:
+    text = "Ann Brook, Paul Stone, met, " * 2_000
+    assert find_support(Triple("Ann Brook", "met", "Paul Stone"), Passage("p", text, "Ann Brook")) is None
+
+
 def test_faults_are_named() -> None:
     page, fact = passage("Marie Curie"), Triple("Marie Curie", "born in", "Warsaw")
 

@@ -1,6 +1,8 @@
 """The words of a passage that support a fact, and what is wrong with words that do not."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from itertools import islice, takewhile
 
 from triplebeam.answer import Span
 from triplebeam.passage import Passage
@@ -11,6 +13,8 @@ from triplebeam.support.relation import extents
 from triplebeam.triple import Triple
 
 _SENTENCES_BACK = 2
+#: In words. What is longer is a table or a list, and the rules are for sentences.
+_LONGEST_SENTENCE = 150
 
 
 def find_support(triple: Triple, passage: Passage) -> Span | None:
@@ -49,6 +53,8 @@ def _supports(triple: Triple, page: Page) -> Iterator[tuple[int, int]]:
     subjects, objects = mentions_of(triple.subject, page), mentions_of(triple.object, page)
     predicate, dated = read_predicate(triple.predicate), is_date(triple.object)
     for number, sentence in enumerate(page.sentences):
+        if sentence.last - sentence.first > _LONGEST_SENTENCE:
+            continue
         for subject in _within(subjects, sentence):
             for object_ in _within(objects, sentence):
                 for first, last in extents(page, sentence, subject, object_, predicate, dated=dated):
@@ -60,7 +66,9 @@ def _supports(triple: Triple, page: Page) -> Iterator[tuple[int, int]]:
 
 
 def _within(mentions: list[Mention], sentence: Sentence) -> list[Mention]:
-    return [mention for mention in mentions if sentence.first <= mention.first and mention.last <= sentence.last]
+    start = bisect_left(mentions, (sentence.first,))
+    following = takewhile(lambda mention: mention.first < sentence.last, islice(mentions, start, None))
+    return [mention for mention in following if mention.last <= sentence.last]
 
 
 def _named_at(page: Page, number: int, mentions: list[Mention], start: int) -> int:

@@ -108,7 +108,7 @@ class Page:
                 runs.append(run)
                 run = []
             if word.text and word.capital and not (not run and word.key in LIGHT):
-                run = [*run, word]
+                run.append(word)
         return [run for run in runs if len(run) > 1]
 
 

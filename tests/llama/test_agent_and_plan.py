@@ -1,0 +1,54 @@
+"""The whole agent, and a quote of what extraction costs, against a real server and a small model.
+
+Answers and triples are not judged: the model is far too small for them. What must hold is the loop, the trace and the
+sums.
+"""
+
+import pytest
+
+from llama.test_llama_server import MODEL, SHORT_EXTRACT
+from triplebeam.assemble import Collection
+from triplebeam.embed.embedder import Embedder
+from triplebeam.extract.llm import LLMExtractor
+from triplebeam.extract.quote import COVERAGE, quote
+from triplebeam.extract.sample import draw_sample, extract_sample
+from triplebeam.generate.accounting import Accounted
+from triplebeam.generate.connect import connect
+from triplebeam.generate.prompts import read_template
+from triplebeam.index.opened import Index
+from triplebeam.serve.answer_json import to_json
+from triplebeam.settings import Settings
+from triplebeam.testing import toy
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("llama")]
+
+
+def test_the_agent_runs_end_to_end(llama: str, world: Index, words: Embedder) -> None:
+    model = Accounted(connect(MODEL, base_url=llama, timeout=300.0, concurrency=1, max_tokens=80))
+    agent = Collection(world, Settings(), words, model).agent("gear[max_steps=2,read=3]:bm25")
+    answer = agent.answer("When did the director of Laughter in Hell die?")
+    assert 1 <= len(answer.steps) <= 2
+    assert answer.ending
+    assert answer.ranking.ids
+    assert answer.usage.calls > sum(step.usage.calls for step in answer.steps), "the answer is one more"
+    assert all(step.usage.calls >= 3 and step.usage.tokens_in > 0 for step in answer.steps), "reading twice, reasoning"
+    assert not answer.usage.estimated, "the endpoint's own counts"
+    trace = to_json(answer, world.passages)
+    assert len(trace["steps"]) == len(answer.steps)
+
+
+def test_a_quote_covers_what_was_really_used(llama: str) -> None:
+    model = connect(MODEL, base_url=llama, timeout=300.0, concurrency=2)
+    template = read_template("extract", SHORT_EXTRACT.replace("max_tokens = 64", "max_tokens = 40"))
+    passages = toy.passages()[:24]
+    everything = extract_sample(LLMExtractor(model, template=template), passages)
+    assert everything.usage.calls >= len(passages)
+    cost = dict(zip((passage.id for passage in passages), everything.measured, strict=True))
+    characters = [len(passage.searchable) for passage in passages]
+    covered_in = covered_out = 0
+    for seed in range(20):
+        quoted = quote([cost[passage.id] for passage in draw_sample(passages, 10, seed)], characters)
+        covered_in += quoted.tokens_in.low <= everything.usage.tokens_in <= quoted.tokens_in.high
+        covered_out += quoted.tokens_out.low <= everything.usage.tokens_out <= quoted.tokens_out.high
+    assert covered_in >= COVERAGE * 20
+    assert covered_out >= COVERAGE * 20
