@@ -212,7 +212,16 @@ class TestEndings:
 
     def test_where_the_passages_do_not_say_it_the_loops_answer_stands(self) -> None:
         answer, _ = self.run([facts(LIES), verdict(answer="Lake Michigan", used=[1]), final("")])
-        assert (answer.text, answer.loop_text) == ("Lake Michigan", "Lake Michigan")
+        assert (answer.text, answer.loop_text, answer.sentence) == ("Lake Michigan", "Lake Michigan", "")
+
+    def test_nulls_and_numbers_cost_no_correction(self) -> None:
+        found = completion({"facts": [["Milwaukee", "founded in", 1846], ["a", "b", "c", "d"]]})
+        judged = completion({"missing": None, "answerable": True, "used": None, "answer": 1846})
+        with Scripted([found, judged, completion({"found": True, "answer": 1846, "sentence": None})]) as model:
+            links = Table({"Milwaukee founded in 1846": ["city"]})
+            answer = agent(model, Table({"q": ["film"]}), links).answer("q")
+        assert (answer.text, answer.steps[0].facts) == ("1846", (Triple("Milwaukee", "founded in", "1846"),))
+        assert answer.steps[0].problems == ("a fact that is no triple was passed over: ['a', 'b', 'c', 'd']",)
 
     def test_fact_numbers_that_do_not_exist_are_passed_over(self) -> None:
         answer, _ = self.run([facts(LIES), verdict(answer="x", used=[7, 1, 1, 0]), final("x")])

@@ -1,38 +1,26 @@
 """Triples and entities by asking a language model, one call a passage and a second where the reply is no use."""
 
 import itertools
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
+from pydantic import BaseModel, ConfigDict
 
 from triplebeam.extract.extractor import Extraction, sort_out
+from triplebeam.extract.triple_row import TripleRow
 from triplebeam.generate.ask import Failed, Reply, ask_many
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.passage import Passage
 
 
-def _as_row(value: object) -> list[str]:
-    """A row of texts. What is no row of plain values becomes one part, so that it is put aside without the others."""
-    if isinstance(value, list) and all(part is None or isinstance(part, str | int | float) for part in value):
-        return ["" if part is None else str(part) for part in value]
-    return [json.dumps(value)]
-
-
-_THREE_TEXTS = {"type": "array", "items": {"type": "string"}, "minItems": 3, "maxItems": 3}
-
-
 class _Reply(BaseModel):
-    # No docstring: it would travel in the schema. The schema asks for rows of three; what comes is read tolerantly and
-    # judged row by row by `sort_out`.
+    # No docstring: it would travel in the schema.
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
     entities: list[str]
-    triples: list[Annotated[list[str], BeforeValidator(_as_row), WithJsonSchema(_THREE_TEXTS)]]
+    triples: list[TripleRow]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ predicted from it. The interval is Student's, with a variance that adds the unce
 the predicted passages, from residuals divided by one minus their leverage (the jackknife's, so that long passages may
 scatter more than short ones). What was sampled is known and adds nothing: sampling all gives an interval of no width.
 Token counts are skewed, which costs an interval from so few passages some of its coverage; so Student's is taken at a
-higher level than is claimed. What no sample can show is a rare passage that costs many times the others.
+higher level than is claimed, and a sample without scatter is not taken at its word. What no sample can show is a rare
+passage that costs many times the others.
 """
 
 import math
@@ -23,6 +24,9 @@ from triplebeam.generate.prices import Price
 COVERAGE = 0.90
 #: The level at which Student's interval is taken to keep that promise for skewed counts; the tests simulate it.
 _LEVEL = 0.95
+#: What is believed before the sample is seen, with the weight of so many passages: costs scatter by so large a share.
+_PRIOR_PASSAGES = 2
+_PRIOR_SPREAD = 0.3
 #: A line through fewer points has no scatter to speak of.
 FEWEST = 5
 
@@ -99,6 +103,8 @@ def _total(sample: Sequence[Measured], costs: Sequence[float], population: Seque
     leverage = 1 / len(values) + centred**2 / spread
     residuals = (values - values.mean() - slope * centred) / np.maximum(1 - leverage, 1e-9)
     weights = rest * (1 / len(values) + shift * centred / spread)
-    variance = float((weights**2) @ (residuals**2)) + rest * float((residuals**2).mean())
+    # A sample in which all passages cost the same does not show that all passages do.
+    squares = residuals**2 + _PRIOR_PASSAGES * (_PRIOR_SPREAD * float(values.mean())) ** 2 / len(values)
+    variance = float((weights**2) @ squares) + rest * float(squares.mean())
     half = float(student.ppf((1 + _LEVEL) / 2, len(values) - 2)) * math.sqrt(variance)
     return Interval(known + predicted, known + max(0.0, predicted - half), known + predicted + half)

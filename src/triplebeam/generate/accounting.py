@@ -40,8 +40,13 @@ def note_problem(problem: Exception) -> None:
     """Put what went wrong on the open accounts; where nobody keeps one, it is raised instead of lost."""
     if not _OPEN.get():
         raise problem
+    remark(str(problem))
+
+
+def remark(words: str) -> None:
+    """Put a small loss on the open accounts: something to tell, nothing to stop for."""
     for opened in _OPEN.get():
-        opened.problems.append(str(problem))
+        opened.problems.append(words)
 
 
 @dataclass(frozen=True)

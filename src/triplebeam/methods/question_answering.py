@@ -15,6 +15,7 @@ from triplebeam.generate.accounting import note_problem
 from triplebeam.generate.ask import ask
 from triplebeam.generate.language_model import LanguageModel, PromptFailedError
 from triplebeam.generate.prompts import Template, load
+from triplebeam.generate.reply_fields import Text
 from triplebeam.methods.prompt_text import numbered_passages
 from triplebeam.passage import Passage, Passages
 from triplebeam.support import support_among
@@ -23,8 +24,8 @@ from triplebeam.triple import Triple
 
 class _Reply(BaseModel):
     found: bool
-    answer: str
-    sentence: str
+    answer: Text
+    sentence: Text
 
 
 @dataclass(frozen=True, slots=True)

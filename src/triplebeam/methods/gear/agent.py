@@ -115,7 +115,8 @@ class GeAR(Agent):
         return Answer(
             question=run.question,
             text=read.text or run.verdict.answer,
-            sentence=read.sentence,
+            # Where the passages alone do not say it but the facts do, "not found" would contradict the answer.
+            sentence=read.sentence if read.text or not run.verdict.answer else "",
             ranking=ranking,
             evidence=evidence_for(run.verdict.used or run.gist, nearest),
             steps=tuple(run.steps),

@@ -13,7 +13,8 @@ from typing import Protocol
 from pydantic import BaseModel
 
 from triplebeam.extract.extractor import sort_out
-from triplebeam.generate.accounting import note_problem
+from triplebeam.extract.triple_row import TripleRow
+from triplebeam.generate.accounting import note_problem, remark
 from triplebeam.generate.ask import ask
 from triplebeam.generate.language_model import LanguageModel, PromptFailedError
 from triplebeam.generate.prompts import Template, load
@@ -31,7 +32,7 @@ class Reader(Protocol):
 
 
 class _Facts(BaseModel):
-    facts: list[list[str]]
+    facts: list[TripleRow]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,4 +57,7 @@ class LLMReader:
         except PromptFailedError as problem:
             note_problem(problem)
             return ()
-        return sort_out("", reply.facts).triples
+        sorted_out = sort_out("", reply.facts)
+        for parts in sorted_out.rejected:
+            remark(f"a fact that is no triple was passed over: {list(parts)}")
+        return sorted_out.triples

@@ -16,19 +16,20 @@ from triplebeam.generate.accounting import note_problem
 from triplebeam.generate.ask import ask
 from triplebeam.generate.language_model import LanguageModel, PromptFailedError
 from triplebeam.generate.prompts import Template, load
+from triplebeam.generate.reply_fields import Numbers, Text
 from triplebeam.methods.prompt_text import numbered_facts
 from triplebeam.triple import Triple
 
 
 class _Verdict(BaseModel):
-    missing: str
+    missing: Text
     answerable: bool
-    used: list[int]
-    answer: str
+    used: Numbers
+    answer: Text
 
 
 class _Query(BaseModel):
-    query: str
+    query: Text
 
 
 @dataclass(frozen=True, slots=True)
