@@ -116,3 +116,22 @@ def test_an_unknown_name_in_the_file_is_told() -> None:
     toml('embeder = "minilm"')
     with pytest.raises(BadInputError, match="embeder"):
         read_settings()
+
+
+def test_a_role_has_an_endpoint_of_its_own_and_no_key_goes_astray(clean: Path) -> None:
+    main = {"model": "big", "base_url": "http://one/v1", "api_key": "main-key"}
+    plain = Settings(**main)
+    assert plain.endpoint("reading") == plain.endpoint("answering") == plain.endpoint("extraction")
+    elsewhere = Settings(**main, extraction_model="small", extraction_base_url="http://two/v1")
+    assert elsewhere.endpoint("extraction").model == "small"
+    assert elsewhere.endpoint("extraction").base_url == "http://two/v1"
+    assert elsewhere.endpoint("extraction").api_key is None, "the main key is not sent to another address"
+    assert elsewhere.endpoint("reading").model == "big"
+    same_address = Settings(**main, reading_model="quick")
+    key = same_address.endpoint("reading").api_key
+    assert key is not None
+    assert key.get_secret_value() == "main-key"
+
+
+def test_a_tilde_is_the_users_folder(clean: Path) -> None:
+    assert Settings(home=Path("~/models")).home == Path("~/models").expanduser()
