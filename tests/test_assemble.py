@@ -97,7 +97,9 @@ def test_what_needs_a_model_says_how_to_get_one(world: Index, words: Embedder) -
             make()
 
 
-@pytest.mark.parametrize("method", ["gear", "gear:bm25", "gear[max_steps=2]:hybrid", "gear:hybrid+naive_ge", "auto"])
+@pytest.mark.parametrize(
+    "method", ["gear", "gear:bm25", "gear[max_steps=2]:hybrid", "gear:hybrid+naive_ge", "auto", "ircot:bm25"]
+)
 def test_every_agent_has_its_name(world: Index, words: Embedder, method: str) -> None:
     collection = Collection(world, Settings(), words, Scripted([]))
     assert isinstance(collection.agent(method), Agent)

@@ -39,6 +39,7 @@ from triplebeam.methods.gear import (
     SyncGE,
 )
 from triplebeam.methods.gear.score import ChainScorer
+from triplebeam.methods.ircot import IRCoT
 from triplebeam.methods.question_answering import QuestionAnswerer
 from triplebeam.progress import Progress, silent
 from triplebeam.ranking import Ranking
@@ -123,6 +124,8 @@ class Collection:
                 return self._gear(below, values)
             case "single_step":
                 return self._single_step(below, values, method)
+            case "ircot":
+                return self._ircot(below, values)
             case _:
                 return Climb(first=self._single_step(below, {}, method), then=self._gear(below, values))
 
@@ -145,6 +148,15 @@ class Collection:
             raise BadInputError(f"single_step reads before it walks: {method!r} needs +sync_ge last, or a base alone.")
         answerer = QuestionAnswerer(model=self.model, passages=self.passages)
         return SingleStep(retriever=retriever, answerer=answerer, passages=self.passages, **values)
+
+    def _ircot(self, below: str, values: dict[str, Any]) -> Agent:
+        return IRCoT(
+            retriever=self.retriever(below or DEFAULT_BASE),
+            model=self.model,
+            answerer=QuestionAnswerer(model=self.model, passages=self.passages),
+            passages=self.passages,
+            **values,
+        )
 
     def _below_agent(self, below: str) -> Retriever:
         """A base alone gets SyncGE, as in the paper; a name with ``+`` is taken as it is."""

@@ -24,6 +24,7 @@ AGENTS: Mapping[str, Parameters] = {
     "gear": {"max_steps": int, "retrieved": int, "read": int, "linked": int, "answered_from": int},
     "single_step": {"retrieved": int, "answered_from": int},
     "auto": {"max_steps": int},
+    "ircot": {"max_steps": int, "retrieved": int, "collected": int, "answered_from": int},
 }
 
 _PART = re.compile(r"(?P<name>[^@\[\]]+)(@(?P<over>[^\[\]]+))?(\[(?P<parameters>[^\[\]]*)\])?")

@@ -59,7 +59,7 @@ class BuildReport:
 
 @dataclass(frozen=True, kw_only=True)
 class IndexBuilder:
-    """Brings documents into an index folder. Without an extractor the index has no graph.
+    """Brings documents into an index folder. Without an extractor they come without triples.
 
     When more than the share ``max_failures`` of the extractions fails, the build stops with an ExtractionError; when
     the next ones may not be within the ``budget``, it publishes what there is. Either way the next build goes on.
