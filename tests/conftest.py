@@ -1,6 +1,7 @@
 """What several rooms' tests share: a small world, and the real models and datasets where they are wanted."""
 
 import os
+import signal
 from pathlib import Path
 
 import platformdirs
@@ -10,6 +11,10 @@ from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.opened import Index
+
+# What a shell starts in the background has Ctrl-C switched off, and so would have every process the tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

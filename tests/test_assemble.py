@@ -11,6 +11,7 @@ from triplebeam.assemble import (
     Collection,
     make_embedder,
     make_extractor,
+    make_model,
     open_collection,
 )
 from triplebeam.embed.embedder import Embedder
@@ -112,6 +113,8 @@ def test_an_agents_parameters_and_base_arrive(world: Index, words: Embedder) -> 
     assert isinstance(agent.retriever, SyncGE)
     assert isinstance(agent.retriever.base, BM25)
     assert agent.retriever.base_k == 10
+    assert isinstance(agent.passage_link.passages, BM25)
+    assert isinstance(agent.passage_link.triples, BM25)
 
 
 @pytest.mark.parametrize(
@@ -186,6 +189,11 @@ def test_the_llm_extractor_is_told_where_its_model_is(tmp_path: Path) -> None:
     assert extractor is not None
     assert extractor.name.startswith("llm:m:")
     assert "secret" not in repr(extractor)
+
+
+def test_room_for_thoughts_and_parameters_arrive(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, model="m", max_tokens=9000, parameters={"reasoning_effort": "low"})
+    assert "max_tokens=9000, parameters={'reasoning_effort': 'low'}" in repr(make_model(settings))
 
 
 def test_an_embedder_behind_an_endpoint(tmp_path: Path) -> None:

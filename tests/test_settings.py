@@ -76,10 +76,11 @@ def test_our_own_variables_come_before_openai_s(monkeypatch: pytest.MonkeyPatch)
     assert settings.api_key.get_secret_value() == KEY
 
 
-def test_the_environment_comes_before_the_file_also_under_openai_s_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_openai_s_variables_come_last(monkeypatch: pytest.MonkeyPatch) -> None:
     toml('base_url = "from the file"\napi_key = "from the file"')
     monkeypatch.setenv("OPENAI_BASE_URL", "from the environment")
-    assert read_settings().base_url == "from the environment"
+    monkeypatch.setenv("OPENAI_API_KEY", "a key for somebody else")
+    assert read_settings().base_url == "from the file"
     assert read_settings(base_url="from a flag").base_url == "from a flag"
     key = read_settings().api_key
     assert key is not None

@@ -1,12 +1,12 @@
 """What an agent gives back: its steps as they happened, and an answer with evidence one can check."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 
 from triplebeam.generate.language_model import Usage
 from triplebeam.ranking import Ranking
-from triplebeam.triple import Triple
+from triplebeam.triple import Triple, entity_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +62,26 @@ class Answer:
 
     @property
     def supported(self) -> bool:
-        """There is evidence, and every fact of it was found in a passage."""
-        return bool(self.evidence) and all(fact.span for fact in self.evidence)
+        """There is an answer, it is the one the evidence is for, and every fact of that was found in a passage."""
+        return (
+            bool(self.text and self.evidence)
+            and self.agreed
+            and stands_in(self.text, self.evidence)
+            and all(fact.span for fact in self.evidence)
+        )
+
+    @property
+    def agreed(self) -> bool:
+        """The passages and the facts gave the same answer, or one that is a part of the other ("Bath, England")."""
+        said, facts_said = entity_key(self.text), entity_key(self.loop_text)
+        return said in facts_said or facts_said in said
+
+
+def stands_in(answer: str, evidence: Sequence[Evidence]) -> bool:
+    """Is the answer named by a fact or by the words that support one? Yes and no never are, so they pass."""
+    said = entity_key(answer)
+    texts = (f"{fact.triple} {fact.span.text if fact.span else ''}" for fact in evidence)
+    return said in ("yes", "no") or any(said in entity_key(text) for text in texts)
 
 
 class Agent(ABC):

@@ -1,10 +1,11 @@
 """Settings, read once, at the edge: flag, then environment, then ``triplebeam.toml``, then default."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
-from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -17,6 +18,10 @@ from triplebeam.errors import BadInputError
 from triplebeam.generate.prices import Price
 
 CONFIG_FILE = "triplebeam.toml"
+
+
+def _secret(value: str | None) -> SecretStr | None:
+    return SecretStr(value) if value else None
 
 
 @dataclass(frozen=True)
@@ -48,9 +53,10 @@ class Settings(BaseSettings):
     """Fetch nothing, ever."""
     model: str | None = None
     """The chat model that reads, reasons, answers and extracts, unless the two below name others."""
-    base_url: str | None = Field(None, validation_alias=AliasChoices("TRIPLEBEAM_BASE_URL", "OPENAI_BASE_URL"))
+    base_url: str | None = Field(default_factory=lambda: os.environ.get("OPENAI_BASE_URL") or None)
     """The OpenAI-compatible endpoint."""
-    api_key: SecretStr | None = Field(None, validation_alias=AliasChoices("TRIPLEBEAM_API_KEY", "OPENAI_API_KEY"))
+    api_key: SecretStr | None = Field(default_factory=lambda: _secret(os.environ.get("OPENAI_API_KEY")))
+    """``OPENAI_BASE_URL`` and ``OPENAI_API_KEY`` are the last resort: whatever names Triplebeam comes before them."""
     extraction_model: str | None = None
     """Another model for `--extractor llm`, at another endpoint if one is given."""
     extraction_base_url: str | None = None
@@ -63,6 +69,10 @@ class Settings(BaseSettings):
     """Seconds a model may take for one reply; a slow local model needs many."""
     concurrency: int = Field(4, ge=1)
     """Requests in flight at once."""
+    max_tokens: int | None = Field(None, ge=1)
+    """Tokens a reply may have where its prompt allows fewer: a "thinking" model needs room for its thoughts."""
+    parameters: dict[str, object] = {}
+    """Whatever else the endpoint takes, sent with every request, such as ``{reasoning_effort = "low"}``."""
     requests_per_minute: float | None = Field(None, gt=0)
     tokens_per_minute: float | None = Field(None, gt=0)
     completions: Path | None = None

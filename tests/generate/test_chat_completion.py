@@ -43,7 +43,10 @@ def test_log_probabilities_that_are_not_given_are_none(logprobs: Any) -> None:
     assert completion_from(json.dumps(chat_completion("x", logprobs=logprobs)), PROMPT).log_probabilities is None
 
 
-@pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": None, "completion_tokens": 3}])
+@pytest.mark.parametrize(
+    "usage",
+    [None, {}, {"prompt_tokens": None, "completion_tokens": 3}, {"prompt_tokens": -1, "completion_tokens": "x"}],
+)
 def test_tokens_that_are_not_counted_are_guessed_and_marked(usage: Any) -> None:
     body = json.dumps({**chat_completion("<think>12345</think>6"), "usage": usage})
     assert completion_from(body, PROMPT).usage == Usage(calls=1, tokens_in=2, tokens_out=6, estimated=True)

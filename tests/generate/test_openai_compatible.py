@@ -130,8 +130,9 @@ def test_the_key_is_never_shown(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url)
     endpoint.answer = lambda request: (status, {"error": f"bad key {KEY}"})
-    model = OpenAICompatible("m", endpoint.base_url)
+    model = OpenAICompatible("m")
     with pytest.raises(EndpointError) as caught:
         model.complete([PROMPT])
     assert endpoint.keys == [f"Bearer {KEY}"]
@@ -148,6 +149,13 @@ def test_an_endpoint_of_ones_own_needs_no_key_and_openai_does(
         OpenAICompatible("m").complete([PROMPT])
     monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url)
     assert OpenAICompatible("m").complete([PROMPT])[0].text == "fine"
+
+
+def test_openai_s_key_is_not_sent_to_another_endpoint(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    endpoint.says("fine")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    OpenAICompatible("m", endpoint.base_url).complete([PROMPT])
+    assert KEY not in str(endpoint.keys)
 
 
 @pytest.mark.parametrize("settings", [{"base_url": "localhost:8000"}, {"timeout": 0}])

@@ -180,7 +180,7 @@ class TestQuarantine:
         )
         arguments = ("index", "my.index", "rivers.jsonl", "--extractor", "llm", "--max-failures", "0.2")
         code, stdout, stderr = command(*arguments)
-        assert (code, stdout) == (0, "")
+        assert (code, stdout) == (1, ""), "the exit code says that some failed"
         assert "3 × The model's reply holds no JSON object" in stderr
         assert "(p03, p13, p23)" in stderr
         assert counts(command)["passages_failed"] == 3

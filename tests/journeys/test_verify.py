@@ -33,8 +33,8 @@ def run(world: Index, tmp_path: Path) -> Verify:
     app = typer.Typer()
     app.command()(verify)
 
-    def run_it(evidence: object, *options: str, stdin: bool = False) -> tuple[int, str]:
-        content = json.dumps({"question": "When?", "evidence": evidence})
+    def run_it(evidence: object, *options: str, stdin: bool = False, answer: str = "25 August 1963") -> tuple[int, str]:
+        content = json.dumps({"question": "When?", "answer": answer, "evidence": evidence})
         (tmp_path / "answer.json").write_text(content, encoding="utf-8")
         place = "-" if stdin else str(tmp_path / "answer.json")
         result = CliRunner().invoke(app, [str(world.folder), place, *options], input=content)
@@ -53,6 +53,13 @@ def test_an_answer_that_holds(run: Verify) -> None:
     assert run(HOLDS, stdin=True) == (code, said)
 
 
+def test_facts_that_hold_do_not_carry_another_answer(run: Verify) -> None:
+    code, said = run(HOLDS, answer="Paris")
+    assert code == 1
+    assert "The answer itself stands in none of these facts." in said
+    assert run(HOLDS, answer="yes")[0] == 0
+
+
 @pytest.mark.parametrize(
     ("triple", "quoted", "fault"),
     [
@@ -65,7 +72,7 @@ def test_an_answer_that_holds(run: Verify) -> None:
     ],
 )
 def test_a_hop_without_support_is_named(run: Verify, triple: list[str], quoted: object, fault: str) -> None:
-    code, said = run([HOLDS[0], {"triple": triple, "span": quoted}])
+    code, said = run([HOLDS[0], {"triple": triple, "span": quoted}], answer="yes")
     assert code == 1
     assert (said.count("✔"), said.count("✘")) == (1, 1)
     assert fault in said
@@ -92,5 +99,8 @@ def test_input_that_cannot_be_used(run: Verify, world: Index, tmp_path: Path) ->
     (tmp_path / "torn.json").write_text('{"evidence": [', encoding="utf-8")
     with pytest.raises(BadInputError, match=r"torn\.json is not JSON"):
         verify(world.folder, str(tmp_path / "torn.json"))
+    (tmp_path / "deep.json").write_text("[" * 100_000, encoding="utf-8")
+    with pytest.raises(BadInputError, match=r"deep\.json is not JSON"):
+        verify(world.folder, str(tmp_path / "deep.json"))
     with pytest.raises(BadInputError, match="cannot be read"):
         verify(world.folder, str(tmp_path / "gone.json"))

@@ -1,6 +1,7 @@
 """An answer to JSON, and its evidence back."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -22,7 +23,17 @@ ANSWER = Answer(
     sentence="Edward Cahn directed it.",
     ranking=RANKING,
     evidence=(Evidence(triple=FACT, span=SPAN), Evidence(triple=Triple("a", "b", "c"))),
-    steps=(Step(number=1, query="director", ranking=RANKING, facts=(FACT,), thought="enough", seconds=0.25),),
+    steps=(
+        Step(
+            number=1,
+            query="director",
+            ranking=RANKING,
+            facts=(FACT,),
+            thought="enough",
+            problems=("cut",),
+            seconds=0.25,
+        ),
+    ),
     usage=Usage(calls=2, tokens_in=30, tokens_out=4),
     ending="answerable",
 )
@@ -37,8 +48,18 @@ def test_everything_is_written() -> None:
     ]
     assert written["steps"][0]["facts"] == [list(FACT)]
     assert written["steps"][0]["passages"] == ["film"]
+    assert written["steps"][0]["problems"] == ["cut"]
     assert written["usage"]["tokens_in"] == 30
     assert written["price"] == 0.01
+
+
+@pytest.mark.parametrize(
+    ("text", "facts_said", "supported"),
+    [("Cahn", "", True), ("Cahn", "Edward Cahn", True), ("Ford", "Edward Cahn", False), ("", "", False)],
+)
+def test_support_is_for_the_answer_that_is_given(text: str, facts_said: str, supported: bool) -> None:
+    answer = replace(ANSWER, text=text, loop_text=facts_said, evidence=ANSWER.evidence[:1])
+    assert answer.supported is supported
 
 
 def test_a_price_that_is_not_known_is_left_out() -> None:

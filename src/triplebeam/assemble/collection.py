@@ -1,7 +1,7 @@
 """An index and all that can be asked of it, by name."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -130,12 +130,13 @@ class Collection:
                 return Climb(first=self._single_step(below, {}, method), then=self._gear(below, values))
 
     def _gear(self, below: str, values: dict[str, Any]) -> Agent:
+        base = retriever_parts(below or DEFAULT_BASE, below)[0]
         return GeAR(
             retriever=self._below_agent(below or DEFAULT_BASE),
             reader=self._reader(),
             reasoner=Reasoner(model=self.model),
             passage_link=PassageLink(
-                passages=self.retriever(DEFAULT_BASE), triples=self.retriever(f"{DEFAULT_BASE}@triples")
+                passages=self._base(replace(base, over="passages")), triples=self._base(replace(base, over="triples"))
             ),
             answerer=QuestionAnswerer(model=self.model, passages=self.passages),
             passages=self.passages,

@@ -1,5 +1,6 @@
 """Names of embedders, extractors and language models to the objects themselves."""
 
+import logging
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -54,10 +55,14 @@ def make_model(settings: Settings, role: Role = "answering", *, refresh: bool = 
             api_key=endpoint.api_key.get_secret_value() if endpoint.api_key else None,
             timeout=settings.timeout,
             concurrency=settings.concurrency,
+            max_tokens=settings.max_tokens,
+            parameters=settings.parameters,
             requests_per_minute=settings.requests_per_minute,
             tokens_per_minute=settings.tokens_per_minute,
             cache=CompletionStore(settings.completions or settings.home / "completions.sqlite"),
             refresh=refresh,
+            # A pause between tries may be long: whoever waits is told why, on stderr.
+            notify=logging.getLogger("triplebeam").warning,
         )
     )
 

@@ -4,8 +4,9 @@ Endpoints that call themselves compatible leave out or add fields at will, so on
 """
 
 import json
+from typing import Annotated, TypeAlias
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage
 from triplebeam.generate.thinking import tokens_without_thoughts, without_thoughts
@@ -13,6 +14,14 @@ from triplebeam.generate.tokens import estimated_input, estimated_tokens
 
 #: Gateways pass on other vendors' words for a reply that was cut off.
 _CUT = ("length", "max_tokens", "MAX_TOKENS", "model_length")
+
+
+def _count(value: object) -> int | None:
+    """A number of tokens, or None for what cannot be one: a reply that was paid for is not thrown away for that."""
+    return value if isinstance(value, int) and value >= 0 else None
+
+
+_Count: TypeAlias = Annotated[int | None, BeforeValidator(_count)]
 
 
 class _Piece(BaseModel):
@@ -49,12 +58,12 @@ class _Choice(BaseModel):
 
 
 class _Details(BaseModel):
-    reasoning_tokens: int | None = None
+    reasoning_tokens: _Count = None
 
 
 class _Usage(BaseModel):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+    prompt_tokens: _Count = None
+    completion_tokens: _Count = None
     completion_tokens_details: _Details | None = None
 
 

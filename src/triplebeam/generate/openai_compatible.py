@@ -25,8 +25,9 @@ _SECONDS_TO_CONNECT = 15.0
 class OpenAICompatible:
     """A model behind an endpoint, one request at a time and each tried once: ``connect`` puts the rest around it.
 
-    Without ``base_url`` and ``api_key``, OPENAI_BASE_URL and OPENAI_API_KEY are used; an endpoint other than OpenAI's
-    needs no key. ``timeout`` is how many seconds a reply may take; models on a small machine take minutes.
+    Without ``base_url`` and ``api_key``, OPENAI_BASE_URL and OPENAI_API_KEY are used; an endpoint other than theirs
+    needs no key, and is not sent that one. ``timeout`` is how many seconds a reply may take; models on a small machine
+    take minutes.
     """
 
     model: str
@@ -66,7 +67,8 @@ class OpenAICompatible:
     def _client(self) -> "OpenAI":
         from openai import OpenAI, Timeout
 
-        key = self.api_key or os.environ.get("OPENAI_API_KEY")
+        theirs = self._url in (_OPENAI, os.environ.get("OPENAI_BASE_URL"))
+        key = self.api_key or (os.environ.get("OPENAI_API_KEY") if theirs else None)
         if not key and self._url == _OPENAI:
             raise EndpointError(
                 f"There is no API key for {_OPENAI}: set OPENAI_API_KEY, or name another endpoint by its base URL."

@@ -57,8 +57,14 @@ def whole_text(completion: Completion) -> str:
     return text
 
 
+#: No reply that was asked for is longer; a model that loops may write megabytes.
+_LONGEST = 100_000
+
+
 def read_object(text: str) -> dict[str, object]:
     """The first JSON object in a text: thoughts, code fences and prose around it left out, small damage repaired."""
+    if len(text) > _LONGEST:  # repairing damage takes time that grows faster than the text
+        raise _unusable(f"has {len(text):,} characters, more than the {_LONGEST:,} that are read", text)
     answer, _ = without_thoughts(text)
     start = answer.find("{")
     try:

@@ -63,6 +63,7 @@ def _step(step: Step) -> dict[str, object]:
         "query": step.query,
         "facts": [list(triple) for triple in step.facts],
         "thought": step.thought,
+        "problems": list(step.problems),
         "passages": step.ranking.ids,
         "usage": asdict(step.usage),
         "seconds": step.seconds,

@@ -42,7 +42,10 @@ def draw_answer(console: Console, answer: Answer, passages: Passages, k: int, do
     """The answer, the evidence for it, the passages, and what it cost."""
     console.print()
     if answer.text:
-        mark = "" if answer.supported else "  [yellow](not every step of it was found in the passages)[/yellow]"
+        doubt = (
+            "not every step of it was found in the passages" if answer.agreed else "the evidence is for another answer"
+        )
+        mark = "" if answer.supported else f"  [yellow]({doubt})[/yellow]"
         console.print(f"[bold green]{escape(answer.text)}[/bold green]{mark}")
     else:
         console.print("[bold]No answer was found.[/bold]")
@@ -50,7 +53,7 @@ def draw_answer(console: Console, answer: Answer, passages: Passages, k: int, do
         console.print(f"[dim]The facts alone said: {escape(answer.loop_text)}[/dim]")
     if answer.sentence:
         console.print(escape(answer.sentence))
-    console.print(f"[dim]Stopped because {escape(answer.ending)}.[/dim]")
+    console.print(f"[dim]Stopped because {escape(answer.ending.rstrip('.'))}.[/dim]")
     if answer.evidence:
         console.print("\n[bold]Evidence[/bold]")
     ranks = {id_: rank for rank, id_ in enumerate(answer.ranking.ids, start=1)}

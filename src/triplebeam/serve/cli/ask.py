@@ -76,7 +76,9 @@ def ask(
     collection = open_collection(folder, settings=settings)
     steps = collection.agent(method or _METHODS[effort]).steps(question)
     answer = take_steps(steps, None if as_json else out(), collection.passages)
-    dollars = price(answer.usage, collection.model.name, collection.settings.prices)
+    # A usage does not say whose tokens it counts, so two models have no price together.
+    one_model = collection.model.name == collection.reading_model.name
+    dollars = price(answer.usage, collection.model.name, collection.settings.prices) if one_model else None
     if as_json:
         typer.echo(json.dumps(to_json(answer, collection.passages, price=dollars), ensure_ascii=False, indent=2))
     else:

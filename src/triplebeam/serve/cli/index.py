@@ -129,7 +129,7 @@ def index(
         tell_of_doubts(report, budget)
     if triples:
         tell_of_unknown_passages(folder, triples)
-    if report.unreadable:
+    if report.unreadable or report.failures:
         raise typer.Exit(1)
 
 

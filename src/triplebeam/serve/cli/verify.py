@@ -36,15 +36,27 @@ def verify(
     from triplebeam.index.opened import Index
     from triplebeam.serve.answer_json import evidence_from_json
 
-    evidence = evidence_from_json(_read(answer))
+    written = _read(answer)
+    evidence = evidence_from_json(written)
     passages = Index.open(folder).passages
     faults = [_fault(fact, passages) for fact in evidence]
+    named = _is_named(written, evidence)
     if as_json:
-        typer.echo(json.dumps(_as_json(evidence, faults), ensure_ascii=False, indent=2))
+        typer.echo(json.dumps({**_as_json(evidence, faults), "answer_named": named}, ensure_ascii=False, indent=2))
     else:
         _draw(evidence, faults)
-    if not evidence or any(faults):
+        if evidence and not named:
+            typer.echo("✘ The answer itself stands in none of these facts.")
+    if not evidence or any(faults) or not named:
         raise typer.Exit(1)
+
+
+def _is_named(written: object, evidence: "list[Evidence]") -> bool:
+    """Facts may hold and yet have nothing to do with the answer."""
+    from triplebeam.answer import stands_in
+
+    text = written.get("answer") if isinstance(written, dict) else None
+    return stands_in(text, evidence) if isinstance(text, str) and text.strip() else True
 
 
 def _read(answer: str) -> object:
@@ -53,7 +65,7 @@ def _read(answer: str) -> object:
         return json.loads(content.decode("utf-8-sig"))
     except OSError as error:
         raise BadInputError(f"{answer} cannot be read ({error.strerror}): name a file, or - for stdin.") from error
-    except ValueError as error:  # not JSON, or not UTF-8
+    except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, or brackets without end
         name = "stdin" if answer == "-" else answer
         raise BadInputError(f"{name} is not JSON ({error}): write it with `triplebeam ask … --json`.") from error
 
