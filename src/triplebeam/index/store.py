@@ -105,12 +105,12 @@ class Store:
     def transaction(self) -> Iterator[None]:
         """All of what is written inside, or none."""
         self._db.execute("BEGIN IMMEDIATE")
+        whole = False
         try:
             yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
+            whole = True
+        finally:
+            self._db.execute("COMMIT" if whole else "ROLLBACK")
 
     # -- what was said about the index as a whole
 
