@@ -201,3 +201,18 @@ def test_an_embedder_behind_an_endpoint(tmp_path: Path) -> None:
     embedder = make_embedder("openai:small", settings)
     assert embedder.name == "openai:small"
     assert "secret" not in repr(embedder)
+
+
+def test_the_calls_of_a_users_own_model_are_counted(world: Index, words: Embedder) -> None:
+    replies = ['{"facts": []}', '{"found": true, "answer": "1963", "sentence": "In 1963."}']
+    with Scripted(replies) as model:
+        answer = Collection(world, Settings(), words, model).agent("single_step").answer("When did he die?")
+    assert answer.usage.calls == 2
+
+
+def test_reading_shares_the_client_unless_it_has_its_own(world: Index, words: Embedder, tmp_path: Path) -> None:
+    main = Settings(model="big", completions=tmp_path / "c.sqlite")
+    shared = Collection(world, main, words)
+    assert shared.reading_model is shared.model
+    apart = Collection(world, Settings(model="big", reading_model="quick", completions=tmp_path / "c.sqlite"), words)
+    assert (apart.model.name, apart.reading_model.name) == ("big", "quick")

@@ -12,7 +12,6 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.extract.llm import LLMExtractor
 from triplebeam.extract.quote import COVERAGE, quote
 from triplebeam.extract.sample import draw_sample, extract_sample
-from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.connect import connect
 from triplebeam.generate.prompts import read_template
 from triplebeam.index.opened import Index
@@ -24,7 +23,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("llama")]
 
 
 def test_the_agent_runs_end_to_end(llama: str, world: Index, words: Embedder) -> None:
-    model = Accounted(connect(MODEL, base_url=llama, timeout=300.0, concurrency=1, max_tokens=80))
+    model = connect(MODEL, base_url=llama, timeout=300.0, concurrency=1)
     agent = Collection(world, Settings(), words, model).agent("gear[max_steps=2,read=3]:bm25")
     answer = agent.answer("When did the director of Laughter in Hell die?")
     assert 1 <= len(answer.steps) <= 2

@@ -21,6 +21,7 @@ from triplebeam.assemble.models import make_embedder, make_model
 from triplebeam.embed.embedder import Embedder
 from triplebeam.embed.remembering import Remembering
 from triplebeam.errors import BadInputError
+from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.opened import Index
 from triplebeam.index.passages import PassageTable
@@ -87,13 +88,15 @@ class Collection:
 
     @cached_property
     def model(self) -> LanguageModel:
-        """The language model that reasons and answers."""
-        return self.given_model or make_model(self.settings)
+        """The language model that reasons and answers; its calls count towards the open accounts."""
+        return Accounted(self.given_model) if self.given_model else make_model(self.settings)
 
     @cached_property
     def reading_model(self) -> LanguageModel:
         """The language model that reads: the same, unless another is configured for it."""
-        return self.given_model or make_model(self.settings, "reading")
+        if self.given_model or self.settings.endpoint("reading") == self.settings.endpoint("answering"):
+            return self.model  # one client, so that the limits on requests hold for both
+        return make_model(self.settings, "reading")
 
     def search(self, question: str, method: str = DEFAULT_METHOD, k: int = 10) -> Ranking:
         """The best k passages for a question."""

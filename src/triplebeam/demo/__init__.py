@@ -9,7 +9,6 @@ from triplebeam.answer import Answer, Step
 from triplebeam.assemble import Collection, make_embedder, make_extractor, open_collection
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.bench import recall
-from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.recorded import Recorded, read_recordings
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.manifest import is_index
@@ -75,5 +74,5 @@ def asked_through_agent(collection: Collection) -> tuple[str, Generator[Step, No
     if collection.settings.model:
         return f"the model {collection.settings.model}", collection.agent("gear").steps(question)
     recordings = read_recordings(files(__name__).joinpath("completions.json").read_text("utf-8"))
-    recorded = replace(collection, given_model=Accounted(Recorded(recordings)))
+    recorded = replace(collection, given_model=Recorded(recordings))
     return "completions recorded with the demo", recorded.agent("gear").steps(question)
