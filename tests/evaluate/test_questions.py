@@ -24,10 +24,10 @@ def write(path: Path, *rows: object) -> Path:
 
 @pytest.mark.parametrize("name", ["q.jsonl", "q.jsonl.gz"])
 def test_reads_lines_plain_and_gzipped(tmp_path: Path, name: str) -> None:
-    path = write(tmp_path / name, ROW, "", {"question": "No id?", "gold": ["lake"], "answers": ["ignored"]})
+    path = write(tmp_path / name, ROW, "", {"question": "No id?", "gold": ["lake"], "answers": ["Ann"], "hops": 2})
     assert read_questions(path) == [
         Question(id="q1", question="Who directed it?", gold=("film", "director")),
-        Question(id="3", question="No id?", gold=("lake",)),
+        Question(id="3", question="No id?", gold=("lake",), answers=("Ann",), hops=2),
     ]
 
 
@@ -45,9 +45,10 @@ def test_a_repeated_question_counts_once(tmp_path: Path) -> None:
         ([ROW, ROW], "line 2: the id 'q1' stands in line 1 already"),
         ([{"id": "q", "gold": ["film"]}], "line 1 has no question"),
         ([{"id": "q", "question": " ", "gold": ["film"]}], "line 1 has no question"),
-        ([{"id": "q", "question": "?"}], "line 1 has no gold"),
-        ([{"id": "q", "question": "?", "gold": []}], "line 1 has no gold"),
-        ([{"id": "q", "question": "?", "gold": "film"}], "line 1 has no gold"),
+        ([{"id": "q", "question": "?"}], "line 1 has neither gold passages"),
+        ([{"id": "q", "question": "?", "gold": []}], "line 1 has neither gold passages"),
+        ([{"id": "q", "question": "?", "gold": "film"}], "line 1: 'gold' is not a list"),
+        ([{"id": "q", "question": "?", "answers": [["a"]]}], "line 1: 'answers' is not a list"),
     ],
 )
 def test_what_cannot_be_used_is_refused_with_its_line(tmp_path: Path, rows: list[object], message: str) -> None:

@@ -13,15 +13,23 @@ from triplebeam.index.passages import PassageTable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question asked by a person, and its gold passages."""
+    """A question asked by a person, and what is known of its answer."""
 
     id: str
     question: str
-    gold: tuple[str, ...]
+    gold: tuple[str, ...] = ()
+    """The passages that hold the answer's parts; empty where a dataset names none."""
+    answers: tuple[str, ...] = ()
+    """The accepted answers, the dataset's own first, aliases behind it."""
+    hops: int | None = None
+    type: str = ""
+    choices: tuple[str, ...] = ()
+    """Of a multiple-choice question; the right one is the answer."""
 
 
 def read_questions(path: Path) -> list[Question]:
-    """Questions from JSON lines, plain or gzipped: ``id``, ``question``, ``gold``.
+    """Questions from JSON lines, plain or gzipped: ``id``, ``question``, ``gold``, and where there are any ``answers``,
+    ``hops``, ``type``, ``choices``.
 
     A row that says it is the ``duplicate_of`` another is left out, so that a repeated question counts once.
     """
@@ -73,9 +81,30 @@ def _object(path: Path, number: int, line: str) -> dict[str, object]:
 
 
 def _question(path: Path, line: int, row: dict[str, object]) -> Question:
-    text, gold = row.get("question"), row.get("gold")
+    text = row.get("question")
     if not isinstance(text, str) or not text.strip():
         raise BadInputError(f"{path}, line {line} has no question.")
-    if not isinstance(gold, list) or not gold:
-        raise BadInputError(f"{path}, line {line} has no gold passages (a list of passage ids).")
-    return Question(id=str(row.get("id", line)), question=text, gold=tuple(dict.fromkeys(map(str, gold))))
+    gold, answers = _strings(path, line, row, "gold"), _strings(path, line, row, "answers")
+    if not gold and not answers:
+        raise BadInputError(
+            f"{path}, line {line} has neither gold passages (a list of passage ids) nor answers (a list of texts):"
+            " nothing can be measured."
+        )
+    hops = row.get("hops")
+    return Question(
+        id=str(row.get("id", line)),
+        question=text,
+        gold=gold,
+        answers=answers,
+        hops=hops if isinstance(hops, int) else None,
+        type=str(row.get("type") or ""),
+        choices=_strings(path, line, row, "choices"),
+    )
+
+
+def _strings(path: Path, line: int, row: dict[str, object], name: str) -> tuple[str, ...]:
+    """A list of texts or numbers, each once."""
+    values = row.get(name) or []
+    if not isinstance(values, list) or not all(isinstance(value, str | int | float) for value in values):
+        raise BadInputError(f"{path}, line {line}: {name!r} is not a list of texts.")
+    return tuple(dict.fromkeys(map(str, values)))

@@ -1,0 +1,76 @@
+"""What a method did with each question: the one thing that measures, comparisons and reports are made from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+
+from triplebeam.evaluate.questions import Question
+from triplebeam.generate.language_model import Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepResult:
+    """A step of an agent: the ranking it would have given had it stopped there, and what the step used."""
+
+    passage_ids: tuple[str, ...]
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionResult:
+    """What one question brought: passages best first, the answer where one was asked for, and the cost."""
+
+    question_id: str
+    passage_ids: tuple[str, ...] = ()
+    answer: str | None = None
+    """None where the method only retrieves; empty where it found no answer."""
+    seconds: float = 0.0
+    encodings: int = 0
+    """Texts that were encoded."""
+    usage: Usage = field(default_factory=Usage)
+    steps: tuple[StepResult, ...] = ()
+    ending: str = ""
+    """Why an agent stopped, in words."""
+
+    def as_json(self) -> dict[str, object]:
+        """As an object of JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, row: Mapping[str, object]) -> "QuestionResult":
+        """What `as_json` wrote. KeyError, TypeError or ValueError where it did not."""
+        values = dict(row)
+        steps = [
+            StepResult(passage_ids=tuple(step["passage_ids"]), usage=Usage(**step["usage"]))
+            for step in values.pop("steps")  # type: ignore[attr-defined]
+        ]
+        return cls(
+            passage_ids=tuple(values.pop("passage_ids")),  # type: ignore[arg-type]
+            usage=Usage(**values.pop("usage")),  # type: ignore[arg-type]
+            steps=tuple(steps),
+            **values,  # type: ignore[arg-type]
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """A method on all questions of an experiment: one result a question, in the questions' order."""
+
+    method: str
+    results: Sequence[QuestionResult]
+    seed: int | None = None
+    """Of the model's samples; None where nothing is sampled."""
+    dollars: float | None = None
+    """What the calls of all questions cost or, where cached, had cost; None where the model's price is not known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """Everything a report is drawn from."""
+
+    title: str
+    questions: Sequence[Question]
+    runs: Sequence[Run]
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """What was compared on: corpus, counts, embedder, model; shown as it is."""
+    triples_of_gold: Mapping[str, float] = field(default_factory=dict)
+    """Question id to the mean number of triples of its gold passages, where the index has triples."""
