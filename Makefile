@@ -22,6 +22,8 @@ $(VENV)/.runtime: $(BIN)/python pyproject.toml
 
 $(VENV)/.dev: $(VENV)/.runtime
 	$(PIP) --editable '.[dev]'
+	@# Without what it depends on: its binding of trec_eval has no wheel for every machine. See docs/decisions.md.
+	$(PIP) --no-deps 'ir-measures>=0.4.3'
 	@touch $@
 
 $(VENV)/.models: $(VENV)/.runtime

@@ -34,6 +34,9 @@ class Step:
     number: int
     query: str
     ranking: Ranking = field(default_factory=Ranking)
+    """What came for this query."""
+    so_far: Ranking = field(default_factory=Ranking)
+    """The ranking the agent would have given had it stopped with this step; the last step's is the answer's."""
     facts: tuple[Triple, ...] = ()
     """Facts that are new with this step."""
     thought: str = ""

@@ -73,6 +73,8 @@ class Settings(BaseSettings):
     """Tokens a reply may have where its prompt allows fewer: a "thinking" model needs room for its thoughts."""
     parameters: dict[str, object] = {}
     """Whatever else the endpoint takes, sent with every request, such as ``{reasoning_effort = "low"}``."""
+    seed: int | None = None
+    """Sent with every prompt: another seed is another sample, and another completion in the cache."""
     requests_per_minute: float | None = Field(None, gt=0)
     tokens_per_minute: float | None = Field(None, gt=0)
     completions: Path | None = None

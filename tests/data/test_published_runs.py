@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from triplebeam.evaluate.bench import recall
+from triplebeam.evaluate.measures import values
 from triplebeam.evaluate.questions import Question, read_questions
-from triplebeam.ranking import Hit, Ranking
+from triplebeam.evaluate.run import QuestionResult
 
 pytestmark = pytest.mark.data
 
@@ -38,11 +38,11 @@ def run(request: pytest.FixtureRequest, data: Path) -> tuple[str, list[dict[str,
 def test_every_rows_recall_is_reproduced(run: tuple[str, list[dict[str, Any]], dict[str, Question]]) -> None:
     dataset, rows, questions = run
     for row in rows:
-        ranking = Ranking(Hit(id_, -rank) for rank, id_ in enumerate(row["retrieved"], start=1))
-        gold = questions[row["id"]].gold
-        assert sorted(gold) == sorted(row["gold"])
+        question = questions[row["id"]]
+        result = QuestionResult(question_id=question.id, passage_ids=tuple(row["retrieved"]))
+        assert sorted(question.gold) == sorted(row["gold"])
         for k in (5, 10):
-            assert recall(ranking, gold, k) == row[f"recall@{k}"], (row["id"], k)
+            assert values(f"R@{k}", [question], [result]) == row[f"recall@{k}"], (row["id"], k)
     assert (len(rows), len({row["id"] for row in rows})) == DATASETS[dataset]
 
 

@@ -128,6 +128,15 @@ class TestThreeSteps:
         assert answer.ending == "the facts answer the question"
         assert answer.steps == tuple(steps)
 
+    def test_each_step_tells_the_ranking_so_far(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
+        *_, steps, answer = told
+        assert [step.so_far.ids for step in steps] == [
+            ["film", "director"],  # the film stands second, but is linked to the fact that was read
+            ["film", "director", "actor"],  # 1/61 each of the first two, where the actor has 1/62
+            ["film", "city", "director", "other", "actor"],  # the city: second in the third list, and linked
+        ]
+        assert steps[-1].so_far == answer.ranking
+
     def test_the_gist_grows_and_holds_nothing_twice(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
         *_, steps, answer = told
         assert [step.facts for step in steps] == [
@@ -275,7 +284,7 @@ def test_agrees_with_equations_4_to_9(data: st.DataObject, n_max: int, gist_read
         return len(ours.calls or theirs.calls) >= stops, "r"
 
     theirs, ours = ScriptedReader(), ScriptedReader()
-    queries, G, C = gear_agent.gear(  # noqa: N806
+    queries, G, stopped, C = gear_agent.gear(  # noqa: N806
         "0",
         n_max,
         lambda query: retrieved[query],
@@ -313,7 +322,9 @@ def test_agrees_with_equations_4_to_9(data: st.DataObject, n_max: int, gist_read
     assert table.asked == queries
     assert ours.calls == theirs.calls
     assert [str(fact) for step in answer.steps for fact in step.facts] == G
+    assert [step.so_far.ids for step in answer.steps] == stopped
     assert answer.ranking.ids == C
+    assert links.asked == [fact for fact in G for _ in ("passages", "triples")], "each fact is linked once"
 
 
 class TestEffort:
@@ -335,6 +346,7 @@ class TestEffort:
         assert answer.text == "25 August 1963"
         assert answer.usage.calls == 2
         assert "director" in answer.ranking.ids, "the walk from the fact that was read"
+        assert [step.so_far for step in answer.steps] == [answer.ranking]
 
     def test_it_climbs_only_when_it_must(self, world: Any, words: Any) -> None:
         class Never(GeAR):
@@ -349,12 +361,19 @@ class TestEffort:
 
     def test_it_climbs_when_one_step_does_not_answer(self, world: Any, words: Any) -> None:
         question = "When did the director die?"
-        table, links = Table({question: ["director"]}), Table({" ".join(LIES): ["city"]})
-        replies = [facts(DIRECTED), final(""), facts(LIES), verdict(answer="1963", used=[1]), final("1963")]
-        with Scripted(replies) as model:
+        table = Table({question: ["director"], "Where does Milwaukee lie?": ["city", "lake"]})
+        links = Table({" ".join(LIVED): ["actor"], " ".join(LIES): ["city"]})
+        first = [facts(DIRECTED), final("")]
+        then = [facts(LIVED), verdict(missing="Where."), query("Where does Milwaukee lie?")]
+        then += [facts(LIES), verdict(answer="1963", used=[1]), final("1963")]
+        with Scripted([*first, *then]) as model:
             climb = Climb(first=self.single(world, words, model), then=agent(model, table, links))
             answer = climb.answer(question)
         assert answer.text == "1963"
-        assert [step.number for step in answer.steps] == [1, 2]
-        assert answer.usage.calls == 5
+        assert [step.number for step in answer.steps] == [1, 2, 3]
+        assert answer.usage.calls == 8
         assert answer.ending == "one step did not answer it; then the facts answer the question"
+        cheap, *dear = (step.so_far for step in answer.steps)
+        assert "film" in cheap.ids
+        assert [ranking.ids for ranking in dear] == [["actor", "director"], ["city", "actor", "director", "lake"]]
+        assert dear[-1] == answer.ranking, "the second agent's alone: it starts afresh"

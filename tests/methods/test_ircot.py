@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from small_world import WORLD
+from small_world import TRIPLES, WORLD
 from triplebeam.answer import Answer, Step
 from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
@@ -18,6 +18,7 @@ from triplebeam.methods.ircot import IRCoT
 from triplebeam.methods.question_answering import QuestionAnswerer
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
+from triplebeam.triple import Triple
 
 PASSAGES = {id_: Passage(id_, text, title) for id_, (title, text) in WORLD.items()}
 
@@ -104,10 +105,65 @@ class TestThreeSteps:
         assert told[3].ranking.ids == ["film", "actor", "city", "director"]
         assert told[3].ranking[0].score == pytest.approx(1 / 62 + 1 / 61)
 
+    def test_each_step_tells_the_ranking_so_far(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
+        *_, steps, answer = told
+        assert [step.so_far.ids for step in steps] == [
+            ["director", "film"],
+            ["film", "director", "actor"],
+            ["film", "actor", "city", "director"],
+        ]
+        assert steps[-1].so_far == answer.ranking
+
     def test_tokens_are_counted_by_step(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
         *_, steps, answer = told
         assert [step.usage.tokens_in for step in steps] == [10, 10, 10]
         assert answer.usage.calls == 4
+
+
+class Graph:
+    """A fake graph method: the passages whose titles a query names, then those whose triples name one of them."""
+
+    def __init__(self, triples: Mapping[str, Sequence[Triple]]) -> None:
+        self.triples = triples
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        named = {id_: passage.title for id_, passage in PASSAGES.items() if passage.title in query}
+        beside = [id_ for id_, facts in self.triples.items() if any({*fact} & {*named.values()} for fact in facts)]
+        ids = dict.fromkeys([*named, *beside])
+        return Ranking(Hit(id_, -rank) for rank, id_ in enumerate(ids)).top(k)
+
+
+class Thinker:
+    """Says what the passages it is shown let it say, one sentence at a time, and no more."""
+
+    name = "thinker"
+    sentences: Mapping[str, str] = {"film": DIRECTED, "actor": LIVED, "city": "So the answer is: Lake Michigan."}
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        return [sentence(self._next(prompt.user)) for prompt in prompts]
+
+    def _next(self, shown: str) -> str:
+        unsaid = [said for id_, said in self.sentences.items() if PASSAGES[id_].text in shown and said not in shown]
+        return unsaid[0] if unsaid else ""
+
+
+class TestOverAGraph:
+    """The same loop over another kind of retriever, with a model that knows nothing but what it is shown."""
+
+    def run(self, triples: Mapping[str, Sequence[Triple]]) -> Answer:
+        answerer = QuestionAnswerer(model=Scripted([final("")]), passages=PASSAGES)
+        return IRCoT(retriever=Graph(triples), model=Thinker(), answerer=answerer, passages=PASSAGES).answer(QUESTION)
+
+    def test_the_third_step_finds_the_last_passage(self) -> None:
+        answer = self.run(TRIPLES)
+        assert [step.query for step in answer.steps] == [QUESTION, DIRECTED, LIVED]
+        assert ["city" in step.so_far.ids for step in answer.steps] == [False, False, True]
+        assert answer.text == "Lake Michigan"
+
+    def test_without_the_first_find_there_is_no_second_query(self) -> None:
+        answer = self.run({id_: facts for id_, facts in TRIPLES.items() if id_ != "film"})
+        assert [step.query for step in answer.steps] == [QUESTION]
+        assert answer.steps[0].so_far.ids == ["director"]
 
 
 class TestEndings:

@@ -16,23 +16,24 @@ def gear(
     rewrite: Callable[[list[str], str, str], str],
     passageLink: Callable[[str], list[str]],
     gist_reads: int,
-) -> tuple[list[str], list[str], list[str]]:
-    """The queries asked, the final gist, and C_q^(n)."""
+) -> tuple[list[str], list[str], list[list[str]], list[str]]:
+    """The queries asked, the final gist, what stopping at each step would have given, and C_q^(n)."""
     G: list[str] = []
     C: list[list[str]] = []
-    q_n, queries = q, []
+    q_n, queries, stopped = q, [], []
     for n in range(1, n_max + 1):
         queries.append(q_n)
         C_n = retrieve(q_n)
         T = read(C_n[:gist_reads], q, G)  # Eq. 4
         G = G + [t for i, t in enumerate(T) if t not in G and t not in T[:i]]  # Eq. 5
         C.append(C_n)
+        stopped.append(rrf([*[passageLink(t) for t in G], *C]))  # Eq. 8 and 9, were n the last step
         a, r = reason(G, q)  # Eq. 6
         if a or n == n_max:
             break
         q_n = rewrite(G, q, r)  # Eq. 7
     linked = [passageLink(t) for t in G]  # Eq. 8
-    return queries, G, rrf([*linked, *C])  # Eq. 9
+    return queries, G, stopped, rrf([*linked, *C])  # Eq. 9
 
 
 def rrf(lists: Sequence[Sequence[str]], k: int = 60) -> list[str]:

@@ -1,6 +1,6 @@
 """An index and all that can be asked of it, by name."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +12,6 @@ from triplebeam.assemble.method_names import (
     BASES,
     EXPANSIONS,
     Part,
-    nearest,
     parse,
     retriever_parts,
     split_agent,
@@ -27,6 +26,7 @@ from triplebeam.index.opened import Index
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.methods.climb import Climb
+from triplebeam.methods.closed_book import ClosedBook
 from triplebeam.methods.gear import (
     Cascade,
     Exact,
@@ -40,12 +40,19 @@ from triplebeam.methods.gear import (
     SyncGE,
 )
 from triplebeam.methods.gear.score import ChainScorer
+from triplebeam.methods.hipporag import HippoRAG
+from triplebeam.methods.hipporag2 import HippoRAG2
 from triplebeam.methods.ircot import IRCoT
+from triplebeam.methods.query_entities import GivenQueryEntities, LLMQueryEntities, QueryEntities, VerbatimEntities
 from triplebeam.methods.question_answering import QuestionAnswerer
+from triplebeam.methods.read_once import ReadOnce
+from triplebeam.methods.triple_filter import LLMTripleFilter
+from triplebeam.names import nearest
 from triplebeam.progress import Progress, silent
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
+from triplebeam.retrieve.given import GivenRanking
 from triplebeam.retrieve.hybrid import Hybrid
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings, read_settings
@@ -55,6 +62,9 @@ DEFAULT_METHOD = "hybrid+naive_ge"
 DEFAULT_BASE = "hybrid"
 #: Inside an agent SyncGE takes ten base passages (GeAR, appendix C.2).
 _AGENT_BASE_K = "10"
+#: Bases that can search the triples instead of the passages.
+_OVER_TRIPLES = ("bm25", "dense", "hybrid")
+_ENTITIES = ("llm", "verbatim", "given")
 _SCORERS: Mapping[str, Callable[..., ChainScorer]] = {"cascade": Cascade, "exact": Exact, "pooled": Pooled}
 
 
@@ -67,6 +77,10 @@ class Collection:
     given_embedder: Embedder | None = None
     given_model: LanguageModel | None = None
     progress: Progress = field(default=silent, repr=False)
+    query_entities: Path | None = None
+    """Entities of questions, for methods that start there; unless given, they are asked of the model."""
+    gold: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
+    """The gold passages of questions, for the upper bound ``gold``: known in an evaluation only."""
 
     @property
     def passages(self) -> PassageTable:
@@ -129,6 +143,10 @@ class Collection:
                 return self._single_step(below, values, method)
             case "ircot":
                 return self._ircot(below, values)
+            case "read":
+                return ReadOnce(retriever=self.retriever(below or DEFAULT_METHOD), answerer=self._answerer(), **values)
+            case "closed_book":
+                return self._closed_book(below, method)
             case _:
                 return Climb(first=self._single_step(below, {}, method), then=self._gear(below, values))
 
@@ -141,7 +159,7 @@ class Collection:
             passage_link=PassageLink(
                 passages=self._base(replace(base, over="passages")), triples=self._base(replace(base, over="triples"))
             ),
-            answerer=QuestionAnswerer(model=self.model, passages=self.passages),
+            answerer=self._answerer(),
             passages=self.passages,
             **values,
         )
@@ -150,17 +168,24 @@ class Collection:
         retriever = self._below_agent(below or DEFAULT_BASE)
         if not isinstance(retriever, SyncGE):
             raise BadInputError(f"single_step reads before it walks: {method!r} needs +sync_ge last, or a base alone.")
-        answerer = QuestionAnswerer(model=self.model, passages=self.passages)
-        return SingleStep(retriever=retriever, answerer=answerer, passages=self.passages, **values)
+        return SingleStep(retriever=retriever, answerer=self._answerer(), passages=self.passages, **values)
 
     def _ircot(self, below: str, values: dict[str, Any]) -> Agent:
         return IRCoT(
             retriever=self.retriever(below or DEFAULT_BASE),
             model=self.model,
-            answerer=QuestionAnswerer(model=self.model, passages=self.passages),
+            answerer=self._answerer(),
             passages=self.passages,
             **values,
         )
+
+    def _closed_book(self, below: str, method: str) -> Agent:
+        if below:
+            raise BadInputError(f"closed_book answers without passages: {method!r} names a retriever; leave it out.")
+        return ClosedBook(model=self.model)
+
+    def _answerer(self) -> QuestionAnswerer:
+        return QuestionAnswerer(model=self.model, passages=self.passages)
 
     def _below_agent(self, below: str) -> Retriever:
         """A base alone gets SyncGE, as in the paper; a name with ``+`` is taken as it is."""
@@ -173,6 +198,8 @@ class Collection:
 
     def _base(self, part: Part) -> Retriever:
         values = part.values(BASES, "base")
+        if part.over != "passages" and part.name not in _OVER_TRIPLES:
+            raise BadInputError(f"{part.name} searches passages: @{part.over} in {part.method!r} has no meaning there.")
         match part.name, part.over:
             case "bm25", "passages":
                 return BM25.over_passages(self.index)
@@ -182,9 +209,44 @@ class Collection:
                 return Dense.over_passages(self.index, self.embedder)
             case "dense", _:
                 return Dense.over_triples(self.index, self.embedder)
+            case "hipporag", _:
+                return HippoRAG.over(self.index, self.embedder, self._query_entities(values), **values)
+            case "hipporag2", _:
+                return self._hipporag2(values)
+            case "gold", _:
+                return self._gold(part.method)
             case _:
                 sparse, dense = (self._base(Part(name, part.over, {}, part.method)) for name in ("bm25", "dense"))
                 return Hybrid(sparse, dense, **values)
+
+    def _query_entities(self, values: dict[str, Any]) -> QueryEntities:
+        match name := values.pop("entities", "llm"):
+            case "llm":
+                return LLMQueryEntities(model=self.reading_model)
+            case "verbatim":
+                return VerbatimEntities(self.index.entities)
+            case "given" if self.query_entities:
+                return GivenQueryEntities(self.query_entities)
+            case "given":
+                raise BadInputError("entities=given needs a file of them: name it with --query-entities.")
+            case _:
+                raise BadInputError(f"entities={name}: choose{nearest(name, _ENTITIES)} one of {', '.join(_ENTITIES)}.")
+
+    def _hipporag2(self, values: dict[str, Any]) -> Retriever:
+        if (name := values.pop("filter", "none")) not in ("none", "llm"):
+            raise BadInputError(f"filter={name}: choose none or llm.")
+        if name == "llm":
+            values["triple_filter"] = LLMTripleFilter(model=self.reading_model)
+        if "base" in values:
+            values["base"] = self.retriever(values["base"])
+        return HippoRAG2.over(self.index, self.embedder, **values)
+
+    def _gold(self, method: str) -> Retriever:
+        if not self.gold:
+            raise BadInputError(
+                f"{method!r} needs questions whose gold passages are known: use it in `triplebeam bench`."
+            )
+        return GivenRanking(self.gold)
 
     def _expanded(self, base: Retriever, part: Part) -> Retriever:
         values = part.values(EXPANSIONS, "expansion")
@@ -223,6 +285,7 @@ def open_collection(
     model: LanguageModel | None = None,
     settings: Settings | None = None,
     progress: Progress = silent,
+    query_entities: Path | None = None,
 ) -> Collection:
     """Open an index folder for questions. ``embedder`` and ``model`` are for ones without a name, such as your own."""
-    return Collection(Index.open(Path(folder)), settings or read_settings(), embedder, model, progress)
+    return Collection(Index.open(Path(folder)), settings or read_settings(), embedder, model, progress, query_entities)

@@ -5,26 +5,68 @@ instead of the passages. An agent stands in front, with ``:``: ``gear:hybrid``. 
 they belong to: ``hybrid+naive_ge[scorer=exact,diversity=inf]``, ``gear[max_steps=2]:hybrid``.
 """
 
-import difflib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from triplebeam.errors import BadInputError
+from triplebeam.names import nearest
 
 #: The parameters a part takes in brackets, each with what reads its value.
 Parameters: TypeAlias = Mapping[str, Callable[[str], object]]
 
+
+def _yes_or_no(text: str) -> bool:
+    if text not in ("yes", "no"):
+        raise ValueError(text)
+    return text == "yes"
+
+
 _WALK: Parameters = {"base_k": int, "width": int, "length": int, "neighbours": int, "diversity": float}
 _EXPANSION: Parameters = {**_WALK, "scorer": str, "shortlist": int}
-BASES: Mapping[str, Parameters] = {"bm25": {}, "dense": {}, "hybrid": {"depth": int, "constant": float}}
+BASES: Mapping[str, Parameters] = {
+    "bm25": {},
+    "dense": {},
+    "hybrid": {"depth": int, "constant": float},
+    "late_interaction": {"nprobe": int, "candidates": int},
+    "hipporag": {"entities": str, "damping": float, "node_specificity": _yes_or_no, "synonym_threshold": float},
+    "hipporag2": {
+        "filter": str,
+        "base": str,
+        "base_k": int,
+        "seed_triples": int,
+        "seed_entities": int,
+        "passage_weight": float,
+        "damping": float,
+        "synonym_threshold": float,
+    },
+    "gold": {},
+}
 EXPANSIONS: Mapping[str, Parameters] = {"naive_ge": _EXPANSION, "sync_ge": _EXPANSION}
+#: Bases that walk a graph themselves, and parts that call a language model.
+GRAPH_BASES = ("hipporag", "hipporag2")
+MODEL_PARTS = ("sync_ge", "hipporag")
 AGENTS: Mapping[str, Parameters] = {
-    "gear": {"max_steps": int, "retrieved": int, "read": int, "linked": int, "answered_from": int},
+    "gear": {
+        "max_steps": int,
+        "retrieved": int,
+        "read": int,
+        "linked": int,
+        "answered_from": int,
+        "stop_when_stuck": _yes_or_no,
+    },
     "single_step": {"retrieved": int, "answered_from": int},
     "auto": {"max_steps": int},
-    "ircot": {"max_steps": int, "retrieved": int, "collected": int, "answered_from": int},
+    "ircot": {
+        "max_steps": int,
+        "retrieved": int,
+        "collected": int,
+        "answered_from": int,
+        "stop_when_stuck": _yes_or_no,
+    },
+    "read": {"retrieved": int, "answered_from": int},
+    "closed_book": {},
 }
 
 _PART = re.compile(r"(?P<name>[^@\[\]]+)(@(?P<over>[^\[\]]+))?(\[(?P<parameters>[^\[\]]*)\])?")
@@ -56,8 +98,9 @@ class Part:
         try:
             value = allowed[name](text)
         except ValueError:
-            raise BadInputError(f"{name}={text} in {self.method!r} is not a number.") from None
-        if isinstance(value, int | float) and not value > 0:
+            wanted = "yes or no" if allowed[name] is _yes_or_no else "a number"
+            raise BadInputError(f"{name}={text} in {self.method!r} is not {wanted}.") from None
+        if isinstance(value, int | float) and not isinstance(value, bool) and not value > 0:
             raise BadInputError(f"{name}={text} in {self.method!r} must be above 0.")
         return value
 
@@ -68,6 +111,36 @@ def split_agent(method: str) -> tuple[Part | None, str]:
     if colon:
         return parse(head, method), rest
     return (parse(method, method), "") if re.split(r"[\[+@]", method.strip())[0] in AGENTS else (None, method)
+
+
+def check_method(method: str) -> None:
+    """Is every part of the name known, with its parameters? Whether an index has what it needs is another matter."""
+    agent, below = split_agent(method)
+    if agent:
+        agent.values(AGENTS, "agent")
+    if below:
+        base, *expansions = retriever_parts(below, method)
+        base.values(BASES, "base")
+        for expansion in expansions:
+            expansion.values(EXPANSIONS, "expansion")
+
+
+def is_agent(method: str) -> bool:
+    """Does it answer, or only find passages?"""
+    return split_agent(method)[0] is not None
+
+
+def uses_model(method: str) -> bool:
+    """Does it call a language model for a question?"""
+    return is_agent(method) or any(part.name in MODEL_PARTS for part in retriever_parts(method, method))
+
+
+def uses_graph(method: str) -> bool:
+    """Does it walk a graph?"""
+    _, retriever = split_agent(method)
+    return is_agent(method) or any(
+        part.name in EXPANSIONS or part.name in GRAPH_BASES for part in retriever_parts(retriever, method)
+    )
 
 
 def retriever_parts(retriever: str, method: str) -> list[Part]:
@@ -86,9 +159,3 @@ def parse(text: str, method: str) -> Part:
         )
     pairs = [pair.partition("=") for pair in (match["parameters"] or "").split(",") if pair.strip()]
     return Part(match["name"], over, {name.strip(): value.strip() for name, _, value in pairs}, method)
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """What was probably meant."""
-    near = difflib.get_close_matches(name, list(known), n=1)
-    return f" (did you mean {near[0]!r}?)" if near else ""

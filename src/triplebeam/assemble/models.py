@@ -4,17 +4,17 @@ import logging
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from triplebeam.assemble.method_names import nearest
 from triplebeam.embed import load_embedder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, ModelMissingError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
+from triplebeam.names import nearest
 from triplebeam.progress import Progress, silent
 from triplebeam.settings import Settings
 
 DEFAULT_EMBEDDER = "minilm"
-EXTRACTORS = ("local", "llm", "none")
+EXTRACTORS = ("local", "llm", "llm-two-step", "none")
 #: What a model is for. Extraction and reading may have an endpoint of their own; answering has the main one.
 Role: TypeAlias = Literal["answering", "extraction", "reading"]
 
@@ -57,6 +57,7 @@ def make_model(settings: Settings, role: Role = "answering", *, refresh: bool = 
             concurrency=settings.concurrency,
             max_tokens=settings.max_tokens,
             parameters=settings.parameters,
+            seed=settings.seed,
             requests_per_minute=settings.requests_per_minute,
             tokens_per_minute=settings.tokens_per_minute,
             cache=CompletionStore(settings.completions or settings.home / "completions.sqlite"),
@@ -85,8 +86,8 @@ def make_extractor(
             return None
         case "local":
             return _local_extractor(settings, progress)
-        case "llm":
-            return _llm_extractor(settings, refresh)
+        case "llm" | "llm-two-step":
+            return _llm_extractor(name, settings, refresh)
         case _:
             raise BadInputError(f"there is no extractor {name!r}{nearest(name, EXTRACTORS)}.")
 
@@ -98,11 +99,14 @@ def _local_extractor(settings: Settings, progress: Progress) -> Extractor:
     return LocalExtractor(ensure(ENGLISH_PARSER, settings.home, offline=settings.offline, progress=progress))
 
 
-def _llm_extractor(settings: Settings, refresh: bool) -> Extractor:
+def _llm_extractor(name: str, settings: Settings, refresh: bool) -> Extractor:
     from triplebeam.extract.llm import LLMExtractor
+    from triplebeam.extract.two_step import TwoStepExtractor
 
     if not settings.endpoint("extraction").model:
         raise ModelMissingError(
-            f"--extractor llm needs a language model: {HOW_TO_CONFIGURE}; or use --extractor local, which needs none."
+            f"--extractor {name} needs a language model: {HOW_TO_CONFIGURE}; or use --extractor local, which needs"
+            " none."
         )
-    return LLMExtractor(make_model(settings, "extraction", refresh=refresh), batch_size=4 * settings.concurrency)
+    kind = LLMExtractor if name == "llm" else TwoStepExtractor
+    return kind(make_model(settings, "extraction", refresh=refresh), batch_size=4 * settings.concurrency)

@@ -8,7 +8,6 @@ from pathlib import Path
 from triplebeam.answer import Answer, Step
 from triplebeam.assemble import Collection, make_embedder, make_extractor, open_collection
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.bench import recall
 from triplebeam.generate.recorded import Recorded, read_recordings
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.manifest import is_index
@@ -40,7 +39,7 @@ class Comparison:
 
     def recall(self, ranking: Ranking) -> float:
         """The share of the passages the question needs."""
-        return recall(ranking, self.question.gold, K)
+        return sum(id_ in ranking.ids[:K] for id_ in self.question.gold) / len(self.question.gold)
 
 
 def build(folder: Path, settings: Settings, progress: Progress = silent) -> Collection:

@@ -3,7 +3,7 @@
 import gzip
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +25,13 @@ class Question:
     type: str = ""
     choices: tuple[str, ...] = ()
     """Of a multiple-choice question; the right one is the answer."""
+
+    @property
+    def asked(self) -> str:
+        """What an agent is asked: the question, with its choices where it has any."""
+        if not self.choices:
+            return self.question
+        return f"{self.question} Answer with one of these, word for word: " + "; ".join(self.choices)
 
 
 def read_questions(path: Path) -> list[Question]:
@@ -49,7 +56,7 @@ def read_questions(path: Path) -> list[Question]:
     return questions
 
 
-def check_gold(questions: list[Question], passages: PassageTable) -> None:
+def check_gold(questions: Sequence[Question], passages: PassageTable) -> None:
     """Every gold passage must be in the index, or recall would be wrong without a word."""
     for question in questions:
         for passage_id in question.gold:

@@ -30,6 +30,8 @@ class QuestionResult:
     steps: tuple[StepResult, ...] = ()
     ending: str = ""
     """Why an agent stopped, in words."""
+    judged: float | None = None
+    """1 where a model found the answer right, 0 where not; None where none was asked or its reply was no use."""
 
     def as_json(self) -> dict[str, object]:
         """As an object of JSON values."""

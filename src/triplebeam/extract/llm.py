@@ -1,7 +1,7 @@
 """Triples and entities by asking a language model, one call a passage and a second where the reply is no use."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -9,17 +9,25 @@ from pydantic import BaseModel, ConfigDict
 
 from triplebeam.extract.extractor import Extraction, sort_out
 from triplebeam.extract.triple_row import TripleRow
-from triplebeam.generate.ask import Failed, Reply, ask_many
+from triplebeam.generate.ask import Failed, ask_many
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.passage import Passage
 
 
-class _Reply(BaseModel):
-    # No docstring: it would travel in the schema.
+class Entities(BaseModel):
+    # What a model names. No docstring: it would travel in the schema.
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
     entities: list[str]
+
+    @property
+    def names(self) -> list[str]:
+        """Tidied; one without a letter is none."""
+        return [name for name in map(str.strip, self.entities) if name]
+
+
+class _Reply(Entities):
     triples: list[TripleRow]
 
 
@@ -42,20 +50,28 @@ class LLMExtractor:
 
     def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
         """One extraction a passage, in order, a batch at a time."""
-        remaining = iter(passages)
-        while batch := list(itertools.islice(remaining, self.batch_size)):
-            yield from self._extract_batch(batch)
+        return in_batches(passages, self.batch_size, self._extract_batch)
 
     def _extract_batch(self, passages: Sequence[Passage]) -> Iterator[Extraction]:
         prompts = [self.template.fill(passage=passage.searchable) for passage in passages]
         for passage, reply in zip(passages, ask_many(self.model, prompts, _Reply), strict=True):
-            if isinstance(reply, Failed) and reply.endpoint_gone:
-                raise reply.error
-            yield _extraction(passage.id, reply)
+            if isinstance(reply, Failed):
+                yield failed_extraction(passage.id, reply)
+            else:
+                yield sort_out(passage.id, reply.value.triples, reply.value.names)
 
 
-def _extraction(passage_id: str, reply: Reply[_Reply]) -> Extraction:
-    if isinstance(reply, Failed):
-        return Extraction(passage_id=passage_id, failure=str(reply.error))
-    entities = [name.strip() for name in reply.value.entities]
-    return sort_out(passage_id, reply.value.triples, [name for name in entities if name])
+def in_batches(
+    passages: Iterable[Passage], size: int, extract_batch: Callable[[Sequence[Passage]], Iterator[Extraction]]
+) -> Iterator[Extraction]:
+    """The extractions of all passages, ``size`` passages at a time."""
+    remaining = iter(passages)
+    while batch := list(itertools.islice(remaining, size)):
+        yield from extract_batch(batch)
+
+
+def failed_extraction(passage_id: str, reply: Failed) -> Extraction:
+    """A failure of this passage alone; an endpoint that is gone is raised."""
+    if reply.endpoint_gone:
+        raise reply.error
+    return Extraction(passage_id=passage_id, failure=str(reply.error))

@@ -22,6 +22,7 @@ def connect(
     concurrency: int = 4,
     max_tokens: int | None = None,
     parameters: Mapping[str, object] | None = None,
+    seed: int | None = None,
     requests_per_minute: float | None = None,
     tokens_per_minute: float | None = None,
     cache: CompletionStore | None = None,
@@ -41,5 +42,5 @@ def connect(
         layer = Cached(model=layer, store=cache, refresh=refresh)
     if meter is not None:
         layer = Metered(model=layer, meter=meter)
-    layer = Tuned(model=layer, max_tokens=max_tokens, parameters=parameters or {})
+    layer = Tuned(model=layer, max_tokens=max_tokens, parameters=parameters or {}, seed=seed)
     return Concurrent(model=layer, concurrency=concurrency)

@@ -8,7 +8,7 @@ from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
 
 @dataclass(frozen=True, kw_only=True)
 class Tuned:
-    """Raises every prompt's limit to ``max_tokens`` at least and adds ``parameters`` to every request.
+    """Raises every prompt's limit to ``max_tokens`` at least and adds ``parameters`` and ``seed`` to every request.
 
     A "thinking" model needs room for its thoughts beside the reply, or to be told not to think. A prompt without a
     limit keeps none. This belongs around a cache: another limit is another completion.
@@ -17,6 +17,8 @@ class Tuned:
     model: LanguageModel
     max_tokens: int | None = None
     parameters: Mapping[str, object] = field(default_factory=dict)
+    seed: int | None = None
+    """For prompts that name none."""
 
     @property
     def name(self) -> str:
@@ -32,4 +34,5 @@ class Tuned:
         if limit is not None and self.max_tokens is not None:
             limit = max(limit, self.max_tokens)
         parameters = {**self.parameters, **(prompt.parameters or {})}
-        return replace(prompt, max_tokens=limit, parameters=parameters or None)
+        seed = self.seed if prompt.seed is None else prompt.seed
+        return replace(prompt, max_tokens=limit, parameters=parameters or None, seed=seed)

@@ -1,4 +1,8 @@
-"""Effort only where it is needed: a cheap agent first, a dear one when the cheap one found no answer."""
+"""Effort only where it is needed: a cheap agent first, a dear one when the cheap one found no answer.
+
+The dear agent starts afresh from the question, and its ranking is the answer's. So its steps tell the ranking of its
+own steps so far, not mixed with what the cheap one found: that, too, is what stopping there would have given.
+"""
 
 from collections.abc import Generator
 from dataclasses import dataclass, replace

@@ -19,7 +19,6 @@ an earlier query ends the loop, as it would find nothing new.
 """
 
 import re
-import time
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from functools import partial
@@ -27,14 +26,15 @@ from functools import partial
 from pydantic import BaseModel
 
 from triplebeam.answer import Agent, Answer, Step
-from triplebeam.generate.accounting import Account, account, note_problem
+from triplebeam.generate.accounting import note_problem
 from triplebeam.generate.ask import ask
 from triplebeam.generate.language_model import LanguageModel, PromptFailedError
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Text
 from triplebeam.ingest.sentences import sentence_spans
+from triplebeam.methods.accounted_step import accounted_step
 from triplebeam.methods.prompt_text import numbered_passages
-from triplebeam.methods.question_answering import QuestionAnswerer, ReadAnswer
+from triplebeam.methods.question_answering import QuestionAnswerer, conclude
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
@@ -74,30 +74,19 @@ class IRCoT(Agent):
         """Retrieve and reason in turn."""
         run = _Run(question, [question])
         while not run.ending:
-            with account() as spent:
-                step = self._step(run, spent)
+            step = accounted_step(partial(self._step, run))
             run.steps.append(step)
             yield step
-        with account() as spent:
-            read = self.answerer.answer(question, run.collection.ids[: self.answered_from])
-        return _answer(run, read, spent)
+        return conclude(self.answerer, question, run.steps, run.ending, best=self.answered_from, loop_text=run.answer)
 
-    def _step(self, run: "_Run", spent: Account) -> Step:
-        started, query = time.perf_counter(), run.queries[-1]
+    def _step(self, run: "_Run") -> Step:
+        query, number = run.queries[-1], len(run.steps) + 1
         ranking = self.retriever.retrieve(query, self.retrieved)
         run.rankings.append(ranking)
         run.collection = reciprocal_rank_fusion(run.rankings).top(self.collected)
         thought = self._next_sentence(run)
         self._decide(run, thought)
-        return Step(
-            number=len(run.steps) + 1,
-            query=query,
-            ranking=ranking,
-            thought=thought,
-            problems=tuple(spent.problems),
-            usage=spent.usage,
-            seconds=time.perf_counter() - started,
-        )
+        return Step(number=number, query=query, ranking=ranking, so_far=run.collection, thought=thought)
 
     def _next_sentence(self, run: "_Run") -> str:
         """One call; nothing where the reply cannot be used."""
@@ -141,17 +130,3 @@ class _Run:
     steps: list[Step] = field(default_factory=list)
     answer: str = ""
     ending: str = ""
-
-
-def _answer(run: _Run, read: ReadAnswer, spent: Account) -> Answer:
-    return Answer(
-        question=run.question,
-        text=read.text or run.answer,
-        # Where the best passages alone do not say it but the reasoning does, "not found" would contradict the answer.
-        sentence=read.sentence if read.text or not run.answer else "",
-        ranking=run.collection,
-        steps=tuple(run.steps),
-        usage=sum((step.usage for step in run.steps), spent.usage),
-        ending="; ".join([run.ending, *spent.problems]),
-        loop_text=run.answer,
-    )

@@ -1,7 +1,7 @@
 """The last step every agent shares: read the best passages, answer in a few words, and show what the answer rests on.
 
-GeAR, Table 3: the five best passages, at most six words. Ours: the model may say that the passages do not hold the
-answer, and gives a sentence for people beside the short form.
+GeAR, Table 3: the five best passages, at most six words. Ours: the model may say that it has no answer, and gives a
+sentence for people beside the short form.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,16 +10,19 @@ from functools import partial
 
 from pydantic import BaseModel
 
-from triplebeam.answer import Evidence
-from triplebeam.generate.accounting import note_problem
+from triplebeam.answer import Answer, Evidence, Step
+from triplebeam.generate.accounting import account, note_problem
 from triplebeam.generate.ask import ask
-from triplebeam.generate.language_model import LanguageModel, PromptFailedError
+from triplebeam.generate.language_model import LanguageModel, Prompt, PromptFailedError
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Text
 from triplebeam.methods.prompt_text import numbered_passages
 from triplebeam.passage import Passage, Passages
 from triplebeam.support import support_among
 from triplebeam.triple import Triple
+
+#: How an agent of one step ends.
+ONE_STEP = "one step was asked for"
 
 
 class _Reply(BaseModel):
@@ -30,7 +33,7 @@ class _Reply(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ReadAnswer:
-    """What the passages say, in a few words and in a sentence; no words where they do not say it."""
+    """What a model answers, in a few words and in a sentence; no words where it has no answer."""
 
     text: str = ""
     sentence: str = ""
@@ -47,12 +50,45 @@ class QuestionAnswerer:
     def answer(self, question: str, passage_ids: Sequence[str]) -> ReadAnswer:
         """One call."""
         shown = numbered_passages([self.passages[passage_id] for passage_id in passage_ids])
-        try:
-            reply, _ = ask(self.model, self.template.fill(passages=shown, question=question), _Reply)
-        except PromptFailedError as problem:
-            note_problem(problem)
-            return ReadAnswer()
-        return ReadAnswer(reply.answer.strip() if reply.found else "", reply.sentence.strip())
+        return short_answer(self.model, self.template.fill(passages=shown, question=question))
+
+
+def conclude(
+    answerer: QuestionAnswerer,
+    question: str,
+    steps: Sequence[Step],
+    ending: str,
+    *,
+    best: int = 5,
+    loop_text: str = "",
+    evidence: tuple[Evidence, ...] = (),
+) -> Answer:
+    """The answer after the last step: read from the best passages, and where they do not say it, the loop's own."""
+    ranking = steps[-1].so_far
+    with account() as spent:
+        read = answerer.answer(question, ranking.ids[:best])
+    return Answer(
+        question=question,
+        text=read.text or loop_text,
+        # Where the passages alone do not say it but the loop did, "not found" would contradict the answer.
+        sentence=read.sentence if read.text or not loop_text else "",
+        ranking=ranking,
+        evidence=evidence,
+        steps=tuple(steps),
+        usage=sum((step.usage for step in steps), spent.usage),
+        ending="; ".join([ending, *spent.problems]),
+        loop_text=loop_text,
+    )
+
+
+def short_answer(model: LanguageModel, prompt: Prompt) -> ReadAnswer:
+    """One call; no words where the reply cannot be used, which is noted on the open account."""
+    try:
+        reply, _ = ask(model, prompt, _Reply)
+    except PromptFailedError as problem:
+        note_problem(problem)
+        return ReadAnswer()
+    return ReadAnswer(reply.answer.strip() if reply.found else "", reply.sentence.strip())
 
 
 def evidence_for(facts: Iterable[Triple], passages: Sequence[Passage]) -> tuple[Evidence, ...]:

@@ -1,27 +1,29 @@
 """GeAR, section 5: the multi-step agent, and its single-step form.
 
 A step: retrieve for the current query with SyncGE, read the best passages into the gist (Eq. 4, 5), ask whether the
-gist answers the question (Eq. 6), and if not, rewrite the query (Eq. 7). At the end every fact of the gist is linked to
-passages (Eq. 8) and all lists are fused (Eq. 9); the best five are read for the answer (Table 3).
+gist answers the question (Eq. 6), and if not, rewrite the query (Eq. 7). Every fact of the gist is linked to passages
+(Eq. 8) and all lists are fused (Eq. 9); the best five are read for the answer (Table 3).
 
 Followed to the letter: the first query is the question; the gist is read for the original question, not for the
-rewritten one; all lists of all steps are fused. Ours where the paper is silent: the gist reads the 10 best fused
-passages, passageLink takes 10, a step's list holds 20. Ours beyond it, behind ``stop_when_stuck``: the agent also
-stops, saying so, when a rewritten query repeats an earlier one or a step brings neither a new fact nor a new passage.
+rewritten one; all lists of all steps are fused. A fact is linked once, in the step that read it, so that every step can
+tell the fusion so far (Figures 2 and 6 plot its recall); the last step's is that of Eq. 9. Ours where the paper is
+silent: the gist reads the 10 best fused passages, passageLink takes 10, a step's list holds 20. Ours beyond it, behind
+``stop_when_stuck``: the agent also stops, saying so, when a rewritten query repeats an earlier one or a step brings
+neither a new fact nor a new passage.
 """
 
-import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from triplebeam.answer import Agent, Answer, Step
-from triplebeam.generate.accounting import Account, account
+from triplebeam.methods.accounted_step import accounted_step
 from triplebeam.methods.gear.expand import SyncGE
 from triplebeam.methods.gear.gist import new_facts
 from triplebeam.methods.gear.link import PassageLink
 from triplebeam.methods.gear.read import Reader
 from triplebeam.methods.gear.reason import Reasoner, Verdict
-from triplebeam.methods.question_answering import QuestionAnswerer, ReadAnswer, evidence_for
+from triplebeam.methods.question_answering import ONE_STEP, QuestionAnswerer, conclude, evidence_for
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
@@ -59,38 +61,35 @@ class GeAR(Agent):
         """Eq. 4 to 7, step by step."""
         run = _Run(question)
         while not run.ending:
-            with account() as spent:
-                started = time.perf_counter()
-                step = self._step(run, spent, started)
+            step = accounted_step(partial(self._step, run))
             run.steps.append(step)
             yield step
-        with account() as spent:
-            ranking = self.fuse(run.gist, run.rankings)
-            read = self.answerer.answer(question, ranking.ids[: self.answered_from])
-        return self._answer(run, ranking, read, spent)
+        nearest = [self.passages[passage_id] for passage_id in step.so_far.ids[: self.retrieved]]
+        return conclude(
+            self.answerer,
+            question,
+            run.steps,
+            run.ending,
+            best=self.answered_from,
+            loop_text=run.verdict.answer,
+            evidence=evidence_for(run.verdict.used or run.gist, nearest),
+        )
 
-    def fuse(self, gist: Sequence[Triple], rankings: Sequence[Ranking]) -> Ranking:
-        """Eq. 8 and 9: RRF of the passages linked to each fact of the gist and of all steps' passages."""
-        linked = [self.passage_link.link(fact, self.linked) for fact in gist]
-        return reciprocal_rank_fusion([*linked, *rankings])
-
-    def _step(self, run: "_Run", spent: Account, started: float) -> Step:
+    def _step(self, run: "_Run") -> Step:
         query, number = run.queries[-1], len(run.steps) + 1
         ranking = self.retriever.retrieve(query, self.retrieved)
         facts = new_facts(self.reader.read(run.question, ranking.ids[: self.read], run.gist), run.gist)
         brought_something = bool(facts) or not set(ranking.ids) <= run.seen
-        run.take(ranking, facts)
+        run.take(ranking, facts, [self.passage_link.link(fact, self.linked) for fact in facts])
         run.verdict = self.reasoner.reason(run.gist, run.question)
         self._decide(run, number, brought_something)
         return Step(
             number=number,
             query=query,
             ranking=ranking,
+            so_far=run.fused(),
             facts=facts,
             thought=run.verdict.answer if run.verdict.answerable else run.verdict.missing,
-            problems=tuple(spent.problems),
-            usage=spent.usage,
-            seconds=time.perf_counter() - started,
         )
 
     def _decide(self, run: "_Run", number: int, brought_something: bool) -> None:
@@ -110,21 +109,6 @@ class GeAR(Agent):
             else:
                 run.queries.append(query)
 
-    def _answer(self, run: "_Run", ranking: Ranking, read: ReadAnswer, spent: Account) -> Answer:
-        nearest = [self.passages[passage_id] for passage_id in ranking.ids[: self.retrieved]]
-        return Answer(
-            question=run.question,
-            text=read.text or run.verdict.answer,
-            # Where the passages alone do not say it but the facts do, "not found" would contradict the answer.
-            sentence=read.sentence if read.text or not run.verdict.answer else "",
-            ranking=ranking,
-            evidence=evidence_for(run.verdict.used or run.gist, nearest),
-            steps=tuple(run.steps),
-            usage=sum((step.usage for step in run.steps), spent.usage),
-            ending="; ".join([run.ending, *spent.problems]),
-            loop_text=run.verdict.answer,
-        )
-
 
 @dataclass(slots=True)
 class _Run:
@@ -134,6 +118,7 @@ class _Run:
     queries: list[str] = field(default_factory=list)
     gist: tuple[Triple, ...] = ()
     rankings: list[Ranking] = field(default_factory=list)
+    linked: list[Ranking] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
     steps: list[Step] = field(default_factory=list)
     verdict: Verdict = field(default_factory=lambda: Verdict(answerable=False))
@@ -142,11 +127,16 @@ class _Run:
     def __post_init__(self) -> None:
         self.queries.append(self.question)
 
-    def take(self, ranking: Ranking, facts: Sequence[Triple]) -> None:
-        """Eq. 5, and the list that Eq. 9 will fuse."""
+    def take(self, ranking: Ranking, facts: Sequence[Triple], linked: Sequence[Ranking]) -> None:
+        """Eq. 5, and the lists that Eq. 9 fuses: the step's, and what Eq. 8 gave for each of its facts."""
         self.rankings.append(ranking)
         self.seen.update(ranking.ids)
         self.gist = (*self.gist, *facts)
+        self.linked.extend(linked)
+
+    def fused(self) -> Ranking:
+        """Eq. 9: RRF of the passages linked to each fact of the gist and of all steps' passages."""
+        return reciprocal_rank_fusion([*self.linked, *self.rankings])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,30 +151,13 @@ class SingleStep(Agent):
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """Eq. 1 to 3, then Table 3's question answering."""
-        with account() as spent:
-            started = time.perf_counter()
-            base = self.retriever.base.retrieve(question, self.retriever.base_k)
-            facts = tuple(self.retriever.reader.read(question, base.ids))
-            ranking = self.retriever.expand(question, base, self.retriever.link(facts)).top(self.retrieved)
-            step = Step(
-                number=1,
-                query=question,
-                ranking=ranking,
-                facts=facts,
-                problems=tuple(spent.problems),
-                usage=spent.usage,
-                seconds=time.perf_counter() - started,
-            )
+        step = accounted_step(partial(self._step, question))
         yield step
-        with account() as spent:
-            read = self.answerer.answer(question, ranking.ids[: self.answered_from])
-        return Answer(
-            question=question,
-            text=read.text,
-            sentence=read.sentence,
-            ranking=ranking,
-            evidence=evidence_for(facts, [self.passages[passage_id] for passage_id in ranking.ids]),
-            steps=(step,),
-            usage=step.usage + spent.usage,
-            ending="; ".join(["one step was asked for", *spent.problems]),
-        )
+        evidence = evidence_for(step.facts, [self.passages[passage_id] for passage_id in step.ranking.ids])
+        return conclude(self.answerer, question, [step], ONE_STEP, best=self.answered_from, evidence=evidence)
+
+    def _step(self, question: str) -> Step:
+        base = self.retriever.base.retrieve(question, self.retriever.base_k)
+        facts = tuple(self.retriever.reader.read(question, base.ids))
+        ranking = self.retriever.expand(question, base, self.retriever.link(facts)).top(self.retrieved)
+        return Step(number=1, query=question, ranking=ranking, so_far=ranking, facts=facts)

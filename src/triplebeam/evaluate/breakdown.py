@@ -1,0 +1,161 @@
+"""Where a method is good: questions grouped by what is known of them, and a run followed step by step.
+
+GeAR's analyses: recall by the number of triples of the gold passages (Table A11), recall and tokens over the steps of
+an agent (Figures 2 and 4), steps by the number of hops of a question (Figure 5).
+
+A grouping is a mapping of a label to positions in the list of questions, in the order they are to be shown; a group
+without questions is left out, and what is not known of a question puts it into a group of its own, the last.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from triplebeam.errors import BadInputError
+from triplebeam.evaluate.measures import paired, values
+from triplebeam.evaluate.questions import Question
+from triplebeam.evaluate.run import QuestionResult, Run, StepResult
+
+NOT_KNOWN = "not known"
+MUSIQUE_EDGES = (9, 11, 13)
+"""The bounds of Table A11."""
+
+
+def by_hops(questions: Sequence[Question]) -> dict[str, list[int]]:
+    """By the number of hops, rising."""
+    hops = sorted({question.hops for question in questions if question.hops is not None})
+    return _grouped(questions, [_hops_label(each) for each in hops], lambda question: _hops_label(question.hops))
+
+
+def by_type(questions: Sequence[Question]) -> dict[str, list[int]]:
+    """By the dataset's own types, in the order of their names."""
+    types = sorted({question.type for question in questions if question.type})
+    return _grouped(questions, types, lambda question: question.type or NOT_KNOWN)
+
+
+def by_triple_density(
+    questions: Sequence[Question], triples_of_gold: Mapping[str, float], edges: Sequence[float] = MUSIQUE_EDGES
+) -> dict[str, list[int]]:
+    """By the mean number of triples of the gold passages, which ``triples_of_gold`` gives for a question's id.
+
+    A density on an edge belongs to the group above it.
+    """
+    labels = _density_labels(edges)
+
+    def label(question: Question) -> str:
+        density = triples_of_gold.get(question.id)
+        return NOT_KNOWN if density is None else labels[int(np.searchsorted(edges, density, side="right"))]
+
+    return _grouped(questions, labels, label)
+
+
+def density_edges(densities: Iterable[float], groups: int = 4) -> tuple[float, ...]:
+    """Edges that part a corpus's own densities into groups of about the same size, to one decimal."""
+    known = list(densities)
+    if not known or groups < 2:
+        raise BadInputError(
+            f"{len(known)} densities cannot be parted into {groups} groups: give some, and two or more."
+        )
+    quantiles = np.quantile(known, np.arange(1, groups) / groups)
+    return tuple(dict.fromkeys(round(float(edge), 1) for edge in quantiles))
+
+
+def recall_by_step(questions: Sequence[Question], run: Run, k: int, steps: int | None = None) -> list[float]:
+    """Figure 2: mean recall had the agent stopped after 1, 2, ... steps; a question that did stop keeps its last value.
+
+    A method without steps is one step.
+    """
+    means = []
+    for number in range(_number_of_steps(run, steps)):
+        recalls = values(f"R@{k}", questions, [_stopped_after(number, result) for result in run.results])
+        if np.isnan(recalls).all():
+            raise BadInputError("No question has gold passages: recall cannot be followed step by step.")
+        means.append(float(np.nanmean(recalls)))
+    return means
+
+
+def tokens_by_step(run: Run, steps: int | None = None) -> list[int]:
+    """Figure 4: tokens read and written for all questions together, up to and with step 1, 2, ...
+
+    Tokens from a cache count as if they had been paid for. Reading the answer after the last step is no step; a method
+    without steps is one step, with all that it used.
+    """
+    number_of_steps = _number_of_steps(run, steps)
+    each = np.zeros(number_of_steps, dtype=np.int64)
+    for result in run.results:
+        for number, step in enumerate(_steps_of(result)[:number_of_steps]):
+            each[number] += _tokens(step)
+    return [int(total) for total in np.cumsum(each)]
+
+
+def steps_by_hops(questions: Sequence[Question], run: Run) -> dict[str, list[int]]:
+    """Figure 5: how many steps each question took, by its hops. `endings_by_hops` tells how they ended."""
+    taken = [len(_steps_of(result)) for _, result in paired(questions, run.results)]
+    return {label: [taken[position] for position in positions] for label, positions in by_hops(questions).items()}
+
+
+def endings_by_hops(questions: Sequence[Question], run: Run) -> dict[str, dict[str, int]]:
+    """How often an agent stopped for which reason: the questions it did not answer within its steps are among them."""
+    endings = [_ending(result) for _, result in paired(questions, run.results)]
+    return {
+        label: _counts(endings[position] for position in positions) for label, positions in by_hops(questions).items()
+    }
+
+
+def _grouped(
+    questions: Sequence[Question], labels: Iterable[str], label: Callable[[Question], str]
+) -> dict[str, list[int]]:
+    groups: dict[str, list[int]] = {each: [] for each in (*labels, NOT_KNOWN)}
+    for position, question in enumerate(questions):
+        groups[label(question)].append(position)
+    return {each: positions for each, positions in groups.items() if positions}
+
+
+def _hops_label(hops: int | None) -> str:
+    if hops is None:
+        return NOT_KNOWN
+    return f"{hops} hop" if hops == 1 else f"{hops} hops"
+
+
+def _density_labels(edges: Sequence[float]) -> list[str]:
+    if not edges or any(low >= high for low, high in pairwise(edges)):
+        raise BadInputError(f"The edges {tuple(edges)!r} do not part densities: give one or more, rising.")
+    between = [f"{low:g} to {high:g}" for low, high in pairwise(edges)]
+    return [f"under {edges[0]:g}", *between, f"{edges[-1]:g} and more"]
+
+
+def _steps_of(result: QuestionResult) -> tuple[StepResult, ...]:
+    return result.steps or (StepResult(passage_ids=result.passage_ids, usage=result.usage),)
+
+
+def _stopped_after(number: int, result: QuestionResult) -> QuestionResult:
+    """What there would be had the agent made no step behind that number, counted from 0."""
+    taken = _steps_of(result)
+    return replace(result, passage_ids=taken[min(number, len(taken) - 1)].passage_ids)
+
+
+def _number_of_steps(run: Run, steps: int | None) -> int:
+    if not run.results:
+        raise BadInputError(f"The run of {run.method!r} has no results to follow step by step.")
+    if steps is not None and steps < 1:
+        raise BadInputError(f"A run is followed for one step or more, not {steps}.")
+    return steps or max(len(_steps_of(result)) for result in run.results)
+
+
+def _tokens(step: StepResult) -> int:
+    used = step.usage
+    return used.tokens_in + used.tokens_out + used.cached_tokens_in + used.cached_tokens_out
+
+
+def _ending(result: QuestionResult) -> str:
+    """The agent's own reason, without what a method that went on to it said before and the problems noted behind."""
+    return result.ending.rpartition("; then ")[2].partition("; ")[0] or NOT_KNOWN
+
+
+def _counts(texts: Iterable[str]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for text in texts:
+        counts[text] = counts.get(text, 0) + 1
+    return dict(sorted(counts.items()))

@@ -1,0 +1,110 @@
+"""An evaluation as files: a report to read, a page to look at, and everything else for tools."""
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from triplebeam.evaluate.measures import applies, values
+from triplebeam.evaluate.report import html_report, markdown_report
+from triplebeam.evaluate.run import Evaluation, Run
+from triplebeam.evaluate.trec import write_judgements, write_run
+
+#: Measured where they apply, in the order they are shown.
+MEASURES = ("R@2", "R@5", "R@10", "R@15", "All@5", "nDCG@10", "MRR", "EM", "F1", "Accuracy", "Judged")
+
+
+def write_evaluation(folder: Path, evaluation: Evaluation) -> list[Path]:
+    """Write ``report.html``, ``report.md``, ``results.json``, ``qrels.txt`` and ``runs/METHOD.trec``."""
+    (folder / "runs").mkdir(parents=True, exist_ok=True)
+    page, text, data = folder / "report.html", folder / "report.md", folder / "results.json"
+    page.write_text(html_report(evaluation), encoding="utf-8")
+    text.write_text(markdown_report(evaluation), encoding="utf-8")
+    data.write_text(json.dumps(as_json(evaluation), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_judgements(folder / "qrels.txt", evaluation.questions)
+    for run in evaluation.runs:
+        write_run(folder / "runs" / f"{file_name(run.method)}.trec", run.method, run.results)
+    return [page, text, data]
+
+
+def as_json(evaluation: Evaluation) -> dict[str, object]:
+    """All results of all questions, with the measures of each."""
+    return {
+        "title": evaluation.title,
+        "facts": dict(evaluation.facts),
+        "methods": {run.method: summary(evaluation, run) for run in evaluation.runs},
+        "questions": [
+            {
+                "id": question.id,
+                "question": question.question,
+                "gold": question.gold,
+                "answers": question.answers,
+                "hops": question.hops,
+                "type": question.type,
+            }
+            for question in evaluation.questions
+        ],
+        "results": {run.method: _results(evaluation, run) for run in evaluation.runs},
+    }
+
+
+def summary(evaluation: Evaluation, run: Run) -> dict[str, float | int | None]:
+    """A run in a few numbers; measures as shares, time in milliseconds."""
+    seconds = [result.seconds for result in run.results]
+    tokens = [result.usage.tokens_in + result.usage.tokens_out for result in run.results]
+    cached = [result.usage.cached_tokens_in + result.usage.cached_tokens_out for result in run.results]
+    return {
+        **{name: round(float(np.nanmean(found)), 4) for name, found in measured(evaluation, run).items()},
+        "ms_p50": round(1000 * float(np.percentile(seconds, 50)), 2),
+        "ms_p95": round(1000 * float(np.percentile(seconds, 95)), 2),
+        "encodings": round(float(np.mean([result.encodings for result in run.results])), 1),
+        "calls": round(float(np.mean([result.usage.calls + result.usage.cached_calls for result in run.results])), 2),
+        "tokens": round(float(np.mean(tokens)) + float(np.mean(cached)), 1),
+        "dollars": None if run.dollars is None else round(run.dollars / len(run.results), 6),
+        "questions": len(run.results),
+    }
+
+
+def measured(evaluation: Evaluation, run: Run) -> dict[str, np.ndarray]:
+    """Each measure that applies, question by question."""
+    found = {}
+    for name in MEASURES:
+        if applies(name, evaluation.questions, run.results):
+            found[name] = values(name, evaluation.questions, run.results)
+    return found
+
+
+def _results(evaluation: Evaluation, run: Run) -> list[dict[str, object]]:
+    columns = measured(evaluation, run)
+    return [
+        {
+            **result.as_json(),
+            "measures": {name: float(column[row]) for name, column in columns.items() if not np.isnan(column[row])},
+        }
+        for row, result in enumerate(run.results)
+    ]
+
+
+def across(evaluations: Sequence[Evaluation], names: Sequence[str], measures: Sequence[str]) -> str:
+    """One Markdown table of a method's figures on several datasets, in the form papers print them."""
+    methods = list(dict.fromkeys(run.method for evaluation in evaluations for run in evaluation.runs))
+    cells = {
+        (run.method, name): [_per_cent(summary(evaluation, run).get(measure)) for measure in measures]
+        for evaluation, name in zip(evaluations, names, strict=True)
+        for run in evaluation.runs
+    }
+    head = ["method", *(f"{name} {' / '.join(measures)}" for name in names)]
+    rows = [[f"`{method}`", *(" / ".join(cells.get((method, name), ["–"])) for name in names)] for method in methods]
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _per_cent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.1f}"
+
+
+def file_name(method: str) -> str:
+    """A method's name as the name of a file."""
+    return re.sub(r"[^\w.=+-]+", "_", method).strip("_")

@@ -1,0 +1,155 @@
+"""Do I need a graph? A recommendation from measured runs, which may be "no".
+
+The best graph method is held against the best method without a graph, question by question. It is worth its cost where
+it finds significantly more; it is not where a gain of ``WORTHWHILE`` can be ruled out; between the two the questions do
+not say, and how many would is estimated. Of methods that are equally good the fastest is recommended.
+"""
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.errors import BadInputError
+from triplebeam.evaluate.compare import Difference, holm, paired_difference
+from triplebeam.evaluate.measures import values
+from triplebeam.evaluate.run import Evaluation, Run
+
+Need: TypeAlias = Literal["yes", "no", "cannot tell"]
+
+#: A gain in recall below this is not worth a graph.
+WORTHWHILE = 0.02
+#: With fewer questions than this nothing is concluded.
+ENOUGH_QUESTIONS = 20
+SIGNIFICANT = 0.05
+#: How much less a method may find, measured, and still count as equally good.
+_AS_GOOD = 0.005
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recommendation:
+    """Whether a graph is needed, what to use, and why."""
+
+    need: Need
+    use: str
+    measure: str
+    plain: str
+    graph: str
+    difference: Difference
+    """The best graph method's gain over the best without one; its p-value is adjusted for how many were tried."""
+    sentences: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return " ".join(self.sentences)
+
+
+def recommend(evaluation: Evaluation, graph_methods: Collection[str], k: int = 5) -> Recommendation:
+    """Weigh the methods that only retrieve; agents answer another question, and cost calls."""
+    measure = f"R@{k}"
+    runs = [run for run in evaluation.runs if all(result.answer is None for result in run.results)]
+    plain = [run for run in runs if run.method not in graph_methods]
+    graph = [run for run in runs if run.method in graph_methods]
+    if not plain or not graph:
+        missing = "a graph" if plain else "no graph"
+        raise BadInputError(f"whether a graph is needed cannot be said: no method with {missing} was measured.")
+    found = {run.method: values(measure, evaluation.questions, run.results) for run in runs}
+    best_plain, best_graph = _best(plain, found), _best(graph, found)
+    difference = _adjusted(found, best_plain, best_graph, graph)
+    need = _need(difference)
+    use = _fastest_as_good(best_graph if need == "yes" else best_plain, graph if need == "yes" else plain, found)
+    return Recommendation(
+        need=need,
+        use=use.method,
+        measure=measure,
+        plain=best_plain.method,
+        graph=best_graph.method,
+        difference=difference,
+        sentences=(
+            _verdict(need, use, best_plain, best_graph),
+            _gain(measure, difference, best_plain, best_graph, len(graph)),
+            _cost(best_plain, best_graph),
+            *_more_questions(need, difference, found[best_graph.method] - found[best_plain.method]),
+        ),
+    )
+
+
+def _best(runs: Sequence[Run], found: dict[str, NDArray[np.float64]]) -> Run:
+    return max(runs, key=lambda run: (float(np.nanmean(found[run.method])), -_median_seconds(run)))
+
+
+def _adjusted(found: dict[str, NDArray[np.float64]], plain: Run, best: Run, graph: Sequence[Run]) -> Difference:
+    """The best graph method's gain. Whoever picks the best of many must ask more of its p-value (Holm)."""
+    differences = {run.method: paired_difference(found[plain.method], found[run.method]) for run in graph}
+    p_values = dict(zip(differences, holm([each.p_value for each in differences.values()]), strict=True))
+    gain = differences[best.method]
+    return Difference(
+        mean=gain.mean, low=gain.low, high=gain.high, p_value=p_values[best.method], questions=gain.questions
+    )
+
+
+def _need(gain: Difference) -> Need:
+    if gain.questions < ENOUGH_QUESTIONS:
+        return "cannot tell"
+    if gain.p_value < SIGNIFICANT and gain.mean > 0:
+        return "yes"
+    return "no" if gain.high < WORTHWHILE else "cannot tell"
+
+
+def _fastest_as_good(best: Run, group: Sequence[Run], found: dict[str, NDArray[np.float64]]) -> Run:
+    def as_good(run: Run) -> bool:
+        loss = paired_difference(found[run.method], found[best.method])
+        return loss.mean < _AS_GOOD and loss.p_value >= SIGNIFICANT
+
+    return min((run for run in group if run is best or as_good(run)), key=_median_seconds)
+
+
+def _verdict(need: Need, use: Run, plain: Run, graph: Run) -> str:
+    match need:
+        case "yes":
+            return f"Yes, a graph helps here: use {use.method}."
+        case "no":
+            return f"No, you do not need a graph here: use {use.method}."
+        case _:
+            return f"These questions do not tell whether a graph helps: {graph.method} or {plain.method} may be better."
+
+
+def _gain(measure: str, gain: Difference, plain: Run, graph: Run, tried: int) -> str:
+    p_value = "p < 0.001" if gain.p_value < 0.001 else f"p = {gain.p_value:.3f}"
+    adjusted = f", adjusted for the {tried} graph methods tried" if tried > 1 else ""
+    return (
+        f"Over {gain.questions} questions {graph.method} found {points(gain.mean)} {measure} against {plain.method}"
+        f" (95 % between {points(gain.low)} and {points(gain.high)}; {p_value}{adjusted})."
+    )
+
+
+def _cost(plain: Run, graph: Run) -> str:
+    before, after = _median_seconds(plain), _median_seconds(graph)
+    times = f", {after / before:.1f} times as long" if before > 0 else ""
+    return f"A question takes {_milliseconds(after)} with it and {_milliseconds(before)} without{times}."
+
+
+def _more_questions(need: Need, gain: Difference, each: NDArray[np.float64]) -> list[str]:
+    if need != "cannot tell":
+        return []
+    spread = float(np.nanstd(each))
+    # The textbook size of a paired comparison: 5 % significance, 80 % power.
+    enough = max(ENOUGH_QUESTIONS, math.ceil(((1.96 + 0.84) * spread / WORTHWHILE) ** 2))
+    if enough <= gain.questions:
+        return []
+    return [f"About {enough} questions would show a gain of {points(WORTHWHILE)}."]
+
+
+def points(share: float) -> str:
+    """A difference in points of a hundred, with its sign."""
+    return f"{100 * share:+.1f} points".replace("-", "−")
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{1000 * seconds:.3g} ms"
+
+
+def _median_seconds(run: Run) -> float:
+    return float(np.median([result.seconds for result in run.results]))

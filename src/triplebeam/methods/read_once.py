@@ -1,0 +1,36 @@
+"""Retrieve once, read the best passages, answer: the single-step rows of GeAR's Table 3.
+
+Any retriever will do: HippoRAG's row is its graph search under this agent, and "Gold Passages", the upper bound, is a
+`GivenRanking` of each question's gold passages. Followed to the letter: the five best passages are read, at most six
+words answer. No facts are read, so there is no evidence: the answer is never marked as supported.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from functools import partial
+
+from triplebeam.answer import Agent, Answer, Step
+from triplebeam.methods.accounted_step import accounted_step
+from triplebeam.methods.question_answering import ONE_STEP, QuestionAnswerer, conclude
+from triplebeam.retrieve.retriever import Retriever
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOnce(Agent):
+    """One retrieval and one call, besides those the retriever makes itself."""
+
+    retriever: Retriever
+    answerer: QuestionAnswerer
+    retrieved: int = 20
+    """Passages in the ranking."""
+    answered_from: int = 5
+
+    def steps(self, question: str) -> Generator[Step, None, Answer]:
+        """The retrieval is the one step."""
+        step = accounted_step(partial(self._step, question))
+        yield step
+        return conclude(self.answerer, question, [step], ONE_STEP, best=self.answered_from)
+
+    def _step(self, question: str) -> Step:
+        ranking = self.retriever.retrieve(question, self.retrieved)
+        return Step(number=1, query=question, ranking=ranking, so_far=ranking)

@@ -1,0 +1,108 @@
+"""Measures of rankings against those behind ir-measures, on random runs.
+
+ir-measures collects other people's implementations. Everywhere: C/W/L, which has precision and a discounted gain that
+is scaled to k perfect passages (recall and nDCG follow from them by the number of gold passages), and MS MARCO's script
+for the reciprocal rank. Where there is perl: gdeval, for nDCG, in five digits. Where pytrec_eval is installed:
+trec_eval, for all of them as they are.
+
+Scores handed over fall with the rank, so that no tie is broken by anyone's rule.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from triplebeam.evaluate.measures import values
+from triplebeam.evaluate.questions import Question
+from triplebeam.evaluate.run import QuestionResult
+
+ir_measures = pytest.importorskip(
+    "ir_measures", reason="ir-measures is not installed: pip install --no-deps ir-measures, and cwl-eval"
+)
+
+CUTOFFS = (1, 2, 5, 10, 15, 100)
+CORPUS = np.array([f"p{number}" for number in range(40)])
+
+
+def random_run(seed: int) -> tuple[list[Question], list[QuestionResult]]:
+    """Rankings of none to 30 of 40 passages, with one to twelve of them gold."""
+    generator = np.random.default_rng(seed)
+    gold = [tuple(generator.permutation(CORPUS)[: generator.integers(1, 13)].tolist()) for _ in range(100)]
+    found = [tuple(generator.permutation(CORPUS)[: generator.integers(0, 31)].tolist()) for _ in range(100)]
+    return (
+        [Question(id=str(number), question="?", gold=each) for number, each in enumerate(gold)],
+        [QuestionResult(question_id=str(number), passage_ids=each) for number, each in enumerate(found)],
+    )
+
+
+QUESTIONS, RESULTS = random_run(17)
+GOLD = np.array([len(question.gold) for question in QUESTIONS])
+
+
+def theirs(provider: str, measure: object) -> np.ndarray:
+    """One value a question."""
+    evaluator = getattr(ir_measures, provider)
+    if not evaluator.is_available():
+        pytest.skip(f"what ir-measures needs for {provider} is not installed")
+    judged = [
+        ir_measures.Qrel(question.id, passage_id, int(passage_id in question.gold))
+        for question in QUESTIONS
+        for passage_id in CORPUS.tolist()
+    ]
+    scored = [
+        ir_measures.ScoredDoc(result.question_id, passage_id, -float(rank))
+        for result in RESULTS
+        for rank, passage_id in enumerate(result.passage_ids)
+    ]
+    found = {each.query_id: float(each.value) for each in evaluator.iter_calc([measure], judged, scored)}
+    return np.array([found[question.id] for question in QUESTIONS])
+
+
+def ours(name: str) -> np.ndarray:
+    return values(name, QUESTIONS, RESULTS)
+
+
+def ideal(lengths: Sequence[int]) -> np.ndarray:
+    """The discounted gain of so many gold passages, all on top."""
+    return np.array([sum(1 / math.log2(rank + 1) for rank in range(1, length + 1)) for length in lengths])
+
+
+@pytest.mark.parametrize("k", CUTOFFS)
+class TestAtEveryCutoff:
+    def test_recall_and_all_by_precision(self, k: int) -> None:
+        found = theirs("cwl_eval", ir_measures.P @ k) * k
+        assert ours(f"R@{k}") == pytest.approx(found / GOLD)
+        assert ours(f"All@{k}").tolist() == (np.rint(found) == GOLD).tolist()
+
+    def test_ndcg_by_scaled_gain(self, k: int) -> None:
+        scaled = theirs("cwl_eval", ir_measures.SDCG(cutoff=k, max_rel=1))
+        assert ours(f"nDCG@{k}") == pytest.approx(scaled * ideal([k]) / ideal(np.minimum(k, GOLD).tolist()))
+
+    def test_reciprocal_rank_of_ms_marco(self, k: int) -> None:
+        assert ours(f"MRR@{k}") == pytest.approx(theirs("msmarco", ir_measures.RR @ k))
+
+    def test_ndcg_of_gdeval(self, k: int) -> None:
+        """Its gain is 2 to the power of the relevance, minus 1: 1 and 0, as ours."""
+        found = theirs("gdeval", ir_measures.nDCG(dcg="exp-log2") @ k)
+        assert ours(f"nDCG@{k}") == pytest.approx(found, abs=0.6e-5)
+
+    def test_trec_eval(self, k: int) -> None:
+        recall = theirs("pytrec_eval", ir_measures.R @ k)
+        assert ours(f"R@{k}") == pytest.approx(recall)
+        assert ours(f"All@{k}").tolist() == (recall == 1).tolist()
+        assert ours(f"nDCG@{k}") == pytest.approx(theirs("pytrec_eval", ir_measures.nDCG @ k))
+
+
+@pytest.mark.parametrize("provider", ["cwl_eval", "msmarco", "pytrec_eval"])
+def test_reciprocal_rank_without_a_cutoff(provider: str) -> None:
+    assert ours("MRR") == pytest.approx(theirs(provider, ir_measures.RR))
+
+
+def test_the_runs_hold_every_case() -> None:
+    """Nothing found, some found, all found, more gold than k, no ranking: or the comparison would show little."""
+    assert {0.0, 1.0} < set(ours("R@15").tolist())
+    assert ours("All@15").any()
+    assert GOLD.max() > 10
+    assert not all(result.passage_ids for result in RESULTS)

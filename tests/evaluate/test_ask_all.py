@@ -1,0 +1,104 @@
+"""Asking every question: what is recorded, what is counted, and what is never asked twice."""
+
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from triplebeam.answer import Agent, Answer, Step
+from triplebeam.assemble import Collection
+from triplebeam.embed.embedder import Embedder
+from triplebeam.evaluate.ask_all import CountingEmbedder, ask_all
+from triplebeam.evaluate.questions import Question
+from triplebeam.evaluate.run_file import RunFile
+from triplebeam.generate.accounting import Accounted
+from triplebeam.generate.language_model import Completion, Prompt, Usage
+from triplebeam.index.opened import Index
+from triplebeam.ranking import Hit, Ranking
+from triplebeam.settings import Settings
+
+QUESTIONS = [
+    Question(id="1", question="Laughter in Hell", gold=("film", "director")),
+    Question(id="2", question="Great Lakes", gold=("lake",)),
+]
+RANKING = Ranking(Hit(id_, 1 / rank) for rank, id_ in enumerate("abc", start=1))
+
+
+class Asked:
+    """A retriever that remembers what it was asked, and may give up."""
+
+    def __init__(self, fails_at: int = 99) -> None:
+        self.queries: list[str] = []
+        self._fails_at = fails_at
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        self.queries.append(query)
+        if len(self.queries) == self._fails_at:
+            raise KeyboardInterrupt
+        return RANKING.top(k)
+
+
+class Echo:
+    name = "echo"
+
+    def complete(self, prompts: list[Prompt]) -> list[Completion]:
+        return [Completion(text=prompt.user, usage=Usage(calls=1, tokens_in=7, tokens_out=3)) for prompt in prompts]
+
+
+class TwoSteps(Agent):
+    """Finds one passage a step, and a call each."""
+
+    def steps(self, question: str) -> Generator[Step, None, Answer]:
+        model, done = Accounted(Echo()), []
+        for number in (1, 2):
+            (completion,) = model.complete([Prompt(system="", user=question)])
+            done.append(Step(number=number, query=question, so_far=RANKING.top(number), usage=completion.usage))
+            yield done[-1]
+        return Answer(question=question, text=f"said {question}", ranking=RANKING, steps=tuple(done), ending="done")
+
+
+def test_a_retriever_is_warmed_and_asked_once_a_question() -> None:
+    asked, seen = Asked(), []
+    results = ask_all("mine", asked, QUESTIONS, progress=lambda *each: seen.append(each))
+    assert asked.queries == ["Laughter in Hell ", "Laughter in Hell", "Great Lakes"]
+    assert [(result.question_id, result.passage_ids, result.answer) for result in results] == [
+        ("1", ("a", "b", "c"), None),
+        ("2", ("a", "b", "c"), None),
+    ]
+    assert seen == [("mine", 1, 2), ("mine", 2, 2)]
+
+
+def test_an_agents_answer_steps_and_calls_are_recorded() -> None:
+    (result,) = ask_all(
+        "agent", TwoSteps(), [Question(id="1", question="Who?", answers=("Ann",), choices=("Ann", "Bo"))]
+    )
+    assert result.answer == "said Who? Answer with one of these, word for word: Ann; Bo"
+    assert [step.passage_ids for step in result.steps] == [("a",), ("a", "b")]
+    assert (result.usage.calls, result.usage.tokens_in, result.ending) == (2, 14, "done")
+
+
+def test_interrupted_and_started_again_nothing_is_asked_twice(tmp_path: Path) -> None:
+    first = Asked(fails_at=3)  # the warming, the first question, and then
+    with pytest.raises(KeyboardInterrupt):
+        ask_all("mine", first, QUESTIONS, kept=RunFile(tmp_path / "run.jsonl"))
+    second, third = Asked(), Asked()
+    ask_all("mine", second, QUESTIONS, kept=RunFile(tmp_path / "run.jsonl"))
+    assert second.queries == ["Great Lakes ", "Great Lakes"]
+    again = ask_all("mine", third, QUESTIONS, kept=RunFile(tmp_path / "run.jsonl"))
+    assert third.queries == []
+    assert [result.question_id for result in again] == ["1", "2"]
+
+
+@pytest.mark.parametrize(("method", "encodings"), [("bm25", 0), ("dense", 1), ("hybrid+naive_ge[scorer=pooled]", 1)])
+def test_a_question_is_encoded_once_and_counted(world: Index, words: Embedder, method: str, encodings: int) -> None:
+    """Also the first, though the method was warmed, and though several of its parts ask for the same vector."""
+    counting = CountingEmbedder(words)
+    retriever = Collection(world, Settings(), counting).retriever(method)
+    results = ask_all(method, retriever, QUESTIONS, encoded=lambda: counting.encoded)
+    assert [result.encodings for result in results] == [encodings, encodings]
+
+
+def test_chains_are_counted_too(world: Index, words: Embedder) -> None:
+    counting = CountingEmbedder(words)
+    retriever = Collection(world, Settings(), counting).retriever("hybrid+naive_ge[scorer=exact,width=3]")
+    assert ask_all("exact", retriever, QUESTIONS, encoded=lambda: counting.encoded)[0].encodings > 1

@@ -1,0 +1,144 @@
+"""Groups of questions, and runs followed step by step."""
+
+import pytest
+
+from triplebeam.errors import BadInputError
+from triplebeam.evaluate.breakdown import (
+    by_hops,
+    by_triple_density,
+    by_type,
+    density_edges,
+    endings_by_hops,
+    recall_by_step,
+    steps_by_hops,
+    tokens_by_step,
+)
+from triplebeam.evaluate.questions import Question
+from triplebeam.evaluate.run import QuestionResult, Run, StepResult
+from triplebeam.generate.language_model import Usage
+
+QUESTIONS = [
+    Question(id="1", question="?", gold=("a", "b"), hops=4, type="bridge"),
+    Question(id="2", question="?", gold=("c",), hops=2, type="comparison"),
+    Question(id="3", question="?", answers=("yes",)),
+    Question(id="4", question="?", gold=("d",), hops=2, type="bridge"),
+    Question(id="5", question="?", gold=("e",), hops=10, type="bridge"),
+]
+
+
+def step(passages: str, read: int = 0, *, cached: int = 0) -> StepResult:
+    return StepResult(
+        passage_ids=tuple(passages),
+        usage=Usage(tokens_in=read, tokens_out=1 if read else 0, cached_tokens_in=cached, cached_tokens_out=cached),
+    )
+
+
+RUN = Run(
+    method="agent",
+    results=[
+        QuestionResult(
+            question_id="1",
+            passage_ids=tuple("ab"),
+            steps=(step("ax", 10), step("xa", 20), step("ab", 30)),
+            usage=Usage(tokens_in=1000),
+            ending="the last step was reached; the reply was cut off",
+        ),
+        QuestionResult(question_id="2", passage_ids=tuple("cx"), steps=(step("cx", 5),), ending="answered"),
+        QuestionResult(question_id="3", passage_ids=tuple("xy"), steps=(step("xy"), step("xy", cached=7))),
+        QuestionResult(
+            question_id="4",
+            passage_ids=tuple("dx"),
+            usage=Usage(tokens_in=3),
+            ending="one step did not answer it; then answered; the endpoint was slow",
+        ),
+        QuestionResult(
+            question_id="5", passage_ids=tuple("xe"), steps=(step("e", 5), step("xe", 5)), ending="answered"
+        ),
+    ],
+)
+
+
+def test_by_hops_in_the_order_of_numbers() -> None:
+    groups = by_hops(QUESTIONS)
+    assert list(groups.items()) == [("2 hops", [1, 3]), ("4 hops", [0]), ("10 hops", [4]), ("not known", [2])]
+    assert list(by_hops([Question(id="1", question="?", hops=1)])) == ["1 hop"]
+    assert by_hops([]) == {}
+
+
+def test_by_type_in_the_order_of_names() -> None:
+    assert list(by_type(QUESTIONS).items()) == [("bridge", [0, 3, 4]), ("comparison", [1]), ("not known", [2])]
+
+
+def test_by_triple_density_as_the_paper_parts_them() -> None:
+    densities = {"1": 9.0, "2": 8.99, "4": 13.0, "5": 40.5}
+    assert list(by_triple_density(QUESTIONS, densities).items()) == [
+        ("under 9", [1]),
+        ("9 to 11", [0]),
+        ("13 and more", [3, 4]),
+        ("not known", [2]),
+    ]
+    assert list(by_triple_density(QUESTIONS, {"1": 10.9, "2": 11, "4": 12.9}))[:2] == ["9 to 11", "11 to 13"]
+    assert list(by_triple_density(QUESTIONS, densities, edges=[9.5])) == ["under 9.5", "9.5 and more", "not known"]
+
+
+def test_edges_of_a_corpus_of_ones_own() -> None:
+    densities = {str(number): number / 3 for number in range(40)}
+    edges = density_edges(densities.values())
+    assert edges == (3.2, 6.5, 9.8)
+    questions = [Question(id=each, question="?") for each in densities]
+    assert [len(group) for group in by_triple_density(questions, densities, edges).values()] == [10, 10, 10, 10]
+    assert density_edges([4, 4, 4, 4]) == (4,)
+    assert density_edges([1, 2, 3], groups=2) == (2,)
+
+
+@pytest.mark.parametrize("edges", [(), (9, 9), (11, 9)])
+def test_edges_that_part_nothing(edges: tuple[float, ...]) -> None:
+    with pytest.raises(BadInputError, match="do not part densities"):
+        by_triple_density(QUESTIONS, {}, edges)
+
+
+@pytest.mark.parametrize(("densities", "groups"), [([], 4), ([1, 2], 1)])
+def test_densities_that_cannot_be_parted(densities: list[float], groups: int) -> None:
+    with pytest.raises(BadInputError, match=f"cannot be parted into {groups} groups"):
+        density_edges(densities, groups)
+
+
+def test_recall_so_far_is_carried_forward() -> None:
+    """Question 1: 1/2, 1/2, 1; 2 stops with 1; 3 has no gold; 4 has no steps, 1; 5 finds it at once, then loses it."""
+    assert recall_by_step(QUESTIONS, RUN, k=2) == pytest.approx([3.5 / 4, 3.5 / 4, 1])
+    assert recall_by_step(QUESTIONS, RUN, k=1) == pytest.approx([3.5 / 4, 2 / 4, 2.5 / 4])
+    assert recall_by_step(QUESTIONS, RUN, k=2, steps=2) == pytest.approx([3.5 / 4, 3.5 / 4])
+    assert recall_by_step(QUESTIONS, RUN, k=2, steps=5)[2:] == [1, 1, 1]
+
+
+def test_recall_by_step_needs_gold() -> None:
+    with pytest.raises(BadInputError, match="No question has gold"):
+        recall_by_step(QUESTIONS[2:3], Run(method="m", results=RUN.results[2:3]), k=2)
+
+
+def test_tokens_add_up_over_steps_and_cached_ones_count() -> None:
+    assert tokens_by_step(RUN) == [11 + 6 + 0 + 3 + 6, 26 + 21 + 14 + 6, 67 + 31]
+    assert tokens_by_step(RUN, steps=1) == [26]
+    assert tokens_by_step(RUN, steps=4) == [26, 67, 98, 98]
+
+
+def test_steps_by_hops() -> None:
+    assert steps_by_hops(QUESTIONS, RUN) == {"2 hops": [1, 1], "4 hops": [3], "10 hops": [2], "not known": [2]}
+
+
+def test_endings_by_hops_without_what_stands_around_them() -> None:
+    assert endings_by_hops(QUESTIONS, RUN) == {
+        "2 hops": {"answered": 2},
+        "4 hops": {"the last step was reached": 1},
+        "10 hops": {"answered": 1},
+        "not known": {"not known": 1},
+    }
+
+
+def test_a_run_that_cannot_be_followed() -> None:
+    with pytest.raises(BadInputError, match="run of 'empty' has no results"):
+        tokens_by_step(Run(method="empty", results=[]))
+    with pytest.raises(BadInputError, match="one step or more, not 0"):
+        tokens_by_step(RUN, steps=0)
+    with pytest.raises(BadInputError, match="2 results for 5 questions"):
+        steps_by_hops(QUESTIONS, Run(method="m", results=RUN.results[:2]))

@@ -1,0 +1,165 @@
+"""Measures worked out by hand; tests/comparison holds them against other implementations."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from triplebeam.errors import BadInputError
+from triplebeam.evaluate.measures import applies, values
+from triplebeam.evaluate.questions import Question
+from triplebeam.evaluate.run import QuestionResult
+
+
+def measured(name: str, question: Question, result: QuestionResult) -> float:
+    [value] = values(name, [question], [result])
+    return float(value)
+
+
+def ranked(name: str, gold: str, ranking: str) -> float:
+    return measured(
+        name,
+        Question(id="1", question="?", gold=tuple(gold)),
+        QuestionResult(question_id="1", passage_ids=tuple(ranking)),
+    )
+
+
+def answered(name: str, answer: str | None, *answers: str, choices: tuple[str, ...] = ()) -> float:
+    question = Question(id="1", question="?", answers=answers, choices=choices)
+    return measured(name, question, QuestionResult(question_id="1", answer=answer))
+
+
+@pytest.mark.parametrize(
+    ("name", "gold", "ranking", "expected"),
+    [
+        ("R@2", "ab", "axb", 0.5),
+        ("R@3", "ab", "axb", 1),
+        ("R@1", "abc", "abc", 1 / 3),
+        ("R@9", "abz", "ab", 2 / 3),
+        ("R@5", "a", "", 0),
+        ("All@2", "ab", "axb", 0),
+        ("All@3", "ab", "axb", 1),
+        ("All@1", "ab", "ab", 0),
+        ("nDCG@3", "ab", "abx", 1),
+        ("nDCG@3", "ab", "bax", 1),
+        ("nDCG@3", "ab", "xab", (1 / math.log2(3) + 1 / 2) / (1 + 1 / math.log2(3))),
+        ("nDCG@1", "ab", "ax", 1),  # no order has more than one of them among the best 1
+        ("nDCG@2", "a", "xya", 0),
+        ("MRR", "ab", "xyzb", 1 / 4),
+        ("MRR@3", "ab", "xyzb", 0),
+        ("MRR@4", "ab", "xyzb", 1 / 4),
+        ("MRR", "ab", "xy", 0),
+    ],
+)
+def test_rankings_by_hand(name: str, gold: str, ranking: str, expected: float) -> None:
+    assert ranked(name, gold, ranking) == pytest.approx(expected, abs=1e-15)
+
+
+def test_a_passage_named_twice_counts_once() -> None:
+    assert ranked("R@4", "aab", "aaxa") == 0.5
+    assert ranked("nDCG@4", "aab", "aabx") == 1
+    assert ranked("R@2", "ab", "aab") == 1
+
+
+@given(
+    gold=st.lists(st.sampled_from("abcdef"), min_size=1, unique=True),
+    ranking=st.permutations("abcdefgh"),
+    k=st.integers(1, 9),
+)
+def test_what_holds_for_every_ranking(gold: list[str], ranking: list[str], k: int) -> None:
+    every = {name: ranked(f"{name}@{k}", "".join(gold), "".join(ranking)) for name in ("R", "All", "nDCG", "MRR")}
+    assert all(0 <= value <= 1 for value in every.values())
+    assert (every["R"] == 1) == (every["All"] == 1)
+    assert (every["R"] == 0) == (every["MRR"] == 0) == (every["nDCG"] == 0)
+    assert ranked(f"R@{k + 1}", "".join(gold), "".join(ranking)) >= every["R"]
+    best = "".join(gold) + "".join(each for each in ranking if each not in gold)
+    assert ranked(f"nDCG@{k}", "".join(gold), best) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "answers", "expected"),
+    [
+        ("EM", "The Salzach!", ("Inn", "Salzach"), 1),
+        ("EM", "", ("Salzach",), 0),
+        ("F1", "river Salzach", ("Salzach",), 2 / 3),
+        ("F1", "yes it is", ("yes",), 0),
+        ("F1-partial", "yes it is", ("yes",), 1 / 2),
+    ],
+)
+def test_answers_by_hand(name: str, answer: str, answers: tuple[str, ...], expected: float) -> None:
+    assert answered(name, answer, *answers) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"), [("By train", 1), ("by Train.", 1), ("By bus", 0), ("on foot", 0), ("B", 0), ("", 0)]
+)
+def test_accuracy_is_the_right_choice(answer: str, expected: float) -> None:
+    assert answered("Accuracy", answer, "By train", choices=("By bus", "By train", "By ship")) == expected
+
+
+def test_choices_of_the_same_normal_form_are_told_apart_to_the_letter() -> None:
+    choices = ("The Who", "Who", "Them")
+    assert answered("Accuracy", "Who", "Who", choices=choices) == 1
+    assert answered("Accuracy", "The Who", "Who", choices=choices) == 0
+    assert answered("Accuracy", "who", "Who", choices=choices) == 0  # could be either
+
+
+def test_an_answer_that_is_no_choice_is_a_fault_of_the_question() -> None:
+    with pytest.raises(BadInputError, match=r"'by air'.*question '1'.*'by bus'"):
+        answered("Accuracy", "by bus", "by air", choices=("by bus", "by train"))
+
+
+def test_nan_where_a_measure_does_not_apply() -> None:
+    questions = [
+        Question(id="1", question="?", gold=("a",)),
+        Question(id="2", question="?", answers=("yes",)),
+        Question(id="3", question="?", gold=("a",), answers=("yes",), choices=("yes", "no")),
+    ]
+    results = [
+        QuestionResult(question_id="1", passage_ids=("a",), answer="yes"),
+        QuestionResult(question_id="2", passage_ids=("a",), answer="yes"),
+        QuestionResult(question_id="3", passage_ids=("b",), answer=None),
+    ]
+    assert np.array_equal(values("R@1", questions, results), [1, np.nan, 0], equal_nan=True)
+    for name in ("EM", "F1"):
+        assert np.array_equal(values(name, questions, results), [np.nan, 1, np.nan], equal_nan=True)
+    assert [applies(name, questions, results) for name in ("MRR", "EM", "Accuracy")] == [True, True, False]
+    assert not applies("EM", questions[:1], results[:1])
+    assert not applies("R@5", [], [])
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("recall@5", "R@5"),
+        ("r@10", "R@10"),
+        ("R", "R@5"),
+        ("R@0", "R@5"),
+        ("R@-1", "R@5"),
+        ("R@five", "R@5"),
+        ("ndcg@10", "nDCG@10"),
+        ("NDGC@3", "nDCG@3"),
+        ("mrr", "MRR"),
+        ("RR@10", "MRR@10"),
+        ("f1", "F1"),
+        ("F1@5", "F1"),
+        ("em", "EM"),
+        ("accuray", "Accuracy"),
+        ("", "MRR"),  # nothing is near, something is named
+    ],
+)
+def test_an_unknown_name_is_told_the_nearest(name: str, meant: str) -> None:
+    with pytest.raises(BadInputError, match=re.escape(f"There is no measure {name!r} (did you mean {meant!r}?)")):
+        values(name, [], [])
+
+
+def test_results_of_other_questions_are_not_measured() -> None:
+    questions = [Question(id="1", question="?", gold=("a",)), Question(id="2", question="?", gold=("b",))]
+    results = [QuestionResult(question_id="1"), QuestionResult(question_id="2")]
+    with pytest.raises(BadInputError, match="1 results for 2 questions"):
+        values("R@5", questions, results[:1])
+    with pytest.raises(BadInputError, match="Result 1 is for question '2', where '1' is expected"):
+        values("R@5", questions, results[::-1])

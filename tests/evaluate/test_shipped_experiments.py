@@ -1,0 +1,25 @@
+"""The experiment files that come with the project can be read, and every method in them is one."""
+
+from pathlib import Path
+
+import pytest
+
+from triplebeam.assemble.evaluation import GIVEN_RUN
+from triplebeam.assemble.method_names import check_method
+from triplebeam.evaluate.experiment import read_experiment
+
+FILES = sorted((Path(__file__).parents[2] / "experiments").glob("*.toml"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_method_has_a_name_that_can_be_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRIPLEBEAM_DATA", "/data")
+    monkeypatch.setenv("TRIPLES", "joint")
+    for corpus in read_experiment(path).corpora():
+        for method in corpus.methods:
+            if not method.startswith(GIVEN_RUN):
+                check_method(method)
+
+
+def test_there_are_some() -> None:
+    assert len(FILES) >= 10

@@ -1,0 +1,20 @@
+import re
+
+import pytest
+
+from triplebeam.errors import BadInputError
+from triplebeam.retrieve.given import GivenRanking
+from triplebeam.retrieve.retriever import Retriever
+
+GIVEN: Retriever = GivenRanking({"Who?": ["z", "a", "m"], "Nobody?": []})
+
+
+def test_the_order_given_is_kept() -> None:
+    assert GIVEN.retrieve("Who?").ids == ["z", "a", "m"]
+    assert GIVEN.retrieve("Who?", 2) == GIVEN.retrieve("Who?").top(2)
+
+
+@pytest.mark.parametrize("query", ["Where?", "who?", "", "Nobody?"])
+def test_a_question_without_passages_is_an_error(query: str) -> None:
+    with pytest.raises(BadInputError, match=f"No passages are given for the question {re.escape(repr(query))}"):
+        GIVEN.retrieve(query)
