@@ -180,7 +180,7 @@ def test_extractors_by_name(tmp_path: Path) -> None:
         make_extractor("llm", None, offline)
     with pytest.raises(BadInputError, match="did you mean 'local'"):
         make_extractor("locl", None, offline)
-    assert EXTRACTORS == ("local", "llm", "none")
+    assert EXTRACTORS == ("local", "llm", "llm-two-step", "none")
 
 
 def test_the_llm_extractor_is_told_where_its_model_is(tmp_path: Path) -> None:

@@ -1,0 +1,128 @@
+"""Retrievers by name."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from triplebeam.assemble.method_names import BASES, EXPANSIONS, Part, retriever_parts
+from triplebeam.embed import load_token_encoder
+from triplebeam.errors import BadInputError
+from triplebeam.index.token_vectors import published_tokens
+from triplebeam.methods.gear import Cascade, Exact, LLMReader, NaiveGE, Pooled, SyncGE
+from triplebeam.methods.gear.score import ChainScorer
+from triplebeam.methods.hipporag import HippoRAG
+from triplebeam.methods.hipporag2 import HippoRAG2
+from triplebeam.methods.query_entities import GivenQueryEntities, LLMQueryEntities, QueryEntities, VerbatimEntities
+from triplebeam.methods.triple_filter import LLMTripleFilter
+from triplebeam.names import nearest
+from triplebeam.retrieve.bm25 import BM25
+from triplebeam.retrieve.dense import Dense
+from triplebeam.retrieve.given import GivenRanking
+from triplebeam.retrieve.hybrid import Hybrid
+from triplebeam.retrieve.late_interaction import LateInteraction
+from triplebeam.retrieve.retriever import Retriever
+
+if TYPE_CHECKING:
+    from triplebeam.assemble.collection import Collection
+
+#: Bases that can search the triples instead of the passages.
+OVER_TRIPLES = ("bm25", "dense", "hybrid")
+_ENTITIES = ("llm", "verbatim", "given")
+_SCORERS: Mapping[str, Callable[..., ChainScorer]] = {"cascade": Cascade, "exact": Exact, "pooled": Pooled}
+
+
+def make_retriever(collection: "Collection", method: str) -> Retriever:
+    """The retriever of that name, such as ``hybrid+naive_ge[scorer=exact]``."""
+    first, *expansions = retriever_parts(method, method)
+    retriever = base(collection, first)
+    for expansion in expansions:
+        retriever = expanded(collection, retriever, expansion)
+    return retriever
+
+
+def base(collection: "Collection", part: Part) -> Retriever:
+    """What stands in front of the first ``+``."""
+    values = part.values(BASES, "base")
+    if part.over != "passages" and part.name not in OVER_TRIPLES:
+        raise BadInputError(f"{part.name} searches passages: @{part.over} in {part.method!r} has no meaning there.")
+    match part.name, part.over:
+        case "bm25", "passages":
+            return BM25.over_passages(collection.index)
+        case "bm25", _:
+            return BM25.over_triples(collection.index)
+        case "dense", "passages":
+            return Dense.over_passages(collection.index, collection.embedder)
+        case "dense", _:
+            return Dense.over_triples(collection.index, collection.embedder)
+        case "late_interaction", _:
+            return _late_interaction(collection, values)
+        case "hipporag", _:
+            return HippoRAG.over(collection.index, collection.embedder, _query_entities(collection, values), **values)
+        case "hipporag2", _:
+            return _hipporag2(collection, values)
+        case "gold", _:
+            return _gold(collection, part.method)
+        case _:
+            sparse, dense = (base(collection, Part(name, part.over, {}, part.method)) for name in ("bm25", "dense"))
+            return Hybrid(sparse, dense, **values)
+
+
+def _late_interaction(collection: "Collection", values: dict[str, Any]) -> Retriever:
+    tokens, settings = published_tokens(collection.index.folder), collection.settings
+    name = tokens.encoder if tokens else collection.index.manifest.embedder.name
+    encoder = load_token_encoder(name, settings.home, offline=settings.offline, progress=collection.progress)
+    return LateInteraction.over_passages(collection.index, encoder, **values)
+
+
+def _query_entities(collection: "Collection", values: dict[str, Any]) -> QueryEntities:
+    match name := values.pop("entities", "llm"):
+        case "llm":
+            return LLMQueryEntities(model=collection.reading_model)
+        case "verbatim":
+            return VerbatimEntities(collection.index.entities)
+        case "given" if collection.query_entities:
+            return GivenQueryEntities(collection.query_entities)
+        case "given":
+            raise BadInputError("entities=given needs a file of them: name it with --query-entities.")
+        case _:
+            raise BadInputError(f"entities={name}: choose{nearest(name, _ENTITIES)} one of {', '.join(_ENTITIES)}.")
+
+
+def _hipporag2(collection: "Collection", values: dict[str, Any]) -> Retriever:
+    if (name := values.pop("filter", "none")) not in ("none", "llm"):
+        raise BadInputError(f"filter={name}: choose none or llm.")
+    if name == "llm":
+        values["triple_filter"] = LLMTripleFilter(model=collection.reading_model)
+    if "base" in values:
+        values["base"] = make_retriever(collection, values["base"])
+    return HippoRAG2.over(collection.index, collection.embedder, **values)
+
+
+def _gold(collection: "Collection", method: str) -> Retriever:
+    if not collection.gold:
+        raise BadInputError(f"{method!r} needs questions whose gold passages are known: use it in `triplebeam bench`.")
+    return GivenRanking(collection.gold)
+
+
+def expanded(collection: "Collection", below: Retriever, part: Part) -> Retriever:
+    """What stands behind a ``+``, over what stands in front of it."""
+    values = part.values(EXPANSIONS, "expansion")
+    if part.over != "passages":
+        raise BadInputError(f"@{part.over} in {part.method!r} belongs behind a base, not behind {part.name}.")
+    scorer = _scorer(collection, values.pop("scorer", "cascade"), values)
+    if part.name == "sync_ge":
+        return SyncGE(base=below, triples=collection.triples, scorer=scorer, reader=reader(collection), **values)
+    return NaiveGE(base=below, triples=collection.triples, scorer=scorer, **values)
+
+
+def _scorer(collection: "Collection", name: str, values: dict[str, Any]) -> ChainScorer:
+    if name not in _SCORERS:
+        raise BadInputError(f"there is no scorer {name!r}{nearest(name, _SCORERS)}.")
+    own = {"shortlist": values.pop("shortlist")} if "shortlist" in values else {}
+    if own and name != "cascade":
+        raise BadInputError(f"the scorer {name!r} has no shortlist: only cascade has.")
+    return _SCORERS[name](triples=collection.triples, embedder=collection.embedder, **own)
+
+
+def reader(collection: "Collection") -> LLMReader:
+    """Reads proximal triples with the model for reading."""
+    return LLMReader(model=collection.reading_model, passages=collection.passages)

@@ -1,0 +1,49 @@
+"""QuALITY (Pang et al., NAACL 2022): ``QuALITY.v1.0.1.htmlstripped.train`` and ``.dev``.
+
+Multiple choice over long articles. No passage is named as gold; an article is one document, to be cut when indexed. In
+a split each article stands twice, with another writer's questions.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from triplebeam.evaluate.datasets.dataset import Anew, Collected, Dataset
+from triplebeam.evaluate.datasets.row import Row, read_rows
+from triplebeam.evaluate.questions import Question
+from triplebeam.ingest.text import storable
+from triplebeam.passage import Document
+
+
+def read_quality(sources: Sequence[Path]) -> Dataset:
+    """The articles, and the questions whose right option is published."""
+    collected = Collected()
+    for source in sources:
+        for row in read_rows(source):
+            row.text("article")
+            for number, each in enumerate(row.rows("questions"), start=1):
+                default_id = f"{row.text_or_empty('set_unique_id') or row.text('article_id')}-{number}"
+                collected.add(each.place, _question(each, default_id))
+    return collected.dataset(Anew(lambda: _articles(sources)), sources)
+
+
+def _articles(sources: Sequence[Path]) -> Iterator[Document]:
+    seen: set[str] = set()
+    for source in sources:
+        for row in read_rows(source):
+            if (article_id := row.text("article_id")) not in seen:
+                seen.add(article_id)
+                yield Document(id=article_id, title=row.text_or_empty("title"), text=row.text("article"))
+
+
+def _question(row: Row, default_id: str) -> Question:
+    options = tuple(storable(str(option)).strip() for option in row.items("options"))
+    label = row.text_or_empty("gold_label", "writer_label")
+    if label and label not in map(str, range(1, len(options) + 1)):
+        raise row.wrong(f"has the label {label}, and {len(options)} options")
+    return Question(
+        id=row.text_or_empty("question_unique_id") or default_id,
+        question=row.text("question"),
+        answers=(options[int(label) - 1],) if label else (),
+        type="hard" if row.text_or_empty("difficult") == "1" else "",
+        choices=options,
+    )

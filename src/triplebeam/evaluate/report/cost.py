@@ -1,0 +1,137 @@
+"""What a question cost: time, encodings, calls, tokens and dollars, and what is reached for it."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from triplebeam.evaluate.report.document import Cell, Column, Figure, Missing, Table
+from triplebeam.evaluate.report.numbers import (
+    NOTHING,
+    count,
+    dollars,
+    listed,
+    milliseconds,
+    on_axis,
+    percent_on_axis,
+    time_on_axis,
+)
+from triplebeam.evaluate.report.plots.scatter import Point, scatter_plot
+from triplebeam.evaluate.report.scores import Scores
+from triplebeam.evaluate.report.summary import method_labels
+from triplebeam.evaluate.run import QuestionResult, Run
+
+
+def _calls(result: QuestionResult) -> int:
+    """Calls of a model, also those a cache answered: what the method needs, not what this run paid for."""
+    return result.usage.calls + result.usage.cached_calls
+
+
+def _tokens(result: QuestionResult) -> int:
+    """Tokens read and written by a model, also those a cache spared."""
+    usage = result.usage
+    return usage.tokens_in + usage.tokens_out + usage.cached_tokens_in + usage.cached_tokens_out
+
+
+def _median_seconds(run: Run) -> float:
+    """The time half of the questions stay below."""
+    return float(np.median([result.seconds for result in run.results]))
+
+
+def _mean_of(run: Run, quantity: Callable[[QuestionResult], float]) -> float:
+    """The mean of a quantity over the questions."""
+    return float(np.mean([quantity(result) for result in run.results]))
+
+
+def cost_table(scores: Scores) -> Table | Missing:
+    """Time, encodings, calls, tokens and dollars a question: those that any method has."""
+    runs = scores.evaluation.runs
+    quantities: dict[str, list[str]] = {}
+    if any(result.seconds for run in runs for result in run.results):
+        quantities["Time p50 (ms)"] = [milliseconds(_median_seconds(run)) for run in runs]
+        quantities["Time p95 (ms)"] = [
+            milliseconds(float(np.percentile([result.seconds for result in run.results], 95))) for run in runs
+        ]
+    for name, quantity in _COUNTED.items():
+        means = [_mean_of(run, quantity) for run in runs]
+        if any(means):
+            quantities[name] = [count(mean) for mean in means]
+    if any(run.dollars is not None for run in runs):
+        quantities["Dollars"] = [
+            NOTHING if run.dollars is None else dollars(run.dollars / len(run.results)) for run in runs
+        ]
+    if not quantities:
+        return Missing("Cost", "the results carry neither times nor counts of calls.")
+    columns = [quantities[name] for name in quantities]
+    return Table(
+        caption="What a question cost",
+        reading=_cost_reading(scores, "Time p50 (ms)" in quantities),
+        columns=(Column("Method", kind="words"), *(Column(name) for name in quantities)),
+        rows=tuple(
+            (Cell(label), *(Cell(column[place]) for column in columns))
+            for place, label in enumerate(method_labels(scores))
+        ),
+    )
+
+
+_COUNTED: dict[str, Callable[[QuestionResult], float]] = {
+    "Encodings": lambda result: result.encodings,
+    "Calls": _calls,
+    "Tokens": _tokens,
+}
+
+
+def _cost_reading(scores: Scores, timed: bool) -> str:
+    """How the table is read, with a warning where a cache or a guess is behind its numbers."""
+    sentences = ["Lower is cheaper; counts are means over the questions."]
+    if timed:
+        sentences.append("Half of the questions took no longer than p50, 95 in 100 no longer than p95.")
+    named = list(zip(scores.labels, scores.evaluation.runs, strict=True))
+    cached = [label for label, run in named if any(result.usage.cached_calls for result in run.results)]
+    guessed = [label for label, run in named if any(result.usage.estimated for result in run.results)]
+    if cached:
+        sentences.append(
+            f"Calls answered from a cache are counted, but their time is not the model's: {listed(cached)}."
+        )
+    if guessed:
+        sentences.append(f"Tokens are estimated from the length of the texts for {listed(guessed)}.")
+    return " ".join(sentences)
+
+
+def cost_figures(scores: Scores) -> list[Figure | Missing]:
+    """The leading measure against the median time and against tokens."""
+    runs = scores.evaluation.runs
+    return [
+        _cost_figure(scores, "time", [_median_seconds(run) for run in runs], "Median time of a question", time_on_axis),
+        _cost_figure(scores, "tokens", [_mean_of(run, _tokens) for run in runs], "Mean tokens of a question", on_axis),
+    ]
+
+
+def _cost_figure(
+    scores: Scores, name: str, costs: Sequence[float], cost_name: str, written: Callable[[float], str]
+) -> Figure | Missing:
+    what = f"Figure of what is reached against {name}"
+    if scores.leading is None:
+        return Missing(what, "nothing was measured.")
+    drawn = [
+        Point(place=place, label=label, cost=cost, value=value)
+        for place, (label, cost, value) in enumerate(
+            zip(scores.labels, costs, scores.means(scores.leading), strict=True)
+        )
+        if not np.isnan(value)
+    ]
+    if not any(point.cost for point in drawn):
+        return Missing(what, f"the results carry no {name}.")
+    caption = f"{scores.leading} against {name}"
+    return Figure(
+        caption=caption,
+        reading="Best is top left: much found for little. The lower scale is logarithmic: each step to the right is"
+        " as many times more, not as much more.",
+        drawing=scatter_plot(
+            drawn,
+            title=caption,
+            cost_name=f"{cost_name} (log scale)",
+            cost_written=written,
+            value_name=f"{scores.leading} (%)",
+            value_written=percent_on_axis,
+        ),
+    )

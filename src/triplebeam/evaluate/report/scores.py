@@ -1,0 +1,95 @@
+"""An evaluation measured once: every measure of every run, a name for each run, and which run leads."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.errors import BadInputError
+from triplebeam.evaluate import measures
+from triplebeam.evaluate.run import Evaluation, Run
+
+MEASURES = ("R@2", "R@5", "R@10", "R@15", "All@5", "nDCG@10", "MRR", "EM", "F1", "Accuracy")
+#: The first of these that applies decides which method is best.
+LEADING = ("R@5", "Accuracy", "F1", "EM")
+_OF_ANSWERS = ("EM", "F1", "Accuracy")
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The values of an evaluation, a question each, NaN where a measure does not apply to a question."""
+
+    evaluation: Evaluation
+
+    def __post_init__(self) -> None:
+        asked = [question.id for question in self.evaluation.questions]
+        for run in self.evaluation.runs:
+            if [result.question_id for result in run.results] != asked:
+                raise BadInputError(
+                    f"the run of {run.method!r} does not hold one result for each of the {len(asked)} questions, in"
+                    " their order: run the method on these questions again."
+                )
+
+    @cached_property
+    def values(self) -> dict[str, list[Values | None]]:
+        """For each measure that applies to any run: one array a run, None where it does not apply to that run."""
+        table = {name: [self._measured(name, run) for run in self.evaluation.runs] for name in MEASURES}
+        return {name: row for name, row in table.items() if any(values is not None for values in row)}
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """A name for each run: its method, with the seed or a number where a method was run more than once."""
+        methods = Counter(run.method for run in self.evaluation.runs)
+        named = [_with_seed(run) if methods[run.method] > 1 else run.method for run in self.evaluation.runs]
+        return [
+            f"{name} #{named[: place + 1].count(name)}" if named.count(name) > 1 else name
+            for place, name in enumerate(named)
+        ]
+
+    @cached_property
+    def leading(self) -> str | None:
+        """The measure methods are compared by."""
+        return next((name for name in LEADING if name in self.values), None)
+
+    @cached_property
+    def best(self) -> int | None:
+        """The run with the highest mean of the leading measure; of equals, the first."""
+        return None if self.leading is None else int(np.nanargmax(self.means(self.leading)))
+
+    def _measured(self, measure: str, run: Run) -> Values | None:
+        # A method that only answers has no recall: 0 would be unjust.
+        if measure not in _OF_ANSWERS and _only_answers(run):
+            return None
+        values = measures.values(measure, self.evaluation.questions, run.results)
+        return None if np.isnan(values).all() else values
+
+    def means(self, measure: str, places: Sequence[int] | None = None) -> list[float]:
+        """The mean of each run over the questions at these places (all of them, if None); NaN where there is none."""
+        return [mean(values, places) for values in self.values[measure]]
+
+
+def mean(values: Values | None, places: Sequence[int] | None = None) -> float:
+    """The mean of what is not NaN, at these places; NaN where nothing is left."""
+    if values is None:
+        return float("nan")
+    known = without_nan(values if places is None else values[list(places)])
+    return float(known.mean()) if known.size else float("nan")
+
+
+def without_nan(values: Values) -> Values:
+    """The values of the questions a measure applies to."""
+    return values[~np.isnan(values)]
+
+
+def _only_answers(run: Run) -> bool:
+    return not any(result.passage_ids for result in run.results) and any(
+        result.answer is not None for result in run.results
+    )
+
+
+def _with_seed(run: Run) -> str:
+    return run.method if run.seed is None else f"{run.method}, seed {run.seed}"

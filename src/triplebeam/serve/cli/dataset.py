@@ -1,0 +1,85 @@
+"""`triplebeam dataset`: a published dataset into a corpus to index and questions to measure with."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from triplebeam.serve.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from triplebeam.evaluate.datasets import Written
+
+
+def dataset(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="FORMAT",
+            help="musique, hotpotqa, 2wikimultihopqa, iirc, bamboogle, quality, hipporag, ircot, beir or triplebeam.",
+            show_default=False,
+        ),
+    ],
+    sources: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SOURCE…", help="The dataset's files as published, plain or gzipped.", show_default=False
+        ),
+    ],
+    folder: Annotated[
+        Path, typer.Argument(metavar="OUT", help="The folder to write corpus and questions to.", show_default=False)
+    ],
+    force: Annotated[bool, typer.Option("--force", help="Write over a corpus and questions that are there.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Read a published dataset and write its passages and questions as `index` and `bench` take them.
+
+    Examples:
+
+        triplebeam dataset musique musique_ans_v1.0_dev.jsonl musique/
+
+        triplebeam dataset iirc dev.json context_articles.json iirc/
+
+        triplebeam dataset beir scifact/ scifact-questions/
+    """
+    from triplebeam.evaluate.datasets import read_dataset, refuse_to_overwrite, write_dataset
+
+    if not force:
+        refuse_to_overwrite(folder)
+    written = write_dataset(read_dataset(name, sources), folder)
+    commands = _commands(folder, written)
+    if as_json:
+        typer.echo(json.dumps({"folder": str(folder), **asdict(written), "next": commands}, indent=2))
+    else:
+        _tell(folder, written, commands)
+
+
+def _commands(folder: Path, written: "Written") -> list[str]:
+    """What to go on with. An index stands beside the folder; a dataset without passages needs one of another corpus."""
+    from shlex import join
+
+    index = f"{folder.resolve() if folder.name in ('', '..') else folder}.index"
+    indexing = ["triplebeam", "index", index, str(folder / "corpus.jsonl"), *(["--split"] if written.to_be_cut else [])]
+    bench = join(["triplebeam", "bench", index if written.passages else "INDEX", str(folder / "questions.jsonl")])
+    return [join(indexing), bench] if written.passages else [bench]
+
+
+def _tell(folder: Path, written: "Written", commands: list[str]) -> None:
+    from triplebeam.serve.cli.display import out
+
+    hops = ", ".join(f"{count:,} of {hops} hops" for hops, count in written.hops.items())
+    left_out = ", ".join(f"{count:,} {reason}" for reason, count in written.left_out.items())
+    rows = {
+        "written to": str(folder),
+        "passages": f"{written.passages:,}" + (" documents, to be cut into passages" if written.to_be_cut else ""),
+        "questions": f"{written.questions:,}" + (f" ({hops})" if hops else ""),
+        "left out": left_out or "nothing",
+    }
+    rows |= {"go on with" if n == 0 else "": command for n, command in enumerate(commands)}
+    if not written.passages:
+        rows["passages"] = "none: the dataset comes without, so index a corpus that answers its questions"
+    for label, value in rows.items():
+        out().print(f"[dim]{label:>10}[/dim]  ", end="")
+        out().print(value, markup=False)

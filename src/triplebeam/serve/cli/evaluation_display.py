@@ -1,0 +1,54 @@
+"""Drawing an evaluation on a terminal."""
+
+from typing import TYPE_CHECKING
+
+from triplebeam.serve.cli.display import out
+
+if TYPE_CHECKING:
+    from triplebeam.evaluate.recommend import Recommendation
+    from triplebeam.evaluate.run import Evaluation
+
+_SHOWN = ("R@2", "R@5", "R@10", "R@15", "All@5", "MRR", "EM", "F1", "Accuracy", "Judged")
+_COSTS = {"ms_p50": "ms p50", "ms_p95": "p95", "encodings": "encodings", "tokens": "tokens", "dollars": "$"}
+
+
+def draw_evaluation(evaluation: "Evaluation") -> None:
+    """A row a method: what it found, best in bold, and what a question cost."""
+    from rich.table import Table
+
+    from triplebeam.evaluate.output import summary
+
+    rows = {run.method: summary(evaluation, run) for run in evaluation.runs}
+    measures = [name for name in _SHOWN if any(name in row for row in rows.values())]
+    best = {name: max(row[name] or 0 for row in rows.values() if name in row) for name in measures}
+    costs = [name for name in _COSTS if any(row[name] for row in rows.values())]
+    title = f"{evaluation.title}: {len(evaluation.questions)} questions"
+    table = Table(box=None, title=title, title_justify="left", title_style="dim")
+    table.add_column("method", no_wrap=True)
+    for name in [*measures, *(_COSTS[cost] for cost in costs)]:
+        table.add_column(name, justify="right", no_wrap=True)
+    for method, row in rows.items():
+        cells = [_measure(row.get(name), best[name]) for name in measures]
+        table.add_row(method.replace("[", "\\["), *cells, *(_cost(name, row[name]) for name in costs))
+    out().print(table)
+
+
+def draw_recommendation(recommendation: "Recommendation") -> None:
+    """The verdict first, then why."""
+    verdict, *reasons = recommendation.sentences
+    console = out()
+    console.print(f"\n[bold]Do I need a graph?[/bold] {verdict.replace('[', chr(92) + '[')}")
+    for reason in reasons:
+        console.print(f"  {reason.replace('[', chr(92) + '[')}")
+
+
+def _measure(value: float | None, best: float) -> str:
+    if value is None:
+        return "–"
+    return f"[bold]{100 * value:.1f}[/bold]" if value == best else f"{100 * value:.1f}"
+
+
+def _cost(name: str, value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.5f}" if name == "dollars" else f"{value:,.1f}"

@@ -1,0 +1,72 @@
+"""`triplebeam experiment`: a comparison written down as a file."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from triplebeam.serve.cli.options import AsJson, Offline
+
+
+def experiment(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The experiment: a TOML file.", show_default=False)],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", help="Where the reports go. Default: FILE without its suffix, plus -results.", show_default=False
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--dataset", help="Only this dataset of the file; give it several times.", show_default=False),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many questions.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Measure anew what was measured before.")] = False,
+    as_json: AsJson = False,
+    offline: Offline = False,
+) -> None:
+    """Compare methods as a file says: title, index, questions, methods, seeds, and any number of datasets.
+
+    Results are kept as they come: stopped and started again, it goes on where it was. The reports are a page
+    (report.html), Markdown, JSON with every question's results, and TREC runs with qrels, in a folder a dataset.
+
+    Example:
+
+        triplebeam experiment experiments/gear-table-2-single-step.toml --dataset musique
+    """
+    from triplebeam.assemble.evaluation import Evaluator
+    from triplebeam.errors import BadInputError
+    from triplebeam.evaluate.experiment import read_experiment
+    from triplebeam.evaluate.output import across, summary, write_evaluation
+    from triplebeam.names import nearest
+    from triplebeam.serve.cli.display import err, progress_bars
+    from triplebeam.serve.cli.evaluation_display import draw_evaluation
+    from triplebeam.settings import read_settings
+
+    asked = read_experiment(file)
+    corpora = {corpus.name: corpus for corpus in asked.corpora()}
+    for name in only or ():
+        if name not in corpora:
+            raise BadInputError(f"{file} has no dataset {name!r}{nearest(name, corpora)}.")
+    settings = read_settings(offline=offline or None)
+    folder = output or file.with_name(f"{file.stem}-results")
+    done = {}
+    for name in only or corpora:
+        with progress_bars() as progress:
+            evaluator = Evaluator(
+                settings=settings, seeds=asked.seeds, limit=limit or asked.limit, again=again, progress=progress
+            )
+            done[name] = evaluator.evaluate(asked, corpora[name])
+        written = write_evaluation(folder / name, done[name])
+        if not as_json:
+            draw_evaluation(done[name])
+        err().print(f"[dim]Written: {', '.join(map(str, written))}[/dim]")
+    if len(done) > 1:
+        table = across(list(done.values()), list(done), ("R@5", "R@10", "R@15"))
+        (folder / "summary.md").write_text(f"# {asked.title}\n\n{table}", encoding="utf-8")
+    if as_json:
+        figures = {
+            name: {run.method: summary(evaluation, run) for run in evaluation.runs} for name, evaluation in done.items()
+        }
+        typer.echo(json.dumps({"datasets": figures}, indent=2))

@@ -1,0 +1,420 @@
+"""Questions from triples: chains against a literal reading of their conditions, replies against every rule."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from small_world import TableExtractor
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError, EndpointError
+from triplebeam.evaluate import synthesize as module
+from triplebeam.evaluate.chains import MOST_CHAINS, MOST_PASSAGES, GoldChain, sample_chains
+from triplebeam.evaluate.questions import check_gold, read_questions
+from triplebeam.evaluate.synthesize import synthesize, write_questions
+from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError, Usage
+from triplebeam.generate.scripted import Scripted
+from triplebeam.index.build import IndexBuilder
+from triplebeam.index.opened import Index
+from triplebeam.passage import Document
+from triplebeam.testing import toy
+from triplebeam.triple import Triple, entity_key
+
+Make = Callable[[dict[str, tuple[str, str]], dict[str, list[Triple]]], Index]
+CAHN = GoldChain(
+    (Triple("Laughter in Hell", "directed by", "Edward Cahn"), Triple("Edward Cahn", "died on", "25 August 1963")),
+    ("film", "director"),
+    ("Laughter in Hell", "Edward Cahn", "25 August 1963"),
+)
+
+CAHN_ONLY = (
+    {
+        "film": ("Laughter in Hell", "Laughter in Hell was directed by Edward Cahn."),
+        "director": ("Edward Cahn", "Edward Cahn was a director. He died on 25 August 1963."),
+    },
+    {"film": [CAHN.triples[0]], "director": [CAHN.triples[1]]},
+)
+
+
+@pytest.fixture
+def make(tmp_path: Path, words: Embedder) -> Make:
+    """An index from titles, texts and triples."""
+
+    def build(texts: dict[str, tuple[str, str]], triples: dict[str, list[Triple]]) -> Index:
+        folder = tmp_path / "made.index"
+        documents = [Document(id=id_, title=title, text=text, is_passage=True) for id_, (title, text) in texts.items()]
+        IndexBuilder(folder=folder, embedder=words, extractor=TableExtractor(triples)).build(documents)
+        return Index.open(folder)
+
+    return build
+
+
+@pytest.fixture(scope="module")
+def toy_index(tmp_path_factory: pytest.TempPathFactory, words: Embedder) -> Index:
+    """The toy corpus with the triples of its own questions' chains."""
+    table: dict[str, list[Triple]] = {}
+    for question in toy.questions():
+        for passage_id, triple in zip(question.gold, question.chain, strict=True):
+            table.setdefault(passage_id, []).append(triple)
+    folder = tmp_path_factory.mktemp("toy") / "toy.index"
+    documents = [Document(id=p.id, title=p.title, text=p.text, is_passage=True) for p in toy.passages()]
+    IndexBuilder(folder=folder, embedder=words, extractor=TableExtractor(table)).build(documents)
+    return Index.open(folder)
+
+
+class Echo:
+    """A model that writes a question of the expected form for whatever chain it is shown."""
+
+    name = "echo"
+
+    def __init__(self, **changes: object) -> None:
+        self.changes = changes
+        self.prompts: list[Prompt] = []
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        self.prompts += prompts
+        return [Completion(text=self._reply(prompt.user), usage=Usage(calls=1)) for prompt in prompts]
+
+    def _reply(self, user: str) -> str:
+        told = dict(line.split(": ", 1) for line in user.splitlines() if line.startswith(("Start: ", "Answer: ")))
+        if "Start" not in told:  # the shortcut check
+            return json.dumps({"found": True, "answer": self.changes["read"], "sentence": ""})
+        reply = {"sensible": True, "question": f"What follows from {told['Start']}?", "answer": told["Answer"]}
+        return json.dumps({**reply, **self.changes})
+
+
+def reply(question: str, answer: str = "25 August 1963", *, sensible: bool = True) -> str:
+    return json.dumps({"sensible": sensible, "question": question, "answer": answer})
+
+
+def literal_chains(index: Index, hops: int) -> set[tuple[Triple, ...]]:
+    """All chains of names whose passages hold no more than their own hop, by trying every sequence of triples."""
+    triples = [index.triples.triple(number) for number in range(len(index.triples))]
+    passage_of = index.triples.passage_of(list(range(len(triples))))
+
+    def says(number: int, name: str) -> bool:
+        text = entity_key(index.passages[passage_of[number]].searchable)
+        return f" {entity_key(name).removeprefix('the ')} " in f" {text} "
+
+    def whole(path: tuple[int, ...]) -> bool:
+        entities = [triples[path[0]].subject, *(triples[number].object for number in path)]
+        keys = [entity_key(entity) for entity in entities]
+        return (
+            len({passage_of[number] for number in path}) == hops
+            and len(set(keys)) == hops + 1
+            and all(
+                says(number, entity) == (place in (hop, hop + 1))
+                for hop, number in enumerate(path)
+                for place, entity in enumerate(entities)
+            )
+        )
+
+    paths: list[tuple[int, ...]] = [(number,) for number in range(len(triples))]
+    for _ in range(hops - 1):
+        onward = [(path, n) for path in paths for n in range(len(triples)) if n not in path]
+        paths = [
+            (*path, n) for path, n in onward if entity_key(triples[path[-1]].object) == entity_key(triples[n].subject)
+        ]
+    return {tuple(triples[number] for number in path) for path in paths if whole(path)}
+
+
+class TestChains:
+    @pytest.mark.parametrize("seed", range(3))
+    def test_are_among_those_found_by_trying_everything(self, toy_index: Index, seed: int) -> None:
+        literal = {hops: literal_chains(toy_index, hops) for hops in (2, 3)}
+        drawn = list(sample_chains(toy_index, seed=seed))
+        assert Counter(len(chain.triples) for chain in drawn).keys() == {2, 3}
+        for chain in drawn:
+            assert chain.triples in literal[len(chain.triples)]
+
+    def test_join_at_bridges_and_come_from_their_passages(self, toy_index: Index) -> None:
+        for chain in sample_chains(toy_index):
+            assert [t.subject for t in chain.triples] + [chain.answer] == list(chain.entities)
+            assert all(before.object == after.subject for before, after in pairwise(chain.triples))
+            for triple, passage_id in zip(chain.triples, chain.passages, strict=True):
+                own = toy_index.triples.triples_of([passage_id])
+                assert triple in [toy_index.triples.triple(int(number)) for number in own]
+
+    def test_are_spread_over_the_corpus(self, toy_index: Index) -> None:
+        drawn = list(sample_chains(toy_index))
+        assert max(Counter(id_ for chain in drawn for id_ in chain.passages).values()) <= MOST_CHAINS
+        assert max(Counter(triple for chain in drawn for triple in chain.triples).values()) == 1
+        assert max(Counter(chain.start for chain in drawn).values()) == 1
+
+    def test_are_the_same_for_the_same_seed(self, toy_index: Index) -> None:
+        drawn = [list(sample_chains(toy_index, seed=seed)) for seed in (0, 0, 1)]
+        assert drawn[0] == drawn[1] != drawn[2]
+
+    def test_have_the_lengths_wanted(self, toy_index: Index) -> None:
+        assert {len(chain.triples) for chain in sample_chains(toy_index, hops=(3,))} == {3}
+        with pytest.raises(BadInputError, match="two or more"):
+            next(sample_chains(toy_index, hops=(1,)))
+
+    def test_of_the_small_world(self, world: Index) -> None:
+        assert CAHN in sample_chains(world, hops=(2,))
+
+    @pytest.mark.parametrize(
+        ("change", "reason"),
+        [
+            ({}, ""),
+            ({"a": ("Ann Lee", "Ann Lee wed Bob Ray. Paris.")}, "the first passage names the answer"),
+            ({"b": ("Bob Ray", "Bob Ray moved to Paris with Ann Lee.")}, "the last passage names the start"),
+            ({"c": ("Ann Lee", "Ann Lee saw Paris.")}, "another passage about the start names the answer"),
+            ({"b": ("Bob Ray (singer)", "Bob Ray moved to Paris.")}, "the title says that there are several"),
+            ({"b": ("Bob Ray", "Bob Ray moved on.")}, "the passage does not name the answer"),
+        ],
+    )
+    def test_keep_to_the_texts(self, make: Make, change: dict[str, tuple[str, str]], reason: str) -> None:
+        texts = {
+            "a": ("Ann Lee", "Ann Lee wed Bob Ray."),
+            "b": ("Bob Ray", "Bob Ray moved to Paris."),
+            "c": ("", "Rain."),
+        }
+        table = {
+            "a": [Triple("Ann Lee", "wed", "Bob Ray")],
+            "b": [Triple("Bob Ray", "moved to", "Paris")],
+            "c": [Triple("Ann Lee", "saw", "Rome")],
+        }
+        assert bool(list(sample_chains(make(texts | change, table), hops=(2,)))) == (not reason)
+
+    @pytest.mark.parametrize(
+        ("bridge", "answer", "good"),
+        [
+            ("Bob Ray", "Paris", True),
+            ("Bob Ray", "12 May 1901", True),
+            ("Bob Ray", "about 40 paintings", True),
+            ("Bob Ray", "paintings", False),
+            ("Bob Ray", "a very long answer of 9 words in all", False),
+            ("bob ray", "Paris", False),
+            ("He", "Paris", False),
+            ("May 1901", "Paris", False),
+            ("1901", "Paris", False),
+            ("Bob", "Paris", False),  # one word, and no title
+            ("Ann Lee Junior", "Paris", False),  # the start is part of it
+            ("陈云", "北京", False),
+            ("陈云 先生", "北京", True),
+        ],
+    )
+    def test_go_over_names_to_short_answers(self, make: Make, bridge: str, answer: str, good: bool) -> None:
+        texts = {"a": ("", f"Ann Lee wed {bridge}. Ann Lee sang."), "b": ("", f"{bridge} had {answer}.")}
+        table = {
+            "a": [Triple("Ann Lee", "wed", bridge), Triple("Ann Lee", "sang", "songs")],
+            "b": [Triple(bridge, "had", answer), Triple(bridge, "was", "tall")],
+        }
+        assert bool(list(sample_chains(make(texts, table), hops=(2,)))) == good
+
+    def test_need_a_passage_about_the_bridge_and_one_answer(self, make: Make) -> None:
+        texts = {"a": ("Ann Lee", "Ann Lee wed Bob Ray."), "b": ("", "Bob Ray saw Rome and Paris, as did Carl Fox.")}
+        start = {"a": [Triple("Ann Lee", "wed", "Bob Ray")]}
+        carl = [Triple("Carl Fox", "saw", "Paris"), Triple("Carl Fox", "liked", "Rome")]
+        for own in (
+            [Triple("Bob Ray", "saw", "Rome"), *carl],
+            [Triple("Bob Ray", "saw", city) for city in ("Rome", "Paris")],
+        ):
+            assert not list(sample_chains(make(texts, start | {"b": own}), hops=(2,)))
+
+    def test_do_not_go_over_what_many_passages_speak_of(self, make: Make) -> None:
+        texts = {"a": ("Ann Lee", "Ann Lee wed Bob Ray."), "b": ("Bob Ray", "Bob Ray moved to Paris.")}
+        table = {"a": [Triple("Ann Lee", "wed", "Bob Ray")], "b": [Triple("Bob Ray", "moved to", "Paris")]}
+        others = {f"o{n}": ("", "Somebody met Bob Ray.") for n in range(MOST_PASSAGES - 1)}
+        met = {id_: [Triple("somebody", f"met in {id_}", "Bob Ray")] for id_ in others}
+        assert not list(sample_chains(make(texts | others, table | met), hops=(2,)))
+
+
+class TestWriting:
+    def test_rows_are_questions_that_can_be_read_and_reviewed(self, world: Index, tmp_path: Path) -> None:
+        written = synthesize(world, Echo(), count=2, hops=(2,))
+        path = tmp_path / "questions.jsonl"
+        write_questions(path, written.questions)
+        assert [each.question for each in written.questions] == read_questions(path)
+        check_gold(read_questions(path), world.passages)
+        row = next(json.loads(line) for line in path.read_text().splitlines() if "Cahn" in line)
+        assert row.pop("id").startswith("synthetic-")
+        assert row == {
+            "question": "What follows from Laughter in Hell?",
+            "answers": ["25 August 1963"],
+            "gold": ["film", "director"],
+            "hops": 2,
+            "type": "synthetic",
+            "synthetic": True,
+            "chain": [list(triple) for triple in CAHN.triples],
+            "model": "echo",
+            "reviewed": False,
+        }
+        with pytest.raises(BadInputError, match="exists"):
+            write_questions(path, written.questions)
+        with pytest.raises(BadInputError, match="folder that exists"):
+            write_questions(tmp_path / "none" / "questions.jsonl", written.questions)
+        assert [file.name for file in tmp_path.iterdir()] == ["questions.jsonl"]
+
+    def test_the_model_sees_the_chain_and_its_passages(self, world: Index) -> None:
+        echo = Echo()
+        synthesize(world, echo, count=3, hops=(2,))
+        [user] = [prompt.user for prompt in echo.prompts if "25 August 1963\n" in f"{prompt.user}\n"]
+        assert "[1] Laughter in Hell\nLaughter in Hell is a drama film" in user
+        assert "2. Edward Cahn | died on | 25 August 1963" in user
+        assert "Start: Laughter in Hell\nHidden: Edward Cahn\nAnswer: 25 August 1963" in user
+
+    def test_is_the_same_for_the_same_seed(self, toy_index: Index) -> None:
+        assert synthesize(toy_index, Echo(), count=5) == synthesize(toy_index, Echo(), count=5)
+
+    @pytest.mark.parametrize(
+        ("text", "reason"),
+        [
+            ("no JSON at all", module.UNREADABLE),
+            (reply("", "", sensible=False), module.NOT_SENSIBLE),
+            (reply(" "), module.EMPTY),
+            (reply("When did its director die?"), module.START_MISSING),
+            (reply("When did Edward Cahn of Laughter in Hell die?"), module.BRIDGE_NAMED),
+            (reply("When did Mr Cahn, who made Laughter in Hell, die?"), module.BRIDGE_NAMED),
+            (reply("Who of Laughter in Hell died on 25 August, 1963?"), module.ANSWER_NAMED),
+            (
+                reply("When did the director of Laughter in Hell die?", "He died on 25 August 1963 as it says"),
+                module.ANSWER_LONG,
+            ),
+            (reply("When did the director of Laughter in Hell die?", "26 August 1963"), module.ANSWER_ABSENT),
+            (reply("What was the director of Laughter in Hell?", "He"), module.ANSWER_OTHER),
+            (reply("Who died after Laughter in Hell?", "died on 25 August 1963"), ""),
+            (reply("When did the director of Laughter in Hell die?"), ""),
+        ],
+    )
+    def test_replies_are_checked(self, make: Make, text: str, reason: str) -> None:
+        index = make(*CAHN_ONLY)
+        model = Scripted({"Start: Laughter in Hell": text})
+        if reason:
+            with pytest.raises(EndpointError, match=f"wrote no usable question for 1 chains .1 times {reason}"):
+                synthesize(index, model, count=1)
+        else:
+            assert len(synthesize(index, model, count=1).questions) == 1
+
+    def test_an_answer_that_stands_in_an_earlier_passage_is_no_answer(self, make: Make) -> None:
+        index = make(
+            {"a": ("Ann Lee", "Ann Lee of Lake County wed Bob Ray."), "b": ("Bob Ray", "Bob Ray saw Lake Erie.")},
+            {"a": [Triple("Ann Lee", "wed", "Bob Ray")], "b": [Triple("Bob Ray", "saw", "Lake Erie")]},
+        )
+        with pytest.raises(EndpointError, match=module.ANSWER_EARLY):
+            synthesize(index, Echo(answer="Lake"), count=1)
+
+    def test_a_question_is_written_once(self, toy_index: Index) -> None:
+        starts = " ".join(chain.start for chain in sample_chains(toy_index, hops=(2,)))
+        written = synthesize(toy_index, Echo(question=f"What of {starts}?"), count=3, hops=(2,))
+        assert written.rejected[module.REPEATED] + written.rejected[module.BRIDGE_NAMED] > 0
+        assert len(written.questions) == 1
+
+    def test_another_chain_is_tried_for_each_that_is_rejected(self, toy_index: Index) -> None:
+        chains = list(sample_chains(toy_index, hops=(2,)))
+        refusal = reply("", "", sensible=False)
+        good = [reply(f"What of {chain.start}?", chain.answer) for chain in chains]
+        with Scripted([refusal, refusal, good[2], good[3]]) as model:
+            written = synthesize(toy_index, model, count=2, hops=(2,))
+        assert [each.chain for each in written.questions] == [chain.triples for chain in chains[2:4]]
+        assert written.rejected == {module.NOT_SENSIBLE: 2}
+
+    def test_shortcuts_are_dropped_when_they_are_looked_for(self, toy_index: Index) -> None:
+        kept = synthesize(toy_index, Echo(read="nothing of the kind"), count=2, check_shortcuts=True)
+        assert len(kept.questions) == 2
+        assert not kept.rejected
+        [first, *_] = sample_chains(toy_index)
+        written = synthesize(toy_index, Echo(read=f"It is {first.answer}."), count=1, check_shortcuts=True)
+        assert written.rejected == {module.SHORTCUT: 1}
+
+
+class TestFailing:
+    def test_a_model_that_never_writes_a_question_is_named_with_the_reasons(self, toy_index: Index) -> None:
+        model = Echo(question="What?")
+        with pytest.raises(
+            EndpointError, match=r"echo wrote no usable question .* the question does not name the start"
+        ):
+            synthesize(toy_index, model, count=40)
+        assert len(model.prompts) <= module.PATIENCE + 16
+
+    def test_an_endpoint_that_is_gone_is_not_asked_on(self, toy_index: Index) -> None:
+        class Gone(Echo):
+            def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+                raise EndpointError("gone")
+
+        with pytest.raises(EndpointError, match="gone"):
+            synthesize(toy_index, Gone(), count=2)
+
+    def test_a_refused_prompt_is_one_chain_lost(self, toy_index: Index) -> None:
+        class Squeamish(Echo):
+            def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+                if len(self.prompts) == 0 and len(prompts) == 1:
+                    self.prompts += prompts
+                    raise PromptRefusedError("filtered")
+                return super().complete(prompts)
+
+        written = synthesize(toy_index, Squeamish(), count=1)
+        assert (len(written.questions), written.rejected) == (1, {module.UNREADABLE: 1})
+
+    @pytest.mark.parametrize(
+        ("table", "why"),
+        [
+            ({}, "it holds no triples"),
+            ({"a": [Triple("Ann Lee", "wed", "Bob Ray")]}, "all its triples come from one passage"),
+            ({"a": [Triple("A", "b", "C")], "b": [Triple("D", "e", "F")]}, "no two of its passages share an entity"),
+            (
+                {"a": [Triple("Ann Lee", "wed", "him")], "b": [Triple("him", "saw", "Rome")]},
+                "of the 1 entities that join two passages or more, 1 stand in at most",
+            ),
+        ],
+    )
+    def test_an_index_without_chains_is_told_why(self, make: Make, table: dict[str, list[Triple]], why: str) -> None:
+        index = make({"a": ("", "Ann Lee wed him."), "b": ("", "He saw Rome.")}, table)
+        with pytest.raises(BadInputError, match=why):
+            synthesize(index, Echo(), count=1)
+
+    def test_no_question_is_no_wish(self, world: Index) -> None:
+        with pytest.raises(BadInputError, match="at least one"):
+            synthesize(world, Echo(), count=0)
+
+
+class TestCommand:
+    @pytest.fixture
+    def run(self, monkeypatch: pytest.MonkeyPatch, world: Index) -> Callable[..., Any]:
+        import typer
+
+        from triplebeam.generate.accounting import Accounted
+        from triplebeam.serve.cli.questions import questions
+
+        monkeypatch.setattr("triplebeam.assemble.models.make_model", lambda settings: Accounted(Echo()))
+        app = typer.Typer()
+        app.command()(questions)
+        return lambda *arguments: CliRunner().invoke(app, [str(world.folder), *map(str, arguments)])
+
+    def test_writes_the_file_and_shows_examples_and_cost(self, run: Callable[..., Any], tmp_path: Path) -> None:
+        result = run(tmp_path / "q.jsonl", "--count", 30, "--hops", 2)
+        assert result.exit_code == 0, result.output
+        written = read_questions(tmp_path / "q.jsonl")
+        assert f"{len(written)} questions from {len(written)} chains" in result.stdout
+        assert "─ directed by →" in result.stdout
+        assert f"{len(written)} calls" in result.stdout
+        assert "30 were wanted" in result.stderr
+
+    def test_json_is_for_machines(self, run: Callable[..., Any], tmp_path: Path) -> None:
+        told = json.loads(run(tmp_path / "q.jsonl", "--count", 1, "--json").stdout)
+        assert (told["questions"], told["rejected"], told["usage"]["calls"]) == (1, {}, 1)
+
+    def test_questions_for_an_index_are_written_beside_it_once(
+        self, run: Callable[..., Any], make: Make, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        from triplebeam.serve.cli.questions import questions_for
+        from triplebeam.settings import Settings
+
+        index = make(*CAHN_ONLY)
+        path = questions_for(index.folder, Settings())
+        assert path == index.folder.resolve().with_name("made.index.questions.jsonl")
+        before = path.stat()
+        assert questions_for(index.folder, Settings()) == path
+        assert path.stat() == before
+        assert capsys.readouterr().out == ""
+
+    def test_nothing_is_paid_for_where_nothing_can_be_written(self, run: Callable[..., Any], tmp_path: Path) -> None:
+        (tmp_path / "q.jsonl").write_text("mine")
+        assert isinstance(run(tmp_path / "q.jsonl").exception, BadInputError)
+        assert (tmp_path / "q.jsonl").read_text() == "mine"
