@@ -16,8 +16,9 @@ from triplebeam.errors import BadInputError
 Weights = dict[str, NDArray[np.float32]]
 
 
-def oracle(weights: Weights, ids: list[int]) -> NDArray[np.float64]:
-    """The vectors of one text's tokens, layer by layer."""
+def oracle(weights: Weights, ids: list[int], attended: list[bool] | None = None) -> NDArray[np.float64]:
+    """The vectors of one text's tokens, layer by layer; tokens attend to all, or to those that are ``attended``."""
+    hidden_from = np.where(attended if attended is not None else [True] * len(ids), 0.0, -np.inf)
 
     def dense(inputs: NDArray[Any], name: str) -> NDArray[Any]:
         return inputs @ weights[f"{name}.weight"].T.astype(float) + weights[f"{name}.bias"]
@@ -33,7 +34,7 @@ def oracle(weights: Weights, ids: list[int]) -> NDArray[np.float64]:
     for layer in ("encoder.layer.0.", "encoder.layer.1."):
         query, key, value = (dense(hidden, f"{layer}attention.self.{part}") for part in ("query", "key", "value"))
         heads = [slice(0, 4), slice(4, 8)]
-        shares = [softmax(query[:, head] @ key[:, head].T / 2.0, axis=-1) for head in heads]
+        shares = [softmax(query[:, head] @ key[:, head].T / 2.0 + hidden_from, axis=-1) for head in heads]
         mixed = np.concatenate([share @ value[:, head] for share, head in zip(shares, heads, strict=True)], axis=1)
         hidden = norm(hidden + dense(mixed, f"{layer}attention.output.dense"), f"{layer}attention.output.LayerNorm")
         wide = dense(hidden, f"{layer}intermediate.dense")
@@ -63,6 +64,14 @@ def test_the_graph_is_bert(tiny_bert: Weights, texts: list[list[int]]) -> None:
     hidden = run(assemble(CONFIG, tiny_bert), ids, mask)
     for row, text in zip(hidden, texts, strict=True):
         assert np.allclose(row[: len(text)], oracle(tiny_bert, text), atol=1e-4)
+
+
+def test_a_projection_is_run_after_the_encoder(tiny_bert: Weights) -> None:
+    projection = np.random.default_rng(3).normal(size=(4, 8)).astype(np.float32)
+    graph = assemble(CONFIG, {**tiny_bert, "linear.weight": projection}, "linear")
+    ids = [1, 4, 5, 2]
+    projected = run(graph, np.array([ids]), np.ones((1, 4), np.int64))[0]
+    assert np.allclose(projected, oracle(tiny_bert, ids) @ projection.T, atol=1e-4)
 
 
 def test_names_with_the_models_type_in_front_are_known(tiny_bert: Weights) -> None:

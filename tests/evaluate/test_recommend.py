@@ -10,9 +10,9 @@ from triplebeam.evaluate.run import Evaluation, QuestionResult, Run
 GRAPH = ["hybrid+naive_ge", "hipporag2"]
 
 
-def evaluation(count: int = 100, **found: tuple[int, float]) -> Evaluation:
+def evaluation(count: int = 100, kind: str = "", **found: tuple[int, float]) -> Evaluation:
     """Methods by how many of the questions they find, and their seconds."""
-    questions = [Question(id=str(number), question=f"{number}?", gold=("gold",)) for number in range(count)]
+    questions = [Question(id=str(number), question=f"{number}?", gold=("gold",), type=kind) for number in range(count)]
     runs = [
         Run(
             method={"naive_ge": "hybrid+naive_ge", "agent": "gear"}.get(method, method),
@@ -63,6 +63,11 @@ def test_of_graph_methods_that_are_as_good_the_fastest() -> None:
     said = recommend(evaluation(hybrid=(50, 0.02), naive_ge=(80, 0.5), hipporag2=(80, 0.1)), GRAPH)
     assert said.use == "hipporag2"
     assert "adjusted for the 2 graph methods tried" in str(said)
+
+
+def test_synthetic_questions_are_said_to_be() -> None:
+    said = recommend(evaluation(kind="synthetic", hybrid=(50, 0.02), naive_ge=(80, 0.5)), GRAPH)
+    assert "100 of the questions are synthetic" in str(said)
 
 
 def test_agents_do_not_count() -> None:

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from small_world import TableExtractor
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError, EndpointError
+from triplebeam.errors import BadInputError, EndpointError, ModelMissingError
 from triplebeam.evaluate import synthesize as module
 from triplebeam.evaluate.chains import MOST_CHAINS, MOST_PASSAGES, GoldChain, sample_chains
 from triplebeam.evaluate.questions import check_gold, read_questions
@@ -300,12 +300,6 @@ class TestWriting:
         with pytest.raises(EndpointError, match=module.ANSWER_EARLY):
             synthesize(index, Echo(answer="Lake"), count=1)
 
-    def test_a_question_is_written_once(self, toy_index: Index) -> None:
-        starts = " ".join(chain.start for chain in sample_chains(toy_index, hops=(2,)))
-        written = synthesize(toy_index, Echo(question=f"What of {starts}?"), count=3, hops=(2,))
-        assert written.rejected[module.REPEATED] + written.rejected[module.BRIDGE_NAMED] > 0
-        assert len(written.questions) == 1
-
     def test_another_chain_is_tried_for_each_that_is_rejected(self, toy_index: Index) -> None:
         chains = list(sample_chains(toy_index, hops=(2,)))
         refusal = reply("", "", sensible=False)
@@ -404,13 +398,16 @@ class TestCommand:
         self, run: Callable[..., Any], make: Make, capsys: pytest.CaptureFixture[str]
     ) -> None:
         from triplebeam.serve.cli.questions import questions_for
-        from triplebeam.settings import Settings
+        from triplebeam.settings import read_settings
 
         index = make(*CAHN_ONLY)
-        path = questions_for(index.folder, Settings())
+        with pytest.raises(ModelMissingError, match="give a file of them"):
+            questions_for(index.folder, read_settings())
+        settings = read_settings(model="scripted")
+        path = questions_for(index.folder, settings)
         assert path == index.folder.resolve().with_name("made.index.questions.jsonl")
         before = path.stat()
-        assert questions_for(index.folder, Settings()) == path
+        assert questions_for(index.folder, settings) == path
         assert path.stat() == before
         assert capsys.readouterr().out == ""
 

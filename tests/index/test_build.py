@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from triplebeam.extract.given import GivenTriples
 from triplebeam.index import build
 from triplebeam.index.build import BuildReport, IndexBuilder
 from triplebeam.index.opened import Index
+from triplebeam.index.store import Store, vector_key
 from triplebeam.ingest import Skipped, Unreadable
 from triplebeam.passage import Document
 from triplebeam.triple import Triple
@@ -89,6 +91,17 @@ def test_a_changed_document_alone_is_done_again(tmp_path: Path) -> None:
     assert index.manifest.counts["passages"] == 6
 
 
+def test_entities_are_encoded_like_everything_else_and_nothing_twice(tmp_path: Path) -> None:
+    embedder = Counting()
+    documents = [Document(id="city", text="Milwaukee", is_passage=True)]
+    extractor = TableExtractor({"city": [Triple("Milwaukee", "in", "Wisconsin"), Triple("wisconsin", "is", "large")]})
+    IndexBuilder(folder=tmp_path, embedder=embedder, extractor=extractor).build(documents)
+    assert embedder.texts == ["Milwaukee", "Milwaukee in Wisconsin", "wisconsin is large", "Wisconsin", "large"]
+    entities = Index.open(tmp_path).entities
+    assert list(entities.names) == ["Milwaukee", "Wisconsin", "large"]
+    np.testing.assert_array_equal(entities.vectors.rows, WordEmbedder().embed(list(entities.names)))
+
+
 def test_documents_not_named_stay(tmp_path: Path) -> None:
     make(tmp_path)
     more = [Document(id="new", text="A new one.", is_passage=True)]
@@ -138,7 +151,7 @@ def test_killed_while_encoding_it_goes_on_where_it_was(tmp_path: Path, monkeypat
     assert not set(killed.texts) & set(second.texts), "nothing is encoded twice"
     whole = tmp_path / "whole"
     make(whole)
-    for file in ("triple_vectors.npy", "passage_vectors.npy"):
+    for file in ("triple_vectors.npy", "passage_vectors.npy", "entity_vectors.npy"):
         one, two = (np.load(folder / "generations" / "000001" / file) for folder in (tmp_path, whole))
         np.testing.assert_array_equal(one, two)
 
@@ -239,6 +252,21 @@ def test_another_embedder_is_refused_when_adding(tmp_path: Path) -> None:
         make(tmp_path, other)
 
 
+def as_format_1(folder: Path) -> None:
+    """As an earlier version left an index: no vectors and no links of entities."""
+    manifest = json.loads((folder / "manifest.json").read_text())
+    generation = folder / "generations" / manifest["generation"]
+    names = Index.open(folder).entities.names
+    for name in [name for name in manifest["files"] if name.startswith(("synonym_", "entity_vectors"))]:
+        (generation / name).unlink()
+        del manifest["files"][name]
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"format": 1}))
+    with closing(Store(folder / "store.sqlite")) as store, store.transaction():
+        texts = [p.searchable for _, p in store.passages()] + [str(entry.triple) for entry in store.triples()]
+        assert not set(names) & set(texts)
+        store.forget_vectors_but(vector_key(WordEmbedder.fingerprint, text) for text in texts)
+
+
 class TestOpening:
     """Each way in which an index cannot be opened has its own error."""
 
@@ -255,6 +283,19 @@ class TestOpening:
         (folder / "manifest.json").write_text(json.dumps(manifest | {"format": 99}))
         with pytest.raises(IndexFormatError, match="format 99"):
             Index.open(folder)
+
+    def test_an_older_format_lacks_entities_alone(self, folder: Path, world: Index, tmp_path: Path) -> None:
+        as_format_1(folder)
+        index = Index.open(folder)
+        assert len(index.triples) == 9
+        assert index.passage_terms.search("film", 3)[0].tolist()
+        with pytest.raises(IndexFormatError, match="format 1, in which entities have no vectors: run `triplebeam ind"):
+            _ = index.entities
+        embedder, extractor = Counting(), TableExtractor(TRIPLES)
+        assert make(folder, embedder, extractor).published
+        assert embedder.texts == list(world.entities.names)
+        assert extractor.asked == []
+        assert len(Index.open(folder).entities) == len(world.entities)
 
     def test_a_newer_store(self, folder: Path) -> None:
         import sqlite3
@@ -282,7 +323,9 @@ class TestOpening:
         with pytest.raises(IndexDamagedError, match="bytes where"):
             Index.open(folder)
 
-    @pytest.mark.parametrize("name", ["triple_vectors.npy", "passage_terms/meta.json", "entity_starts.npy"])
+    @pytest.mark.parametrize(
+        "name", ["triple_vectors.npy", "passage_terms/meta.json", "entity_starts.npy", "synonym_entities.npy"]
+    )
     def test_a_garbled_file(self, folder: Path, name: str) -> None:
         file = folder / "generations" / "000001" / name
         file.write_bytes(b"\0" * file.stat().st_size)

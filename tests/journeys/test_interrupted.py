@@ -13,7 +13,9 @@ import pytest
 from journeys.command_line import environment, runner, triplebeam
 
 DOCUMENTS, TRIPLES_EACH = 60, 40
-TEXTS = DOCUMENTS + DOCUMENTS * TRIPLES_EACH
+#: Passages, triples, and the names in them: a station a document, and its trains.
+NAMES = DOCUMENTS + len({number * day for number in range(DOCUMENTS) for day in range(TRIPLES_EACH)})
+TEXTS = DOCUMENTS + DOCUMENTS * TRIPLES_EACH + NAMES
 
 
 @pytest.fixture

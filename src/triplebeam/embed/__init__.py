@@ -1,14 +1,20 @@
-"""Text to unit vectors. ``load_embedder`` is the door: it turns the name of a model into an embedder."""
+"""Text to unit vectors. ``load_embedder`` is the door: it turns the name of a model into an embedder.
+
+``load_token_encoder`` is the door to vectors of tokens, for late interaction.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from triplebeam.embed.embedder import Embedder
+from triplebeam.embed.token_encoder import TokenEncoder
 from triplebeam.errors import BadInputError
 from triplebeam.progress import Progress, silent
 
 _MINILM = ("minilm", "all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2")
 _ENDPOINT = "openai:"
+#: Written beside the weights of a ColBERT checkpoint; its graph is assembled here, whatever other graphs are there.
+_COLBERT = "artifact.metadata"
 _GRAPHS = ("model.onnx", "onnx/model.onnx", "model.safetensors")
 
 
@@ -39,6 +45,20 @@ def load_embedder(
     return OnnxEmbedder.from_folder(folder, name=_MINILM[0] if name in _MINILM else name)
 
 
+def load_token_encoder(name: str, home: Path, *, offline: bool = False, progress: Progress = silent) -> TokenEncoder:
+    """The encoder of tokens called ``name``: ``minilm``, a folder that holds a model, or ``organisation/model``."""
+    from triplebeam.embed.onnx_token_encoder import OnnxTokenEncoder
+
+    if name.startswith(_ENDPOINT):
+        raise BadInputError(
+            f"{name!r} gives one vector a text and none a token: give 'minilm', a folder or 'organisation/model'."
+        )
+    if name not in _MINILM and Path(name).is_dir():
+        return OnnxTokenEncoder.from_folder(Path(name), name=str(Path(name).resolve()))
+    folder = _installed(name, home, offline=offline, progress=progress)
+    return OnnxTokenEncoder.from_folder(folder, name=_MINILM[0] if name in _MINILM else name)
+
+
 def _installed(name: str, home: Path, *, offline: bool, progress: Progress) -> Path:
     from triplebeam.weights import MINILM, ensure, ensure_from_hub
 
@@ -54,6 +74,7 @@ def _installed(name: str, home: Path, *, offline: bool, progress: Progress) -> P
 
 def _needed(names: Sequence[str]) -> list[str]:
     """What an embedder reads, of all that a hub's repository may hold: one graph and the small files beside it."""
-    graph = next((graph for graph in _GRAPHS if graph in names), "")
+    graphs = _GRAPHS[::-1] if _COLBERT in names else _GRAPHS
+    graph = next((graph for graph in graphs if graph in names), "")
     small = [name for name in names if name.endswith(".json") and name.rpartition("/")[0] in ("", "1_Pooling")]
-    return small + [name for name in names if name in (graph, f"{graph}_data")]
+    return small + [name for name in names if name in (graph, f"{graph}_data", _COLBERT)]

@@ -1,7 +1,8 @@
 """A BERT encoder assembled from its weights, as a graph ONNX Runtime can run: no torch, at run time or at install time.
 
 Sentence-embedding models are published as ``model.safetensors`` with the layers' shape in ``config.json``. The graph
-drawn here is the encoder alone: token ids and an attention mask in, one vector a token out. It uses the operators that
+drawn here is the encoder alone: token ids and an attention mask in, one vector a token out, through a projection where
+the model has one. It uses the operators that
 ONNX Runtime fuses by hand (attention, bias + GELU, skip connection + layer normalisation), with the exact GELU the
 models were trained with. Weights stay outside the graph, so that nothing is copied through protobuf.
 """
@@ -25,14 +26,21 @@ class AssembledGraph(NamedTuple):
     weights: dict[str, Weight]
 
 
-def assemble(config: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> AssembledGraph:
-    """The encoder that ``config`` (a BERT ``config.json``) describes, with ``tensors`` by their published names."""
+def assemble(
+    config: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]], projection: str | None = None
+) -> AssembledGraph:
+    """The encoder that ``config`` (a BERT ``config.json``) describes, with ``tensors`` by their published names.
+
+    ``projection`` names the weights of a last linear layer without a bias, such as ColBERT's ``linear``.
+    """
     _check(config)
     drawing = _Drawing(tensors, heads=config["num_attention_heads"], epsilon=config["layer_norm_eps"])
     hidden = drawing.embeddings()
     for number in range(config["num_hidden_layers"]):
         hidden = drawing.layer(hidden, f"encoder.layer.{number}.")
-    return drawing.finished(hidden, dimension=config["hidden_size"])
+    if projection is None:
+        return drawing.finished(hidden, dimension=config["hidden_size"])
+    return drawing.finished(drawing.projected(hidden, projection), dimension=len(tensors[f"{projection}.weight"]))
 
 
 def _check(config: Mapping[str, Any]) -> None:
@@ -74,6 +82,10 @@ class _Drawing:
         wide = self._node("MatMul", [attended, self._dense(f"{at}intermediate.dense")])
         active = self._node("BiasGelu", [wide, self._bias(f"{at}intermediate.dense")], domain=_FUSED)
         return self._add_and_normalise(active, attended, at)
+
+    def projected(self, hidden: str, at: str) -> str:
+        """A linear layer without a bias."""
+        return self._node("MatMul", [hidden, self._dense(at)])
 
     def finished(self, hidden: str, *, dimension: int) -> AssembledGraph:
         from onnx import TensorProto, helper

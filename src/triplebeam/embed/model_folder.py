@@ -25,6 +25,8 @@ class ModelFolder:
     """A folder that holds all an embedder needs, checked when made."""
 
     path: Path
+    projection: str | None = None
+    """A linear layer that is run after the encoder; then the weights are those of ``model.safetensors``."""
 
     def __post_init__(self) -> None:
         """Refuse a folder that lacks a file, or that asks for a layer that would silently be left out."""
@@ -44,7 +46,7 @@ class ModelFolder:
     @property
     def weights_file(self) -> Path:
         """The graph with its weights, or the weights from which the graph is assembled."""
-        for name in (*_GRAPHS, _WEIGHTS):
+        for name in (_WEIGHTS,) if self.projection else (*_GRAPHS, _WEIGHTS):
             if (self.path / name).is_file():
                 return self.path / name
         raise ModelMissingError(f"{self.path} holds neither {_GRAPHS[0]} nor {_WEIGHTS}: get one of the two.")
@@ -76,6 +78,23 @@ class ModelFolder:
         )
         # A tokenizer without a limit states an astronomically large one.
         return next((int(tokens) for tokens in said if tokens is not None and tokens < 1_000_000), 512)
+
+    def says(self, name: str) -> dict[str, Any]:
+        """What a small JSON file of the folder says; nothing where there is none."""
+        return dict(self._json(name, {}))
+
+    def holds_weights(self, name: str) -> bool:
+        """Does ``model.safetensors`` hold weights of this name? Only its table of contents is read."""
+        from safetensors import SafetensorError, safe_open
+
+        file = self.path / _WEIGHTS
+        if not file.is_file():
+            return False
+        try:
+            with safe_open(file, framework="numpy") as tensors:
+                return name in tensors.keys()  # noqa: SIM118 - it is no mapping
+        except SafetensorError as error:
+            raise ModelMissingError(f"{file} cannot be read ({error}): get the model's files again.") from error
 
     def prompt(self, *names: str) -> str:
         """What the model wants in front of a text; the first of the names that the folder knows."""

@@ -31,9 +31,9 @@ class OnnxEmbedder:
     def __init__(self, folder: ModelFolder, *, name: str, threads: int | None = None) -> None:
         self._folder = folder
         self._name = name
-        self._threads = threads or _processors()
-        self._session = _session(folder)
-        self._tokenizer = _tokenizer(folder)
+        self._threads = threads or processors()
+        self._session = open_session(folder)
+        self._tokenizer = open_tokenizer(folder)
         self._pooling = folder.pooling
         self._prompts = {"query": folder.prompt("query"), "passage": folder.prompt("document", "passage")}
         self._inputs = [given.name for given in self._session.get_inputs()]
@@ -70,14 +70,14 @@ class OnnxEmbedder:
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), _SLICE):
             tokens = self._tokenise(texts[start : start + _SLICE], kind)
-            batches = list(_batches([len(ids) for ids in tokens]))
-            for rows, unit in zip(batches, self._run_all(tokens, batches), strict=True):
+            chosen = list(batches([len(ids) for ids in tokens]))
+            for rows, unit in zip(chosen, self._run_all(tokens, chosen), strict=True):
                 vectors[start + rows] = unit
         return vectors
 
-    def _run_all(self, tokens: list[list[int]], batches: list[NDArray[np.intp]]) -> Iterator[NDArray[np.float32]]:
-        inputs = ([tokens[row] for row in rows] for rows in batches)
-        if len(batches) == 1 or self._threads == 1:
+    def _run_all(self, tokens: list[list[int]], chosen: list[NDArray[np.intp]]) -> Iterator[NDArray[np.float32]]:
+        inputs = ([tokens[row] for row in rows] for rows in chosen)
+        if len(chosen) == 1 or self._threads == 1:
             yield from map(self._run, inputs)
             return
         with ThreadPoolExecutor(self._threads) as workers:
@@ -97,7 +97,7 @@ class OnnxEmbedder:
         offered = {"input_ids": input_ids, "attention_mask": mask, "token_type_ids": np.zeros_like(mask)}
         # ONNX Runtime refuses inputs that the graph does not declare.
         hidden = self._session.run([self._output.name], {name: offered[name] for name in self._inputs})[0]
-        return _unit(_pooled(hidden, mask, self._pooling))
+        return unit_rows(_pooled(hidden, mask, self._pooling))
 
 
 def _pooled(hidden: NDArray[np.float32], mask: NDArray[np.int64], pooling: str) -> NDArray[np.float32]:
@@ -110,13 +110,14 @@ def _pooled(hidden: NDArray[np.float32], mask: NDArray[np.int64], pooling: str) 
     return sums[:, 0]
 
 
-def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Rows scaled to length one; a row of zeros stays one."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: NDArray[np.float32] = vectors / np.maximum(lengths, np.finfo(np.float32).tiny)
     return unit
 
 
-def _batches(lengths: Sequence[int]) -> Iterator[NDArray[np.intp]]:
+def batches(lengths: Sequence[int]) -> Iterator[NDArray[np.intp]]:
     """Rows of about equal length, longest first, with at most ``TOKENS_PER_BATCH`` tokens (or a single row)."""
     order = np.argsort(-np.asarray(lengths, dtype=np.int64), kind="stable")
     start = 0
@@ -126,12 +127,13 @@ def _batches(lengths: Sequence[int]) -> Iterator[NDArray[np.intp]]:
         start += rows
 
 
-def _processors() -> int:
+def processors() -> int:
     """Processors this process may use, which can be fewer than the machine has."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _tokenizer(folder: ModelFolder) -> Any:
+def open_tokenizer(folder: ModelFolder) -> Any:
+    """The folder's tokenizer, without padding and cut at the model's limit."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(folder.path / "tokenizer.json"))
@@ -141,7 +143,8 @@ def _tokenizer(folder: ModelFolder) -> Any:
     return tokenizer
 
 
-def _session(folder: ModelFolder) -> Any:
+def open_session(folder: ModelFolder) -> Any:
+    """The folder's graph, ready to run on one thread a call."""
     import onnxruntime
     from onnxruntime.capi import onnxruntime_pybind11_state as errors
 
@@ -154,7 +157,7 @@ def _session(folder: ModelFolder) -> Any:
 
         from triplebeam.embed.bert_graph import assemble
 
-        graph, weights = assemble(folder.config, load_file(folder.weights_file))
+        graph, weights = assemble(folder.config, load_file(folder.weights_file), folder.projection)
         values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
         options.add_external_initializers(list(weights), values)
     try:

@@ -10,6 +10,9 @@ from pathlib import Path
 from triplebeam.errors import BadInputError
 from triplebeam.index.passages import PassageTable
 
+#: The type of questions that were written from an index's triples.
+SYNTHETIC = "synthetic"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.compare import Difference, holm, paired_difference
 from triplebeam.evaluate.measures import values
+from triplebeam.evaluate.questions import SYNTHETIC
 from triplebeam.evaluate.run import Evaluation, Run
 
 Need: TypeAlias = Literal["yes", "no", "cannot tell"]
@@ -71,6 +72,7 @@ def recommend(evaluation: Evaluation, graph_methods: Collection[str], k: int = 5
             _verdict(need, use, best_plain, best_graph),
             _gain(measure, difference, best_plain, best_graph, len(graph)),
             _cost(best_plain, best_graph),
+            *_synthetic(evaluation),
             *_more_questions(need, difference, found[best_graph.method] - found[best_plain.method]),
         ),
     )
@@ -129,6 +131,16 @@ def _cost(plain: Run, graph: Run) -> str:
     before, after = _median_seconds(plain), _median_seconds(graph)
     times = f", {after / before:.1f} times as long" if before > 0 else ""
     return f"A question takes {_milliseconds(after)} with it and {_milliseconds(before)} without{times}."
+
+
+def _synthetic(evaluation: Evaluation) -> list[str]:
+    made = sum(question.type == SYNTHETIC for question in evaluation.questions)
+    if not made:
+        return []
+    return [
+        f"{made} of the questions are synthetic: written from the index's own triples, they favour methods that walk"
+        " them. Ask questions of your users before you decide."
+    ]
 
 
 def _more_questions(need: Need, gain: Difference, each: NDArray[np.float64]) -> list[str]:

@@ -18,10 +18,11 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexBusyError, IndexDamagedError, IndexMissingError, SourceError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.index.extraction import Budget, Failure, Numbered, draw_triples
-from triplebeam.index.manifest import MANIFEST, Manifest, is_index, read_manifest
+from triplebeam.index.manifest import FORMAT, MANIFEST, Manifest, is_index, read_manifest
 from triplebeam.index.publish import publish_generation
 from triplebeam.index.space import VectorSpace
 from triplebeam.index.store import Store, vector_key
+from triplebeam.index.triple_graph import number_entities
 from triplebeam.ingest import Skipped, Unreadable, split
 from triplebeam.passage import Document
 from triplebeam.progress import Progress, silent
@@ -158,7 +159,8 @@ class IndexBuilder:
         """Vectors for every text that has none. Progress counts characters: long texts take long."""
         passages = (passage.searchable for _, passage in store.passages())
         triples = (str(entry.triple) for entry in store.triples())
-        texts = {vector_key(self.embedder.fingerprint, text): text for text in chain(passages, triples)}
+        entities, _ = number_entities(entry.triple for entry in store.triples())
+        texts = {vector_key(self.embedder.fingerprint, text): text for text in chain(passages, triples, entities)}
         missing = store.keys_without_vector(texts)
         waiting = [(key, text) for key, text in texts.items() if key in missing]
         total, done = sum(len(text) for _, text in waiting), 0
@@ -175,7 +177,7 @@ class IndexBuilder:
 
     def _publish(self, store: Store, report: BuildReport) -> None:
         current = published(self.folder)
-        if current and current.revision == store.revision:
+        if current and current.revision == store.revision and current.format == FORMAT:
             report.manifest = current
             return
         if not store.counts()["passages"]:

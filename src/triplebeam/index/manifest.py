@@ -14,7 +14,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from triplebeam.errors import IndexDamagedError, IndexFormatError, IndexMissingError
 from triplebeam.index.space import VectorSpace
 
-FORMAT = 1
+#: 2: entities have vectors and synonym links. What format 1 has is read as it was.
+FORMAT = 2
 MANIFEST = "manifest.json"
 
 

@@ -9,7 +9,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.errors import IndexDamagedError
+from triplebeam.errors import IndexDamagedError, IndexFormatError
+from triplebeam.index.entity_graph import EntityGraph
 from triplebeam.index.manifest import Manifest, generation_folder, read_manifest
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.terms import TermIndex
@@ -17,6 +18,8 @@ from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.vectors import VectorIndex
 
 T = TypeVar("T")
+
+_FORMAT_WITH_ENTITIES = 2
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,8 @@ class Index:
     triple_terms: TermIndex
     passage_vectors: VectorIndex
     triple_extractors: NDArray[np.uint16]
+    entity_graph: EntityGraph | None
+    """None in an index of format 1; `entities` says what to do about it."""
 
     @classmethod
     def open(cls, folder: Path) -> "Index":
@@ -54,7 +59,20 @@ class Index:
             triple_terms=_piece(generation, partial(TermIndex, generation / "triple_terms")),
             passage_vectors=_piece(generation, partial(VectorIndex, generation / "passage_vectors.npy")),
             triple_extractors=_piece(generation, lambda: np.load(generation / "triple_extractors.npy")),
+            entity_graph=_piece(generation, lambda: EntityGraph.open(generation, len(passages)))
+            if manifest.format >= _FORMAT_WITH_ENTITIES
+            else None,
         )
+
+    @property
+    def entities(self) -> EntityGraph:
+        """The graph of entities, with their vectors and synonyms."""
+        if self.entity_graph is None:
+            raise IndexFormatError(
+                f"the index at {self.folder} has format {self.manifest.format}, in which entities have no vectors: run"
+                " `triplebeam index` on the same sources again, which encodes the entities and nothing else."
+            )
+        return self.entity_graph
 
     def extractor_of(self, triple_id: int) -> str:
         """Which extractor made a triple."""

@@ -13,10 +13,13 @@ from triplebeam.index.manifest import Manifest, file_sizes, generation_folder, p
 from triplebeam.index.passages import write_passages
 from triplebeam.index.space import VectorSpace
 from triplebeam.index.store import Store, vector_key
+from triplebeam.index.synonyms import write_synonyms
 from triplebeam.index.terms import write_terms
 from triplebeam.index.triple_graph import write_triple_graph
 from triplebeam.index.vectors import VectorWriter
 from triplebeam.progress import Progress, silent
+
+_STAGES = 7
 
 
 def publish_generation(folder: Path, store: Store, embedder: Embedder, progress: Progress = silent) -> Manifest:
@@ -41,10 +44,10 @@ def publish_generation(folder: Path, store: Store, embedder: Embedder, progress:
 
 
 def _write(generation: Path, store: Store, embedder: Embedder, progress: Progress) -> int:
-    stages = iter(range(1, 7))
+    stages = iter(range(1, _STAGES + 1))
 
     def done() -> None:
-        progress("publish", next(stages), 6)
+        progress("publish", next(stages), _STAGES)
 
     numbers, passages = zip(*store.passages(), strict=True) if store.counts()["passages"] else ((), ())
     write_passages(generation, passages)
@@ -58,7 +61,7 @@ def _write(generation: Path, store: Store, embedder: Embedder, progress: Progres
     stored = list(store.triples())
     triples = [entry.triple for entry in stored]
     rows = [row_of[entry.passage] for entry in stored]
-    entities = write_triple_graph(generation, triples, rows, len(passages))
+    names = write_triple_graph(generation, triples, rows, len(passages))
     extractors = sorted({entry.extractor for entry in stored})
     np.save(generation / "triple_extractors.npy", np.array([extractors.index(e.extractor) for e in stored], np.uint16))
     done()
@@ -67,7 +70,10 @@ def _write(generation: Path, store: Store, embedder: Embedder, progress: Progres
     done()
     _write_vectors(generation / "triple_vectors.npy", texts, store, embedder)
     done()
-    return entities
+    _write_vectors(generation / "entity_vectors.npy", names, store, embedder)
+    write_synonyms(generation, names, progress)
+    done()
+    return len(names)
 
 
 def _write_vectors(path: Path, texts: Sequence[str], store: Store, embedder: Embedder) -> None:

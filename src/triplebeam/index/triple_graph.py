@@ -4,7 +4,7 @@ Triples are numbered in the order of their passages, so a passage's triples are 
 leads an adjacency in compressed sparse rows: ``entity_triples[entity_starts[e] : entity_starts[e + 1]]``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +16,8 @@ from triplebeam.index.vectors import VectorIndex, top
 from triplebeam.triple import Triple, entity_key
 
 
-def write_triple_graph(folder: Path, triples: Sequence[Triple], passage_rows: Sequence[int], passages: int) -> int:
-    """Write the columns and adjacencies; the number of entities comes back."""
-    write_strings(folder / "triple_subjects", (t.subject for t in triples))
-    write_strings(folder / "triple_predicates", (t.predicate for t in triples))
-    write_strings(folder / "triple_objects", (t.object for t in triples))
+def number_entities(triples: Iterable[Triple]) -> tuple[list[str], NDArray[np.int64]]:
+    """The entities, each by the first name it has, and the two of every triple: subject and object."""
     numbers: dict[str, int] = {}
     names: list[str] = []
 
@@ -31,7 +28,18 @@ def write_triple_graph(folder: Path, triples: Sequence[Triple], passage_rows: Se
             names.append(name)
         return numbers[key]
 
-    ends = np.array([(number(t.subject), number(t.object)) for t in triples], np.int64).reshape(-1, 2)
+    ends = [(number(triple.subject), number(triple.object)) for triple in triples]
+    return names, np.array(ends, np.int64).reshape(-1, 2)
+
+
+def write_triple_graph(
+    folder: Path, triples: Sequence[Triple], passage_rows: Sequence[int], passages: int
+) -> list[str]:
+    """Write the columns and adjacencies; the names of the entities come back."""
+    write_strings(folder / "triple_subjects", (t.subject for t in triples))
+    write_strings(folder / "triple_predicates", (t.predicate for t in triples))
+    write_strings(folder / "triple_objects", (t.object for t in triples))
+    names, ends = number_entities(triples)
     write_strings(folder / "entity_names", names)
     np.save(folder / "triple_entities.npy", ends)
     np.save(folder / "triple_passages.npy", np.array(passage_rows, np.int64))
@@ -39,7 +47,7 @@ def write_triple_graph(folder: Path, triples: Sequence[Triple], passage_rows: Se
     starts, rows = _adjacency(ends, len(names))
     np.save(folder / "entity_starts.npy", starts)
     np.save(folder / "entity_triples.npy", rows)
-    return len(names)
+    return names
 
 
 def _adjacency(ends: NDArray[np.int64], entities: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

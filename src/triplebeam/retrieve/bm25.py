@@ -2,10 +2,18 @@
 
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.errors import BadInputError
 from triplebeam.index.opened import Index
 from triplebeam.index.terms import TermIndex
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.rows import PassageOf, rank_passages
+
+#: Matches that count in `BM25.scores`. A question's common words match a third of a corpus, and reading a match costs
+#: ten microseconds; on MuSiQue those behind the first thousand change no recall by more than 0.2.
+SCORED_MATCHES = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,3 +37,12 @@ class BM25:
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """The k passages of highest BM25."""
         return rank_passages(lambda wanted: self.terms.search(query, wanted), self.passage_of, k)
+
+    def scores(self, query: str) -> NDArray[np.float32]:
+        """The BM25 of the best `SCORED_MATCHES` passages, and 0 for all others."""
+        if self.over != "passages":
+            raise BadInputError(f"bm25 over {self.over} has no score for every passage: use bm25 over passages here.")
+        scores = np.zeros(len(self.terms), np.float32)
+        rows, matched = self.terms.search(query, SCORED_MATCHES)
+        scores[rows] = matched
+        return scores

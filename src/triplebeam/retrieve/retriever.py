@@ -2,6 +2,9 @@
 
 from typing import Protocol, runtime_checkable
 
+import numpy as np
+from numpy.typing import NDArray
+
 from triplebeam.ranking import Ranking
 
 
@@ -11,4 +14,13 @@ class Retriever(Protocol):
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """The best k passages, fewer where fewer match."""
+        ...
+
+
+@runtime_checkable
+class ScoringRetriever(Retriever, Protocol):
+    """A retriever that has a score for every passage, which methods over whole graphs and scaled hybrids need."""
+
+    def scores(self, query: str) -> NDArray[np.float32]:
+        """One score a passage, in the order of the index's rows; the higher the better."""
         ...

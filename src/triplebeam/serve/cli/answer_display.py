@@ -35,7 +35,7 @@ def draw_step(console: Console, step: Step, passages: Passages) -> None:
         console.print(f"    [dim]thought[/dim]  {escape(step.thought)}")
     for problem in step.problems:
         console.print(f"    [yellow]problem  {escape(problem)}[/yellow]")
-    console.print(f"    [dim]{_usage_line(step.usage)}, {step.seconds:.1f} s[/dim]")
+    console.print(f"    [dim]{usage_line(step.usage)}, {step.seconds:.1f} s[/dim]")
 
 
 def draw_answer(console: Console, answer: Answer, passages: Passages, k: int, dollars: float | None = None) -> None:
@@ -70,10 +70,11 @@ def draw_answer(console: Console, answer: Answer, passages: Passages, k: int, do
         )
         console.print(f"      {escape(snippet(passage.text, 160))}")
     price = "" if dollars is None else f", ${dollars:.4f}"
-    console.print(f"\n[dim]{_usage_line(answer.usage)}{price}[/dim]")
+    console.print(f"\n[dim]{usage_line(answer.usage)}{price}[/dim]")
 
 
-def _usage_line(usage: Usage) -> str:
+def usage_line(usage: Usage) -> str:
+    """Calls and tokens, in words."""
     about = "about " if usage.estimated else ""
     cached = f", {usage.cached_calls} from the cache" if usage.cached_calls else ""
     return f"{usage.calls} calls, {about}{usage.tokens_in:,} tokens in, {usage.tokens_out:,} out{cached}"

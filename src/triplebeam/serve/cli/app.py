@@ -4,11 +4,15 @@ import typer
 
 from triplebeam.serve.cli.ask import ask
 from triplebeam.serve.cli.bench import bench
+from triplebeam.serve.cli.dataset import dataset
 from triplebeam.serve.cli.demo import demo
 from triplebeam.serve.cli.doctor import doctor
+from triplebeam.serve.cli.experiment import experiment
 from triplebeam.serve.cli.index import index
+from triplebeam.serve.cli.late_index import late_index
 from triplebeam.serve.cli.model import model
 from triplebeam.serve.cli.plan import plan
+from triplebeam.serve.cli.questions import questions
 from triplebeam.serve.cli.search import search
 from triplebeam.serve.cli.status import status
 from triplebeam.serve.cli.verify import verify
@@ -32,6 +36,10 @@ app.command()(status)
 app.command()(plan)
 app.command()(doctor)
 app.command()(bench)
+app.command()(experiment)
+app.command()(questions)
+app.command()(dataset)
+app.command("late-index")(late_index)
 app.add_typer(model, name="model")
 
 

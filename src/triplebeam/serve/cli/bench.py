@@ -1,7 +1,6 @@
-"""`triplebeam bench`: methods side by side on your questions."""
+"""`triplebeam bench`: methods side by side on your questions, and whether you need a graph."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,19 +9,23 @@ import typer
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline
 
 if TYPE_CHECKING:
-    from triplebeam.evaluate.bench import MethodResult
+    from triplebeam.evaluate.recommend import Recommendation
+    from triplebeam.evaluate.run import Evaluation
 
-_DEFAULT_METHODS = ("bm25", "dense", "hybrid", "hybrid+naive_ge")
+_DEFAULT_METHODS = ("bm25", "dense", "hybrid", "hybrid+naive_ge[scorer=pooled]", "hybrid+naive_ge", "hipporag2")
 
 
 def bench(
     folder: IndexFolder,
     questions: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
-            metavar="QUESTIONS", help="JSON lines (.jsonl or .jsonl.gz) of id, question and gold.", show_default=False
+            metavar="QUESTIONS",
+            help="JSON lines (.jsonl or .jsonl.gz) of id, question, gold and, where there are any, answers. Without it"
+            " and with a model, questions are made from the index's triples.",
+            show_default=False,
         ),
-    ],
+    ] = None,
     method: Annotated[
         list[str] | None,
         typer.Option(
@@ -32,64 +35,87 @@ def bench(
             show_default=False,
         ),
     ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--out", help="Also write reports, results and TREC runs into this folder.", show_default=False),
+    ] = None,
+    seed: Annotated[
+        list[int] | None,
+        typer.Option("--seed", help="Of the model's samples; give it several times.", show_default=False),
+    ] = None,
+    k: Annotated[int, typer.Option("-k", min=1, max=20, help="Passages you can use: the recommendation's cut.")] = 5,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many questions.")] = None,
+    query_entities: Annotated[
+        Path | None,
+        typer.Option(help="JSON lines of question and entities, for hipporag\\[entities=given].", show_default=False),
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Measure anew what was measured before.")] = False,
     as_json: AsJson = False,
     embedder: EmbedderName = None,
     offline: Offline = False,
 ) -> None:
-    """Measure recall, time and encodings of methods on questions whose gold passages are known.
+    """Do you need a graph? Measures recall, time, encodings and tokens of methods, and recommends one.
 
-    Example:
+    Results are kept as they come: stopped and started again, nothing is computed twice.
 
-        triplebeam bench my.index questions.jsonl -m hybrid -m hybrid+naive_ge -m "hybrid+naive_ge[scorer=exact]"
+    Examples:
+
+        triplebeam bench my.index questions.jsonl
+
+        triplebeam bench my.index questions.jsonl -m hybrid -m "hybrid+naive_ge[scorer=exact]" --out report/
+
+        triplebeam bench my.index questions.jsonl -m hybrid+naive_ge -m gear --seed 0
     """
-    from triplebeam.assemble import make_embedder, open_collection
-    from triplebeam.evaluate.bench import CountingEmbedder, measure
-    from triplebeam.evaluate.questions import check_gold, read_questions
-    from triplebeam.serve.cli.display import progress_bars
+    from triplebeam.assemble.evaluation import Evaluator
+    from triplebeam.assemble.method_names import uses_graph
+    from triplebeam.evaluate.experiment import Experiment
+    from triplebeam.evaluate.output import write_evaluation
+    from triplebeam.evaluate.recommend import recommend
+    from triplebeam.serve.cli.display import err, progress_bars
+    from triplebeam.serve.cli.evaluation_display import draw_evaluation, draw_recommendation
+    from triplebeam.serve.cli.questions import questions_for
     from triplebeam.settings import read_settings
 
     settings = read_settings(embedder=embedder, offline=offline or None)
-    asked = read_questions(questions)
+    methods = tuple(dict.fromkeys(method or _DEFAULT_METHODS))
+    asked = Experiment(
+        title=folder.name,
+        index=str(folder),
+        questions=str(questions or questions_for(folder, settings)),
+        methods=methods,
+        query_entities=str(query_entities) if query_entities else None,
+    )
     with progress_bars() as progress:
-        plain = open_collection(folder, settings=settings)
-        check_gold(asked, plain.passages)
-        name = settings.embedder or plain.index.manifest.embedder.name
-        counting = CountingEmbedder(make_embedder(name, settings, progress))
-        # Every name is read before the first question is asked: a typo costs nothing. Each method remembers queries for
-        # itself, so that none is spared an encoding by the one before it.
-        retrievers = {
-            name: replace(plain, given_embedder=counting).retriever(name) for name in method or _DEFAULT_METHODS
-        }
-        results = [measure(name, each, asked, lambda: counting.encoded, progress) for name, each in retrievers.items()]
+        evaluator = Evaluator(settings=settings, seeds=seed or (), limit=limit, again=again, progress=progress)
+        evaluation = evaluator.evaluate(asked, asked.corpora()[0])
+    graph = [name for name in methods if uses_graph(name)]
+    both = {name in graph for name in methods} == {True, False} and any(
+        question.gold for question in evaluation.questions
+    )
+    advice = recommend(evaluation, graph, k) if both else None
+    pages = write_evaluation(output, evaluation) if output else []
     if as_json:
-        typer.echo(json.dumps({"methods": {result.method: _as_json(result) for result in results}}, indent=2))
+        typer.echo(json.dumps(_as_json(evaluation, advice), indent=2))
     else:
-        _draw(results)
+        draw_evaluation(evaluation)
+        if advice:
+            draw_recommendation(advice)
+    if pages:
+        err().print(f"[dim]Written: {', '.join(map(str, pages))}[/dim]")
 
 
-def _as_json(result: "MethodResult") -> dict[str, float | int]:
-    return {
-        **{f"R@{k}": round(value, 4) for k, value in result.recall.items()},
-        "ms_per_question": round(result.ms_per_question, 2),
-        "encodings_per_question": round(result.encodings_per_question, 1),
-        "questions": result.questions,
-    }
+def _as_json(evaluation: "Evaluation", advice: "Recommendation | None") -> dict[str, object]:
+    from triplebeam.evaluate.output import summary
 
-
-def _draw(results: "list[MethodResult]") -> None:
-    from rich.table import Table
-
-    from triplebeam.serve.cli.display import out
-
-    table = Table(box=None, title=f"{results[0].questions} questions", title_justify="left", title_style="dim")
-    table.add_column("method", no_wrap=True)
-    for k in results[0].recall:
-        table.add_column(f"R@{k}", justify="right")
-    table.add_column("ms/question", justify="right")
-    table.add_column("encodings/question", justify="right")
-    best = {k: max(result.recall[k] for result in results) for k in results[0].recall}
-    for result in results:
-        cells = [f"[bold]{v:.1%}[/bold]" if v == best[k] else f"{v:.1%}" for k, v in result.recall.items()]
-        figures = [f"{result.ms_per_question:.1f}", f"{result.encodings_per_question:.1f}"]
-        table.add_row(result.method.replace("[", "\\["), *(cell.replace("%", "") for cell in cells), *figures)
-    out().print(table)
+    found: dict[str, object] = {"methods": {run.method: summary(evaluation, run) for run in evaluation.runs}}
+    if advice:
+        found["recommendation"] = {
+            "need_a_graph": advice.need,
+            "use": advice.use,
+            "measure": advice.measure,
+            "gain": round(advice.difference.mean, 4),
+            "interval": [round(advice.difference.low, 4), round(advice.difference.high, 4)],
+            "p_value": round(advice.difference.p_value, 4),
+            "why": str(advice),
+        }
+    return found

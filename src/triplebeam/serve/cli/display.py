@@ -24,6 +24,8 @@ _STAGES = {
     "extract": "extracting triples",
     "embed": "encoding texts",
     "publish": "writing the index",
+    "link synonyms": "linking names that are alike",
+    "judge": "judging answers",
 }
 
 

@@ -32,7 +32,7 @@ def index(
     ] = None,
     extractor: Annotated[
         str | None,
-        typer.Option(help="Who draws the triples: local (default, no key), llm, or none.", show_default=False),
+        typer.Option(help="Who draws triples: local (default, no key), llm, llm-two-step, none.", show_default=False),
     ] = None,
     triples: Annotated[
         Path | None,

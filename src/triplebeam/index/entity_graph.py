@@ -1,0 +1,82 @@
+"""The entities of an index as a graph: which triples join them, which are synonyms, and in which passages they stand.
+
+Synonym links and vectors are stored. What the triples say already (who is joined to whom, who stands where) is derived
+from their columns when it is first asked for.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from triplebeam.errors import BadInputError
+from triplebeam.index.columns import StringColumn
+from triplebeam.index.synonyms import THRESHOLD, read_synonyms
+from triplebeam.index.vectors import VectorIndex
+from triplebeam.triple import entity_key
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntityGraph:
+    """Entities by number, as `triplebeam.index.triple_graph.number_entities` numbers them."""
+
+    names: Sequence[str] = field(repr=False)
+    vectors: VectorIndex = field(repr=False)
+    triple_entities: NDArray[np.int64] = field(repr=False)
+    """Subject and object of every triple."""
+    triple_passages: NDArray[np.int64] = field(repr=False)
+    """The passage of every triple, by row."""
+    synonyms: "csr_array[np.float32]" = field(repr=False)
+    passages: int
+
+    @classmethod
+    def open(cls, folder: Path, passages: int) -> "EntityGraph":
+        """The graph of a generation."""
+        names = StringColumn(folder / "entity_names")
+        return cls(
+            names=names,
+            vectors=VectorIndex(folder / "entity_vectors.npy"),
+            triple_entities=np.load(folder / "triple_entities.npy", mmap_mode="r"),
+            triple_passages=np.load(folder / "triple_passages.npy", mmap_mode="r"),
+            synonyms=read_synonyms(folder, len(names)),
+            passages=passages,
+        )
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The number of each entity, by the normal form of its name."""
+        return {entity_key(name): number for number, name in enumerate(self.names)}
+
+    @cached_property
+    def incidence(self) -> "csr_array[np.float64]":
+        """Passages by entities: how often an entity stands in the triples of a passage, as subject or object."""
+        entities = self.triple_entities.ravel()
+        rows = np.repeat(self.triple_passages, 2)
+        # Made from coordinates, entries of the same place are added up.
+        return csr_array((np.ones(len(entities)), (rows, entities)), shape=(self.passages, len(self)))
+
+    @cached_property
+    def passage_counts(self) -> NDArray[np.int64]:
+        """In how many passages each entity stands."""
+        return np.bincount(self.incidence.indices, minlength=len(self)).astype(np.int64)
+
+    def weights(self, synonym_threshold: float = THRESHOLD) -> "csr_array[np.float64]":
+        """The undirected graph: two entities are joined by the number of their triples, plus their cosine where they
+        are synonyms. A triple of an entity with itself joins nothing.
+        """
+        if synonym_threshold < THRESHOLD:
+            raise BadInputError(
+                f"a synonym threshold of {synonym_threshold} is below {THRESHOLD}, the least for which an index keeps"
+                f" links: choose {THRESHOLD} or more."
+            )
+        one, two = self.triple_entities[self.triple_entities[:, 0] != self.triple_entities[:, 1]].T
+        joined = csr_array((np.ones(len(one)), (one, two)), shape=(len(self), len(self)))
+        near = self.synonyms >= synonym_threshold
+        return csr_array(joined + joined.T + self.synonyms.multiply(near))

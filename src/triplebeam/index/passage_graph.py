@@ -1,0 +1,184 @@
+"""The graph of passages (GNN-Ret, section 3.1): neighbours in a document, and passages that share a keyword.
+
+The two kinds of edges are kept apart, so that either can be left out of a query. Each is an adjacency in compressed
+sparse rows, ``neighbours[starts[p] : starts[p + 1]]``, without direction, without loops, in rising order, and
+memory-mapped when opened.
+
+**Keywords** come as pairs of a passage's row and a keyword's number; by default a passage's keywords are the entities
+of its triples. A keyword of c passages joins c(c - 1)/2 pairs, which for "United States" is most of a large corpus and
+says nothing about any question. So a keyword found in more than ``max_passages`` passages makes no edges at all. Each
+keyword of a passage then brings it fewer than ``max_passages`` neighbours, and the graph grows with the number of
+pairs, not with its square.
+
+**Neighbours in a document** are passages that follow each other by position. A collection whose documents are passages
+already (one row each) has no positions, but its rows of one title were one page once: `document_labels` puts those
+together, in the order of the rows.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.passage import Passage
+
+EdgeKind: TypeAlias = Literal["structural", "keyword"]
+KINDS: tuple[EdgeKind, ...] = ("structural", "keyword")
+
+#: A keyword of more passages than this makes no edges. On MuSiQue 50 leaves out the 45 most common of 92,000 entities
+#: and with them seven in ten edges; recall is a little better for it.
+MAX_PASSAGES = 50
+
+
+class Edges(NamedTuple):
+    """One kind of edges: every edge stands at both of its ends."""
+
+    starts: NDArray[np.int64]
+    neighbours: NDArray[np.int32]
+
+    def around(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Every edge at these rows: the position in ``rows`` of its one end, and the row of the other."""
+        begins = self.starts[rows]
+        counts = self.starts[rows + 1] - begins
+        ends_before = np.cumsum(counts) - counts
+        places = np.repeat(begins - ends_before, counts) + np.arange(counts.sum())
+        return np.repeat(np.arange(len(rows)), counts), self.neighbours[places].astype(np.int64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphStatistics:
+    """What the paper's Table 5 tells of a graph, and the edges by kind."""
+
+    nodes: int
+    edges: int
+    """An edge of both kinds counts once."""
+    edges_by_kind: Mapping[str, int]
+    nodes_without_edges: int
+
+    @property
+    def edges_per_node(self) -> float:
+        """|E| / |V|; a node has twice as many neighbours on average."""
+        return self.edges / self.nodes if self.nodes else 0.0
+
+    @property
+    def density(self) -> float:
+        """2|E| / (|V| (|V| - 1))."""
+        return 2 * self.edges / (self.nodes * (self.nodes - 1)) if self.nodes > 1 else 0.0
+
+
+class PassageGraph:
+    """Passages by row and the edges between them."""
+
+    def __init__(self, *, structural: Edges, keyword: Edges) -> None:
+        self.edges: Mapping[EdgeKind, Edges] = {"structural": structural, "keyword": keyword}
+        for kind, edges in self.edges.items():
+            if len(edges.starts) != len(structural.starts) or int(edges.starts[-1]) != len(edges.neighbours):
+                raise ValueError(f"the {kind} edges of the passage graph are not as many as their starts say")
+
+    @classmethod
+    def open(cls, folder: Path) -> "PassageGraph":
+        """Open what `write` wrote."""
+        structural, keyword = (
+            Edges(*(np.load(path, mmap_mode="r") for path in _paths(folder, kind).values())) for kind in KINDS
+        )
+        return cls(structural=structural, keyword=keyword)
+
+    def write(self, folder: Path) -> None:
+        """Write two files a kind."""
+        for kind in KINDS:
+            for name, path in _paths(folder, kind).items():
+                np.save(path, getattr(self.edges[kind], name))
+
+    def __len__(self) -> int:
+        return len(self.edges["structural"].starts) - 1
+
+    def around(
+        self, rows: NDArray[np.int64], kinds: Sequence[EdgeKind] = KINDS
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Every edge at these rows, as `Edges.around`; one of both kinds comes twice."""
+        found = [self.edges[kind].around(rows) for kind in kinds]
+        nothing = np.zeros(0, np.int64)
+        return (
+            np.concatenate([positions for positions, _ in found] or [nothing]),
+            np.concatenate([neighbours for _, neighbours in found] or [nothing]),
+        )
+
+    def statistics(self) -> GraphStatistics:
+        """Count nodes and edges."""
+        rows, neighbours = self.around(np.arange(len(self)))
+        ends = np.unique(rows * len(self) + neighbours)
+        return GraphStatistics(
+            nodes=len(self),
+            edges=len(ends) // 2,
+            edges_by_kind={kind: len(self.edges[kind].neighbours) // 2 for kind in KINDS},
+            nodes_without_edges=len(self) - len(np.unique(rows)),
+        )
+
+
+def _paths(folder: Path, kind: EdgeKind) -> dict[str, Path]:
+    return {name: folder / f"passage_graph_{kind}_{name}.npy" for name in Edges._fields}
+
+
+def build_passage_graph(
+    documents: Sequence[str],
+    positions: Sequence[int] | NDArray[np.int64],
+    keyword_passages: NDArray[np.int64],
+    keywords: NDArray[np.int64],
+    max_passages: int = MAX_PASSAGES,
+) -> PassageGraph:
+    """Join passages: ``documents`` and ``positions`` have one entry a passage, ``keyword_passages`` (rows) and
+    ``keywords`` (numbers) one entry a pair. Pairs may come in any order and more than once.
+    """
+    return PassageGraph(
+        structural=_structural(documents, np.asarray(positions, np.int64)),
+        keyword=_keyword(keyword_passages, keywords, len(documents), max_passages),
+    )
+
+
+def triple_keywords(
+    triple_entities: NDArray[np.int64], triple_passages: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The pairs of passage and entity of an index's triples: both ends of each triple are keywords of its passage."""
+    return np.repeat(triple_passages, 2), triple_entities.ravel()
+
+
+def document_labels(passages: Sequence[Passage]) -> list[str]:
+    """What each passage belongs to: its document, or its title where it is a document of its own."""
+    sizes = Counter(passage.document_id for passage in passages)
+    # The first letter keeps a title from being taken for a document's id.
+    return [
+        f"t{passage.title}" if sizes[passage.document_id] == 1 and passage.title else f"d{passage.document_id}"
+        for passage in passages
+    ]
+
+
+def _structural(documents: Sequence[str], positions: NDArray[np.int64]) -> Edges:
+    numbers: dict[str, int] = {}
+    labels = np.array([numbers.setdefault(document, len(numbers)) for document in documents], np.int64)
+    order = np.lexsort((positions, labels))  # stable: equal positions stay in the order of rows
+    same = labels[order[:-1]] == labels[order[1:]]
+    return _both_ways(order[:-1][same], order[1:][same], len(documents))
+
+
+def _keyword(passages: NDArray[np.int64], keywords: NDArray[np.int64], nodes: int, max_passages: int) -> Edges:
+    from scipy.sparse import csr_array
+
+    numbers = int(keywords.max(initial=-1)) + 1
+    incidence = csr_array((np.ones(len(passages), np.int32), (passages, keywords)), shape=(nodes, numbers))
+    incidence.sum_duplicates()
+    rare = np.bincount(incidence.indices, minlength=numbers) <= max_passages
+    incidence = incidence[:, np.flatnonzero(rare)]
+    shared = (incidence @ incidence.T).tocoo()
+    above = shared.row < shared.col
+    return _both_ways(shared.row[above], shared.col[above], nodes)
+
+
+def _both_ways(ends: NDArray[np.integer], others: NDArray[np.integer], nodes: int) -> Edges:
+    rows, neighbours = np.concatenate([ends, others]), np.concatenate([others, ends])
+    order = np.lexsort((neighbours, rows))
+    starts = np.searchsorted(rows[order], np.arange(nodes + 1)).astype(np.int64)
+    return Edges(starts, neighbours[order].astype(np.int32))

@@ -1,0 +1,122 @@
+"""GNN-Ret, Eq. 1 and 2, and RGNN-Ret, Eq. 4: distances to a query, passed along the graph of passages.
+
+Followed to the letter: at each layer the K passages of smallest distance (T_K, taken anew from the layer's own
+distances) send it to their neighbours (S_K); a neighbour takes the smallest it is sent (Eq. 1), or the mean in the
+ablation, and mixes it with its own (Eq. 2); all others keep theirs. So a passage that is among the K and next to
+another of them takes a message too, and its distance may grow. A passage sends nothing to itself.
+Ours: between equal distances the lower row comes first.
+
+Minimum, mean, mixing and the choice of K all commute with d -> a·d + b for a > 0. So for GNN-Ret only the order and
+the proportions of a base's scores matter, not whether they were scaled before; for RGNN-Ret, which adds distances of
+different queries (Eq. 4), and for training, whose threshold r is a length (Eq. 3, 5), scale does matter.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.index.passage_graph import KINDS, EdgeKind, PassageGraph
+from triplebeam.retrieve.scores import min_max
+
+Distances: TypeAlias = NDArray[np.float64]
+Message: TypeAlias = Literal["min", "mean"]
+Distance: TypeAlias = Literal["cosine", "scaled"]
+
+
+def distances_of(scores: NDArray[np.float32], distance: Distance) -> Distances:
+    """A base's scores as distances.
+
+    ``cosine``: 1 - score, the paper's, for scores that are cosines or lie between 0 and 1 already. ``scaled``: 1 - the
+    min-max-scaled score, from 0 (the query's best passage) to 1 (its worst), for scores of any other range, as BM25's.
+    """
+    return 1 - (min_max(scores) if distance == "scaled" else scores).astype(np.float64)
+
+
+class Messages(NamedTuple):
+    """Who sent what to whom at one layer. A receiver of several messages takes their mean, so the minimum is the case
+    of one sender each: the nearest.
+    """
+
+    receivers: NDArray[np.int64]
+    """S_K, in rising order."""
+    senders: NDArray[np.int64]
+    """Of T_K, grouped by receiver and nearest first."""
+    starts: NDArray[np.int64]
+    """Where the group of each receiver begins."""
+
+    def carry(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What each receiver is sent, of anything that has a row a passage: distances, or their derivatives."""
+        sent = values[self.senders]
+        if len(self.senders) == len(self.receivers):
+            return sent
+        counts = np.diff(self.starts, append=len(self.senders))
+        means: NDArray[np.float64] = np.add.reduceat(sent, self.starts, axis=0) / counts.reshape(
+            -1, *[1] * (sent.ndim - 1)
+        )
+        return means
+
+
+class Propagated(NamedTuple):
+    """All layers of one query."""
+
+    hidden: tuple[Distances, ...]
+    """The base's distances, then those behind each layer: one more than there are layers."""
+    messages: tuple[Messages, ...]
+
+    @property
+    def distances(self) -> Distances:
+        """The integrated distances: those behind the last layer."""
+        return self.hidden[-1]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MessagePassing:
+    """A graph of passages, and how distances go along it."""
+
+    graph: PassageGraph
+    relevant: int = 5
+    """K: how many passages send."""
+    message: Message = "min"
+    edges: tuple[EdgeKind, ...] = KINDS
+
+    def messages(self, distances: Distances) -> Messages:
+        """Eq. 1: from the K nearest passages to their neighbours."""
+        senders = nearest(distances, self.relevant)
+        ranks, receivers = self.graph.around(senders, self.edges)
+        # One number a pair, in the order of receivers, then of the senders' ranks; a pair of both kinds is one pair.
+        pairs = np.unique(receivers * len(senders) + ranks)
+        receivers, ranks = np.divmod(pairs, max(len(senders), 1))
+        starts = np.flatnonzero(np.diff(receivers, prepend=-1))
+        if self.message == "min":  # the first of each group has the smallest distance
+            ranks, receivers, starts = ranks[starts], receivers[starts], np.arange(len(starts))
+            return Messages(receivers, senders[ranks], starts)
+        return Messages(receivers[starts], senders[ranks], starts)
+
+    def propagate(self, distances: Distances, alpha: Sequence[float]) -> Propagated:
+        """All layers, one for each α."""
+        hidden, messages = [distances], []
+        for weight in alpha:
+            before = hidden[-1]
+            sent = self.messages(before)
+            after = before.copy()
+            after[sent.receivers] = weight * before[sent.receivers] + (1 - weight) * sent.carry(before)  # Eq. 2
+            hidden.append(after)
+            messages.append(sent)
+        return Propagated(tuple(hidden), tuple(messages))
+
+
+def integrate_steps(current: Distances, previous: Distances | None, beta: float) -> Distances:
+    """Eq. 4: a step's distances mixed with those of all steps before it, which the first step has none of."""
+    return current if previous is None else beta * current + (1 - beta) * previous
+
+
+def nearest(distances: Distances, k: int) -> NDArray[np.int64]:
+    """Rows of the k smallest distances, smallest first, ties by row."""
+    rows = np.arange(len(distances))
+    if 0 < k < len(distances):
+        # Everything as near as the k-th, so that a tie at the border is settled by row.
+        rows = np.flatnonzero(distances <= np.partition(distances, k - 1)[k - 1])
+    return rows[np.argsort(distances[rows], kind="stable")][:k]

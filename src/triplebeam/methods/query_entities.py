@@ -1,0 +1,137 @@
+"""What a query names: three ways to the entities from which HippoRAG starts.
+
+`LLMQueryEntities` asks a model, as the paper does. `GivenQueryEntities` reads what a model said once from a file.
+`VerbatimEntities` needs no model: it looks for the names of the index in the query.
+"""
+
+import gzip
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Protocol
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from triplebeam.errors import BadInputError
+from triplebeam.generate.accounting import note_problem
+from triplebeam.generate.ask import ask
+from triplebeam.generate.language_model import LanguageModel, PromptFailedError
+from triplebeam.generate.prompts import Template, load
+from triplebeam.index.entity_graph import EntityGraph
+from triplebeam.index.terms import query_words, text_words
+from triplebeam.triple import entity_key
+
+
+class QueryEntities(Protocol):
+    """Finds the entities of a query."""
+
+    def entities(self, query: str) -> Sequence[str]:
+        """Their names, each once; none where the query names nothing."""
+        ...
+
+
+class _Names(BaseModel):
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
+    entities: list[str]
+
+
+class _Row(_Names):
+    question: str
+
+
+def _tidy(names: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(name.strip() for name in names if name.strip()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LLMQueryEntities:
+    """A model names them. A reply that cannot be used even after a correction counts as none, and is noted."""
+
+    model: LanguageModel
+    template: Template = field(default_factory=partial(load, "hipporag/query_entities"), repr=False)
+
+    def entities(self, query: str) -> Sequence[str]:
+        """One call; none for a query without words."""
+        if not query.strip():
+            return []
+        try:
+            reply, _ = ask(self.model, self.template.fill(question=query), _Names)
+        except PromptFailedError as problem:
+            note_problem(problem)
+            return []
+        return _tidy(reply.entities)
+
+
+@dataclass(frozen=True)
+class GivenQueryEntities:
+    """Entities from JSON lines, plain or ``.gz``: ``{"id", "question", "entities": [...]}``, found by the question.
+
+    A question that stands there twice has the entities of both rows.
+    """
+
+    path: Path
+
+    def entities(self, query: str) -> Sequence[str]:
+        """What the file says of this question; one that it does not hold is an error."""
+        if query.strip() not in self._by_question:
+            raise BadInputError(
+                f"{self.path} has no entities for the question {query!r}: add a row for it, or let a model find them."
+            )
+        return self._by_question[query.strip()]
+
+    @cached_property
+    def _by_question(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for number, line in self._lines():
+            try:
+                row = _Row.model_validate_json(line)
+            except ValidationError as error:
+                raise BadInputError(
+                    f'{self.path}, line {number} is no row of "question" (a text) and "entities" (a list of texts):'
+                    f" {error.errors()[0]['msg']}."
+                ) from None
+            question = row.question.strip()
+            found[question] = _tidy([*found.get(question, []), *row.entities])
+        return found
+
+    def _lines(self) -> Iterator[tuple[int, str]]:
+        opened = gzip.open if self.path.suffix == ".gz" else open
+        try:
+            with opened(self.path, "rt", encoding="utf-8") as file:
+                yield from ((number, line) for number, line in enumerate(file, start=1) if line.strip())
+        except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+            raise BadInputError(f"the entities in {self.path} cannot be read ({error}): name another file.") from error
+
+
+@dataclass(frozen=True)
+class VerbatimEntities:
+    """Entities of the index whose normal form stands in the query's, word for word, the longest first.
+
+    A word belongs to one name only, so that "New York City" is not "New York" as well. Names made of function words
+    alone, such as "who", do not count.
+    """
+
+    graph: EntityGraph
+
+    def entities(self, query: str) -> Sequence[str]:
+        """The names as the index has them; of names of one length, in the order of the query."""
+        words, telling = entity_key(query).split(), frozenset(query_words(query))
+        free, names = [True] * len(words), []
+        for length in range(min(len(words), self._longest), 0, -1):
+            for start in range(len(words) - length + 1):
+                name = self._name(words[start : start + length]) if all(free[start : start + length]) else None
+                if name is not None and telling.intersection(text_words(name)):
+                    free[start : start + length] = [False] * length
+                    names.append(name)
+        return list(dict.fromkeys(names))
+
+    def _name(self, words: Sequence[str]) -> str | None:
+        number = self.graph.numbers.get(" ".join(words))
+        return None if number is None else self.graph.names[number]
+
+    @cached_property
+    def _longest(self) -> int:
+        return max((key.count(" ") + 1 for key in self.graph.numbers), default=0)

@@ -1,0 +1,171 @@
+"""`triplebeam questions`: test questions written from an index's own triples."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from triplebeam.serve.cli.options import AsJson, IndexFolder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from triplebeam.evaluate.synthesize import SyntheticQuestions
+    from triplebeam.generate.language_model import Usage
+    from triplebeam.settings import Settings
+
+_COUNT = 40
+_EXAMPLES = 3
+
+
+def questions(
+    folder: IndexFolder,
+    destination: Annotated[
+        Path, typer.Argument(metavar="OUT.jsonl", help="The file to write; it must not exist.", show_default=False)
+    ],
+    count: Annotated[int, typer.Option(min=1, help="How many questions to write.")] = _COUNT,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed draws other chains.")] = 0,
+    hops: Annotated[
+        list[int] | None,
+        typer.Option(
+            min=2, max=4, help="Hops of a question; give it several times. Default: 2 and 3.", show_default=False
+        ),
+    ] = None,
+    check_shortcuts: Annotated[
+        bool,
+        typer.Option(
+            "--check-shortcuts", help="Drop questions the model answers from one passage: one call more for each."
+        ),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write two- and three-hop questions with gold passages for an index that has none, for `triplebeam bench`.
+
+    The model words chains of the index's triples; at most three chains are tried for each question. Review the file:
+    each line is a question, with the chain it was made from. Correct it or delete it, and set "reviewed" to true.
+
+    Examples:
+
+        triplebeam questions my.index questions.jsonl
+
+        triplebeam questions my.index more.jsonl --count 20 --seed 1 --hops 2 --check-shortcuts
+    """
+    from triplebeam.settings import read_settings
+
+    made = _make(
+        folder,
+        destination,
+        read_settings(),
+        count=count,
+        seed=seed,
+        hops=hops or (2, 3),
+        check_shortcuts=check_shortcuts,
+    )
+    if as_json:
+        typer.echo(json.dumps(_as_json(destination, *made), ensure_ascii=False, indent=2))
+    else:
+        _draw(destination, count, *made)
+
+
+def questions_for(folder: Path, settings: "Settings") -> Path:
+    """The questions beside an index, my.index.questions.jsonl; written first where they are missing."""
+    from triplebeam.assemble import HOW_TO_CONFIGURE
+    from triplebeam.errors import ModelMissingError
+    from triplebeam.serve.cli.display import err
+
+    index = folder.resolve()
+    destination = index.with_name(f"{index.name}.questions.jsonl")
+    if destination.exists():
+        err().print(f"Asking the questions in {destination}.", style="dim", markup=False)
+    elif not settings.model:
+        raise ModelMissingError(
+            "a comparison needs questions: give a file of them (JSON lines of id, question and gold), or let a language"
+            f" model write some: {HOW_TO_CONFIGURE}."
+        )
+    else:
+        _draw(destination, _COUNT, *_make(folder, destination, settings, count=_COUNT), console=err())
+    return destination
+
+
+def _make(
+    folder: Path,
+    destination: Path,
+    settings: "Settings",
+    *,
+    count: int,
+    seed: int = 0,
+    hops: "Sequence[int]" = (2, 3),
+    check_shortcuts: bool = False,
+) -> "tuple[SyntheticQuestions, Usage, float | None]":
+    """Write the file; what is in it, what was used, and its price where that is known."""
+    from triplebeam.assemble.models import make_model
+    from triplebeam.evaluate.synthesize import check_destination, synthesize, write_questions
+    from triplebeam.generate.accounting import account
+    from triplebeam.generate.prices import price
+    from triplebeam.index.opened import Index
+    from triplebeam.serve.cli.display import progress_bars
+
+    index = Index.open(folder)
+    model = make_model(settings)
+    check_destination(destination)
+    with progress_bars() as progress, account() as spent:
+        written = synthesize(
+            index, model, count=count, seed=seed, hops=hops, check_shortcuts=check_shortcuts, progress=progress
+        )
+    write_questions(destination, written.questions)
+    return written, spent.usage, price(spent.usage, model.name, settings.prices)
+
+
+def _as_json(
+    destination: Path, written: "SyntheticQuestions", usage: "Usage", dollars: float | None
+) -> dict[str, object]:
+    from dataclasses import asdict
+
+    return {
+        "file": str(destination),
+        "questions": len(written.questions),
+        "rejected": dict(written.rejected.most_common()),
+        "usage": asdict(usage),
+        "price_usd": dollars,
+    }
+
+
+def _draw(
+    destination: Path,
+    count: int,
+    written: "SyntheticQuestions",
+    usage: "Usage",
+    dollars: float | None,
+    console: "Console | None" = None,
+) -> None:
+    from rich.markup import escape
+
+    from triplebeam.serve.cli.answer_display import usage_line
+    from triplebeam.serve.cli.display import draw_triple, err, out
+
+    console = console or out()
+    for each in written.questions[:_EXAMPLES]:
+        console.print(f"[bold]{escape(each.question.question)}[/bold]  {escape(each.question.answers[0])}")
+        for triple, passage_id in zip(each.chain, each.question.gold, strict=True):
+            console.print("    ", draw_triple(triple), f"  [dim]{escape(passage_id)}[/dim]", sep="")
+    chains = len(written.questions) + written.rejected.total()
+    console.print(f"\n{len(written.questions)} questions from {chains} chains are in {destination}.", markup=False)
+    for reason, number in written.rejected.most_common():
+        console.print(f"[dim]{number:>5} rejected: {escape(reason)}[/dim]")
+    if len(written.questions) < count:
+        err().print(
+            f"{count} were wanted: the index has no more chains, or three were tried for each. Another --seed may give"
+            " others.",
+            style="yellow",
+            markup=False,
+        )
+    cost = "" if dollars is None else f", ${dollars:.4f}"
+    console.print(f"[dim]{usage_line(usage)}{cost}[/dim]")
+    console.print(
+        'Review them before you trust them: correct or delete lines, set "reviewed" to true; then `triplebeam bench`'
+        " with this file.",
+        markup=False,
+    )

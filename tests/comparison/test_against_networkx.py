@@ -1,0 +1,74 @@
+"""Personalised PageRank against networkx, which also sends a walker without a way on back to the reset."""
+
+import networkx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from triplebeam.errors import BadInputError
+from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank
+
+
+def random_weights(seed: int, nodes: int, directed: bool) -> np.ndarray:  # type: ignore[type-arg]
+    """A graph in which some nodes have no way on, or no edge at all."""
+    random = np.random.default_rng(seed)
+    weights = random.random((nodes, nodes)) * (random.random((nodes, nodes)) < 2 / nodes)
+    weights[:, random.random(nodes) < 0.2] = 0
+    return weights if directed else weights + weights.T
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    nodes=st.integers(1, 30),
+    directed=st.booleans(),
+    damping=st.sampled_from([0.1, 0.5, 0.85]),
+    batch=st.integers(1, 3),
+)
+def test_agrees_with_networkx(seed: int, nodes: int, directed: bool, damping: float, batch: int) -> None:
+    weights = random_weights(seed, nodes, directed)
+    random = np.random.default_rng([seed, 1])
+    resets = random.random((nodes, batch)) * (random.random((nodes, batch)) < 0.3)
+    resets[random.integers(nodes)] += 0.5
+    walk = PersonalizedPageRank(weights=csr_array(weights), damping=damping, tolerance=1e-10)
+    found = walk.probabilities(resets)
+    # networkx's adjacency goes from row to column, ours from column to row.
+    graph = networkx.from_numpy_array(weights.T, create_using=networkx.DiGraph)
+    for column in range(batch):
+        expected = networkx.pagerank(
+            graph, alpha=damping, personalization=dict(enumerate(resets[:, column])), tol=1e-12, max_iter=1000
+        )
+        np.testing.assert_allclose(found[:, column], [expected[node] for node in range(nodes)], atol=1e-8)
+        np.testing.assert_allclose(walk.probabilities(resets[:, column]), found[:, column], rtol=1e-12)
+
+
+@pytest.mark.parametrize(("damping", "tolerance"), [(0.5, 1e-3), (0.85, 1e-3), (0.5, 1e-6)])
+def test_the_error_is_within_the_tolerance(damping: float, tolerance: float) -> None:
+    weights = csr_array(random_weights(3, 25, directed=True))
+    reset = np.eye(25)
+    rough, fine = (
+        PersonalizedPageRank(weights=weights, damping=damping, tolerance=wanted).probabilities(reset)
+        for wanted in (tolerance, 1e-12)
+    )
+    assert np.abs(rough - fine).sum(axis=0).max() <= tolerance
+    np.testing.assert_allclose(rough.sum(axis=0), 1)
+
+
+def test_without_damping_the_walker_stays() -> None:
+    walk = PersonalizedPageRank(weights=csr_array(np.ones((2, 2))), damping=0.0)
+    np.testing.assert_array_equal(walk.probabilities(np.array([3.0, 1.0])), [0.75, 0.25])
+
+
+@pytest.mark.parametrize("reset", [[0.0, 0.0], [1.0, -0.5]])
+def test_a_reset_to_nowhere_is_refused(reset: list[float]) -> None:
+    walk = PersonalizedPageRank(weights=csr_array(np.ones((2, 2))))
+    with pytest.raises(ValueError, match="reset vector"):
+        walk.probabilities(np.array(reset))
+
+
+@pytest.mark.parametrize("damping", [-0.1, 1.0])
+def test_damping_has_a_range(damping: float) -> None:
+    with pytest.raises(BadInputError, match="out of range"):
+        PersonalizedPageRank(weights=csr_array(np.ones((2, 2))), damping=damping)

@@ -1,0 +1,107 @@
+"""Entities: synonyms against plain Python, exactly and by cells, and what the triples say of them."""
+
+from collections.abc import Callable
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from triplebeam.errors import BadInputError
+from triplebeam.index import synonyms
+from triplebeam.index.opened import Index
+from triplebeam.index.synonyms import link_synonyms
+from triplebeam.triple import entity_key
+
+
+def clustered(seed: int, entities: int, spread: float = 0.5, dimension: int = 32) -> NDArray[np.float32]:
+    """Unit vectors around a few centres, so that many are near each other."""
+    random = np.random.default_rng(seed)
+    centres = random.standard_normal((max(1, entities // 8), dimension))
+    vectors = centres[random.integers(len(centres), size=entities)] + spread * random.standard_normal(
+        (entities, dimension)
+    )
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
+def literal(names: list[str], vectors: NDArray[np.float32], at_most: int) -> dict[tuple[int, int], float]:
+    long_enough = [number for number, name in enumerate(names) if sum(c.isalnum() for c in name) >= 3]
+    near = {(a, b): float(vectors[a] @ vectors[b]) for a, b in combinations(long_enough, 2)}
+    near = {pair: cosine for pair, cosine in near.items() if cosine >= 0.8}
+    both = near | {(b, a): cosine for (a, b), cosine in near.items()}
+    chosen = set()
+    for entity in long_enough:
+        others = sorted((-cosine, b) for (a, b), cosine in both.items() if a == entity)
+        chosen |= {(entity, b) for _, b in others[:at_most]}
+    return {(a, b): cosine for (a, b), cosine in both.items() if (a, b) in chosen or (b, a) in chosen}
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 1000), entities=st.integers(0, 60), at_most=st.integers(1, 5), short=st.integers(0, 3))
+def test_synonyms_are_all_near_pairs(seed: int, entities: int, at_most: int, short: int) -> None:
+    names = ["a-b" if number < short else f"name {number}" for number in range(entities)]
+    vectors = clustered(seed, entities)
+    links = link_synonyms(names, vectors, at_most=at_most).tocoo()
+    found = dict(zip(zip(links.row.tolist(), links.col.tolist(), strict=True), links.data.tolist(), strict=True))
+    assert found == pytest.approx(literal(names, vectors, at_most), abs=1e-6)
+
+
+@pytest.fixture
+def in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(synonyms, "_BLOCK", 7)
+    monkeypatch.setattr(synonyms, "_MOST_WAITING", 20)
+
+
+@pytest.mark.usefixtures("in_small_pieces")
+def test_pieces_make_the_same_whole() -> None:
+    names, vectors = [f"name {number}" for number in range(50)], clustered(4, 50, spread=0.2)
+    links = link_synonyms(names, vectors, at_most=3)
+    assert {pair: pytest.approx(v, abs=1e-6) for pair, v in literal(names, vectors, 3).items()} == dict(
+        links.todok().items()
+    )
+
+
+def test_cells_find_nearly_all_that_comparing_all_pairs_finds() -> None:
+    entities = 3000
+    names, vectors = [f"name {number}" for number in range(entities)], clustered(1, entities, spread=0.4)
+    told: list[tuple[str, int, int]] = []
+    exact = link_synonyms(names, vectors)
+    cells = link_synonyms(names, vectors, exact_up_to=0, progress=lambda *step: told.append(step))
+    both = exact.multiply(cells > 0)
+    assert both.nnz / exact.nnz >= 0.95
+    assert both.nnz == cells.nnz, "it finds nothing else"
+    np.testing.assert_allclose(both.toarray(), exact.multiply(cells > 0).toarray(), atol=1e-6)
+    assert (cells != cells.T).nnz == 0
+    assert told[-1] == ("link synonyms", entities, entities)
+
+
+@pytest.mark.parametrize("exact_up_to", [0, 10])
+def test_no_entities_have_no_synonyms(exact_up_to: int) -> None:
+    assert link_synonyms([], np.zeros((0, 4), np.float32), exact_up_to=exact_up_to).shape == (0, 0)
+
+
+class TestEntityGraph:
+    def test_incidence_counts_what_the_triples_say(self, world: Index) -> None:
+        graph = world.entities
+        counted = graph.incidence.toarray()
+        for row in range(len(world.passages)):
+            ids = world.triples.triples_of(world.passages.ids([row]))
+            ends = [end for triple in map(world.triples.triple, ids) for end in (triple.subject, triple.object)]
+            keys = [entity_key(end) for end in ends]
+            assert counted[row].tolist() == [keys.count(entity_key(name)) for name in graph.names]
+        np.testing.assert_array_equal(graph.passage_counts, (counted > 0).sum(axis=0))
+
+    def test_weights_count_triples_and_add_synonyms(self, world: Index) -> None:
+        graph = world.entities
+        number: Callable[[str], int] = lambda name: graph.numbers[entity_key(name)]  # noqa: E731
+        weights, plain = graph.weights().toarray(), graph.weights(synonym_threshold=2.0).toarray()
+        np.testing.assert_array_equal(weights, weights.T)
+        np.testing.assert_allclose(weights - plain, graph.synonyms.toarray(), atol=1e-6)
+        assert plain[number("milwaukee"), number("Lake Michigan")] == 1
+        assert plain.sum() == 2 * len(world.triples)
+
+    def test_links_below_those_stored_cannot_be_asked_for(self, world: Index) -> None:
+        with pytest.raises(BadInputError, match=r"0\.7 is below"):
+            world.entities.weights(0.7)

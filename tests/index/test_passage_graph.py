@@ -1,0 +1,128 @@
+"""The graph of passages: its edges against pairs found one by one, its rule for common keywords, its files."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from triplebeam.index.opened import Index
+from triplebeam.index.passage_graph import (
+    KINDS,
+    EdgeKind,
+    Edges,
+    PassageGraph,
+    build_passage_graph,
+    document_labels,
+    triple_keywords,
+)
+from triplebeam.passage import Passage
+
+
+def pairs_of(graph: PassageGraph, kind: EdgeKind) -> list[tuple[int, int]]:
+    ends, others = graph.around(np.arange(len(graph)), [kind])
+    return list(zip(ends.tolist(), others.tolist(), strict=True))
+
+
+def build(documents: list[tuple[str, int]], keywords: list[tuple[int, int]], most: int = 50) -> PassageGraph:
+    pairs = np.array(keywords, np.int64).reshape(-1, 2)
+    return build_passage_graph([d for d, _ in documents], [p for _, p in documents], pairs[:, 0], pairs[:, 1], most)
+
+
+passages = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 5)), min_size=1, max_size=10)
+
+
+@settings(max_examples=100, deadline=None)
+@given(passages, st.data(), st.integers(1, 6))
+def test_edges_are_those_found_pair_by_pair(documents: list[tuple[str, int]], data: st.DataObject, most: int) -> None:
+    n = len(documents)
+    keywords = data.draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, 6)), max_size=30))
+    graph = build(documents, keywords, most)
+
+    holders = {word: {row for row, other in keywords if other == word} for _, word in keywords}
+    shared = {(i, j) for rows in holders.values() if len(rows) <= most for i in rows for j in rows if i != j}
+    assert pairs_of(graph, "keyword") == sorted(shared)
+    follow = set()
+    for document in "abc":
+        inside = sorted((position, row) for row, (name, position) in enumerate(documents) if name == document)
+        follow |= {(a, b) for (_, a), (_, b) in pairwise(inside)}
+    assert pairs_of(graph, "structural") == sorted(follow | {(b, a) for a, b in follow})
+
+
+def test_the_order_of_the_pairs_does_not_matter() -> None:
+    documents = [("a", 0)] * 4
+    pairs = [(0, 5), (1, 5), (2, 5), (2, 7), (3, 7), (2, 7)]
+    one, other = build(documents, pairs), build(documents, pairs[::-1])
+    assert all(np.array_equal(a, b) for kind in KINDS for a, b in zip(one.edges[kind], other.edges[kind], strict=True))
+
+
+def test_a_keyword_of_too_many_passages_makes_no_edges() -> None:
+    documents = [(str(row), 0) for row in range(1000)]
+    everywhere = [(row, 0) for row in range(1000)]
+    graph = build(documents, [*everywhere, (3, 1), (7, 1)])
+    assert pairs_of(graph, "keyword") == [(3, 7), (7, 3)]
+
+
+def test_statistics_are_table_5s() -> None:
+    graph = build([("a", 0), ("a", 1), ("b", 0), ("c", 0)], [(0, 0), (1, 0), (2, 0)])
+    statistics = graph.statistics()
+    assert (statistics.nodes, statistics.edges, statistics.nodes_without_edges) == (4, 3, 1)
+    assert statistics.edges_by_kind == {"structural": 1, "keyword": 3}  # 0-1 is of both kinds
+    assert statistics.edges_per_node == 0.75
+    assert statistics.density == pytest.approx(2 * 3 / (4 * 3))
+
+
+@pytest.mark.parametrize("documents", [[], [("a", 0)], [("a", 0), ("a", 1), ("b", 0)]])
+def test_written_and_opened_it_is_the_same(documents: list[tuple[str, int]], tmp_path: Path) -> None:
+    graph = build(documents, [(0, 0), (2, 0)] if len(documents) > 2 else [])
+    graph.write(tmp_path)
+    opened = PassageGraph.open(tmp_path)
+    assert len(opened) == len(documents)
+    assert opened.statistics() == graph.statistics()
+    assert isinstance(opened.edges["keyword"].neighbours, np.memmap)
+    for kind in KINDS:
+        assert pairs_of(opened, kind) == pairs_of(graph, kind)
+
+
+def test_files_that_do_not_fit_are_noticed(tmp_path: Path) -> None:
+    build([("a", 0), ("a", 1)], []).write(tmp_path)
+    np.save(tmp_path / "passage_graph_structural_neighbours.npy", np.zeros(1, np.int32))
+    with pytest.raises(ValueError, match="structural edges"):
+        PassageGraph.open(tmp_path)
+
+
+def test_no_kinds_is_no_edges() -> None:
+    graph = PassageGraph(
+        structural=Edges(np.array([0, 1, 2]), np.array([1, 0], np.int32)),
+        keyword=Edges(np.zeros(3, np.int64), np.zeros(0, np.int32)),
+    )
+    assert [len(part) for part in graph.around(np.arange(2), [])] == [0, 0]
+
+
+def test_rows_of_one_title_are_one_document_where_they_have_no_other() -> None:
+    labels = document_labels(
+        [
+            Passage("1", "", "Paris", "1"),
+            Passage("2", "", "Paris", "2"),
+            Passage("3", "", "", "3"),
+            Passage("4", "", "", "4"),
+            Passage("5", "", "Paris", "book", 0),
+            Passage("6", "", "Paris", "book", 1),
+        ]
+    )
+    assert labels[0] == labels[1]
+    assert labels[4] == labels[5]
+    assert len(set(labels)) == 4
+
+
+def test_triples_give_keywords(world: Index) -> None:
+    """The film and its director share him; the actor starred in the film and lived in the city."""
+    folder = world.folder / "generations" / world.manifest.generation
+    pairs = triple_keywords(np.load(folder / "triple_entities.npy"), np.load(folder / "triple_passages.npy"))
+    everyone = [world.passages.at(row) for row in range(len(world.passages))]
+    graph = build_passage_graph(document_labels(everyone), [p.position for p in everyone], *pairs)
+    named = [(everyone[i].id, everyone[j].id) for i, j in pairs_of(graph, "keyword") if i < j]
+    assert named == [("film", "director"), ("film", "actor"), ("actor", "city"), ("city", "lake")]
+    assert pairs_of(graph, "structural") == []
