@@ -79,6 +79,8 @@ class Settings(BaseSettings):
     tokens_per_minute: float | None = Field(None, gt=0)
     completions: Path | None = None
     """Where completions are kept, so that none is paid for twice. Unless set: completions.sqlite in ``home``."""
+    results: Path | None = None
+    """Where results of comparisons are kept, so that none is computed twice. Unless set: runs in ``home``."""
     prices: dict[str, Price] = {}
     """US dollars a million tokens of models, ``{"my-model" = {input = 0.1, output = 0.4}}``, over the package's own."""
 
@@ -92,7 +94,7 @@ class Settings(BaseSettings):
         key = own.api_key or (self.api_key if own.base_url in (None, self.base_url) else None)
         return Endpoint(own.model or self.model, own.base_url or self.base_url, key)
 
-    @field_validator("home", "completions")
+    @field_validator("home", "completions", "results")
     @classmethod
     def _expand_home(cls, path: Path | None) -> Path | None:
         return path.expanduser() if path else None

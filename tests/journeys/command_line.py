@@ -20,7 +20,14 @@ def triplebeam(*arguments: object) -> list[str]:
 
 def environment(home: Path) -> dict[str, str]:
     """Where the models are; no colours, and room to draw."""
-    return {**os.environ, "TRIPLEBEAM_HOME": str(home), "COLUMNS": "200", "NO_COLOR": "1", "PYTHONUTF8": "1"}
+    return {
+        **os.environ,
+        "TRIPLEBEAM_HOME": str(home),
+        "TRIPLEBEAM_RESULTS": "results",
+        "COLUMNS": "200",
+        "NO_COLOR": "1",
+        "PYTHONUTF8": "1",
+    }
 
 
 def runner(folder: Path, home: Path) -> Run:

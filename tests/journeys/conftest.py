@@ -33,6 +33,7 @@ def run(tmp_path: Path, home: Path) -> Run:
 def quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Quick:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TRIPLEBEAM_EMBEDDER", raising=False)
+    monkeypatch.setenv("TRIPLEBEAM_RESULTS", str(tmp_path / "results"))
 
     def run_it(*arguments: object) -> tuple[int, str, str]:
         result = CliRunner().invoke(app, [str(argument) for argument in arguments])

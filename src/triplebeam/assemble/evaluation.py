@@ -92,7 +92,8 @@ class Evaluator:
         return self.seeds if self.seeds and uses_model(method) else [None]
 
     def _run(self, opened: "_Opened", method: str, seed: int | None, questions: Sequence[Question], many: bool) -> Run:
-        path = self.settings.home / "runs" / f"{opened.key(method, seed)}.jsonl"
+        folder = self.settings.results or self.settings.home / "runs"
+        path = folder / f"{opened.key(method, seed)}.jsonl"
         if self.again:
             path.unlink(missing_ok=True)
         results = ask_all(

@@ -19,8 +19,8 @@ from triplebeam.retrieve.retriever import Retriever
 
 #: What is measured: something that finds passages, or something that answers.
 Method: TypeAlias = Retriever | Agent
-#: Passages kept a question: more than any measure looks at.
-DEPTH = 20
+#: Passages asked for and kept: as many as the deepest measure looks at. (A fusion of longer lists is another ranking.)
+DEPTH = 15
 
 
 class CountingEmbedder:

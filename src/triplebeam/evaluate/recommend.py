@@ -17,6 +17,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.evaluate.compare import Difference, holm, paired_difference
 from triplebeam.evaluate.measures import values
 from triplebeam.evaluate.questions import SYNTHETIC
+from triplebeam.evaluate.report.numbers import plural, points
 from triplebeam.evaluate.run import Evaluation, Run
 
 Need: TypeAlias = Literal["yes", "no", "cannot tell"]
@@ -122,8 +123,8 @@ def _gain(measure: str, gain: Difference, plain: Run, graph: Run, tried: int) ->
     p_value = "p < 0.001" if gain.p_value < 0.001 else f"p = {gain.p_value:.3f}"
     adjusted = f", adjusted for the {tried} graph methods tried" if tried > 1 else ""
     return (
-        f"Over {gain.questions} questions {graph.method} found {points(gain.mean)} {measure} against {plain.method}"
-        f" (95 % between {points(gain.low)} and {points(gain.high)}; {p_value}{adjusted})."
+        f"Over {plural(gain.questions, 'question')} {graph.method} found {points(gain.mean)} points {measure} against"
+        f" {plain.method} (95 % between {points(gain.low)} and {points(gain.high)}; {p_value}{adjusted})."
     )
 
 
@@ -151,12 +152,7 @@ def _more_questions(need: Need, gain: Difference, each: NDArray[np.float64]) -> 
     enough = max(ENOUGH_QUESTIONS, math.ceil(((1.96 + 0.84) * spread / WORTHWHILE) ** 2))
     if enough <= gain.questions:
         return []
-    return [f"About {enough} questions would show a gain of {points(WORTHWHILE)}."]
-
-
-def points(share: float) -> str:
-    """A difference in points of a hundred, with its sign."""
-    return f"{100 * share:+.1f} points".replace("-", "−")
+    return [f"About {enough} questions would show a gain of {points(WORTHWHILE)} points."]
 
 
 def _milliseconds(seconds: float) -> str:

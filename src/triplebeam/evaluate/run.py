@@ -63,6 +63,8 @@ class Run:
     """Of the model's samples; None where nothing is sampled."""
     dollars: float | None = None
     """What the calls of all questions cost or, where cached, had cost; None where the model's price is not known."""
+    graph: bool | None = None
+    """Whether it searches a graph; None where that says nothing: agents, the bound ``gold``, other systems' runs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,3 +78,5 @@ class Evaluation:
     """What was compared on: corpus, counts, embedder, model; shown as it is."""
     triples_of_gold: Mapping[str, float] = field(default_factory=dict)
     """Question id to the mean number of triples of its gold passages, where the index has triples."""
+    advice: str = ""
+    """Whether a graph is needed, in words, where that was asked."""

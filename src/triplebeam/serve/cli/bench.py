@@ -43,7 +43,7 @@ def bench(
         list[int] | None,
         typer.Option("--seed", help="Of the model's samples; give it several times.", show_default=False),
     ] = None,
-    k: Annotated[int, typer.Option("-k", min=1, max=20, help="Passages you can use: the recommendation's cut.")] = 5,
+    k: Annotated[int, typer.Option("-k", min=1, max=15, help="Passages you can use: the recommendation's cut.")] = 5,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many questions.")] = None,
     query_entities: Annotated[
         Path | None,

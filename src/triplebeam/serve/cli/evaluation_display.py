@@ -17,12 +17,13 @@ def draw_evaluation(evaluation: "Evaluation") -> None:
     from rich.table import Table
 
     from triplebeam.evaluate.output import summary
+    from triplebeam.evaluate.report.numbers import plural
 
     rows = {run.method: summary(evaluation, run) for run in evaluation.runs}
     measures = [name for name in _SHOWN if any(name in row for row in rows.values())]
     best = {name: max(row[name] or 0 for row in rows.values() if name in row) for name in measures}
     costs = [name for name in _COSTS if any(row[name] for row in rows.values())]
-    title = f"{evaluation.title}: {len(evaluation.questions)} questions"
+    title = f"{evaluation.title}: {plural(len(evaluation.questions), 'question')}"
     table = Table(box=None, title=title, title_justify="left", title_style="dim")
     table.add_column("method", no_wrap=True)
     for name in [*measures, *(_COSTS[cost] for cost in costs)]:

@@ -1,0 +1,96 @@
+"""Comparing methods as a user does: a verdict that may be "no", a file of experiments, and a stop in the middle."""
+
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from journeys.command_line import Run, environment, runner, triplebeam
+from triplebeam.ingest.sentences import sentence_spans
+from triplebeam.testing import toy
+
+pytestmark = pytest.mark.slow
+
+PASSAGES = toy.passages()
+
+
+def lines(rows: list[dict[str, object]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The toy corpus with its questions of several hops, and one question of one hop a passage."""
+    folder = tmp_path_factory.mktemp("comparisons")
+    rows: list[dict[str, object]] = [{"id": p.id, "title": p.title, "text": p.text} for p in PASSAGES]
+    hard: list[dict[str, object]] = [{"id": q.id, "question": q.question, "gold": q.gold} for q in toy.questions()]
+    easy: list[dict[str, object]] = []
+    for passage in PASSAGES:
+        start, end = next(iter(sentence_spans(passage.text)))
+        easy.append({"id": passage.id, "question": f"{passage.title}: {passage.text[start:end]}", "gold": [passage.id]})
+    for name, content in {"corpus": rows, "hard": hard, "easy": easy}.items():
+        (folder / f"{name}.jsonl").write_text(lines(content), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(folder: Path, home: Path) -> Run:
+    run = runner(folder, home)
+    run("index", "my.index", "corpus.jsonl")
+    return run
+
+
+def test_no_graph_is_needed_where_one_passage_answers(run: Run, folder: Path) -> None:
+    done = run("bench", "my.index", "easy.jsonl", "--out", "report")
+    assert "No, you do not need a graph here: use bm25." in done.stdout
+    assert "report/report.html" in done.stderr
+    results = json.loads((folder / "report" / "results.json").read_text(encoding="utf-8"))
+    assert results["methods"]["bm25"]["R@5"] == 1.0
+    assert len(results["results"]["bm25"]) == len(PASSAGES)
+
+
+def test_an_experiment_over_two_sets_of_questions(run: Run, folder: Path) -> None:
+    (folder / "both.toml").write_text(
+        'title = "Both"\nindex = "my.index"\nquestions = "{dataset}.jsonl"\nmethods = ["bm25", "hipporag2"]\n'
+        "[datasets.hard]\n[datasets.easy]\n",
+        encoding="utf-8",
+    )
+    figures = json.loads(run("experiment", "both.toml", "--json").stdout)["datasets"]
+    assert figures["easy"]["bm25"]["R@5"] > figures["hard"]["bm25"]["R@5"]
+    assert figures["hard"]["hipporag2"]["R@10"] > figures["hard"]["bm25"]["R@10"]
+    for name in ("hard/report.html", "hard/report.md", "hard/qrels.txt", "hard/runs/hipporag2.trec", "summary.md"):
+        assert (folder / "both-results" / name).stat().st_size
+    run("experiment", "both.toml", "--dataset", "eazy", code=2)
+
+
+def test_a_comparison_that_is_stopped_goes_on_and_computes_nothing_twice(run: Run, folder: Path, home: Path) -> None:
+    method, kept = "hybrid+naive_ge[scorer=exact]", folder / "stopped"
+    command = triplebeam("bench", "my.index", "easy.jsonl", "-m", method, "--json")
+    variables = {**environment(home), "TRIPLEBEAM_RESULTS": str(kept)}
+    process = subprocess.Popen(command, cwd=folder, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 120
+    while not any(path.stat().st_size for path in kept.glob("*.jsonl")):
+        assert process.poll() is None, "it was done before it could be stopped"
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    (path,) = kept.glob("*.jsonl")
+    before = path.read_text(encoding="utf-8").splitlines()
+    assert 0 < len(before) < len(PASSAGES)
+    subprocess.run(command, cwd=folder, env=variables, check=True, capture_output=True, timeout=120)
+    after = path.read_text(encoding="utf-8").splitlines()
+    assert after[: len(before)] == before
+    assert len({json.loads(line)["question"] for line in after}) == len(after) == len(PASSAGES)
+
+
+def test_late_interaction_needs_its_index_and_then_works(run: Run) -> None:
+    refused = run("bench", "my.index", "hard.jsonl", "-m", "late_interaction", code=2)
+    assert "triplebeam late-index" in refused.stderr
+    run("late-index", "my.index")
+    figures = json.loads(run("bench", "my.index", "hard.jsonl", "-m", "late_interaction", "--json").stdout)
+    assert figures["methods"]["late_interaction"]["R@5"] > 0.3
