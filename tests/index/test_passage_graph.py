@@ -1,5 +1,7 @@
 """The graph of passages: its edges against pairs found one by one, its rule for common keywords, its files."""
 
+import json
+import shutil
 from itertools import pairwise
 from pathlib import Path
 
@@ -7,18 +9,24 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import IndexFormatError
+from triplebeam.index.build import IndexBuilder
 from triplebeam.index.opened import Index
 from triplebeam.index.passage_graph import (
     KINDS,
     EdgeKind,
     Edges,
+    GraphStatistics,
     PassageGraph,
     build_passage_graph,
     document_labels,
     triple_keywords,
 )
-from triplebeam.passage import Passage
+from triplebeam.passage import Document, Passage
+from triplebeam.serve.cli.app import app
 
 
 def pairs_of(graph: PassageGraph, kind: EdgeKind) -> list[tuple[int, int]]:
@@ -126,3 +134,46 @@ def test_triples_give_keywords(world: Index) -> None:
     named = [(everyone[i].id, everyone[j].id) for i, j in pairs_of(graph, "keyword") if i < j]
     assert named == [("film", "director"), ("film", "actor"), ("actor", "city"), ("city", "lake")]
     assert pairs_of(graph, "structural") == []
+    for kind in KINDS:
+        assert pairs_of(world.passage_graph, kind) == pairs_of(graph, kind)
+    assert world.manifest.passage_graph == graph.statistics()
+
+
+def test_the_graph_follows_the_documents(tmp_path: Path, words: Embedder) -> None:
+    builder = IndexBuilder(folder=tmp_path / "index", embedder=words, passage_tokens=4)
+    builder.build([Document(id="a", title="A", text="One two three. Four five six. Seven eight nine.")])
+    assert pairs_of(Index.open(builder.folder).passage_graph, "structural") == [(0, 1), (1, 0), (1, 2), (2, 1)]
+    builder.build([Document(id="a", title="A", text="One two three. Four five six.")])
+    index = Index.open(builder.folder)
+    assert pairs_of(index.passage_graph, "structural") == [(0, 1), (1, 0)]
+    assert index.manifest.passage_graph == GraphStatistics(
+        nodes=2, edges=1, edges_by_kind={"structural": 1, "keyword": 0}, nodes_without_edges=0
+    )
+
+
+def test_a_generation_without_the_graph_opens_and_says_what_to_do(world: Index, tmp_path: Path) -> None:
+    folder = tmp_path / "old.index"
+    shutil.copytree(world.folder, folder)
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    manifest |= {"format": 1, "files": {}}
+    del manifest["passage_graph"]
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    index = Index.open(folder)
+    with pytest.raises(IndexFormatError, match="run `triplebeam index` on the same sources again"):
+        _ = index.passage_graph
+    told = CliRunner().invoke(app, ["status", str(folder)], catch_exceptions=False).stdout
+    assert "none: run `triplebeam index`" in told
+
+
+def test_status_tells_the_measures_of_the_paper(world: Index) -> None:
+    told = CliRunner().invoke(app, ["status", str(world.folder)], catch_exceptions=False).stdout
+    assert "6 nodes, 4 edges (0 structural, 4 keyword), 0.67 a node, density 0.2667, 1 nodes without edges" in told
+    shown = json.loads(CliRunner().invoke(app, ["status", str(world.folder), "--json"], catch_exceptions=False).stdout)
+    assert shown["passage_graph"] == {
+        "nodes": 6,
+        "edges": 4,
+        "edges_by_kind": {"structural": 0, "keyword": 4},
+        "nodes_without_edges": 1,
+        "edges_per_node": pytest.approx(2 / 3),
+        "density": pytest.approx(4 / 15),
+    }

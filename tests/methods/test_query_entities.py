@@ -15,9 +15,9 @@ from triplebeam.methods.query_entities import GivenQueryEntities, LLMQueryEntiti
 
 class TestLLM:
     def test_a_model_names_them(self) -> None:
-        with Scripted(['{"entities": ["Oslo ", 1889, "", "Oslo"]}']) as model:
+        with Scripted(['{"entities": ["Oslo ", 1889, "", null, "Oslo"]}']) as model:
             assert LLMQueryEntities(model=model).entities("Was Oslo there in 1889?") == ["Oslo", "1889"]
-        assert "Was Oslo there in 1889?" in model.prompts[0].user
+        assert model.prompts[0].user == "Question: Was Oslo there in 1889?"
 
     def test_a_query_without_words_is_not_asked(self) -> None:
         assert LLMQueryEntities(model=Scripted([])).entities("  ") == []

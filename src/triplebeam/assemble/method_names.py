@@ -25,10 +25,21 @@ def _yes_or_no(text: str) -> bool:
 
 _WALK: Parameters = {"base_k": int, "width": int, "length": int, "neighbours": int, "diversity": float}
 _EXPANSION: Parameters = {**_WALK, "scorer": str, "shortlist": int}
+_GNN_RET: Parameters = {
+    "relevant": int,
+    "layers": int,
+    "alpha": float,
+    "message": str,
+    "edges": str,
+    "weights": str,
+    "chains": _yes_or_no,
+}
 BASES: Mapping[str, Parameters] = {
     "bm25": {},
     "dense": {},
     "hybrid": {"depth": int, "constant": float},
+    "scaled_hybrid": {},
+    "gnn_ret": _GNN_RET,
     "late_interaction": {"nprobe": int, "candidates": int},
     "hipporag": {"entities": str, "damping": float, "node_specificity": _yes_or_no, "synonym_threshold": float},
     "hipporag2": {
@@ -43,9 +54,9 @@ BASES: Mapping[str, Parameters] = {
     },
     "gold": {},
 }
-EXPANSIONS: Mapping[str, Parameters] = {"naive_ge": _EXPANSION, "sync_ge": _EXPANSION}
+EXPANSIONS: Mapping[str, Parameters] = {"naive_ge": _EXPANSION, "sync_ge": _EXPANSION, "gnn_ret": _GNN_RET}
 #: Bases that walk a graph themselves, and parts that call a language model.
-GRAPH_BASES = ("hipporag", "hipporag2")
+GRAPH_BASES = ("hipporag", "hipporag2", "gnn_ret")
 MODEL_PARTS = ("sync_ge", "hipporag")
 AGENTS: Mapping[str, Parameters] = {
     "gear": {

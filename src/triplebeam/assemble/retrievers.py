@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from triplebeam.assemble.gnn_ret import gnn_ret
 from triplebeam.assemble.method_names import BASES, EXPANSIONS, Part, retriever_parts
 from triplebeam.embed import load_token_encoder
 from triplebeam.errors import BadInputError
@@ -20,6 +21,7 @@ from triplebeam.retrieve.given import GivenRanking
 from triplebeam.retrieve.hybrid import Hybrid
 from triplebeam.retrieve.late_interaction import LateInteraction
 from triplebeam.retrieve.retriever import Retriever
+from triplebeam.retrieve.scaled_hybrid import ScaledHybrid
 
 if TYPE_CHECKING:
     from triplebeam.assemble.collection import Collection
@@ -53,6 +55,11 @@ def base(collection: "Collection", part: Part) -> Retriever:
             return Dense.over_passages(collection.index, collection.embedder)
         case "dense", _:
             return Dense.over_triples(collection.index, collection.embedder)
+        case "scaled_hybrid", _:
+            return _scaled_hybrid(collection)
+        case "gnn_ret", _:  # the paper's
+            below = Dense.over_passages(collection.index, collection.embedder)
+            return gnn_ret(collection, below, values, part.method)
         case "late_interaction", _:
             return _late_interaction(collection, values)
         case "hipporag", _:
@@ -64,6 +71,15 @@ def base(collection: "Collection", part: Part) -> Retriever:
         case _:
             sparse, dense = (base(collection, Part(name, part.over, {}, part.method)) for name in ("bm25", "dense"))
             return Hybrid(sparse, dense, **values)
+
+
+def _scaled_hybrid(collection: "Collection") -> Retriever:
+    index = collection.index
+    return ScaledHybrid(
+        sparse=BM25.over_passages(index),
+        dense=Dense.over_passages(index, collection.embedder),
+        passage_of=index.passages.ids,
+    )
 
 
 def _late_interaction(collection: "Collection", values: dict[str, Any]) -> Retriever:
@@ -108,6 +124,8 @@ def expanded(collection: "Collection", below: Retriever, part: Part) -> Retrieve
     values = part.values(EXPANSIONS, "expansion")
     if part.over != "passages":
         raise BadInputError(f"@{part.over} in {part.method!r} belongs behind a base, not behind {part.name}.")
+    if part.name == "gnn_ret":
+        return gnn_ret(collection, below, values, part.method)
     scorer = _scorer(collection, values.pop("scorer", "cascade"), values)
     if part.name == "sync_ge":
         return SyncGE(base=below, triples=collection.triples, scorer=scorer, reader=reader(collection), **values)

@@ -12,6 +12,7 @@ from triplebeam.generate.language_model import (
     LanguageModel,
     Prompt,
     PromptFailedError,
+    TokenLogProbability,
     Usage,
 )
 from triplebeam.generate.outcomes import Outcome, outcomes_of
@@ -27,6 +28,8 @@ class Parsed(Generic[ReplyType]):
 
     value: ReplyType
     usage: Usage
+    log_probabilities: tuple[TokenLogProbability, ...] | None = None
+    """Those of the reply that was read, where the prompt asked for them and the endpoint gives them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ def _read(outcome: Outcome, reply_type: type[ReplyType]) -> Parsed[ReplyType] | 
     if not isinstance(outcome, Completion):
         return Failed(outcome, Usage())
     try:
-        return Parsed(parse(outcome, reply_type), outcome.usage)
+        return Parsed(parse(outcome, reply_type), outcome.usage, outcome.log_probabilities)
     except UnusableReplyError as error:
         return Failed(error, outcome.usage)
 

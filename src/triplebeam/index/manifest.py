@@ -12,9 +12,10 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from triplebeam.errors import IndexDamagedError, IndexFormatError, IndexMissingError
+from triplebeam.index.passage_graph import GraphStatistics
 from triplebeam.index.space import VectorSpace
 
-#: 2: entities have vectors and synonym links. What format 1 has is read as it was.
+#: 2: entities have vectors and synonym links, passages a graph. What format 1 has is read as it was.
 FORMAT = 2
 MANIFEST = "manifest.json"
 
@@ -32,6 +33,8 @@ class Manifest(BaseModel):
     embedder: VectorSpace
     counts: dict[str, int]
     triples_by_extractor: dict[str, int]
+    passage_graph: GraphStatistics | None = None
+    """None where the generation has no graph of passages."""
     files: dict[str, int]
     """Each file of the generation with its size in bytes: a missing or cut-off file is noticed when the index is
     opened.

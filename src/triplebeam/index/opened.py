@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from triplebeam.errors import IndexDamagedError, IndexFormatError
 from triplebeam.index.entity_graph import EntityGraph
 from triplebeam.index.manifest import Manifest, generation_folder, read_manifest
+from triplebeam.index.passage_graph import PassageGraph
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.terms import TermIndex
 from triplebeam.index.triple_graph import TripleGraph
@@ -36,6 +37,8 @@ class Index:
     triple_extractors: NDArray[np.uint16]
     entity_graph: EntityGraph | None
     """None in an index of format 1; `entities` says what to do about it."""
+    joined_passages: PassageGraph | None
+    """None in an index of format 1; `passage_graph` says what to do about it."""
 
     @classmethod
     def open(cls, folder: Path) -> "Index":
@@ -62,6 +65,9 @@ class Index:
             entity_graph=_piece(generation, lambda: EntityGraph.open(generation, len(passages)))
             if manifest.format >= _FORMAT_WITH_ENTITIES
             else None,
+            joined_passages=_piece(generation, partial(PassageGraph.open, generation))
+            if manifest.passage_graph
+            else None,
         )
 
     @property
@@ -73,6 +79,16 @@ class Index:
                 " `triplebeam index` on the same sources again, which encodes the entities and nothing else."
             )
         return self.entity_graph
+
+    @property
+    def passage_graph(self) -> PassageGraph:
+        """The graph of passages: neighbours in a document, and passages that share an entity."""
+        if self.joined_passages is None:
+            raise IndexFormatError(
+                f"the index at {self.folder} was written before there was a graph of passages: run `triplebeam index`"
+                " on the same sources again; what was extracted and encoded is kept."
+            )
+        return self.joined_passages
 
     def extractor_of(self, triple_id: int) -> str:
         """Which extractor made a triple."""

@@ -17,12 +17,12 @@ together, in the order of the rows.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, computed_field
 
 from triplebeam.passage import Passage
 
@@ -49,21 +49,24 @@ class Edges(NamedTuple):
         return np.repeat(np.arange(len(rows)), counts), self.neighbours[places].astype(np.int64)
 
 
-@dataclass(frozen=True, kw_only=True)
-class GraphStatistics:
-    """What the paper's Table 5 tells of a graph, and the edges by kind."""
+class GraphStatistics(BaseModel):
+    """What the paper's Table 5 tells of a graph, and the edges by kind; a manifest holds it."""
+
+    model_config = ConfigDict(frozen=True)
 
     nodes: int
     edges: int
     """An edge of both kinds counts once."""
-    edges_by_kind: Mapping[str, int]
+    edges_by_kind: dict[EdgeKind, int]
     nodes_without_edges: int
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def edges_per_node(self) -> float:
         """|E| / |V|; a node has twice as many neighbours on average."""
         return self.edges / self.nodes if self.nodes else 0.0
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def density(self) -> float:
         """2|E| / (|V| (|V| - 1))."""

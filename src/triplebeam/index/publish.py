@@ -10,6 +10,7 @@ import numpy as np
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.manifest import Manifest, file_sizes, generation_folder, publish
+from triplebeam.index.passage_graph import GraphStatistics, build_passage_graph, document_labels, triple_keywords
 from triplebeam.index.passages import write_passages
 from triplebeam.index.space import VectorSpace
 from triplebeam.index.store import Store, vector_key
@@ -17,9 +18,10 @@ from triplebeam.index.synonyms import write_synonyms
 from triplebeam.index.terms import write_terms
 from triplebeam.index.triple_graph import write_triple_graph
 from triplebeam.index.vectors import VectorWriter
+from triplebeam.passage import Passage
 from triplebeam.progress import Progress, silent
 
-_STAGES = 7
+_STAGES = 8
 
 
 def publish_generation(folder: Path, store: Store, embedder: Embedder, progress: Progress = silent) -> Manifest:
@@ -27,7 +29,7 @@ def publish_generation(folder: Path, store: Store, embedder: Embedder, progress:
     name = _next_name(folder)
     generation = generation_folder(folder, name)
     generation.mkdir(parents=True)
-    entities = _write(generation, store, embedder, progress)
+    entities, passage_graph = _write(generation, store, embedder, progress)
     manifest = Manifest(
         triplebeam=version("triplebeam"),
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -36,6 +38,7 @@ def publish_generation(folder: Path, store: Store, embedder: Embedder, progress:
         embedder=VectorSpace.of(embedder),
         counts=store.counts() | {"entities": entities},
         triples_by_extractor=store.triples_by_extractor(),
+        passage_graph=passage_graph,
         files=file_sizes(generation),
     )
     publish(folder, manifest)
@@ -43,7 +46,8 @@ def publish_generation(folder: Path, store: Store, embedder: Embedder, progress:
     return manifest
 
 
-def _write(generation: Path, store: Store, embedder: Embedder, progress: Progress) -> int:
+def _write(generation: Path, store: Store, embedder: Embedder, progress: Progress) -> tuple[int, GraphStatistics]:
+    """All files; how many entities there are, and the measure of the passage graph."""
     stages = iter(range(1, _STAGES + 1))
 
     def done() -> None:
@@ -65,6 +69,8 @@ def _write(generation: Path, store: Store, embedder: Embedder, progress: Progres
     extractors = sorted({entry.extractor for entry in stored})
     np.save(generation / "triple_extractors.npy", np.array([extractors.index(e.extractor) for e in stored], np.uint16))
     done()
+    statistics = _write_passage_graph(generation, passages)
+    done()
     texts = [str(triple) for triple in triples]
     write_terms(generation / "triple_terms", texts)
     done()
@@ -73,7 +79,15 @@ def _write(generation: Path, store: Store, embedder: Embedder, progress: Progres
     _write_vectors(generation / "entity_vectors.npy", names, store, embedder)
     write_synonyms(generation, names, progress)
     done()
-    return len(names)
+    return len(names), statistics
+
+
+def _write_passage_graph(generation: Path, passages: Sequence[Passage]) -> GraphStatistics:
+    """Keywords are the entities of the triples, which are written already."""
+    pairs = triple_keywords(np.load(generation / "triple_entities.npy"), np.load(generation / "triple_passages.npy"))
+    graph = build_passage_graph(document_labels(passages), [passage.position for passage in passages], *pairs)
+    graph.write(generation)
+    return graph.statistics()
 
 
 def _write_vectors(path: Path, texts: Sequence[str], store: Store, embedder: Embedder) -> None:

@@ -38,7 +38,7 @@ from triplebeam.methods.question_answering import QuestionAnswerer, conclude
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
-from triplebeam.retrieve.retriever import Retriever
+from triplebeam.retrieve.retriever import Retriever, for_question
 from triplebeam.triple import entity_key
 
 _CONCLUSION = re.compile(r"\bthe answer is\s*:(?P<answer>.*)", re.IGNORECASE | re.DOTALL)
@@ -72,7 +72,7 @@ class IRCoT(Agent):
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """Retrieve and reason in turn."""
-        run = _Run(question, [question])
+        run = _Run(question, [question], for_question(self.retriever))
         while not run.ending:
             step = accounted_step(partial(self._step, run))
             run.steps.append(step)
@@ -81,7 +81,7 @@ class IRCoT(Agent):
 
     def _step(self, run: "_Run") -> Step:
         query, number = run.queries[-1], len(run.steps) + 1
-        ranking = self.retriever.retrieve(query, self.retrieved)
+        ranking = run.retriever.retrieve(query, self.retrieved)
         run.rankings.append(ranking)
         run.collection = reciprocal_rank_fusion(run.rankings).top(self.collected)
         thought = self._next_sentence(run)
@@ -125,6 +125,7 @@ class _Run:
 
     question: str
     queries: list[str]
+    retriever: Retriever
     rankings: list[Ranking] = field(default_factory=list)
     collection: Ranking = field(default_factory=Ranking)
     steps: list[Step] = field(default_factory=list)

@@ -12,13 +12,14 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Protocol
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import note_problem
 from triplebeam.generate.ask import ask
 from triplebeam.generate.language_model import LanguageModel, PromptFailedError
 from triplebeam.generate.prompts import Template, load
+from triplebeam.generate.reply_fields import Text
 from triplebeam.index.entity_graph import EntityGraph
 from triplebeam.index.terms import query_words, text_words
 from triplebeam.triple import entity_key
@@ -33,9 +34,7 @@ class QueryEntities(Protocol):
 
 
 class _Names(BaseModel):
-    model_config = ConfigDict(coerce_numbers_to_str=True)
-
-    entities: list[str]
+    entities: list[Text]
 
 
 class _Row(_Names):

@@ -5,7 +5,7 @@ sentence for people beside the short form.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from pydantic import BaseModel
@@ -61,12 +61,16 @@ def conclude(
     *,
     best: int = 5,
     loop_text: str = "",
+    settled: ReadAnswer | None = None,
     evidence: tuple[Evidence, ...] = (),
 ) -> Answer:
-    """The answer after the last step: read from the best passages, and where they do not say it, the loop's own."""
+    """The answer after the last step: read from the best passages, and where they do not say it, the loop's own.
+
+    An answer that is ``settled`` stands as it is: the passages are not read again.
+    """
     ranking = steps[-1].so_far
     with account() as spent:
-        read = answerer.answer(question, ranking.ids[:best])
+        read = settled or answerer.answer(question, ranking.ids[:best])
     return Answer(
         question=question,
         text=read.text or loop_text,
@@ -89,6 +93,13 @@ def short_answer(model: LanguageModel, prompt: Prompt) -> ReadAnswer:
         note_problem(problem)
         return ReadAnswer()
     return ReadAnswer(reply.answer.strip() if reply.found else "", reply.sentence.strip())
+
+
+def question_first(template: Template) -> Template:
+    """The template with its question also before the passages, which may be long (GNN-Ret, appendix I)."""
+    return replace(
+        template, user=f"Question: $question\n\n{template.user}", version=f"{template.version}+question_first"
+    )
 
 
 def evidence_for(facts: Iterable[Triple], passages: Sequence[Passage]) -> tuple[Evidence, ...]:

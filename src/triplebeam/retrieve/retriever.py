@@ -24,3 +24,17 @@ class ScoringRetriever(Retriever, Protocol):
     def scores(self, query: str) -> NDArray[np.float32]:
         """One score a passage, in the order of the index's rows; the higher the better."""
         ...
+
+
+@runtime_checkable
+class PerQuestion(Protocol):
+    """A retriever that learns from the queries of one question, such as `RecurrentGNNRet`; alone it knows one query."""
+
+    def begin(self) -> Retriever:
+        """A retriever for the steps of one question, which remembers them in the order they come."""
+        ...
+
+
+def for_question(retriever: Retriever) -> Retriever:
+    """What an agent of several steps searches with from its first step to its last."""
+    return retriever.begin() if isinstance(retriever, PerQuestion) else retriever

@@ -15,6 +15,7 @@ from triplebeam.serve.cli.plan import plan
 from triplebeam.serve.cli.questions import questions
 from triplebeam.serve.cli.search import search
 from triplebeam.serve.cli.status import status
+from triplebeam.serve.cli.train import train
 from triplebeam.serve.cli.verify import verify
 
 app = typer.Typer(
@@ -39,6 +40,7 @@ app.command()(bench)
 app.command()(experiment)
 app.command()(questions)
 app.command()(dataset)
+app.command()(train)
 app.command("late-index")(late_index)
 app.add_typer(model, name="model")
 

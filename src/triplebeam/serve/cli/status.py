@@ -1,8 +1,13 @@
 """`triplebeam status`: what is inside an index."""
 
+from typing import TYPE_CHECKING
+
 import typer
 
 from triplebeam.serve.cli.options import AsJson, IndexFolder
+
+if TYPE_CHECKING:
+    from triplebeam.index.passage_graph import GraphStatistics
 
 
 def status(folder: IndexFolder, as_json: AsJson = False) -> None:
@@ -28,6 +33,7 @@ def status(folder: IndexFolder, as_json: AsJson = False) -> None:
         "passages": f"{counts['passages']:,}",
         "triples": f"{counts['triples']:,} ({counts['triples'] / max(1, counts['passages']):.1f} a passage)",
         "entities": f"{counts['entities']:,}",
+        "passage graph": _graph(manifest.passage_graph),
         "extracted by": ", ".join(f"{name}: {n:,}" for name, n in manifest.triples_by_extractor.items()) or "nobody",
         "quarantined": f"{counts['passages_failed']:,} passages failed, {counts['triples_rejected']:,} triples"
         f" put aside, {counts['passages_without_extraction']:,} passages not extracted",
@@ -37,3 +43,14 @@ def status(folder: IndexFolder, as_json: AsJson = False) -> None:
     for name, value in rows.items():
         console.print(f"[dim]{name:>13}[/dim]  ", end="")
         console.print(value, markup=False)
+
+
+def _graph(statistics: "GraphStatistics | None") -> str:
+    """In the measures of GNN-Ret's Table 5, so that a corpus can be held against the paper's."""
+    if statistics is None:
+        return "none: run `triplebeam index` on the same sources again"
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in statistics.edges_by_kind.items())
+    return (
+        f"{statistics.nodes:,} nodes, {statistics.edges:,} edges ({kinds}), {statistics.edges_per_node:.2f} a node,"
+        f" density {statistics.density:.4f}, {statistics.nodes_without_edges:,} nodes without edges"
+    )
