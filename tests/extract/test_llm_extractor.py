@@ -65,6 +65,14 @@ def test_the_name_tells_model_and_prompt() -> None:
     assert extractor.name == f"llm:toy:{load('extract').version}"
 
 
+def test_an_object_with_the_three_parts_is_a_row_and_null_is_no_name() -> None:
+    row = {"object": "Norway", "subject": "Oslo", "predicate": "is the capital of"}
+    with Scripted([reply(row, entities=["Oslo", None])]) as model:
+        [extraction] = LLMExtractor(model).extract([OSLO])
+    assert extraction.triples == (Triple("Oslo", "is the capital of", "Norway"),)
+    assert extraction.entities == ("Oslo",)
+
+
 def test_a_row_that_is_no_triple_is_put_aside_without_the_others() -> None:
     good = ["Kon-Tiki expedition", "left in", 1947]
     rows = [good, ["a", "b"], ["a", None, "c"], ["a", "b", ["c"]], {"subject": "a"}, "text"]

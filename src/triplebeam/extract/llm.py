@@ -5,21 +5,20 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from triplebeam.extract.extractor import Extraction, sort_out
 from triplebeam.extract.triple_row import TripleRow
 from triplebeam.generate.ask import Failed, ask_many
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
+from triplebeam.generate.reply_fields import Text
 from triplebeam.passage import Passage
 
 
 class Entities(BaseModel):
     # What a model names. No docstring: it would travel in the schema.
-    model_config = ConfigDict(coerce_numbers_to_str=True)
-
-    entities: list[str]
+    entities: list[Text]
 
     @property
     def names(self) -> list[str]:

@@ -90,7 +90,7 @@ def index(
     """
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # a file it cannot read is told by name, with the reason
     chosen = extractor or ("llm" if retry_failed else "local")
-    paid = chosen == "llm" and triples is None
+    paid = chosen.startswith("llm") and triples is None
     _check(sources, extractor, triples, retry_failed, budget, paid)
     from triplebeam.assemble import DEFAULT_EMBEDDER, make_embedder, make_extractor
     from triplebeam.generate.accounting import account
@@ -151,7 +151,7 @@ def _check(
     if not retry_failed and not sources:
         raise BadInputError("there is no SOURCE: name files or folders to index, or --retry-failed.")
     if budget is not None and not paid:
-        raise BadInputError("--budget is for --extractor llm alone: the others cost nothing.")
+        raise BadInputError("--budget is for extractors that call a model (llm, llm-two-step): the others cost nothing.")
 
 
 def _budget(limit: float | None, settings: "Settings", bill: "Account") -> "Budget | None":
