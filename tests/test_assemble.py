@@ -14,6 +14,7 @@ from triplebeam.assemble import (
     make_model,
     open_collection,
 )
+from triplebeam.assemble.method_names import AGENTS
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, EmbedderMismatchError, IndexMissingError, ModelMissingError
 from triplebeam.extract.given import GivenTriples
@@ -99,7 +100,20 @@ def test_what_needs_a_model_says_how_to_get_one(world: Index, words: Embedder) -
 
 
 @pytest.mark.parametrize(
-    "method", ["gear", "gear:bm25", "gear[max_steps=2]:hybrid", "gear:hybrid+naive_ge", "auto", "ircot:bm25"]
+    "method",
+    [
+        *AGENTS,
+        "gear:bm25",
+        "gear[max_steps=2]:hybrid",
+        "gear:hybrid+naive_ge",
+        "gear:hipporag2",
+        "ircot:bm25",
+        "ircot:hipporag",
+        "ircot:gnn_ret[beta=0.8]",
+        "read:hipporag2",
+        "rgnn_ret:dense",
+        "chain_of_thought:bm25",
+    ],
 )
 def test_every_agent_has_its_name(world: Index, words: Embedder, method: str) -> None:
     collection = Collection(world, Settings(), words, Scripted([]))

@@ -1,19 +1,27 @@
 """From an experiment to its evaluation and its files, over a small world."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from triplebeam.assemble.evaluation import Evaluator
+from triplebeam.assemble import Collection
+from triplebeam.assemble.evaluation import Evaluator, _Opened
+from triplebeam.assemble.method_names import uses_model
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
+from triplebeam.evaluate.ask_all import CountingEmbedder
 from triplebeam.evaluate.experiment import Experiment
 from triplebeam.evaluate.output import across, file_name, write_evaluation
-from triplebeam.evaluate.run import Evaluation
+from triplebeam.evaluate.questions import Question
+from triplebeam.evaluate.report import markdown_report
+from triplebeam.evaluate.run import Evaluation, QuestionResult, Run
 from triplebeam.evaluate.trec import read_run
 from triplebeam.generate.scripted import Scripted
 from triplebeam.index.opened import Index
+from triplebeam.index.token_vectors.manifest import TokenManifest
+from triplebeam.serve.cli.evaluation_display import draw_evaluation, tell_written
 from triplebeam.settings import Settings
 
 ROWS = [
@@ -137,7 +145,100 @@ def test_a_wrong_name_costs_no_question(
 
 
 def test_gold_is_known_in_an_evaluation_only(world: Index, words: Embedder) -> None:
-    from triplebeam.assemble import Collection
-
     with pytest.raises(BadInputError, match="triplebeam bench"):
         Collection(world, Settings(), words).retriever("gold")
+
+
+def test_the_bound_is_measured_and_is_no_method_to_recommend(
+    world: Index, questions: Path, settings: Settings, words: Embedder
+) -> None:
+    evaluation = evaluated(experiment(world, questions, "gold", "bm25", "hipporag2"), settings, words)
+    assert [result.passage_ids for result in evaluation.runs[0].results] == [("film", "director"), ("lake",)]
+    assert [run.graph for run in evaluation.runs] == [None, False, True]
+
+
+def test_a_seed_is_for_what_is_sampled_and_counts_once(
+    world: Index, questions: Path, settings: Settings, words: Embedder, tmp_path: Path
+) -> None:
+    other = tmp_path / "theirs.trec"
+    other.write_text("death Q0 film 1 0.9 x\nlake Q0 lake 1 0.9 x\n")
+    asked = experiment(world, questions, f"run:{other}", "hipporag[entities=verbatim]", "closed_book")
+    reply = json.dumps({"found": True, "answer": "1963", "sentence": "."})
+    evaluation = evaluated(asked, settings, words, model=Scripted([reply] * 4), seeds=[1, 2, 1])
+    assert [run.method for run in evaluation.runs] == [
+        "theirs (given)",
+        "hipporag[entities=verbatim]",
+        "closed_book (seed 1)",
+        "closed_book (seed 2)",
+    ]
+    assert [run.graph for run in evaluation.runs] == [None, True, None, None]
+
+
+@pytest.mark.parametrize(
+    ("method", "calls"),
+    [
+        ("hybrid+naive_ge", False),
+        ("hybrid+sync_ge", True),
+        ("hipporag", True),
+        ("hipporag[entities=given]", False),
+        ("hipporag2", False),
+        ("hipporag2[filter=llm]", True),
+        ("hipporag2[base=hipporag]", True),
+        ("read:bm25", True),
+    ],
+)
+def test_what_calls_a_model(method: str, calls: bool) -> None:
+    assert uses_model(method) == calls
+
+
+def test_other_token_vectors_or_other_gold_are_measured_anew(
+    world: Index, questions: Path, settings: Settings, words: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def keys(gold: dict[str, tuple[str, ...]], nbits: int) -> list[str]:
+        tokens = TokenManifest.model_construct(nbits=nbits)
+        monkeypatch.setattr("triplebeam.assemble.evaluation.published_tokens", lambda _: tokens)
+        opened = _Opened(Collection(world, settings, words, gold=gold), CountingEmbedder(words))
+        return [opened.key(method, None) for method in ("bm25", "late_interaction", "read:gold")]
+
+    first, more_bits, other_gold = keys({"?": ("film",)}, 2), keys({"?": ("film",)}, 4), keys({"?": ("lake",)}, 2)
+    assert [one == two for one, two in zip(first, more_bits, strict=True)] == [True, False, True]
+    assert [one == two for one, two in zip(first, other_gold, strict=True)] == [True, True, False]
+
+
+def test_a_place_that_cannot_be_written_to_or_read_is_named(
+    world: Index, questions: Path, settings: Settings, words: Embedder, tmp_path: Path
+) -> None:
+    evaluation = evaluated(experiment(world, questions, "bm25"), settings, words)
+    with pytest.raises(BadInputError, match="--out"):
+        write_evaluation(questions, evaluation)
+    gone = experiment(world, questions, "hipporag[entities=given]", query_entities=str(tmp_path / "gone.jsonl"))
+    with pytest.raises(BadInputError, match=r"gone\.jsonl cannot be read"):
+        evaluated(gone, settings, words)
+
+
+def test_verdicts_and_advice_are_in_the_report(
+    world: Index, questions: Path, settings: Settings, words: Embedder
+) -> None:
+    reply = json.dumps({"found": True, "answer": "in 1963", "sentence": "."})
+    model = Scripted([reply, reply, json.dumps({"correct": True}), json.dumps({"correct": False})])
+    evaluation = evaluated(
+        experiment(world, questions, "closed_book", "bm25", judge=True), settings, words, model=model
+    )
+    report = markdown_report(replace(evaluation, advice="Do I need a graph? No."))
+    assert "| Judged |" in report
+    assert "Do I need a graph? No." in report
+
+
+def test_a_table_shows_names_as_they_are_and_says_when_nothing_was_measured(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run = Run(method="hybrid+naive_ge[scorer=exact]", results=[QuestionResult(question_id="1", seconds=1)])
+    draw_evaluation(
+        Evaluation(title="my[bold].index", questions=[Question(id="1", question="?", answers=("a",))], runs=[run])
+    )
+    tell_written([Path("out[red]/report.html")])
+    shown = capsys.readouterr()
+    assert "my[bold].index: 1 question" in shown.out
+    assert "hybrid+naive_ge[scorer=exact]" in shown.out
+    assert "Nothing could be measured" in shown.err
+    assert "out[red]/report.html" in shown.err

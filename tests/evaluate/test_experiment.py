@@ -55,8 +55,8 @@ def test_a_corpus_a_dataset_with_its_values(tmp_path: Path) -> None:
     [
         ('title = "Mine"', "", "no 'title'"),
         ('title = "Mine"', 'tittle = "Mine"\ntitle = "x"', "did you mean 'title'"),
-        ('methods = ["bm25", "hybrid"]', "methods = []", "methods"),
-        ('methods = ["bm25", "hybrid"]', 'methods = "bm25"', "methods"),
+        ('methods = ["bm25", "hybrid"]', "methods = []", "methods is empty"),
+        ('methods = ["bm25", "hybrid"]', 'methods = "bm25"', "methods is not a list"),
         ("title =", "title", "is not TOML"),
         ('index = "my.index"', 'index = "{dataset}.index"', "{dataset}"),
     ],

@@ -56,6 +56,12 @@ def test_what_cannot_be_used_is_refused_with_its_line(tmp_path: Path, rows: list
         read_questions(write(tmp_path / "q.jsonl", *rows))
 
 
+def test_no_id_is_the_line_a_repeated_row_counts_once_and_a_mark_of_byte_order_does_no_harm(tmp_path: Path) -> None:
+    rows = [json.dumps({"id": None, "question": " Who? ", "gold": gold}) for gold in (["film"], ["lake"], ["film"])]
+    (tmp_path / "q.jsonl").write_text("\n".join(rows), encoding="utf-8-sig")
+    assert [(each.id, each.question) for each in read_questions(tmp_path / "q.jsonl")] == [("1", "Who?"), ("2", "Who?")]
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -73,5 +79,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, content:
 
 def test_a_gold_passage_that_is_not_indexed_is_named(world: Index) -> None:
     check_gold([Question(id="q1", question="?", gold=("film", "lake"))], world.passages)
+    with pytest.raises(BadInputError, match=r"'flim' of question 'q1' is not in the index \(did you mean 'film'\?\)"):
+        check_gold([Question(id="q1", question="?", gold=("flim",))], world.passages)
     with pytest.raises(BadInputError, match="'nowhere' of question 'q1'"):
         check_gold([Question(id="q1", question="?", gold=("film", "nowhere"))], world.passages)

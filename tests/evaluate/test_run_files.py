@@ -41,6 +41,17 @@ def test_a_question_is_found_by_its_words_under_the_id_it_has_now(tmp_path: Path
     assert (found.question_id, found.passage_ids) == ("7", ("a", "b c"))
 
 
+def test_the_same_words_with_other_choices_are_another_question(tmp_path: Path) -> None:
+    RunFile(tmp_path / "run.jsonl").keep(Question(id="1", question="Why?", choices=("fear", "hope")), RESULT)
+    assert RunFile(tmp_path / "run.jsonl").get(Question(id="2", question="Why?", choices=("rain", "snow"))) is None
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(BadInputError, match="TRIPLEBEAM_RESULTS"):
+        RunFile(tmp_path / "file" / "run.jsonl").keep(FIRST, RESULT)
+
+
 def test_a_line_cut_short_by_a_kill_is_dropped_and_the_file_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     RunFile(path).keep(FIRST, RESULT)
@@ -71,6 +82,9 @@ def test_a_trec_run_is_read_back_in_order(tmp_path: Path) -> None:
     write_run(tmp_path / "run.trec", "my method", results)
     run = read_run(tmp_path / "run.trec")
     assert run == {"1": ("a", "b_c"), "q_2": many}
+    ours = in_run(FIRST, run)
+    assert ours is not None
+    assert ours.passage_ids == ("a", "b c")  # or the gold passage would count as missed
     found = in_run(SECOND, run)
     assert found is not None
     assert found.passage_ids == many

@@ -1,5 +1,6 @@
 """The experiment files that come with the project can be read, and every method in them is one."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from triplebeam.assemble.evaluation import GIVEN_RUN
 from triplebeam.assemble.method_names import check_method
 from triplebeam.evaluate.experiment import read_experiment
+from triplebeam.serve.cli.experiment import experiment
 
 FILES = sorted((Path(__file__).parents[2] / "experiments").glob("*.toml"))
 
@@ -19,6 +21,11 @@ def test_every_method_has_a_name_that_can_be_read(path: Path, monkeypatch: pytes
         for method in corpus.methods:
             if not method.startswith(GIVEN_RUN):
                 check_method(method)
+
+
+def test_the_help_names_one_that_is_there() -> None:
+    (named,) = re.findall(r"experiments/(\S+)", experiment.__doc__ or "")
+    assert named in [path.name for path in FILES]
 
 
 def test_there_are_some() -> None:

@@ -11,6 +11,7 @@ GIVEN: Retriever = GivenRanking({"Who?": ["z", "a", "m"], "Nobody?": []})
 
 def test_the_order_given_is_kept() -> None:
     assert GIVEN.retrieve("Who?").ids == ["z", "a", "m"]
+    assert GIVEN.retrieve(" Who? ") == GIVEN.retrieve("Who?")
     assert GIVEN.retrieve("Who?", 2) == GIVEN.retrieve("Who?").top(2)
 
 

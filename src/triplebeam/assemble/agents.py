@@ -1,25 +1,43 @@
 """Agents by name."""
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from triplebeam.answer import Agent
 from triplebeam.assemble.method_names import AGENTS, parse, retriever_parts, split_agent
 from triplebeam.assemble.retrievers import OVER_TRIPLES, base, expanded, make_retriever, reader
 from triplebeam.errors import BadInputError
+from triplebeam.generate.language_model import LanguageModel
+from triplebeam.index.passages import PassageTable
+from triplebeam.methods.chain_of_thought import ChainOfThought
 from triplebeam.methods.climb import Climb
 from triplebeam.methods.closed_book import ClosedBook
+from triplebeam.methods.era_cot import ERACoT
+from triplebeam.methods.flare import FLARE
 from triplebeam.methods.gear import GeAR, PassageLink, Reasoner, SingleStep, SyncGE
+from triplebeam.methods.gnn_ret.agent import RGNNRet
+from triplebeam.methods.gnn_ret.self_critique import SelfCritique
 from triplebeam.methods.ircot import IRCoT
+from triplebeam.methods.iter_retgen import IterRetGen
+from triplebeam.methods.kgp import KGP
 from triplebeam.methods.question_answering import QuestionAnswerer
 from triplebeam.methods.read_once import ReadOnce
+from triplebeam.methods.self_ask import SelfAsk
+from triplebeam.methods.sub_questions import SubAnswerer
+from triplebeam.methods.verify_and_edit import VerifyAndEdit
+from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.retriever import Retriever
 
 if TYPE_CHECKING:
     from triplebeam.assemble.collection import Collection
 
-#: What an agent stands on unless its name says otherwise.
+#: What an agent of GeAR's tables stands on unless its name says otherwise; GNN-Ret's tables have dense, GE-Reasoning's
+#: BM25.
 DEFAULT_BASE = "hybrid"
+_GNN_RET_BASE = "dense"
+_GE_REASONING_BASE = "bm25"
 #: Inside an agent SyncGE takes ten base passages (GeAR, appendix C.2).
 _AGENT_BASE_K = "10"
 
@@ -33,70 +51,169 @@ def make_agent(collection: "Collection", method: str) -> Agent:
             f" known are {', '.join(AGENTS)}."
         )
     values = part.values(AGENTS, "agent")
-    match part.name:
-        case "gear":
-            return _gear(collection, below, values)
-        case "single_step":
-            return _single_step(collection, below, values, method)
-        case "ircot":
-            return _ircot(collection, below, values)
-        case "read":
-            return ReadOnce(
-                retriever=make_retriever(collection, below or DEFAULT_BASE), answerer=_answerer(collection), **values
-            )
-        case "closed_book":
-            return _closed_book(collection, below, method)
-        case _:
-            return Climb(first=_single_step(collection, below, {}, method), then=_gear(collection, below, values))
+    return _MAKERS[part.name](_Ingredients(collection, below, method), values)
 
 
-def _gear(collection: "Collection", below: str, values: dict[str, Any]) -> Agent:
-    part = retriever_parts(below or DEFAULT_BASE, below)[0]
+@dataclass(frozen=True)
+class _Ingredients:
+    """What agents are put together from."""
+
+    collection: "Collection"
+    below: str
+    method: str
+
+    @property
+    def model(self) -> LanguageModel:
+        return self.collection.model
+
+    @property
+    def seed(self) -> int:
+        """Of agents that sample: the settings', else one that never changes."""
+        return self.collection.settings.seed or 0
+
+    @property
+    def passages(self) -> PassageTable:
+        return self.collection.passages
+
+    @property
+    def answerer(self) -> QuestionAnswerer:
+        return QuestionAnswerer(model=self.model, passages=self.passages)
+
+    @property
+    def sub_answerer(self) -> SubAnswerer:
+        return SubAnswerer(model=self.model, passages=self.passages)
+
+    def retriever(self, default: str = DEFAULT_BASE) -> Retriever:
+        return make_retriever(self.collection, self.below or default)
+
+    def synced(self) -> Retriever:
+        """A base alone gets SyncGE, as in GeAR's paper; a name with ``+`` is taken as it is."""
+        if "+" in self.below:
+            return self.retriever()
+        return expanded(self.collection, self.retriever(), parse(f"sync_ge[base_k={_AGENT_BASE_K}]", self.method))
+
+    def alone(self, name: str) -> None:
+        """Refuse a retriever where nothing is retrieved."""
+        if self.below:
+            raise BadInputError(f"{name} answers without passages: {self.method!r} names a retriever; leave it out.")
+
+
+_Values: TypeAlias = dict[str, Any]
+
+
+def _gear(of: _Ingredients, values: _Values) -> Agent:
+    part = retriever_parts(of.below or DEFAULT_BASE, of.method)[0]
     # Facts are linked by the same base where it can search triples too, else by hybrid.
-    linking = part if part.name in OVER_TRIPLES else parse(DEFAULT_BASE, below)
+    linking = part if part.name in OVER_TRIPLES else parse(DEFAULT_BASE, of.method)
     return GeAR(
-        retriever=_below_agent(collection, below or DEFAULT_BASE),
-        reader=reader(collection),
-        reasoner=Reasoner(model=collection.model),
+        retriever=of.synced(),
+        reader=reader(of.collection),
+        reasoner=Reasoner(model=of.model),
         passage_link=PassageLink(
-            passages=base(collection, replace(linking, over="passages")),
-            triples=base(collection, replace(linking, over="triples")),
+            passages=base(of.collection, replace(linking, over="passages")),
+            triples=base(of.collection, replace(linking, over="triples")),
         ),
-        answerer=_answerer(collection),
-        passages=collection.passages,
+        answerer=of.answerer,
+        passages=of.passages,
         **values,
     )
 
 
-def _single_step(collection: "Collection", below: str, values: dict[str, Any], method: str) -> Agent:
-    retriever = _below_agent(collection, below or DEFAULT_BASE)
+def _single_step(of: _Ingredients, values: _Values) -> Agent:
+    retriever = of.synced()
     if not isinstance(retriever, SyncGE):
-        raise BadInputError(f"single_step reads before it walks: {method!r} needs +sync_ge last, or a base alone.")
-    return SingleStep(retriever=retriever, answerer=_answerer(collection), passages=collection.passages, **values)
+        raise BadInputError(f"single_step reads before it walks: {of.method!r} needs +sync_ge last, or a base alone.")
+    return SingleStep(retriever=retriever, answerer=of.answerer, passages=of.passages, **values)
 
 
-def _ircot(collection: "Collection", below: str, values: dict[str, Any]) -> Agent:
-    return IRCoT(
-        retriever=make_retriever(collection, below or DEFAULT_BASE),
-        model=collection.model,
-        answerer=_answerer(collection),
-        passages=collection.passages,
+def _auto(of: _Ingredients, values: _Values) -> Agent:
+    return Climb(first=_single_step(of, {}), then=_gear(of, values))
+
+
+def _ircot(of: _Ingredients, values: _Values) -> Agent:
+    return IRCoT(retriever=of.retriever(), model=of.model, answerer=of.answerer, passages=of.passages, **values)
+
+
+def _read(of: _Ingredients, values: _Values) -> Agent:
+    return ReadOnce(retriever=of.retriever(), answerer=of.answerer, **values)
+
+
+def _closed_book(of: _Ingredients, values: _Values) -> Agent:
+    of.alone("closed_book")
+    return ClosedBook(model=of.model, **values)
+
+
+def _rgnn_ret(of: _Ingredients, values: _Values) -> Agent:
+    return RGNNRet(
+        retriever=of.retriever("gnn_ret[beta=0.9]"),
+        critique=SelfCritique(model=of.model),
+        sub_answerer=of.sub_answerer,
+        answerer=of.answerer,
+        passages=of.passages,
         **values,
     )
 
 
-def _closed_book(collection: "Collection", below: str, method: str) -> Agent:
-    if below:
-        raise BadInputError(f"closed_book answers without passages: {method!r} names a retriever; leave it out.")
-    return ClosedBook(model=collection.model)
+def _self_ask(of: _Ingredients, values: _Values) -> Agent:
+    retriever = of.retriever(_GNN_RET_BASE)
+    return SelfAsk(retriever=retriever, model=of.model, sub_answerer=of.sub_answerer, answerer=of.answerer, **values)
 
 
-def _answerer(collection: "Collection") -> QuestionAnswerer:
-    return QuestionAnswerer(model=collection.model, passages=collection.passages)
+def _iter_retgen(of: _Ingredients, values: _Values) -> Agent:
+    retriever = of.retriever(_GNN_RET_BASE)
+    return IterRetGen(retriever=retriever, model=of.model, answerer=of.answerer, passages=of.passages, **values)
 
 
-def _below_agent(collection: "Collection", below: str) -> Retriever:
-    """A base alone gets SyncGE, as in the paper; a name with ``+`` is taken as it is."""
-    if "+" in below:
-        return make_retriever(collection, below)
-    return expanded(collection, make_retriever(collection, below), parse(f"sync_ge[base_k={_AGENT_BASE_K}]", below))
+def _kgp(of: _Ingredients, values: _Values) -> Agent:
+    return KGP(
+        retriever=of.retriever(_GNN_RET_BASE),
+        similarity=Dense.over_passages(of.collection.index, of.collection.embedder),
+        graph=of.collection.index.passage_graph,
+        passages=of.passages,
+        model=of.model,
+        answerer=of.answerer,
+        **values,
+    )
+
+
+def _chain_of_thought(of: _Ingredients, values: _Values, **fixed: object) -> Agent:
+    """Alone, or with one retrieval where a retriever is named."""
+    values = {"seed": of.seed, **fixed, **values}
+    if not of.below:
+        return ChainOfThought(model=of.model, **values)
+    return ChainOfThought(model=of.model, retriever=of.retriever(), passages=of.passages, **values)
+
+
+def _verify_and_edit(of: _Ingredients, values: _Values) -> Agent:
+    retriever = of.retriever(_GE_REASONING_BASE)
+    return VerifyAndEdit(retriever=retriever, model=of.model, passages=of.passages, seed=of.seed, **values)
+
+
+def _flare(of: _Ingredients, values: _Values) -> Agent:
+    retriever = of.retriever(_GE_REASONING_BASE)
+    return FLARE(retriever=retriever, model=of.model, answerer=of.answerer, passages=of.passages, **values)
+
+
+def _era_cot(of: _Ingredients, values: _Values) -> Agent:
+    retriever = of.retriever(_GE_REASONING_BASE)
+    return ERACoT(retriever=retriever, model=of.model, passages=of.passages, seed=of.seed, **values)
+
+
+_MAKERS: Mapping[str, Callable[[_Ingredients, _Values], Agent]] = {
+    "gear": _gear,
+    "single_step": _single_step,
+    "auto": _auto,
+    "ircot": _ircot,
+    "read": _read,
+    "closed_book": _closed_book,
+    "rgnn_ret": _rgnn_ret,
+    "self_ask": _self_ask,
+    "iter_retgen": _iter_retgen,
+    "kgp": _kgp,
+    "chain_of_thought": _chain_of_thought,
+    "zero_plus_few_shot": partial(_chain_of_thought, step_by_step=True),
+    "self_consistency": partial(_chain_of_thought, paths=5, temperature=0.7),
+    "verify_and_edit": _verify_and_edit,
+    "flare": _flare,
+    "era_cot": _era_cot,
+}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from triplebeam.assemble.collection import Collection, open_collection
-from triplebeam.assemble.method_names import is_agent, uses_model
+from triplebeam.assemble.method_names import is_agent, retriever_parts, uses_graph, uses_model
 from triplebeam.assemble.models import make_embedder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
@@ -20,6 +20,7 @@ from triplebeam.evaluate.trec import in_run, read_run
 from triplebeam.generate.accounting import account
 from triplebeam.generate.language_model import LanguageModel, Usage
 from triplebeam.generate.prices import price
+from triplebeam.index.token_vectors import published_tokens
 from triplebeam.progress import Progress, silent
 from triplebeam.settings import Settings
 
@@ -65,7 +66,7 @@ class Evaluator:
         ordered = [
             _given_run(method, given[method], questions) if method in given else runs[method, seed]
             for method in corpus.methods
-            for seed in self._seeds_of(method)
+            for seed in ([None] if method in given else self._seeds_of(method))
         ]
         if experiment.judge:
             ordered = [self._judged(opened, run, questions) for run in ordered]
@@ -89,7 +90,7 @@ class Evaluator:
 
     def _seeds_of(self, method: str) -> Sequence[int | None]:
         """Only what calls a model is sampled."""
-        return self.seeds if self.seeds and uses_model(method) else [None]
+        return list(dict.fromkeys(self.seeds)) if self.seeds and uses_model(method) else [None]
 
     def _run(self, opened: "_Opened", method: str, seed: int | None, questions: Sequence[Question], many: bool) -> Run:
         folder = self.settings.results or self.settings.home / "runs"
@@ -105,7 +106,9 @@ class Evaluator:
             progress=self.progress,
         )
         name = f"{method} (seed {seed})" if many else method
-        return Run(method=name, results=results, seed=seed, dollars=self._dollars(results))
+        return Run(
+            method=name, results=results, seed=seed, dollars=self._dollars(results), graph=_searches_graph(method)
+        )
 
     def _judged(self, opened: "_Opened", run: Run, questions: Sequence[Question]) -> Run:
         """With the model's opinion of every answer; what that costs is not the method's cost."""
@@ -140,9 +143,10 @@ class _Opened:
 
     def key(self, method: str, seed: int | None) -> str:
         """Everything a result depends on."""
-        settings, entities = self.collection.settings, self.collection.query_entities
+        settings = self.collection.settings
         return run_key(
             {
+                **self._beside_the_index(method),
                 "method": method,
                 "seed": seed,
                 "index": self.collection.index.manifest.model_dump(mode="json"),
@@ -151,9 +155,33 @@ class _Opened:
                 "given_model": self.collection.given_model.name if self.collection.given_model else None,
                 "max_tokens": settings.max_tokens,
                 "parameters": settings.parameters,
-                "entities": hashlib.sha256(entities.read_bytes()).hexdigest() if entities else None,
             }
         )
+
+    def _beside_the_index(self, method: str) -> dict[str, object]:
+        """What a method reads that the index does not hold."""
+        collection, read = self.collection, dict[str, object]()
+        if "entities=given" in method and collection.query_entities:
+            read["entities"] = _digest(collection.query_entities)
+        if "late_interaction" in method and (tokens := published_tokens(collection.index.folder)):
+            read["token vectors"] = tokens.model_dump(mode="json")
+        if "gold" in method:
+            read["gold"] = collection.gold
+        return read
+
+
+def _digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise BadInputError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _searches_graph(method: str) -> bool | None:
+    """None for agents, which do more than search, and for the bound ``gold``, which does not search at all."""
+    if is_agent(method) or retriever_parts(method, method)[0].name == "gold":
+        return None
+    return uses_graph(method)
 
 
 def _given(methods: Sequence[str]) -> list[str]:
@@ -168,8 +196,8 @@ def _given_run(method: str, run: Mapping[str, tuple[str, ...]], questions: Seque
 
 def _facts(opened: _Opened, corpus: Corpus, experiment: Experiment, asked: int, everyone: int) -> dict[str, str]:
     collection = opened.collection
-    counts = collection.index.manifest.counts
-    extractors = ", ".join(f"{count:,} by {name}" for name, count in _triples_by_extractor(collection).items())
+    counts, by_extractor = collection.index.manifest.counts, collection.index.manifest.triples_by_extractor
+    extractors = ", ".join(f"{count:,} by {name}" for name, count in by_extractor.items())
     given = f" (of {everyone}: those that every given run holds)" if asked < everyone else ""
     facts = {
         "index": str(corpus.index),
@@ -178,13 +206,12 @@ def _facts(opened: _Opened, corpus: Corpus, experiment: Experiment, asked: int, 
         "questions": f"{asked:,}{given}, from {corpus.questions.name}",
         "embedder": collection.index.manifest.embedder.name,
     }
-    if any(map(uses_model, corpus.methods)) and collection.settings.model:
+    if (
+        any(uses_model(method) for method in corpus.methods if not method.startswith(GIVEN_RUN))
+        and collection.settings.model
+    ):
         facts["model"] = collection.settings.model
     return facts
-
-
-def _triples_by_extractor(collection: Collection) -> Mapping[str, int]:
-    return collection.index.manifest.triples_by_extractor
 
 
 def _triples_of_gold(collection: Collection, questions: Sequence[Question]) -> dict[str, float]:

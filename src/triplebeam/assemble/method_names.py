@@ -55,29 +55,34 @@ BASES: Mapping[str, Parameters] = {
     "gold": {},
 }
 EXPANSIONS: Mapping[str, Parameters] = {"naive_ge": _EXPANSION, "sync_ge": _EXPANSION, "gnn_ret": _GNN_RET}
-#: Bases that walk a graph themselves, and parts that call a language model.
+#: Bases that walk a graph themselves.
 GRAPH_BASES = ("hipporag", "hipporag2", "gnn_ret")
-MODEL_PARTS = ("sync_ge", "hipporag")
+_LOOP: Parameters = {"max_steps": int, "retrieved": int, "answered_from": int, "stop_when_stuck": _yes_or_no}
+_PATHS: Parameters = {"retrieved": int, "paths": int, "temperature": float}
 AGENTS: Mapping[str, Parameters] = {
-    "gear": {
-        "max_steps": int,
-        "retrieved": int,
-        "read": int,
-        "linked": int,
-        "answered_from": int,
-        "stop_when_stuck": _yes_or_no,
-    },
+    "gear": {**_LOOP, "read": int, "linked": int},
     "single_step": {"retrieved": int, "answered_from": int},
     "auto": {"max_steps": int},
-    "ircot": {
-        "max_steps": int,
-        "retrieved": int,
-        "collected": int,
-        "answered_from": int,
-        "stop_when_stuck": _yes_or_no,
-    },
+    "ircot": {**_LOOP, "collected": int},
     "read": {"retrieved": int, "answered_from": int},
     "closed_book": {},
+    "rgnn_ret": {**_LOOP, "tokens": int},
+    "self_ask": {**_LOOP, "own_answer": _yes_or_no},
+    "iter_retgen": {**_LOOP, "read": int, "own_answer": _yes_or_no},
+    "kgp": {"max_steps": int, "seeds": int, "branches": int, "collected": int, "answered_from": int},
+    "chain_of_thought": {"retrieved": int},
+    "zero_plus_few_shot": {"retrieved": int},
+    "self_consistency": _PATHS,
+    "verify_and_edit": _PATHS,
+    "flare": {
+        "retrieved": int,
+        "threshold": float,
+        "mask": float,
+        "look_ahead_reads": _yes_or_no,
+        "max_sentences": int,
+        "answered_from": int,
+    },
+    "era_cot": {"retrieved": int, "inferred": int, "threshold": float, "samples": int, "temperature": float},
 }
 
 _PART = re.compile(r"(?P<name>[^@\[\]]+)(@(?P<over>[^\[\]]+))?(\[(?P<parameters>[^\[\]]*)\])?")
@@ -143,7 +148,18 @@ def is_agent(method: str) -> bool:
 
 def uses_model(method: str) -> bool:
     """Does it call a language model for a question?"""
-    return is_agent(method) or any(part.name in MODEL_PARTS for part in retriever_parts(method, method))
+    return is_agent(method) or any(map(_calls_model, retriever_parts(method, method)))
+
+
+def _calls_model(part: Part) -> bool:
+    given = part.parameters
+    match part.name:
+        case "hipporag":
+            return given.get("entities", "llm") == "llm"
+        case "hipporag2":
+            return given.get("filter") == "llm" or ("base" in given and uses_model(given["base"]))
+        case name:
+            return name == "sync_ge"
 
 
 def uses_graph(method: str) -> bool:

@@ -100,7 +100,7 @@ def _query_entities(collection: "Collection", values: dict[str, Any]) -> QueryEn
         case "given":
             raise BadInputError("entities=given needs a file of them: name it with --query-entities.")
         case _:
-            raise BadInputError(f"entities={name}: choose{nearest(name, _ENTITIES)} one of {', '.join(_ENTITIES)}.")
+            raise BadInputError(f"entities={name}{nearest(name, _ENTITIES)}: choose one of {', '.join(_ENTITIES)}.")
 
 
 def _hipporag2(collection: "Collection", values: dict[str, Any]) -> Retriever:

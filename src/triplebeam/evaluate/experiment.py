@@ -101,6 +101,10 @@ def _what_is_wrong(problem: Mapping[str, Any]) -> str:
             return f"the experiment has no {place!r}"
         case "extra_forbidden":
             return f"an experiment has no {place!r}{nearest(place, Experiment.model_fields)}"
+        case "too_short":
+            return f"{place} is empty: name one or more"
+        case "tuple_type":
+            return f"{place} is not a list: write {place} = [...]"
         case _:
             return f"{place}: {problem['msg']}"
 

@@ -7,17 +7,26 @@ from pathlib import Path
 
 import numpy as np
 
+from triplebeam.errors import BadInputError
 from triplebeam.evaluate.measures import applies, values
 from triplebeam.evaluate.report import html_report, markdown_report
+from triplebeam.evaluate.report.scores import MEASURES
 from triplebeam.evaluate.run import Evaluation, Run
 from triplebeam.evaluate.trec import write_judgements, write_run
-
-#: Measured where they apply, in the order they are shown.
-MEASURES = ("R@2", "R@5", "R@10", "R@15", "All@5", "nDCG@10", "MRR", "EM", "F1", "Accuracy", "Judged")
 
 
 def write_evaluation(folder: Path, evaluation: Evaluation) -> list[Path]:
     """Write ``report.html``, ``report.md``, ``results.json``, ``qrels.txt`` and ``runs/METHOD.trec``."""
+    try:
+        return _written(folder, evaluation)
+    except OSError as error:
+        raise BadInputError(
+            f"the report cannot be written to {folder} ({error.strerror}): name another folder with --out; results are"
+            " kept and not computed again."
+        ) from error
+
+
+def _written(folder: Path, evaluation: Evaluation) -> list[Path]:
     (folder / "runs").mkdir(parents=True, exist_ok=True)
     page, text, data = folder / "report.html", folder / "report.md", folder / "results.json"
     page.write_text(html_report(evaluation), encoding="utf-8")
@@ -34,6 +43,7 @@ def as_json(evaluation: Evaluation) -> dict[str, object]:
     return {
         "title": evaluation.title,
         "facts": dict(evaluation.facts),
+        "advice": evaluation.advice,
         "methods": {run.method: summary(evaluation, run) for run in evaluation.runs},
         "questions": [
             {

@@ -9,9 +9,11 @@ from pathlib import Path
 
 from triplebeam.errors import BadInputError
 from triplebeam.index.passages import PassageTable
+from triplebeam.names import nearest
 
 #: The type of questions that were written from an index's triples.
 SYNTHETIC = "synthetic"
+_MOST_SEARCHED = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +43,8 @@ def read_questions(path: Path) -> list[Question]:
     """Questions from JSON lines, plain or gzipped: ``id``, ``question``, ``gold``, and where there are any ``answers``,
     ``hops``, ``type``, ``choices``.
 
-    A row that says it is the ``duplicate_of`` another is left out, so that a repeated question counts once.
+    A repeated question counts once: a row is left out that says it is the ``duplicate_of`` another, or that has the
+    words, the gold passages and the choices of an earlier one.
     """
     rows = [(line, row) for line, row in _rows(path) if not row.get("duplicate_of")]
     questions = [_question(path, line, row) for line, row in rows]
@@ -53,10 +56,14 @@ def read_questions(path: Path) -> list[Question]:
     for (line, _), question in zip(rows, questions, strict=True):
         if question.id in seen:
             raise BadInputError(
-                f"{path}, line {line}: the id {question.id!r} stands in line {seen[question.id]} already."
+                f"{path}, line {line}: the id {question.id!r} stands in line {seen[question.id]} already: give each"
+                " question an id of its own, or leave ids out."
             )
         seen[question.id] = line
-    return questions
+    distinct: dict[object, Question] = {}
+    for question in questions:
+        distinct.setdefault((question.question, frozenset(question.gold), question.choices), question)
+    return list(distinct.values())
 
 
 def check_gold(questions: Sequence[Question], passages: PassageTable) -> None:
@@ -65,9 +72,14 @@ def check_gold(questions: Sequence[Question], passages: PassageTable) -> None:
         for passage_id in question.gold:
             if passage_id not in passages:
                 raise BadInputError(
-                    f"the gold passage {passage_id!r} of question {question.id!r} is not in the index:"
-                    " index the corpus these questions were written for."
+                    f"the gold passage {passage_id!r} of question {question.id!r} is not in the index"
+                    f"{_nearest_id(passage_id, passages)}: index the corpus these questions were written for."
                 )
+
+
+def _nearest_id(passage_id: str, passages: PassageTable) -> str:
+    """What was probably meant; an index of millions is not searched for it."""
+    return nearest(passage_id, passages.ids(range(min(len(passages), _MOST_SEARCHED))))
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
@@ -82,7 +94,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
 
 def _object(path: Path, number: int, line: str) -> dict[str, object]:
     try:
-        row = json.loads(line)
+        row = json.loads(line.removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
         raise BadInputError(f"{path}, line {number} is not JSON: {error.msg}.") from None
     if not isinstance(row, dict):
@@ -102,8 +114,8 @@ def _question(path: Path, line: int, row: dict[str, object]) -> Question:
         )
     hops = row.get("hops")
     return Question(
-        id=str(row.get("id", line)),
-        question=text,
+        id=str(line if row.get("id") in (None, "") else row["id"]),
+        question=text.strip(),
         gold=gold,
         answers=answers,
         hops=hops if isinstance(hops, int) else None,

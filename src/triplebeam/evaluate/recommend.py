@@ -6,7 +6,7 @@ not say, and how many would is estimated. Of methods that are equally good the f
 """
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -17,7 +17,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.evaluate.compare import Difference, holm, paired_difference
 from triplebeam.evaluate.measures import values
 from triplebeam.evaluate.questions import SYNTHETIC
-from triplebeam.evaluate.report.numbers import plural, points
+from triplebeam.evaluate.report.numbers import milliseconds, plural, points, probability
 from triplebeam.evaluate.run import Evaluation, Run
 
 Need: TypeAlias = Literal["yes", "no", "cannot tell"]
@@ -48,16 +48,20 @@ class Recommendation:
         return " ".join(self.sentences)
 
 
-def recommend(evaluation: Evaluation, graph_methods: Collection[str], k: int = 5) -> Recommendation:
+def can_recommend(evaluation: Evaluation) -> bool:
+    """Whether methods with and without a graph were measured, on questions with gold passages."""
+    return {True, False} <= {run.graph for run in evaluation.runs} and any(each.gold for each in evaluation.questions)
+
+
+def recommend(evaluation: Evaluation, k: int = 5) -> Recommendation:
     """Weigh the methods that only retrieve; agents answer another question, and cost calls."""
     measure = f"R@{k}"
-    runs = [run for run in evaluation.runs if all(result.answer is None for result in run.results)]
-    plain = [run for run in runs if run.method not in graph_methods]
-    graph = [run for run in runs if run.method in graph_methods]
+    plain = [run for run in evaluation.runs if run.graph is False]
+    graph = [run for run in evaluation.runs if run.graph is True]
     if not plain or not graph:
         missing = "a graph" if plain else "no graph"
         raise BadInputError(f"whether a graph is needed cannot be said: no method with {missing} was measured.")
-    found = {run.method: values(measure, evaluation.questions, run.results) for run in runs}
+    found = {run.method: values(measure, evaluation.questions, run.results) for run in [*plain, *graph]}
     best_plain, best_graph = _best(plain, found), _best(graph, found)
     difference = _adjusted(found, best_plain, best_graph, graph)
     need = _need(difference)
@@ -120,18 +124,18 @@ def _verdict(need: Need, use: Run, plain: Run, graph: Run) -> str:
 
 
 def _gain(measure: str, gain: Difference, plain: Run, graph: Run, tried: int) -> str:
-    p_value = "p < 0.001" if gain.p_value < 0.001 else f"p = {gain.p_value:.3f}"
     adjusted = f", adjusted for the {tried} graph methods tried" if tried > 1 else ""
     return (
         f"Over {plural(gain.questions, 'question')} {graph.method} found {points(gain.mean)} points {measure} against"
-        f" {plain.method} (95 % between {points(gain.low)} and {points(gain.high)}; {p_value}{adjusted})."
+        f" {plain.method} (95 % between {points(gain.low)} and {points(gain.high)};"
+        f" {probability(gain.p_value)}{adjusted})."
     )
 
 
 def _cost(plain: Run, graph: Run) -> str:
     before, after = _median_seconds(plain), _median_seconds(graph)
     times = f", {after / before:.1f} times as long" if before > 0 else ""
-    return f"A question takes {_milliseconds(after)} with it and {_milliseconds(before)} without{times}."
+    return f"A question takes {milliseconds(after)} ms with it and {milliseconds(before)} ms without{times}."
 
 
 def _synthetic(evaluation: Evaluation) -> list[str]:
@@ -147,16 +151,14 @@ def _synthetic(evaluation: Evaluation) -> list[str]:
 def _more_questions(need: Need, gain: Difference, each: NDArray[np.float64]) -> list[str]:
     if need != "cannot tell":
         return []
+    if gain.questions < ENOUGH_QUESTIONS:
+        return [f"From fewer than {ENOUGH_QUESTIONS} questions nothing is concluded: ask more."]
     spread = float(np.nanstd(each))
     # The textbook size of a paired comparison: 5 % significance, 80 % power.
-    enough = max(ENOUGH_QUESTIONS, math.ceil(((1.96 + 0.84) * spread / WORTHWHILE) ** 2))
+    enough = math.ceil(((1.96 + 0.84) * spread / WORTHWHILE) ** 2)
     if enough <= gain.questions:
         return []
     return [f"About {enough} questions would show a gain of {points(WORTHWHILE)} points."]
-
-
-def _milliseconds(seconds: float) -> str:
-    return f"{1000 * seconds:.3g} ms"
 
 
 def _median_seconds(run: Run) -> float:

@@ -1,7 +1,7 @@
 """Results on disk, a line each as it comes: a run that was stopped goes on, and nothing is computed twice.
 
 A file belongs to one method over one state of an index by one state of the code (`run_key`), and is found by the
-question's text: another selection of questions finds what earlier ones left.
+question as it is asked: another selection of questions finds what earlier ones left.
 """
 
 import hashlib
@@ -51,15 +51,21 @@ class RunFile:
 
     def get(self, question: Question) -> QuestionResult | None:
         """What is kept for this question, under the id it has now."""
-        row = self._known.get(question.question)
+        row = self._known.get(question.asked)
         return QuestionResult.from_json({**row, "question_id": question.id}) if row else None
 
     def keep(self, question: Question, result: QuestionResult) -> None:
         """Write one result out at once."""
-        row = {"question": question.question, **result.as_json()}
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
+        row = {"question": question.asked, **result.as_json()}
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
+        except OSError as error:
+            raise BadInputError(
+                f"results cannot be kept in {self._path.parent} ({error.strerror}): set TRIPLEBEAM_RESULTS to a folder"
+                " that can be written to."
+            ) from error
 
     def _read(self) -> dict[str, dict[str, object]]:
         if not self._path.exists():

@@ -69,9 +69,12 @@ def _json_row(line: str) -> tuple[str, list[tuple[int, str]]]:
 
 
 def in_run(question: Question, run: Mapping[str, tuple[str, ...]]) -> QuestionResult | None:
-    """What a run holds for a question."""
+    """What a run holds for a question. A gold passage is known, too, by its id as a run is written here."""
     found = run.get(question.id, run.get(_word(question.id)))
-    return QuestionResult(question_id=question.id, passage_ids=found) if found is not None else None
+    if found is None:
+        return None
+    gold = {_word(passage_id): passage_id for passage_id in question.gold}
+    return QuestionResult(question_id=question.id, passage_ids=tuple(gold.get(each, each) for each in found))
 
 
 def _word(text: str) -> str:

@@ -11,8 +11,8 @@ from triplebeam.ranking import Hit, Ranking
 class GivenRanking:
     """Hands out the passages that are given for a question, in the order given.
 
-    It knows its questions alone, word by word. Any other query is an error: an empty list would count as a search that
-    found nothing.
+    It knows its questions alone, word by word; white space around them does not matter. Any other query is an error: an
+    empty list would count as a search that found nothing.
     """
 
     passage_ids: Mapping[str, Sequence[str]] = field(repr=False)
@@ -20,7 +20,7 @@ class GivenRanking:
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """The first k passages given for the question."""
-        given = self.passage_ids.get(query)
+        given = self.passage_ids.get(query) or self.passage_ids.get(query.strip())
         if not given:
             raise BadInputError(
                 f"No passages are given for the question {query!r}: ask one that they are given for, in the same words."

@@ -60,3 +60,5 @@ def _in_short(scores: Scores) -> Iterator[str]:
     for line in comparisons(scores, leading, 0):
         if line.place == best:
             yield f"Against the baseline, {scores.labels[0]}, that is {line.words}."
+    if scores.evaluation.advice:
+        yield scores.evaluation.advice

@@ -12,10 +12,11 @@ from triplebeam.errors import BadInputError
 from triplebeam.evaluate import measures
 from triplebeam.evaluate.run import Evaluation, Run
 
-MEASURES = ("R@2", "R@5", "R@10", "R@15", "All@5", "nDCG@10", "MRR", "EM", "F1", "Accuracy")
+#: Measured where they apply, in the order they are shown.
+MEASURES = ("R@2", "R@5", "R@10", "R@15", "All@5", "nDCG@10", "MRR", "EM", "F1", "Accuracy", "Judged")
 #: The first of these that applies decides which method is best.
 LEADING = ("R@5", "Accuracy", "F1", "EM")
-_OF_ANSWERS = ("EM", "F1", "Accuracy")
+OF_ANSWERS = ("EM", "F1", "Accuracy", "Judged")
 Values = NDArray[np.float64]
 
 
@@ -62,7 +63,7 @@ class Scores:
 
     def _measured(self, measure: str, run: Run) -> Values | None:
         # A method that only answers has no recall: 0 would be unjust.
-        if measure not in _OF_ANSWERS and _only_answers(run):
+        if measure not in OF_ANSWERS and _only_answers(run):
             return None
         values = measures.values(measure, self.evaluation.questions, run.results)
         return None if np.isnan(values).all() else values

@@ -7,7 +7,7 @@ import numpy as np
 from triplebeam.evaluate import compare
 from triplebeam.evaluate.report.document import Cell, Column, Missing, Table
 from triplebeam.evaluate.report.numbers import NOTHING, percent
-from triplebeam.evaluate.report.scores import Scores, Values, without_nan
+from triplebeam.evaluate.report.scores import OF_ANSWERS, Scores, Values, without_nan
 
 _MEANING = {
     "R@": "R@k is the share of the gold passages among the first k",
@@ -15,6 +15,7 @@ _MEANING = {
     "nDCG": "nDCG@10 and MRR reward gold passages that stand early",
     "EM": "EM and F1 compare the answer with the accepted ones, exactly and word by word",
     "Accuracy": "Accuracy is the share of right choices",
+    "Judged": "Judged is the share of answers that a model called right",
 }
 
 
@@ -58,7 +59,7 @@ def method_labels(scores: Scores) -> list[str]:
 def _group(measure: str) -> str:
     if measure.startswith("R@"):
         return "Recall"
-    return "Answers" if measure in ("EM", "F1", "Accuracy") else "Ranking"
+    return "Answers" if measure in OF_ANSWERS else "Ranking"
 
 
 def _interval(values: Values | None) -> str:

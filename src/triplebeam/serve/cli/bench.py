@@ -1,6 +1,7 @@
 """`triplebeam bench`: methods side by side on your questions, and whether you need a graph."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -67,32 +68,29 @@ def bench(
         triplebeam bench my.index questions.jsonl -m hybrid+naive_ge -m gear --seed 0
     """
     from triplebeam.assemble.evaluation import Evaluator
-    from triplebeam.assemble.method_names import uses_graph
-    from triplebeam.evaluate.experiment import Experiment
+    from triplebeam.evaluate.experiment import Corpus, Experiment
     from triplebeam.evaluate.output import write_evaluation
-    from triplebeam.evaluate.recommend import recommend
-    from triplebeam.serve.cli.display import err, progress_bars
-    from triplebeam.serve.cli.evaluation_display import draw_evaluation, draw_recommendation
+    from triplebeam.serve.cli.display import progress_bars
+    from triplebeam.serve.cli.evaluation_display import draw_evaluation, draw_recommendation, tell_written
     from triplebeam.serve.cli.questions import questions_for
     from triplebeam.settings import read_settings
 
     settings = read_settings(embedder=embedder, offline=offline or None)
     methods = tuple(dict.fromkeys(method or _DEFAULT_METHODS))
-    asked = Experiment(
-        title=folder.name,
-        index=str(folder),
-        questions=str(questions or questions_for(folder, settings)),
+    # A user's paths are taken as they are: there is nothing to fill in.
+    corpus = Corpus(
+        name="",
+        index=folder,
+        questions=questions or questions_for(folder, settings),
         methods=methods,
-        query_entities=str(query_entities) if query_entities else None,
+        query_entities=query_entities,
     )
+    asked = Experiment(title=folder.name, index=str(folder), questions=str(corpus.questions), methods=methods)
     with progress_bars() as progress:
         evaluator = Evaluator(settings=settings, seeds=seed or (), limit=limit, again=again, progress=progress)
-        evaluation = evaluator.evaluate(asked, asked.corpora()[0])
-    graph = [name for name in methods if uses_graph(name)]
-    both = {name in graph for name in methods} == {True, False} and any(
-        question.gold for question in evaluation.questions
-    )
-    advice = recommend(evaluation, graph, k) if both else None
+        evaluation = evaluator.evaluate(asked, corpus)
+    advice = _advice(evaluation, k)
+    evaluation = replace(evaluation, advice=f"Do I need a graph? {advice}" if advice else "")
     pages = write_evaluation(output, evaluation) if output else []
     if as_json:
         typer.echo(json.dumps(_as_json(evaluation, advice), indent=2))
@@ -100,8 +98,22 @@ def bench(
         draw_evaluation(evaluation)
         if advice:
             draw_recommendation(advice)
-    if pages:
-        err().print(f"[dim]Written: {', '.join(map(str, pages))}[/dim]")
+    tell_written(pages)
+
+
+def _advice(evaluation: "Evaluation", k: int) -> "Recommendation | None":
+    from triplebeam.evaluate.recommend import can_recommend, recommend
+    from triplebeam.serve.cli.display import err
+
+    if not can_recommend(evaluation):
+        return None
+    if not evaluation.triples_of_gold:
+        err().print(
+            "The index holds no triples, so there is no graph to judge: index again with --extractor local or llm.",
+            style="yellow",
+        )
+        return None
+    return recommend(evaluation, k)
 
 
 def _as_json(evaluation: "Evaluation", advice: "Recommendation | None") -> dict[str, object]:

@@ -1,8 +1,10 @@
 """Drawing an evaluation on a terminal."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from triplebeam.serve.cli.display import out
+from triplebeam.serve.cli.display import err, out
 
 if TYPE_CHECKING:
     from triplebeam.evaluate.recommend import Recommendation
@@ -23,24 +25,40 @@ def draw_evaluation(evaluation: "Evaluation") -> None:
     measures = [name for name in _SHOWN if any(name in row for row in rows.values())]
     best = {name: max(row[name] or 0 for row in rows.values() if name in row) for name in measures}
     costs = [name for name in _COSTS if any(row[name] for row in rows.values())]
-    title = f"{evaluation.title}: {plural(len(evaluation.questions), 'question')}"
+    title = _escaped(f"{evaluation.title}: {plural(len(evaluation.questions), 'question')}")
     table = Table(box=None, title=title, title_justify="left", title_style="dim")
     table.add_column("method", no_wrap=True)
     for name in [*measures, *(_COSTS[cost] for cost in costs)]:
         table.add_column(name, justify="right", no_wrap=True)
     for method, row in rows.items():
         cells = [_measure(row.get(name), best[name]) for name in measures]
-        table.add_row(method.replace("[", "\\["), *cells, *(_cost(name, row[name]) for name in costs))
+        table.add_row(_escaped(method), *cells, *(_cost(name, row[name]) for name in costs))
     out().print(table)
+    if not measures:
+        err().print(
+            "Nothing could be measured: the questions have no gold passages, and these methods do not answer. Add gold"
+            " passages to the questions, or an agent to the methods, such as read:hybrid.",
+            style="yellow",
+        )
 
 
 def draw_recommendation(recommendation: "Recommendation") -> None:
     """The verdict first, then why."""
     verdict, *reasons = recommendation.sentences
     console = out()
-    console.print(f"\n[bold]Do I need a graph?[/bold] {verdict.replace('[', chr(92) + '[')}")
+    console.print(f"\n[bold]Do I need a graph?[/bold] {_escaped(verdict)}")
     for reason in reasons:
-        console.print(f"  {reason.replace('[', chr(92) + '[')}")
+        console.print(f"  {_escaped(reason)}")
+
+
+def tell_written(pages: Sequence[Path]) -> None:
+    """Where the reports are, on stderr."""
+    if pages:
+        err().print(f"Written: {', '.join(map(str, pages))}", style="dim", markup=False)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("[", "\\[")
 
 
 def _measure(value: float | None, best: float) -> str:

@@ -33,15 +33,15 @@ def experiment(
 
     Example:
 
-        triplebeam experiment experiments/gear-table-2-single-step.toml --dataset musique
+        triplebeam experiment experiments/gear-table-2-no-model.toml --dataset musique
     """
     from triplebeam.assemble.evaluation import Evaluator
     from triplebeam.errors import BadInputError
     from triplebeam.evaluate.experiment import read_experiment
     from triplebeam.evaluate.output import across, summary, write_evaluation
     from triplebeam.names import nearest
-    from triplebeam.serve.cli.display import err, progress_bars
-    from triplebeam.serve.cli.evaluation_display import draw_evaluation
+    from triplebeam.serve.cli.display import progress_bars
+    from triplebeam.serve.cli.evaluation_display import draw_evaluation, tell_written
     from triplebeam.settings import read_settings
 
     asked = read_experiment(file)
@@ -61,7 +61,7 @@ def experiment(
         written = write_evaluation(folder / name, done[name])
         if not as_json:
             draw_evaluation(done[name])
-        err().print(f"[dim]Written: {', '.join(map(str, written))}[/dim]")
+        tell_written(written)
     if len(done) > 1:
         table = across(list(done.values()), list(done), ("R@5", "R@10", "R@15"))
         (folder / "summary.md").write_text(f"# {asked.title}\n\n{table}", encoding="utf-8")

@@ -151,7 +151,9 @@ def _check(
     if not retry_failed and not sources:
         raise BadInputError("there is no SOURCE: name files or folders to index, or --retry-failed.")
     if budget is not None and not paid:
-        raise BadInputError("--budget is for extractors that call a model (llm, llm-two-step): the others cost nothing.")
+        raise BadInputError(
+            "--budget is for extractors that call a model (llm, llm-two-step): the others cost nothing."
+        )
 
 
 def _budget(limit: float | None, settings: "Settings", bill: "Account") -> "Budget | None":

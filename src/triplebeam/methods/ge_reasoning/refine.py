@@ -1,0 +1,75 @@
+"""GE-Reasoning, section 3.4: passages are refined to the triplets that bear on a sub-question.
+
+Followed to the letter: triplets are extracted from each passage by itself, then all of them are filtered. The switches
+are the paper's ablation and our option: without ``filtering`` all triplets are kept, with ``triples`` those that the
+index holds of the passages are taken, which saves a call a passage. Ours: triplets are chosen by number, and what
+cannot be used of the replies is noted.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
+
+from pydantic import BaseModel
+
+from triplebeam.extract.extractor import sort_out
+from triplebeam.extract.triple_row import TripleRow
+from triplebeam.generate.accounting import note_problem, remark
+from triplebeam.generate.ask import Failed, ask_many
+from triplebeam.generate.language_model import LanguageModel
+from triplebeam.generate.prompts import Template, load
+from triplebeam.index.triple_store import TripleStore
+from triplebeam.methods.triple_filter import LLMTripleFilter
+from triplebeam.passage import Passages
+from triplebeam.triple import Triple
+
+
+class Fact(NamedTuple):
+    """A triplet, and the passage it was drawn from."""
+
+    triple: Triple
+    passage_id: str
+
+
+class _Reply(BaseModel):
+    triplets: list[TripleRow]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refinement:
+    """KnowledgeRefine of Algorithm 1."""
+
+    model: LanguageModel
+    passages: Passages = field(repr=False)
+    triples: TripleStore | None = field(default=None, repr=False)
+    filtering: bool = True
+    extract_template: Template = field(default_factory=partial(load, "ge_reasoning/extract"), repr=False)
+    filter_template: Template = field(default_factory=partial(load, "ge_reasoning/filter"), repr=False)
+
+    def refine(self, passage_ids: Sequence[str], sub_question: str) -> list[Fact]:
+        """The facts that help with the sub-question, each once; those of the better passage first."""
+        found = self._extracted(passage_ids) if self.triples is None else self._stored(self.triples, passage_ids)
+        facts = list({fact.triple: fact for fact in reversed(list(found))}.values())[::-1]
+        if not facts or not self.filtering:
+            return facts
+        chosen = LLMTripleFilter(model=self.model, template=self.filter_template)
+        return [facts[number] for number in chosen.keep(sub_question, [fact.triple for fact in facts])]
+
+    def _extracted(self, passage_ids: Sequence[str]) -> Iterator[Fact]:
+        prompts = [self.extract_template.fill(passage=self.passages[id_].searchable) for id_ in passage_ids]
+        for id_, reply in zip(passage_ids, ask_many(self.model, prompts, _Reply), strict=True):
+            if isinstance(reply, Failed):
+                if reply.endpoint_gone:
+                    raise reply.error
+                note_problem(reply.error)
+                continue
+            extraction = sort_out(id_, reply.value.triplets)
+            for parts in extraction.rejected:
+                remark(f"a fact that is no triple was passed over: {list(parts)}")
+            yield from (Fact(triple, id_) for triple in extraction.triples)
+
+    def _stored(self, triples: TripleStore, passage_ids: Sequence[str]) -> Iterator[Fact]:
+        stored = triples.triples_of(passage_ids)
+        for number, id_ in zip(stored, triples.passage_of(stored), strict=True):
+            yield Fact(triples.triple(int(number)), id_)

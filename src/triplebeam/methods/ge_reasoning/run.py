@@ -1,0 +1,119 @@
+"""What one question has brought so far, and how a round of it is told."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from triplebeam.answer import Step
+from triplebeam.methods.ge_reasoning.question_graph import QuestionGraph, QuestionTriplet
+from triplebeam.methods.ge_reasoning.refine import Fact
+from triplebeam.methods.ge_reasoning.sub_answer import Pair, SubAnswer
+from triplebeam.methods.prompt_text import numbered_facts
+from triplebeam.ranking import Hit, Ranking
+from triplebeam.retrieve.fuse import reciprocal_rank_fusion
+from triplebeam.retrieve.retriever import Retriever
+from triplebeam.triple import Triple, entity_key
+
+
+class Ask(NamedTuple):
+    """A sub-question and the triplet it is about, which is None without a graph."""
+
+    sub_question: str
+    triplet: QuestionTriplet | None = None
+
+    @property
+    def key(self) -> str:
+        """What attempts are counted by."""
+        return str(self.triplet) if self.triplet else self.sub_question
+
+
+class Knowledge(NamedTuple):
+    """What a search brought: the list, the passages of it that were read, and as a prompt shows it."""
+
+    ranking: Ranking
+    read: tuple[str, ...]
+    facts: tuple[Fact, ...]
+    shown: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A sub-answer that was kept, and what it rests on."""
+
+    ask: Ask
+    answer: SubAnswer
+    knowledge: Knowledge | None
+
+    @property
+    def facts(self) -> list[Fact]:
+        """The facts that the model names, or those that hold its answer; none where it knew without."""
+        given = self.knowledge.facts if self.knowledge else ()
+        used = [given[number - 1] for number in self.answer.used if 1 <= number <= len(given)]
+        said = entity_key(self.answer.answer)
+        return used or [fact for fact in given if said in map(entity_key, fact.triple)]
+
+    @property
+    def rests_on(self) -> Ranking:
+        """The passages of those facts, in their order."""
+        ids = dict.fromkeys(fact.passage_id for fact in self.facts)
+        return Ranking(Hit(passage_id, -rank) for rank, passage_id in enumerate(ids))
+
+
+@dataclass(slots=True)
+class Run:
+    """The state of the loop."""
+
+    question: str
+    retriever: Retriever | None
+    graph: QuestionGraph | None = None
+    findings: list[Finding] = field(default_factory=list)
+    rankings: list[Ranking] = field(default_factory=list)
+    attempts: Counter[str] = field(default_factory=Counter)
+    sub_questions: dict[QuestionTriplet, str] = field(default_factory=dict)
+    searched: dict[str, Knowledge] = field(default_factory=dict)
+    """What a sub-question brought: another attempt at it would bring the same."""
+    rounds: int = 0
+    steps: list[Step] = field(default_factory=list)
+    ending: str = ""
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """The sub-questions and sub-answers that were kept."""
+        return [Pair(found.ask.sub_question, found.answer.sentence, found.answer.answer) for found in self.findings]
+
+    @property
+    def so_far(self) -> Ranking:
+        """All searches' lists, what was read of each, and what each kept answer rests on, fused.
+
+        Only what was read is known to help, so it has a vote of its own.
+        """
+        return reciprocal_rank_fusion([*self.rankings, *(finding.rests_on for finding in self.findings)])
+
+    def keep(self, finding: Finding) -> None:
+        """Line 17: a sub-answer enters the history, and fills its variable everywhere."""
+        self.findings.append(finding)
+        if self.graph and finding.ask.triplet:
+            [variable] = finding.ask.triplet.variables
+            self.graph = self.graph.assign(variable, finding.answer.answer)
+
+
+def told_round(ask: Ask, answer: SubAnswer, *, kept: bool, searched: bool, graph: QuestionGraph | None) -> str:
+    """A round in words: what the variable is now or why it stays open, and the graph as it stands."""
+    name = str(ask.triplet.variables[0]) if ask.triplet else "the sub-question"
+    said = repr(answer.answer) if answer.answer else "no answer"
+    how = f"{answer.confidence}, {'after' if searched else 'without'} retrieval"
+    limit = answer.confidence.thresholds.keep
+    verdict = f"{name} = {answer.answer} ({how})" if kept else f"{name} stays open: {said} ({how}; {limit:g} is needed)"
+    return "\n".join(filter(None, [verdict, answer.sentence, str(graph or "")]))
+
+
+def shown_facts(facts: Sequence[Fact]) -> str:
+    """The facts of a search, a line each."""
+    return numbered_facts([fact.triple for fact in facts])
+
+
+def new_triples(steps: Sequence[Step], knowledge: Knowledge | None) -> tuple[Triple, ...]:
+    """The facts that no earlier step told."""
+    told = {fact for step in steps for fact in step.facts}
+    return tuple(fact.triple for fact in (knowledge.facts if knowledge else ()) if fact.triple not in told)

@@ -1,0 +1,114 @@
+"""GE-Reasoning, Eq. 3: a sub-answer with its rationale, at temperature 0.6, and how sure the model is of it.
+
+Followed to the letter: the model sees the question, the sub-questions and sub-answers that were kept, and what was
+refined from passages where any were retrieved. Line 12 as printed leaves the history out; here it stays, or the model
+would know less after a search than before it. Ours: the reply is JSON, with the rationale as a sentence before the
+answer, and names the facts that it rests on.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Annotated, NamedTuple
+
+from pydantic import BaseModel, BeforeValidator
+
+from triplebeam.generate.accounting import note_problem
+from triplebeam.generate.ask import Failed, Parsed, ask_many
+from triplebeam.generate.language_model import LanguageModel, Prompt
+from triplebeam.generate.prompts import Template, load
+from triplebeam.generate.reply_fields import Text
+from triplebeam.methods.ge_reasoning.confidence import Confidence, Thresholds, agreement, smallest_probability
+
+
+class Pair(NamedTuple):
+    """A sub-question with the sub-answer that was kept: q and r of the paper."""
+
+    question: str
+    sentence: str
+    answer: str
+
+
+def _numbers_in(value: object) -> list[int]:
+    """Whatever numbers a model wrote: a side note in a bad form is not worth a correction."""
+    return [int(digits) for digits in re.findall(r"\b\d{1,6}\b", str(value))]
+
+
+class _Reply(BaseModel):
+    sentence: Text
+    answer: Text
+    used: Annotated[list[int], BeforeValidator(_numbers_in)]
+
+
+@dataclass(frozen=True, slots=True)
+class SubAnswer:
+    """r of the paper: the rationale, the answer alone, the numbers of the facts it rests on, and the confidence."""
+
+    sentence: str
+    answer: str
+    used: tuple[int, ...]
+    confidence: Confidence
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubAnswers:
+    """SubanswerGenerate and Confidence of Algorithm 1."""
+
+    model: LanguageModel
+    by_probability: Thresholds
+    by_agreement: Thresholds
+    samples: int = 5
+    """Samples of one sub-answer where the endpoint gives no log-probabilities."""
+    template: Template = field(default_factory=partial(load, "ge_reasoning/sub_answer"), repr=False)
+
+    def answer(
+        self, question: str, pairs: Sequence[Pair], knowledge: str, sub_question: str, attempt: int
+    ) -> SubAnswer:
+        """One call where there are log-probabilities, else ``samples``. Another attempt brings other samples."""
+        prompt = self.template.fill(
+            question=question, pairs=shown_pairs(pairs), knowledge=knowledge, sub_question=sub_question
+        )
+        prompts = [
+            replace(prompt, sample=attempt * self.samples + number, log_probabilities=True)
+            for number in range(self.samples)
+        ]
+        [first] = self._ask(prompts[:1])
+        if first and first.log_probabilities:
+            probability = smallest_probability(first.log_probabilities, first.value.answer)
+            return _sub_answer(first.value, Confidence(probability, "smallest token probability", self.by_probability))
+        # A reply that could not be used agrees with nothing.
+        nothing = _Reply(sentence="", answer="", used=[])
+        replies = [reply.value if reply else nothing for reply in [first, *self._ask(prompts[1:])]]
+        best, share = agreement([reply.answer for reply in replies])
+        measure = f"agreement of {len(replies)} samples"
+        return _sub_answer(replies[best], Confidence(share, measure, self.by_agreement))
+
+    def _ask(self, prompts: Sequence[Prompt]) -> list[Parsed[_Reply] | None]:
+        """A reply a prompt; None, with a note, where it cannot be used."""
+        replies: list[Parsed[_Reply] | None] = []
+        for reply in ask_many(self.model, prompts, _Reply):
+            if isinstance(reply, Failed):
+                if reply.endpoint_gone:
+                    raise reply.error
+                note_problem(reply.error)
+                replies.append(None)
+            else:
+                replies.append(reply)
+        return replies
+
+
+def _sub_answer(reply: _Reply, confidence: Confidence) -> SubAnswer:
+    sentence, answer = (" ".join(text.split()) for text in (reply.sentence, reply.answer))
+    return SubAnswer(sentence, answer, tuple(dict.fromkeys(reply.used)), confidence)
+
+
+def shown_pairs(pairs: Sequence[Pair]) -> str:
+    """The sub-questions and sub-answers so far, under their numbers."""
+    return (
+        "\n".join(
+            f"({number}) {pair.question}\n{' '.join(filter(None, [pair.sentence, f'Answer: {pair.answer}']))}"
+            for number, pair in enumerate(pairs, 1)
+        )
+        or "(none)"
+    )

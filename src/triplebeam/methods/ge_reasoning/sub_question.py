@@ -1,0 +1,48 @@
+"""GE-Reasoning, Eq. 2: a sub-question from a triplet with one open variable, and, for Table 2, one without a graph.
+
+Followed to the letter: with the graph the model sees the triplet and nothing else. Ours: a reply that cannot be used is
+noted, and the words of the triplet take the sub-question's place.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from pydantic import BaseModel
+
+from triplebeam.generate.accounting import note_problem
+from triplebeam.generate.ask import ask
+from triplebeam.generate.language_model import LanguageModel, Prompt, PromptFailedError
+from triplebeam.generate.prompts import Template, load
+from triplebeam.generate.reply_fields import Text
+from triplebeam.methods.ge_reasoning.question_graph import QuestionTriplet
+from triplebeam.methods.ge_reasoning.sub_answer import Pair, shown_pairs
+
+
+class _Reply(BaseModel):
+    question: Text
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubQuestions:
+    """SubquestionGenerate of Algorithm 1."""
+
+    model: LanguageModel
+    guided: Template = field(default_factory=partial(load, "ge_reasoning/sub_question"), repr=False)
+    unguided: Template = field(default_factory=partial(load, "ge_reasoning/next_sub_question"), repr=False)
+
+    def from_triplet(self, triplet: QuestionTriplet) -> str:
+        """Eq. 2: what fills the triplet's open variable."""
+        return self._asked(self.guided.fill(triplet=str(triplet))) or triplet.words
+
+    def next(self, question: str, pairs: Sequence[Pair]) -> str:
+        """Without graph guidance: what to ask next; empty where nothing is left to ask."""
+        return self._asked(self.unguided.fill(question=question, pairs=shown_pairs(pairs)))
+
+    def _asked(self, prompt: Prompt) -> str:
+        try:
+            reply, _ = ask(self.model, prompt, _Reply)
+        except PromptFailedError as problem:
+            note_problem(problem)
+            return ""
+        return reply.question.strip()

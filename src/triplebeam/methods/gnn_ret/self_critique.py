@@ -1,0 +1,69 @@
+"""RGNN-Ret's three questions to a model (section 3.3 and appendix I.6): what to ask next, whether that is enough, and
+the answer.
+
+Followed to the letter: the next sub-question is asked for with all sub-questions and sub-answers so far; the
+self-critique sees the question and the sub-answers, not the sub-questions, and says whether the question can be
+answered from them. Ours: the prompts' words (appendix I.6 prints those of the critique and of the final answer as
+pictures), which say what is missing before they decide; sub-answers that were not found are not shown to the critique;
+the final answer is given from sub-questions and sub-answers, in at most six words and a sentence for people, and may be
+that there is none. A reply that cannot be used is noted: no sub-question, not enough, no answer.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from pydantic import BaseModel
+
+from triplebeam.generate.accounting import note_problem
+from triplebeam.generate.ask import ask
+from triplebeam.generate.language_model import LanguageModel, PromptFailedError
+from triplebeam.generate.prompts import Template, load
+from triplebeam.generate.reply_fields import Text
+from triplebeam.methods.question_answering import ReadAnswer, short_answer
+from triplebeam.methods.sub_questions import Exchange, numbered_exchanges
+
+
+class _SubQuestion(BaseModel):
+    question: Text
+
+
+class _Critique(BaseModel):
+    missing: Text
+    enough: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelfCritique:
+    """The model that takes a question apart and says when it is done."""
+
+    model: LanguageModel
+    next_template: Template = field(default_factory=partial(load, "gnn_ret/next_question"), repr=False)
+    critique_template: Template = field(default_factory=partial(load, "gnn_ret/critique"), repr=False)
+    final_template: Template = field(default_factory=partial(load, "gnn_ret/final"), repr=False)
+
+    def next_question(self, question: str, exchanges: Sequence[Exchange]) -> str:
+        """The next sub-question; empty where the model gave none."""
+        prompt = self.next_template.fill(question=question, exchanges=numbered_exchanges(exchanges))
+        try:
+            reply, _ = ask(self.model, prompt, _SubQuestion)
+        except PromptFailedError as problem:
+            note_problem(problem)
+            return ""
+        return reply.question.strip()
+
+    def enough(self, question: str, exchanges: Sequence[Exchange]) -> bool:
+        """Can the question be answered from the sub-answers?"""
+        answers = [exchange.answer for exchange in exchanges if exchange.answer]
+        shown = "\n".join(f"{number}. {answer}" for number, answer in enumerate(answers, 1))
+        try:
+            reply, _ = ask(self.model, self.critique_template.fill(question=question, answers=shown), _Critique)
+        except PromptFailedError as problem:
+            note_problem(problem)
+            return False
+        return reply.enough
+
+    def final_answer(self, question: str, exchanges: Sequence[Exchange]) -> ReadAnswer:
+        """The answer that the sub-answers give."""
+        prompt = self.final_template.fill(question=question, exchanges=numbered_exchanges(exchanges))
+        return short_answer(self.model, prompt)

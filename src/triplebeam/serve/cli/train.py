@@ -1,0 +1,167 @@
+"""`triplebeam train`: the few values of GNN-Ret and RGNN-Ret, learned from questions with gold passages."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from triplebeam.assemble.training import Compared, Fold
+    from triplebeam.methods.gnn_ret import TrainingSettings, Weights
+
+_COMPARED: "tuple[Compared, ...]" = ("base", "untrained", "trained")
+
+
+def train(
+    method: Annotated[str, typer.Argument(metavar="METHOD", help="gnn_ret or rgnn_ret.", show_default=False)],
+    folder: IndexFolder,
+    questions: Annotated[
+        Path,
+        typer.Argument(
+            metavar="QUESTIONS",
+            help="JSON lines (.jsonl or .jsonl.gz) of id, question and gold; for rgnn_ret also decomposition.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        Path | None, typer.Option("--out", help="The weights, as JSON. Needed unless --folds.", show_default=False)
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that exists.")] = False,
+    base: Annotated[str, typer.Option(help="What gives the distances: dense, scaled_hybrid or bm25.")] = "dense",
+    layers: Annotated[int, typer.Option(min=1, help="Layers of message passing.")] = 1,
+    relevant: Annotated[int, typer.Option(min=1, help="K: passages that send messages.")] = 5,
+    message: Annotated[str, typer.Option(help="min or mean.")] = "min",
+    edges: Annotated[str, typer.Option(help="both, structural or keyword.")] = "both",
+    gradient: Annotated[str, typer.Option(help="exact, or as printed in the paper, which differs.")] = "exact",
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Learn from the first so many questions.", show_default=False)
+    ] = None,
+    folds: Annotated[
+        int | None,
+        typer.Option(min=2, help="Measure: learn from all folds but one, test on that one.", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+    embedder: EmbedderName = None,
+    offline: Offline = False,
+) -> None:
+    """Learn how much a passage listens to its neighbours (GNN-Ret) and to earlier steps (RGNN-Ret).
+
+    No language model is asked. Twenty questions will do. With --folds nothing is written unless --out is given too.
+
+    Examples:
+
+        triplebeam train gnn_ret my.index questions.jsonl --out weights.json --limit 20
+
+        triplebeam search my.index "…" --method "dense+gnn_ret[weights=weights.json]"
+
+        triplebeam train gnn_ret my.index questions.jsonl --folds 5 --layers 2
+    """
+    from triplebeam.assemble import open_collection
+    from triplebeam.assemble.training import Trainer
+    from triplebeam.methods.gnn_ret import write_weights
+    from triplebeam.serve.cli.display import progress_bars
+    from triplebeam.settings import read_settings
+
+    training = _settings(method, layers, relevant, message, edges, gradient)
+    _check_destination(output, force, folds)
+    settings = read_settings(embedder=embedder, offline=offline or None)
+    with progress_bars() as progress:
+        collection = open_collection(folder, settings=settings, progress=progress)
+        trainer = Trainer(collection=collection, settings=training, base=base, progress=progress)
+        examples = trainer.examples(questions, None if folds else limit)
+        measured = trainer.cross_validate(examples, folds, limit) if folds else []
+        weights = trainer.weights(examples[:limit], questions) if output else None
+    if output and weights:
+        write_weights(output, weights)
+    if as_json:
+        typer.echo(json.dumps(_as_json(output, weights, measured), indent=2))
+        return
+    if measured:
+        _draw_folds(base, measured)
+    if output and weights:
+        _draw_weights(output, weights)
+
+
+def _settings(method: str, layers: int, relevant: int, message: str, edges: str, gradient: str) -> "TrainingSettings":
+    from dataclasses import replace
+
+    from triplebeam.assemble.gnn_ret import EDGES, MESSAGES, choice
+    from triplebeam.assemble.training import GRADIENTS, METHODS
+
+    start = choice("METHOD", method, METHODS)
+    return replace(
+        start,
+        alpha=start.alpha * layers,
+        relevant=relevant,
+        message=choice("--message", message, MESSAGES),
+        edges=choice("--edges", edges, EDGES),
+        gradient=choice("--gradient", gradient, GRADIENTS),
+    )
+
+
+def _check_destination(output: Path | None, force: bool, folds: int | None) -> None:
+    """Better before the training than after it."""
+    from triplebeam.errors import BadInputError
+
+    if output is None:
+        if not folds:
+            raise BadInputError("there is nowhere to put the weights: name a file with --out, or measure with --folds.")
+    elif output.exists() and not force:
+        raise BadInputError(f"{output} exists: name another file, or write over it with --force.")
+    elif not output.parent.is_dir():
+        raise BadInputError(f"{output} cannot be written, since there is no folder {output.parent}: make it first.")
+
+
+def _as_json(output: Path | None, weights: "Weights | None", folds: "Sequence[Fold]") -> dict[str, object]:
+    from dataclasses import asdict
+
+    from triplebeam.assemble.training import DEPTHS, mean_recall
+
+    found: dict[str, object] = {}
+    if output and weights:
+        found |= {"file": str(output), **weights.model_dump(mode="json")}
+    if folds:
+        measures = [f"R@{depth}" for depth in DEPTHS]
+        found["recall"] = {who: dict(zip(measures, mean_recall(folds, who), strict=True)) for who in _COMPARED}
+        found["folds"] = [asdict(fold) for fold in folds]
+    return found
+
+
+def _draw_folds(base: str, folds: "Sequence[Fold]") -> None:
+    from triplebeam.assemble.training import DEPTHS, mean_recall
+    from triplebeam.serve.cli.display import out
+
+    console = out()
+    held = sum(fold.held for fold in folds)
+    console.print(f"Recall on {held:,} questions, each held out of the training it is measured with:", markup=False)
+    console.print(f"{'':>13}" + "".join(f"{f'R@{depth}':>8}" for depth in DEPTHS), style="dim")
+    for who in _COMPARED:
+        recall = "".join(f"{100 * value:>8.1f}" for value in mean_recall(folds, who))
+        console.print(f"{base if who == 'base' else who:>13}{recall}", markup=False)
+    for number, fold in enumerate(folds, start=1):
+        learned = _learned(fold.result.alpha, fold.result.beta)
+        console.print(f"fold {number}: {learned}, {fold.result.ending}", style="dim", markup=False)
+
+
+def _draw_weights(output: Path, weights: "Weights") -> None:
+    from triplebeam.serve.cli.display import out
+
+    console, source = out(), weights.trained_on
+    console.print(
+        f"{weights.method} over {source.base}: {_learned(weights.alpha, weights.beta)} from"
+        f" {source.question_count:,} questions; loss {weights.loss:.4f} after {weights.steps:,} steps:"
+        f" {weights.ending}.",
+        markup=False,
+    )
+    use = f', for --method "{source.base}+gnn_ret[weights={output}]"' if weights.method == "gnn_ret" else ""
+    console.print(f"Written: {output}{use}.", style="dim", markup=False)
+
+
+def _learned(alpha: "Sequence[float]", beta: float | None) -> str:
+    layers = ", ".join(f"{value:.3f}" for value in alpha)
+    return f"alpha {layers}" + ("" if beta is None else f", beta {beta:.3f}")

@@ -1,0 +1,86 @@
+"""`triplebeam train`, and a search with what it learned."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from journeys.command_line import Quick
+
+ROWS = [
+    {"id": "1", "question": "the river elbe flows", "gold": ["elbe", "nile"]},
+    {"id": "2", "question": "the river nile", "gold": ["nile"]},
+    {
+        "id": "3",
+        "question": "north",
+        "gold": ["elbe"],
+        "decomposition": [{"question": "which river?", "answer": "elbe"}, {"question": "#1 flows"}],
+    },
+]
+
+
+@pytest.fixture
+def questions(small_index: Path) -> str:
+    Path("questions.jsonl").write_text("\n".join(map(json.dumps, ROWS)), encoding="utf-8")
+    Path("steps.jsonl").write_text(json.dumps(ROWS[2]), encoding="utf-8")
+    return "questions.jsonl"
+
+
+def test_learn_then_search(quick: Quick, small_index: Path, questions: str) -> None:
+    code, told, _ = quick("train", "gnn_ret", small_index, questions, "--out", "w.json", "--limit", 2, "--layers", 2)
+    assert code == 0
+    assert "gnn_ret over dense: alpha 0." in told
+    assert "from 2 questions" in told
+    assert '--method "dense+gnn_ret[weights=w.json]"' in told
+    learned = json.loads(Path("w.json").read_text(encoding="utf-8"))
+    assert (len(learned["alpha"]), learned["trained_on"]["question_count"]) == (2, 2)
+    assert quick("search", small_index, "river", "--method", "gnn_ret[weights=w.json]", "--explain")[0] == 0
+
+
+def test_the_recurrent_form_as_json(quick: Quick, small_index: Path, questions: str) -> None:
+    _, told, _ = quick("train", "rgnn_ret", small_index, "steps.jsonl", "--out", "w.json", "--json")
+    shown = json.loads(told)
+    assert (shown["method"], shown["file"]) == ("rgnn_ret", "w.json")
+    assert 0 <= shown["beta"] <= 1
+
+
+def test_folds_measure_and_write_nothing(quick: Quick, small_index: Path, questions: str) -> None:
+    _, told, _ = quick("train", "gnn_ret", small_index, questions, "--folds", 3, "--base", "scaled_hybrid")
+    assert "Recall on 3 questions" in told
+    assert [line.split()[0] for line in told.splitlines()[2:5]] == ["scaled_hybrid", "untrained", "trained"]
+    assert told.count("fold ") == 3
+    _, told, _ = quick("train", "gnn_ret", small_index, questions, "--folds", 3, "--json")
+    shown = json.loads(told)
+    assert set(shown) == {"recall", "folds"}
+    assert shown["recall"]["trained"]["R@5"] == 1.0
+    assert not list(Path().glob("w*.json"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["gnn_rt", "--out", "w.json"], "METHOD=gnn_rt (did you mean 'gnn_ret'?): choose one of gnn_ret, rgnn_ret"),
+        (["gnn_ret", "--out", "w.json", "--edges", "all"], "--edges=all: choose one of both, structural, keyword"),
+        (["gnn_ret", "--out", "w.json", "--gradient", "exakt"], "did you mean 'exact'?"),
+        (["gnn_ret", "--out", "w.json", "--message", "max"], "choose one of min, mean"),
+        (["gnn_ret", "--out", "w.json", "--base", "hybrid"], "a score for every passage"),
+        (["gnn_ret"], "name a file with --out, or measure with --folds"),
+        (["gnn_ret", "--out", "questions.jsonl"], "questions.jsonl exists: name another file, or write over it with"),
+        (["gnn_ret", "--out", "no/w.json"], "there is no folder no"),
+        (["rgnn_ret", "--out", "w.json"], "question '1' of questions.jsonl has no decomposition"),
+    ],
+)
+def test_what_cannot_be_is_told(
+    quick: Quick, small_index: Path, questions: str, arguments: list[str], words: str
+) -> None:
+    method, *options = arguments
+    code, _, message = quick("train", method, small_index, questions, *options)
+    assert code == 2
+    assert words in message
+    assert not Path("w.json").exists()
+
+
+def test_a_file_is_written_over_when_asked(quick: Quick, small_index: Path, questions: str) -> None:
+    Path("w.json").write_text("old", encoding="utf-8")
+    assert quick("train", "gnn_ret", small_index, questions, "--out", "w.json", "--force")[0] == 0
+    assert json.loads(Path("w.json").read_text(encoding="utf-8"))["method"] == "gnn_ret"

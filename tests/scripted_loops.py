@@ -1,0 +1,57 @@
+"""What the tests of agents share: a retriever that knows its queries, replies of a model, a loop step by step."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from small_world import WORLD
+from triplebeam.answer import Agent, Answer, Step
+from triplebeam.errors import EndpointError
+from triplebeam.generate.language_model import Completion, Prompt, Usage
+from triplebeam.passage import Passage
+from triplebeam.ranking import Hit, Ranking
+
+PASSAGES = {id_: Passage(id_, text, title) for id_, (title, text) in WORLD.items()}
+
+
+class Table:
+    """A retriever that knows its queries; an unknown one is an error, not an empty list."""
+
+    def __init__(self, table: Mapping[str, Sequence[str]]) -> None:
+        self.table = table
+        self.asked: list[str] = []
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        self.asked.append(query)
+        return Ranking(Hit(id_, -rank) for rank, id_ in enumerate(self.table[query])).top(k)
+
+
+class Gone:
+    """An endpoint that does not answer any more."""
+
+    name = "gone"
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        raise EndpointError("the endpoint does not answer")
+
+
+def reply(**fields: Any) -> Completion:
+    return Completion(text=json.dumps(fields), usage=Usage(calls=1, tokens_in=10, tokens_out=3))
+
+
+def final(text: str) -> Completion:
+    return reply(found=bool(text), answer=text, sentence=f"It is {text}." if text else "Nothing says it.")
+
+
+#: A reply that cannot be read; it is asked for twice.
+BAD = Completion(text="no idea", usage=Usage(calls=1))
+
+
+def driven(agent: Agent, question: str) -> tuple[list[Step], Answer]:
+    """The steps as they come, then the answer."""
+    running, steps = agent.steps(question), []
+    while True:
+        try:
+            steps.append(next(running))
+        except StopIteration as done:
+            return steps, done.value

@@ -1,0 +1,134 @@
+"""GNN-Ret by name: its parameters, its bases, weights from a file, and what a typo gets to hear."""
+
+from pathlib import Path
+
+import pytest
+
+from triplebeam.assemble import Collection
+from triplebeam.assemble.method_names import check_method, uses_graph, uses_model
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError
+from triplebeam.index.opened import Index
+from triplebeam.methods.gnn_ret import GNNRet, TrainedOn, TrainingSettings, Weights, write_weights
+from triplebeam.retrieve.bm25 import BM25
+from triplebeam.retrieve.dense import Dense
+from triplebeam.retrieve.scaled_hybrid import ScaledHybrid
+from triplebeam.settings import Settings
+
+
+@pytest.fixture(scope="module")
+def collection(world: Index, words: Embedder) -> Collection:
+    return Collection(world, Settings(), words)
+
+
+@pytest.fixture
+def weights() -> Weights:
+    return Weights(
+        method="gnn_ret",
+        alpha=(0.25, 0.75),
+        trained_on=TrainedOn(questions="q.jsonl", question_count=2, passage_count=6, embedder="words"),
+        settings=TrainingSettings(relevant=3, message="mean", edges=("keyword",)),
+        loss=0.1,
+        steps=3,
+        ending="the gradient is small",
+    )
+
+
+def gnn_ret(collection: Collection, method: str) -> GNNRet:
+    retriever = collection.retriever(method)
+    assert isinstance(retriever, GNNRet)
+    return retriever
+
+
+def test_alone_it_is_the_papers(collection: Collection) -> None:
+    assert repr(gnn_ret(collection, "gnn_ret")) == repr(gnn_ret(collection, "dense+gnn_ret"))
+    paper = gnn_ret(collection, "gnn_ret")
+    assert isinstance(paper.base, Dense)
+    assert (paper.alpha, paper.relevant, paper.message, paper.edges) == ((0.5,), 5, "min", ("structural", "keyword"))
+
+
+def test_parameters_arrive(collection: Collection) -> None:
+    found = gnn_ret(collection, "gnn_ret[relevant=3,layers=2,alpha=0.25,message=mean,edges=keyword]")
+    assert (found.alpha, found.relevant, found.message, found.edges) == ((0.25, 0.25), 3, "mean", ("keyword",))
+
+
+@pytest.mark.parametrize(
+    ("base", "kind", "distance"),
+    [("dense", Dense, "cosine"), ("scaled_hybrid", ScaledHybrid, "cosine"), ("bm25", BM25, "scaled")],
+)
+def test_every_base_with_scores(collection: Collection, base: str, kind: type, distance: str) -> None:
+    found = gnn_ret(collection, f"{base}+gnn_ret[relevant=1]")
+    assert isinstance(found.base, kind)
+    assert found.distance == distance
+    ranking = collection.search("Laughter in Hell drama film directed", f"{base}+gnn_ret[relevant=1]", k=6)
+    assert "film" in ranking.ids
+    assert any(hit.chains for hit in ranking), "what a message brought shows why"
+    without = collection.search("Laughter in Hell drama film directed", f"{base}+gnn_ret[relevant=1,chains=no]", k=6)
+    assert without.ids == ranking.ids
+    assert not any(hit.chains for hit in without)
+
+
+def test_it_can_be_expanded_further(collection: Collection) -> None:
+    assert "film" in collection.search("Laughter in Hell", "scaled_hybrid+gnn_ret+naive_ge", k=3).ids
+
+
+def test_it_is_known_as_a_graph_without_a_model() -> None:
+    for method in ("gnn_ret", "gnn_ret[layers=2]", "scaled_hybrid+gnn_ret"):
+        check_method(method)
+        assert uses_graph(method)
+        assert not uses_model(method)
+    assert not uses_graph("scaled_hybrid")
+
+
+@pytest.mark.parametrize(
+    ("method", "words_of_the_message"),
+    [
+        ("hybrid+gnn_ret", ["'hybrid+gnn_ret'", "a score for every passage", "dense, scaled_hybrid or bm25"]),
+        ("dense@triples+gnn_ret", ["a score for every passage"]),
+        ("bm25@triples+gnn_ret", ["a score for every passage"]),
+        ("gnn_ret+gnn_ret", ["a score for every passage"]),
+        ("gnn_ret@triples", ["searches passages"]),
+        ("scaled_hybrid@triples", ["searches passages"]),
+        ("gnn_ret[edges=keywords]", ["edges=keywords", "did you mean 'keyword'?", "both, structural, keyword"]),
+        ("gnn_ret[message=max]", ["message=max", "min, mean"]),
+        ("gnn_ret[layer=2]", ["did you mean 'layers'?"]),
+        ("gnn_ret[alpha=1.5]", ["alpha is (1.5,)", "between 0 and 1"]),
+        ("gnn_ret[relevant=0]", ["above 0"]),
+        ("gnn_ret[weights=none.json]", ["none.json cannot be read", "`triplebeam train`"]),
+        ("gnn_ret[weights=w.json,layers=2]", ["has its own alpha", "leave out layers"]),
+    ],
+)
+def test_what_cannot_be_is_told_in_one_line(
+    collection: Collection, method: str, words_of_the_message: list[str]
+) -> None:
+    with pytest.raises(BadInputError) as caught:
+        collection.retriever(method)
+    assert "\n" not in str(caught.value)
+    for each in words_of_the_message:
+        assert each in str(caught.value)
+
+
+def test_weights_bring_what_they_were_trained_with(collection: Collection, weights: Weights, tmp_path: Path) -> None:
+    write_weights(tmp_path / "w.json", weights)
+    found = gnn_ret(collection, f"gnn_ret[weights={tmp_path / 'w.json'}]")
+    assert (found.alpha, found.relevant, found.message, found.edges) == ((0.25, 0.75), 3, "mean", ("keyword",))
+    named = gnn_ret(collection, f"gnn_ret[weights={tmp_path / 'w.json'},relevant=2,message=min,edges=both]")
+    assert (named.relevant, named.message, named.edges) == (2, "min", ("structural", "keyword"))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"method": "rgnn_ret"}, "for the method 'rgnn_ret', not for 'gnn_ret'"),
+        ({"base": "bm25"}, "for the base 'bm25', not for 'dense'"),
+        ({"embedder": "minilm"}, "for the embedder 'minilm', not for 'words'"),
+    ],
+)
+def test_weights_for_something_else_are_refused(
+    collection: Collection, weights: Weights, tmp_path: Path, change: dict[str, str], message: str
+) -> None:
+    trained_on = weights.trained_on.model_copy(update={k: v for k, v in change.items() if k != "method"})
+    other = weights.model_copy(update={"trained_on": trained_on, "method": change.get("method", "gnn_ret")})
+    write_weights(tmp_path / "w.json", other)
+    with pytest.raises(BadInputError, match=message):
+        collection.retriever(f"gnn_ret[weights={tmp_path / 'w.json'}]")
