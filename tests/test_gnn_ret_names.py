@@ -10,6 +10,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.opened import Index
 from triplebeam.methods.gnn_ret import GNNRet, TrainedOn, TrainingSettings, Weights, write_weights
+from triplebeam.methods.gnn_ret.recurrent import RecurrentGNNRet
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.scaled_hybrid import ScaledHybrid
@@ -119,7 +120,6 @@ def test_weights_bring_what_they_were_trained_with(collection: Collection, weigh
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"method": "rgnn_ret"}, "for the method 'rgnn_ret', not for 'gnn_ret'"),
         ({"base": "bm25"}, "for the base 'bm25', not for 'dense'"),
         ({"embedder": "minilm"}, "for the embedder 'minilm', not for 'words'"),
     ],
@@ -127,8 +127,17 @@ def test_weights_bring_what_they_were_trained_with(collection: Collection, weigh
 def test_weights_for_something_else_are_refused(
     collection: Collection, weights: Weights, tmp_path: Path, change: dict[str, str], message: str
 ) -> None:
-    trained_on = weights.trained_on.model_copy(update={k: v for k, v in change.items() if k != "method"})
-    other = weights.model_copy(update={"trained_on": trained_on, "method": change.get("method", "gnn_ret")})
+    other = weights.model_copy(update={"trained_on": weights.trained_on.model_copy(update=change)})
     write_weights(tmp_path / "w.json", other)
     with pytest.raises(BadInputError, match=message):
         collection.retriever(f"gnn_ret[weights={tmp_path / 'w.json'}]")
+
+
+def test_weights_with_a_beta_make_it_recurrent(collection: Collection, weights: Weights, tmp_path: Path) -> None:
+    write_weights(tmp_path / "w.json", weights.model_copy(update={"method": "rgnn_ret", "beta": 0.7}))
+    trained = collection.retriever(f"gnn_ret[weights={tmp_path / 'w.json'}]")
+    assert isinstance(trained, RecurrentGNNRet)
+    assert (trained.beta, trained.gnn_ret.alpha) == (0.7, (0.25, 0.75))
+    named = collection.retriever("gnn_ret[beta=0.8]")
+    assert isinstance(named, RecurrentGNNRet)
+    assert named.beta == 0.8

@@ -13,6 +13,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.opened import Index
 from triplebeam.methods.gnn_ret import GNN_RET, RGNN_RET, GNNRet, write_weights
+from triplebeam.methods.gnn_ret.labels import Targets
 from triplebeam.settings import Settings
 
 QUESTIONS = [
@@ -74,6 +75,24 @@ def test_sub_questions_are_steps_and_the_dataset_knows_their_passages(
     assert sorted(id_ for wanted in guessed.wanted for id_ in world.passages.ids(wanted)) == ["actor", "city"]
     (asked,) = words.embed(["When did Edward Cahn die?"], "query")
     np.testing.assert_allclose(known.steps[1].distances, 1 - world.passage_vectors.rows @ asked, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("targets", "found"),
+    [
+        ("all", [["film", "director"], ["film", "director"]]),
+        ("current", [["film"], ["director"]]),
+        ("current_and_later", [["film", "director"], ["director"]]),
+    ],
+)
+def test_the_label_sets_of_table_2(
+    recurrent: Trainer, questions: Path, world: Index, targets: Targets, found: list[list[str]]
+) -> None:
+    trainer = replace(recurrent, settings=replace(recurrent.settings, targets=targets))
+    (example,) = trainer.examples(questions, limit=1)
+    assert [world.passages.ids(step.targets) for step in example.steps] == found
+    assert [world.passages.ids(wanted) for wanted in example.wanted] == [["film"], ["director"]]
+    assert trainer.weights([example], questions).settings.targets == targets
 
 
 def test_what_is_learned_can_be_used(trainer: Trainer, questions: Path, tmp_path: Path) -> None:

@@ -7,8 +7,6 @@ from triplebeam.evaluate.breakdown import (
     by_hops,
     by_triple_density,
     by_type,
-    density_edges,
-    endings_by_hops,
     recall_by_step,
     steps_by_hops,
     tokens_by_step,
@@ -81,26 +79,10 @@ def test_by_triple_density_as_the_paper_parts_them() -> None:
     assert list(by_triple_density(QUESTIONS, densities, edges=[9.5])) == ["under 9.5", "9.5 and more", "not known"]
 
 
-def test_edges_of_a_corpus_of_ones_own() -> None:
-    densities = {str(number): number / 3 for number in range(40)}
-    edges = density_edges(densities.values())
-    assert edges == (3.2, 6.5, 9.8)
-    questions = [Question(id=each, question="?") for each in densities]
-    assert [len(group) for group in by_triple_density(questions, densities, edges).values()] == [10, 10, 10, 10]
-    assert density_edges([4, 4, 4, 4]) == (4,)
-    assert density_edges([1, 2, 3], groups=2) == (2,)
-
-
 @pytest.mark.parametrize("edges", [(), (9, 9), (11, 9)])
 def test_edges_that_part_nothing(edges: tuple[float, ...]) -> None:
     with pytest.raises(BadInputError, match="do not part densities"):
         by_triple_density(QUESTIONS, {}, edges)
-
-
-@pytest.mark.parametrize(("densities", "groups"), [([], 4), ([1, 2], 1)])
-def test_densities_that_cannot_be_parted(densities: list[float], groups: int) -> None:
-    with pytest.raises(BadInputError, match=f"cannot be parted into {groups} groups"):
-        density_edges(densities, groups)
 
 
 def test_recall_so_far_is_carried_forward() -> None:
@@ -124,15 +106,6 @@ def test_tokens_add_up_over_steps_and_cached_ones_count() -> None:
 
 def test_steps_by_hops() -> None:
     assert steps_by_hops(QUESTIONS, RUN) == {"2 hops": [1, 1], "4 hops": [3], "10 hops": [2], "not known": [2]}
-
-
-def test_endings_by_hops_without_what_stands_around_them() -> None:
-    assert endings_by_hops(QUESTIONS, RUN) == {
-        "2 hops": {"answered": 2},
-        "4 hops": {"the last step was reached": 1},
-        "10 hops": {"answered": 1},
-        "not known": {"not known": 1},
-    }
 
 
 def test_a_run_that_cannot_be_followed() -> None:

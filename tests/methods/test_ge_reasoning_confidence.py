@@ -113,3 +113,8 @@ class TestSubAnswers:
     def test_numbers_of_facts_in_any_form(self, used: object, numbers: tuple[int, ...]) -> None:
         with Scripted([said("Cahn", used)] * 5) as model:
             assert self.answers(model).answer("q", [], "(none)", "who?", 0).used == numbers
+
+    @pytest.mark.parametrize("written", ["The answer is: Cahn", "Answer: Cahn", " Cahn\n"])
+    def test_an_answer_without_its_preface(self, written: str) -> None:
+        with Scripted([said(written)] * 5) as model:
+            assert self.answers(model).answer("q", [], "(none)", "who?", 0).answer == "Cahn"

@@ -200,6 +200,8 @@ class TestEndings:
         assert (table.asked, answer.loop_text) == (["q", DIRECTED], "2")
 
     def test_where_the_passages_do_not_say_it_the_reasonings_answer_stands(self) -> None:
+        answer, _ = self.run([sentence("Sentence: So the answer is Lake Michigan."), final("")])
+        assert answer.text == "Lake Michigan"
         answer, _ = self.run([sentence("Hence the answer is: Dr. Cahn of the U.S."), final("")])
         assert (answer.text, answer.sentence) == ("Dr. Cahn of the U.S", "")
 

@@ -16,6 +16,7 @@ from triplebeam.methods.climb import Climb
 from triplebeam.methods.closed_book import ClosedBook
 from triplebeam.methods.era_cot import ERACoT
 from triplebeam.methods.flare import FLARE
+from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.methods.gear import GeAR, PassageLink, Reasoner, SingleStep, SyncGE
 from triplebeam.methods.gnn_ret.agent import RGNNRet
 from triplebeam.methods.gnn_ret.self_critique import SelfCritique
@@ -27,6 +28,7 @@ from triplebeam.methods.read_once import ReadOnce
 from triplebeam.methods.self_ask import SelfAsk
 from triplebeam.methods.sub_questions import SubAnswerer
 from triplebeam.methods.verify_and_edit import VerifyAndEdit
+from triplebeam.names import nearest
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.retriever import Retriever
 
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 DEFAULT_BASE = "hybrid"
 _GNN_RET_BASE = "dense"
 _GE_REASONING_BASE = "bm25"
+_RETRIEVE_BY = ("sub_question", "question")
 #: Inside an agent SyncGE takes ten base passages (GeAR, appendix C.2).
 _AGENT_BASE_K = "10"
 
@@ -199,6 +202,19 @@ def _era_cot(of: _Ingredients, values: _Values) -> Agent:
     return ERACoT(retriever=retriever, model=of.model, passages=of.passages, seed=of.seed, **values)
 
 
+def _ge_reasoning(of: _Ingredients, values: _Values) -> Agent:
+    """``retrieval=no`` is the paper's closed book; ``stored=yes`` takes the index's triples instead of drawing anew."""
+    if values.get("retrieve_by", _RETRIEVE_BY[0]) not in _RETRIEVE_BY:
+        given = values["retrieve_by"]
+        raise BadInputError(f"retrieve_by={given}{nearest(given, _RETRIEVE_BY)}: choose {' or '.join(_RETRIEVE_BY)}.")
+    stored = of.collection.triples if values.pop("stored", False) else None
+    if not values.pop("retrieval", True):
+        of.alone("ge_reasoning[retrieval=no]")
+        return GEReasoning(model=of.model, **values)
+    retriever = of.retriever(_GE_REASONING_BASE)
+    return GEReasoning(model=of.model, retriever=retriever, passages=of.passages, triples=stored, **values)
+
+
 _MAKERS: Mapping[str, Callable[[_Ingredients, _Values], Agent]] = {
     "gear": _gear,
     "single_step": _single_step,
@@ -216,4 +232,5 @@ _MAKERS: Mapping[str, Callable[[_Ingredients, _Values], Agent]] = {
     "verify_and_edit": _verify_and_edit,
     "flare": _flare,
     "era_cot": _era_cot,
+    "ge_reasoning": _ge_reasoning,
 }

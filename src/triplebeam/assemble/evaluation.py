@@ -1,6 +1,7 @@
 """From an experiment to its evaluation: names become methods, methods are asked, results are kept."""
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -103,6 +104,7 @@ class Evaluator:
             questions,
             kept=RunFile(path),
             encoded=lambda: opened.counting.encoded,
+            warming=not uses_model(method),
             progress=self.progress,
         )
         name = f"{method} (seed {seed})" if many else method
@@ -165,6 +167,8 @@ class _Opened:
             read["entities"] = _digest(collection.query_entities)
         if "late_interaction" in method and (tokens := published_tokens(collection.index.folder)):
             read["token vectors"] = tokens.model_dump(mode="json")
+        for path in re.findall(r"weights=([^],]+)", method):
+            read[f"weights {path}"] = _digest(Path(path))
         if "gold" in method:
             read["gold"] = collection.gold
         return read

@@ -8,6 +8,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.index.passage_graph import KINDS, EdgeKind
 from triplebeam.methods.gnn_ret import GNN_RET, GNNRet, Weights, read_weights
 from triplebeam.methods.gnn_ret.propagate import Distance, Message
+from triplebeam.methods.gnn_ret.recurrent import RecurrentGNNRet
 from triplebeam.names import nearest
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
@@ -48,8 +49,16 @@ def scoring_base(below: Retriever, method: str) -> ScoringBase:
             )
 
 
-def gnn_ret(collection: "Collection", below: Retriever, values: Mapping[str, Any], method: str) -> GNNRet:
-    """GNN-Ret over a base. What a weights file was trained with holds unless it is named."""
+def gnn_ret(collection: "Collection", below: Retriever, values: Mapping[str, Any], method: str) -> Retriever:
+    """GNN-Ret over a base; with ``beta``, or with weights of rgnn_ret, the recurrent one."""
+    found = _gnn_ret(collection, below, values, method)
+    weights = read_weights(Path(values["weights"])) if "weights" in values else None
+    beta = values.get("beta", weights.beta if weights else None)
+    return found if beta is None else RecurrentGNNRet(gnn_ret=found, beta=beta)
+
+
+def _gnn_ret(collection: "Collection", below: Retriever, values: Mapping[str, Any], method: str) -> GNNRet:
+    """What a weights file was trained with holds unless it is named."""
     base = scoring_base(below, method)
     weights = _weights(collection, base, values) if "weights" in values else None
     trained = weights.settings if weights else GNN_RET
@@ -81,8 +90,8 @@ def _weights(collection: "Collection", base: ScoringBase, values: Mapping[str, A
     if own := [name for name in ("alpha", "layers") if name in values]:
         raise BadInputError(f"weights={values['weights']} has its own alpha for each layer: leave out {own[0]}.")
     weights = read_weights(Path(values["weights"]))
-    here = {"method": "gnn_ret", "base": base.name, "embedder": collection.index.manifest.embedder.name}
-    there = {"method": weights.method, "base": weights.trained_on.base, "embedder": weights.trained_on.embedder}
+    here = {"base": base.name, "embedder": collection.index.manifest.embedder.name}
+    there = {"base": weights.trained_on.base, "embedder": weights.trained_on.embedder}
     for what, name in here.items():
         if there[what] != name:
             raise BadInputError(

@@ -25,6 +25,7 @@ from triplebeam.methods.gnn_ret import (
     train,
     training_steps,
 )
+from triplebeam.methods.gnn_ret.labels import Targets
 from triplebeam.methods.gnn_ret.objective import HingeObjective, TrainingStep
 from triplebeam.methods.gnn_ret.propagate import Distances, distances_of, nearest
 from triplebeam.methods.gnn_ret.training import Gradient
@@ -35,6 +36,8 @@ TrainedMethod: TypeAlias = Literal["gnn_ret", "rgnn_ret"]
 Compared: TypeAlias = Literal["base", "untrained", "trained"]
 METHODS: Mapping[str, TrainingSettings] = {"gnn_ret": GNN_RET, "rgnn_ret": RGNN_RET}
 GRADIENTS: Mapping[str, Gradient] = {"exact": "exact", "printed": "printed"}
+#: Table 2's Y^t+, Y^t and Y.
+LABELS: Mapping[str, Targets] = {"current_and_later": "current_and_later", "current": "current", "all": "all"}
 UNTRAINED_BETA = 0.9
 DEPTHS = (5, 15)
 
@@ -173,14 +176,12 @@ class Trainer:
             distances_of(base.retriever.scores(each.question), base.distance) for each in asked
         ]
         gold = [row(passage_id) for passage_id in question.gold]
-        if self.method == "gnn_ret":
-            steps = training_steps(distances, gold, "all")
-            return Example(steps=steps, wanted=[step.targets for step in steps])
         # Where a dataset says which passage answers a sub-question, nothing needs to be guessed (appendix B).
         labels = [row(each.gold) for each in asked] if all(each.gold for each in asked) else None
+        wanted: Targets = "all" if self.method == "gnn_ret" else "current"
         return Example(
-            steps=training_steps(distances, gold, labels=labels),
-            wanted=[step.targets for step in training_steps(distances, gold, "current", labels)],
+            steps=training_steps(distances, gold, self.settings.targets, labels),
+            wanted=[step.targets for step in training_steps(distances, gold, wanted, labels)],
         )
 
 

@@ -58,19 +58,22 @@ def ask_all(
     *,
     kept: RunFile | None = None,
     encoded: Callable[[], int] = lambda: 0,
+    warming: bool = True,
     progress: Progress = silent,
 ) -> list[QuestionResult]:
     """One result a question, in order; what is kept already is not asked again.
 
-    ``encoded`` tells how many texts have been encoded so far.
+    ``encoded`` tells how many texts have been encoded so far. Before the first question a retriever is asked another
+    one, so that files are mapped and models loaded when the clock starts; not where ``warming`` would be paid for.
     """
     results: list[QuestionResult] = []
-    warm = False
+    warm = not warming
     for number, question in enumerate(questions, start=1):
         result = kept.get(question) if kept else None
         if result is None:
-            if not warm:
-                _warm(method, question)
+            if not (warm or isinstance(method, Agent)):
+                # The space keeps this query from being the first question's in an embedder that remembers.
+                method.retrieve(f"{question.question} ", DEPTH)
                 warm = True
             result = _ask(method, question, encoded)
             if kept:
@@ -80,20 +83,13 @@ def ask_all(
     return results
 
 
-def _warm(method: Method, question: Question) -> None:
-    """Map files and load models before the clock runs. An agent is not warmed: its calls would be paid for."""
-    if not isinstance(method, Agent):
-        with account():
-            # The space keeps this query from being the first question's in an embedder that remembers.
-            method.retrieve(f"{question.question} ", DEPTH)
-
-
 def _ask(method: Method, question: Question, encoded: Callable[[], int]) -> QuestionResult:
     before, start = encoded(), time.perf_counter()
     with account() as spent:
         if isinstance(method, Agent):
             answer = method.answer(question.asked)
-            ranking, said, ending = answer.ranking, answer.text, answer.ending
+            problems = [problem for step in answer.steps for problem in step.problems]
+            ranking, said, ending = answer.ranking, answer.text, "; ".join([answer.ending, *problems])
             steps = tuple(StepResult(passage_ids=_ids(step.so_far), usage=step.usage) for step in answer.steps)
         else:
             ranking, said, ending = method.retrieve(question.question, DEPTH), None, "; ".join(spent.problems)

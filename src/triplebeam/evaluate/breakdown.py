@@ -51,17 +51,6 @@ def by_triple_density(
     return _grouped(questions, labels, label)
 
 
-def density_edges(densities: Iterable[float], groups: int = 4) -> tuple[float, ...]:
-    """Edges that part a corpus's own densities into groups of about the same size, to one decimal."""
-    known = list(densities)
-    if not known or groups < 2:
-        raise BadInputError(
-            f"{len(known)} densities cannot be parted into {groups} groups: give some, and two or more."
-        )
-    quantiles = np.quantile(known, np.arange(1, groups) / groups)
-    return tuple(dict.fromkeys(round(float(edge), 1) for edge in quantiles))
-
-
 def recall_by_step(questions: Sequence[Question], run: Run, k: int, steps: int | None = None) -> list[float]:
     """Figure 2: mean recall had the agent stopped after 1, 2, ... steps; a question that did stop keeps its last value.
 
@@ -91,17 +80,9 @@ def tokens_by_step(run: Run, steps: int | None = None) -> list[int]:
 
 
 def steps_by_hops(questions: Sequence[Question], run: Run) -> dict[str, list[int]]:
-    """Figure 5: how many steps each question took, by its hops. `endings_by_hops` tells how they ended."""
+    """Figure 5: how many steps each question took, by its hops."""
     taken = [len(_steps_of(result)) for _, result in paired(questions, run.results)]
     return {label: [taken[position] for position in positions] for label, positions in by_hops(questions).items()}
-
-
-def endings_by_hops(questions: Sequence[Question], run: Run) -> dict[str, dict[str, int]]:
-    """How often an agent stopped for which reason: the questions it did not answer within its steps are among them."""
-    endings = [_ending(result) for _, result in paired(questions, run.results)]
-    return {
-        label: _counts(endings[position] for position in positions) for label, positions in by_hops(questions).items()
-    }
 
 
 def _grouped(
@@ -147,15 +128,3 @@ def _number_of_steps(run: Run, steps: int | None) -> int:
 def _tokens(step: StepResult) -> int:
     used = step.usage
     return used.tokens_in + used.tokens_out + used.cached_tokens_in + used.cached_tokens_out
-
-
-def _ending(result: QuestionResult) -> str:
-    """The agent's own reason, without what a method that went on to it said before and the problems noted behind."""
-    return result.ending.rpartition("; then ")[2].partition("; ")[0] or NOT_KNOWN
-
-
-def _counts(texts: Iterable[str]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for text in texts:
-        counts[text] = counts.get(text, 0) + 1
-    return dict(sorted(counts.items()))

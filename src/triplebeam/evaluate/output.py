@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.measures import applies, values
 from triplebeam.evaluate.report import html_report, markdown_report
-from triplebeam.evaluate.report.scores import MEASURES
+from triplebeam.evaluate.report.scores import MEASURES, Values, measured
 from triplebeam.evaluate.run import Evaluation, Run
 from triplebeam.evaluate.trec import write_judgements, write_run
 
@@ -66,9 +65,9 @@ def summary(evaluation: Evaluation, run: Run) -> dict[str, float | int | None]:
     tokens = [result.usage.tokens_in + result.usage.tokens_out for result in run.results]
     cached = [result.usage.cached_tokens_in + result.usage.cached_tokens_out for result in run.results]
     return {
-        **{name: round(float(np.nanmean(found)), 4) for name, found in measured(evaluation, run).items()},
-        "ms_p50": round(1000 * float(np.percentile(seconds, 50)), 2),
-        "ms_p95": round(1000 * float(np.percentile(seconds, 95)), 2),
+        **{name: round(float(np.nanmean(found)), 4) for name, found in _measures(evaluation, run).items()},
+        "ms_p50": _percentile(seconds, 50),
+        "ms_p95": _percentile(seconds, 95),
         "encodings": round(float(np.mean([result.encodings for result in run.results])), 1),
         "calls": round(float(np.mean([result.usage.calls + result.usage.cached_calls for result in run.results])), 2),
         "tokens": round(float(np.mean(tokens)) + float(np.mean(cached)), 1),
@@ -77,17 +76,19 @@ def summary(evaluation: Evaluation, run: Run) -> dict[str, float | int | None]:
     }
 
 
-def measured(evaluation: Evaluation, run: Run) -> dict[str, np.ndarray]:
+def _measures(evaluation: Evaluation, run: Run) -> dict[str, Values]:
     """Each measure that applies, question by question."""
-    found = {}
-    for name in MEASURES:
-        if applies(name, evaluation.questions, run.results):
-            found[name] = values(name, evaluation.questions, run.results)
-    return found
+    found = {name: measured(name, evaluation, run) for name in MEASURES}
+    return {name: values for name, values in found.items() if values is not None}
+
+
+def _percentile(seconds: Sequence[float], share: int) -> float | None:
+    """In milliseconds; None where nobody held a clock, as over another system's run."""
+    return round(1000 * float(np.percentile(seconds, share)), 2) if any(seconds) else None
 
 
 def _results(evaluation: Evaluation, run: Run) -> list[dict[str, object]]:
-    columns = measured(evaluation, run)
+    columns = _measures(evaluation, run)
     return [
         {
             **result.as_json(),

@@ -177,7 +177,9 @@ class IndexBuilder:
 
     def _publish(self, store: Store, report: BuildReport) -> None:
         current = published(self.folder)
-        if current and current.revision == store.revision and current.format == FORMAT:
+        # One published by an older Triplebeam, without all there is now, is derived again at the cost of seconds.
+        whole = current and current.format == FORMAT and current.passage_graph
+        if current and whole and current.revision == store.revision:
             report.manifest = current
             return
         if not store.counts()["passages"]:

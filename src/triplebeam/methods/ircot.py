@@ -41,7 +41,9 @@ from triplebeam.retrieve.fuse import reciprocal_rank_fusion
 from triplebeam.retrieve.retriever import Retriever, for_question
 from triplebeam.triple import entity_key
 
-_CONCLUSION = re.compile(r"\bthe answer is\s*:(?P<answer>.*)", re.IGNORECASE | re.DOTALL)
+#: Some models leave the colon out; without it only "So the answer is" concludes, not "the answer is not known".
+_CONCLUSION = re.compile(r"(?:\bthe answer is\s*:|\bso the answer is\s)(?P<answer>.*)", re.IGNORECASE | re.DOTALL)
+_LABEL = re.compile(r"^\s*(?:next )?sentence\s*:\s*", re.IGNORECASE)
 
 _ANSWERED = "the reasoning came to an answer"
 _LAST_STEP = "the last step was reached"
@@ -100,7 +102,8 @@ class IRCoT(Agent):
         except PromptFailedError as problem:
             note_problem(problem)
             return ""
-        return next((reply.sentence[start:end] for start, end in sentence_spans(reply.sentence)), "")
+        said = _LABEL.sub("", reply.sentence)
+        return next((said[start:end] for start, end in sentence_spans(said)), "")
 
     def _decide(self, run: "_Run", thought: str) -> None:
         """Stop, and say why, or make the sentence the next query."""

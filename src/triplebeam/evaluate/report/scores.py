@@ -38,7 +38,7 @@ class Scores:
     @cached_property
     def values(self) -> dict[str, list[Values | None]]:
         """For each measure that applies to any run: one array a run, None where it does not apply to that run."""
-        table = {name: [self._measured(name, run) for run in self.evaluation.runs] for name in MEASURES}
+        table = {name: [measured(name, self.evaluation, run) for run in self.evaluation.runs] for name in MEASURES}
         return {name: row for name, row in table.items() if any(values is not None for values in row)}
 
     @cached_property
@@ -61,16 +61,18 @@ class Scores:
         """The run with the highest mean of the leading measure; of equals, the first."""
         return None if self.leading is None else int(np.nanargmax(self.means(self.leading)))
 
-    def _measured(self, measure: str, run: Run) -> Values | None:
-        # A method that only answers has no recall: 0 would be unjust.
-        if measure not in OF_ANSWERS and _only_answers(run):
-            return None
-        values = measures.values(measure, self.evaluation.questions, run.results)
-        return None if np.isnan(values).all() else values
-
     def means(self, measure: str, places: Sequence[int] | None = None) -> list[float]:
         """The mean of each run over the questions at these places (all of them, if None); NaN where there is none."""
         return [mean(values, places) for values in self.values[measure]]
+
+
+def measured(measure: str, evaluation: Evaluation, run: Run) -> Values | None:
+    """One value a question; None where the measure does not apply to the run."""
+    # A method that only answers has no recall: 0 would be unjust.
+    if measure not in OF_ANSWERS and _only_answers(run):
+        return None
+    values = measures.values(measure, evaluation.questions, run.results)
+    return None if np.isnan(values).all() else values
 
 
 def mean(values: Values | None, places: Sequence[int] | None = None) -> float:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated, NamedTuple
 
-from pydantic import BaseModel, BeforeValidator
+from pydantic import AfterValidator, BaseModel, BeforeValidator
 
 from triplebeam.generate.accounting import note_problem
 from triplebeam.generate.ask import Failed, Parsed, ask_many
@@ -20,6 +20,8 @@ from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Text
 from triplebeam.methods.ge_reasoning.confidence import Confidence, Thresholds, agreement, smallest_probability
+
+_PREFACE = re.compile(r"^(so )?(the )?answer( is)?\s*:\s*", re.IGNORECASE)
 
 
 class Pair(NamedTuple):
@@ -35,9 +37,14 @@ def _numbers_in(value: object) -> list[int]:
     return [int(digits) for digits in re.findall(r"\b\d{1,6}\b", str(value))]
 
 
+def _tidy(text: str) -> str:
+    """On one line; an answer without the words that some models begin it with."""
+    return _PREFACE.sub("", " ".join(text.split()))
+
+
 class _Reply(BaseModel):
     sentence: Text
-    answer: Text
+    answer: Annotated[Text, AfterValidator(_tidy)]
     used: Annotated[list[int], BeforeValidator(_numbers_in)]
 
 
@@ -99,8 +106,7 @@ class SubAnswers:
 
 
 def _sub_answer(reply: _Reply, confidence: Confidence) -> SubAnswer:
-    sentence, answer = (" ".join(text.split()) for text in (reply.sentence, reply.answer))
-    return SubAnswer(sentence, answer, tuple(dict.fromkeys(reply.used)), confidence)
+    return SubAnswer(" ".join(reply.sentence.split()), reply.answer, tuple(dict.fromkeys(reply.used)), confidence)
 
 
 def shown_pairs(pairs: Sequence[Pair]) -> str:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
 from triplebeam.index.passage_graph import KINDS, EdgeKind, PassageGraph
+from triplebeam.methods.gnn_ret.labels import Targets
 from triplebeam.methods.gnn_ret.objective import CompetitorsBy, HingeObjective, LossAndGradient, TrainingStep
 from triplebeam.methods.gnn_ret.printed import printed_gradient
 from triplebeam.methods.gnn_ret.propagate import Message, MessagePassing
@@ -47,13 +48,15 @@ class TrainingSettings:
     message: Message = "min"
     edges: tuple[EdgeKind, ...] = KINDS
     gradient: Gradient = "exact"
+    targets: Targets = "all"
+    """What each step is to find, of the question's gold passages."""
     tolerance: float = 0.001
     rises: int = 5
     max_steps: int = 1000
 
 
 GNN_RET = TrainingSettings()
-RGNN_RET = TrainingSettings(alpha=(1.0,), beta=1.0, competitors=10)
+RGNN_RET = TrainingSettings(alpha=(1.0,), beta=1.0, competitors=10, targets="current_and_later")
 
 
 @dataclass(frozen=True, kw_only=True)

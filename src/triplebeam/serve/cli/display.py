@@ -26,6 +26,7 @@ _STAGES = {
     "publish": "writing the index",
     "link synonyms": "linking names that are alike",
     "judge": "judging answers",
+    "train": "training",
 }
 
 

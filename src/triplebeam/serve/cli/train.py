@@ -38,6 +38,14 @@ def train(
     message: Annotated[str, typer.Option(help="min or mean.")] = "min",
     edges: Annotated[str, typer.Option(help="both, structural or keyword.")] = "both",
     gradient: Annotated[str, typer.Option(help="exact, or as printed in the paper, which differs.")] = "exact",
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            help="For rgnn_ret, the gold passages a step is to find: current_and_later, current, or all. Default: the"
+            " first, the paper's.",
+            show_default=False,
+        ),
+    ] = None,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Learn from the first so many questions.", show_default=False)
     ] = None,
@@ -67,7 +75,7 @@ def train(
     from triplebeam.serve.cli.display import progress_bars
     from triplebeam.settings import read_settings
 
-    training = _settings(method, layers, relevant, message, edges, gradient)
+    training = _settings(method, layers, relevant, message, edges, gradient, labels)
     _check_destination(output, force, folds)
     settings = read_settings(embedder=embedder, offline=offline or None)
     with progress_bars() as progress:
@@ -87,13 +95,19 @@ def train(
         _draw_weights(output, weights)
 
 
-def _settings(method: str, layers: int, relevant: int, message: str, edges: str, gradient: str) -> "TrainingSettings":
+def _settings(
+    method: str, layers: int, relevant: int, message: str, edges: str, gradient: str, labels: str | None
+) -> "TrainingSettings":
     from dataclasses import replace
 
     from triplebeam.assemble.gnn_ret import EDGES, MESSAGES, choice
-    from triplebeam.assemble.training import GRADIENTS, METHODS
+    from triplebeam.assemble.training import GRADIENTS, LABELS, METHODS
+    from triplebeam.errors import BadInputError
 
     start = choice("METHOD", method, METHODS)
+    targets = choice("--labels", labels, LABELS) if labels else start.targets
+    if start.beta is None and targets != "all":
+        raise BadInputError(f"gnn_ret has one step, which is to find all gold passages: leave out --labels {labels}.")
     return replace(
         start,
         alpha=start.alpha * layers,
@@ -101,6 +115,7 @@ def _settings(method: str, layers: int, relevant: int, message: str, edges: str,
         message=choice("--message", message, MESSAGES),
         edges=choice("--edges", edges, EDGES),
         gradient=choice("--gradient", gradient, GRADIENTS),
+        targets=targets,
     )
 
 
