@@ -25,6 +25,8 @@ class Evidence:
 
     triple: Triple
     span: Span | None = None
+    note: str = ""
+    """What the fact is for, where a method says it: a variable, its value and the sub-question, for one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

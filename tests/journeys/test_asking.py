@@ -1,6 +1,7 @@
 """`triplebeam ask` at every effort, against an endpoint on loopback that says what the test tells it to."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,36 @@ def test_an_endpoint_that_refuses_is_one_line(quick: Quick, small_index: Path, m
     assert (code, stdout) == (2, "")
     assert "\n" not in stderr.strip()
     assert "secret-key" not in stderr
+
+
+def test_a_question_graph_fills_in_step_by_step(quick: Quick, small_index: Path, model: Endpoint) -> None:
+    triplets = [["Elbe", "flows to", "direction: #1"], ["direction: #1", "has the sign", "letter: #2"]]
+    north = {"sentence": "It flows north.", "answer": "north", "used": [1]}
+    letter = {"sentence": "North is N.", "answer": "N", "used": []}
+    says(
+        model,
+        {"triplets": triplets, "target": ["#2"]},
+        {"question": "Where does the Elbe flow?"},
+        *[{**north, "answer": place, "used": []} for place in ("south", "south", "east", "west", "south")],
+        {"triplets": [["Elbe", "flows", "north"]]},
+        {"helpful": [1]},
+        *[north] * 5,
+        {"question": "Which letter stands for north?"},
+        *[letter] * 5,
+        {"found": True, "answer": "N", "sentence": "Its letter is N."},
+    )
+    code, stdout, _ = quick("ask", small_index, "Which letter?", "--method", "ge_reasoning[read=1]")
+    assert code == 0
+    first, second, third, rest = re.split(r"(?m)^(?=Step [23])|^$\n", stdout, maxsplit=3)
+    assert "The question as a graph:\n             (Elbe; flows to; direction: #1)\n" in first
+    assert "    found    Elbe" in second
+    assert "    read     Elbe ─ flows → north\n" in second
+    assert "    thought  direction: #1 = north (agreement of 5 samples 1.00, after retrieval)\n" in second
+    assert "             (direction: #1 = north; has the sign; letter: #2)\n" in second
+    assert "found" not in first + third, "neither made a search"
+    assert "             (direction: #1 = north; has the sign; letter: #2 = N)\n" in third
+    assert "for #1 (direction) = north: Where does the Elbe flow?" in rest
+    assert "for #2 (letter) = N: Which letter stands for north?" in rest
 
 
 def test_a_retriever_is_no_agent(quick: Quick, small_index: Path, model: Endpoint) -> None:

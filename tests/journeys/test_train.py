@@ -42,6 +42,9 @@ def test_the_recurrent_form_as_json(quick: Quick, small_index: Path, questions: 
     shown = json.loads(told)
     assert (shown["method"], shown["file"]) == ("rgnn_ret", "w.json")
     assert 0 <= shown["beta"] <= 1
+    assert shown["settings"]["targets"] == "current_and_later"
+    told = quick("train", "rgnn_ret", small_index, "steps.jsonl", "--out", "y.json", "--labels", "all", "--json")[1]
+    assert json.loads(told)["settings"]["targets"] == "all"
 
 
 def test_folds_measure_and_write_nothing(quick: Quick, small_index: Path, questions: str) -> None:
@@ -64,6 +67,8 @@ def test_folds_measure_and_write_nothing(quick: Quick, small_index: Path, questi
         (["gnn_ret", "--out", "w.json", "--gradient", "exakt"], "did you mean 'exact'?"),
         (["gnn_ret", "--out", "w.json", "--message", "max"], "choose one of min, mean"),
         (["gnn_ret", "--out", "w.json", "--base", "hybrid"], "a score for every passage"),
+        (["rgnn_ret", "--out", "w.json", "--labels", "later"], "choose one of current_and_later, current, all"),
+        (["gnn_ret", "--out", "w.json", "--labels", "current"], "gnn_ret has one step"),
         (["gnn_ret"], "name a file with --out, or measure with --folds"),
         (["gnn_ret", "--out", "questions.jsonl"], "questions.jsonl exists: name another file, or write over it with"),
         (["gnn_ret", "--out", "no/w.json"], "there is no folder no"),

@@ -169,6 +169,11 @@ class TestThreeRounds:
         spans = [fact.span for fact in answer.evidence]
         assert [span.passage_id if span else None for span in spans] == ["actor", None, "city"]
         assert not answer.supported, "the second value was never looked for in a passage"
+        assert [fact.note for fact in answer.evidence] == [
+            f"#1 (name) = Pat Brien: {WHO}",
+            f"#2 (city) = Milwaukee: {WHERE}",
+            f"#3 (lake) = Lake Michigan: {LAKE}",
+        ]
 
     def test_what_was_read_stands_first(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
         assert told[3].ranking.ids == ["actor", "city", "film", "lake", "other"]
@@ -343,8 +348,9 @@ class TestSwitches:
         assert first_lines(steps[1:]) == ["name: #1 = Jim (smallest token probability 0.20, after retrieval)"]
 
     def test_without_types(self) -> None:
-        _, steps, _ = self.run([*self.START, says("Pat Brien")], Table({}), typed=False)
+        _, steps, answer = self.run([*self.START, says("Pat Brien")], Table({}), typed=False)
         assert first_lines(steps[1:])[0].startswith("#1 = Pat Brien")
+        assert [fact.note for fact in answer.evidence] == [f"#1 = Pat Brien: {WHO}"]
 
     def test_without_graph_guidance(self) -> None:
         table = Table({WHO: ["actor"], WHERE: ["actor"], LAKE: ["city"]})
@@ -360,6 +366,7 @@ class TestSwitches:
         assert ["city" in step.so_far.ids for step in steps] == [False, False, True, True]
         assert answer.ending == "the model asks for nothing further"
         assert [fact.triple for fact in answer.evidence] == [STARRED, LIVED, LIES]
+        assert answer.evidence[0].note == f"Pat Brien: {WHO}", "there is no variable"
         assert f"(2) {WHERE}" in model.prompts[-2].user
 
     def test_what_was_answered_is_not_asked_again(self) -> None:

@@ -67,7 +67,12 @@ def test_a_price_that_is_not_known_is_left_out() -> None:
 
 
 def test_evidence_comes_back_as_it_was() -> None:
-    assert tuple(evidence_from_json(json.loads(json.dumps(to_json(ANSWER, PASSAGES))))) == ANSWER.evidence
+    noted = replace(
+        ANSWER, evidence=(*ANSWER.evidence, Evidence(triple=FACT, span=SPAN, note="#1 = Edward Cahn: Who?"))
+    )
+    written = json.loads(json.dumps(to_json(noted, PASSAGES)))
+    assert tuple(evidence_from_json(written)) == noted.evidence
+    assert ["note" in fact for fact in written["evidence"]] == [False, False, True]
 
 
 @pytest.mark.parametrize(
@@ -80,6 +85,7 @@ def test_evidence_comes_back_as_it_was() -> None:
         ({"evidence": [{"triple": ["a", "b"]}]}, "triple of evidence 1"),
         ({"evidence": [{"triple": ["a", "b", 3]}]}, "triple of evidence 1"),
         ({"evidence": [{"triple": ["a", "b", "c"], "span": "x"}]}, "span of evidence 1 is 'x'"),
+        ({"evidence": [{"triple": ["a", "b", "c"], "note": 1}]}, "note of evidence 1 is 1"),
         ({"evidence": [{"triple": ["a", "b", "c"], "span": {"passage_id": "p"}}]}, '"start" in the span of evidence 1'),
         (
             {"evidence": [{"triple": list("abc"), "span": {"passage_id": "p", "start": True, "end": 1, "text": "x"}}]},

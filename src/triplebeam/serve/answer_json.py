@@ -54,7 +54,8 @@ def evidence_from_json(written: object) -> list[Evidence]:
 def _evidence(fact: Evidence) -> dict[str, object]:
     span = fact.span
     place = {"passage_id": span.passage_id, "start": span.start, "end": span.end, "text": span.text} if span else None
-    return {"triple": list(fact.triple), "span": place}
+    written: dict[str, object] = {"triple": list(fact.triple), "span": place}
+    return {**written, "note": fact.note} if fact.note else written
 
 
 def _step(step: Step) -> dict[str, object]:
@@ -76,7 +77,10 @@ def _read_fact(fact: object, place: str) -> Evidence:
     triple = fact.get("triple")
     if not isinstance(triple, list) or len(triple) != len(_PARTS) or not all(isinstance(part, str) for part in triple):
         raise BadInputError(f"the triple of {place} is {triple!r}: a list of three strings is needed.")
-    return Evidence(triple=Triple(*triple), span=_read_span(fact.get("span"), place))
+    note = fact.get("note", "")
+    if not isinstance(note, str):
+        raise BadInputError(f"the note of {place} is {note!r}: a string is needed, or none at all.")
+    return Evidence(triple=Triple(*triple), span=_read_span(fact.get("span"), place), note=note)
 
 
 def _read_span(span: object, place: str) -> Span | None:

@@ -6,7 +6,7 @@ Without a question graph the passages are read straight away, or the model answe
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from triplebeam.answer import Answer, Evidence
@@ -60,14 +60,19 @@ class FinalAnswer:
 
 
 def evidence_of(findings: Sequence[Finding], passages: Passages) -> tuple[Evidence, ...]:
-    """For each kept answer the facts it rests on, or its own triplet, each with the words that support it."""
+    """For each kept answer the facts it rests on, or its own triplet, each with the words that support it.
+
+    A note says which variable a fact is for, so a fact that two variables rest on stands there twice.
+    """
     evidence: dict[Evidence, None] = {}
     for finding in findings:
-        for fact in finding.facts:
-            evidence |= dict.fromkeys(evidence_for([fact.triple], [passages[fact.passage_id]]))
-        if not finding.facts and finding.ask.triplet:
+        rests_on = [(fact.triple, [passages[fact.passage_id]]) for fact in finding.facts]
+        if not rests_on and finding.ask.triplet:
             read = [passages[id_] for id_ in (finding.knowledge.read if finding.knowledge else ())]
-            evidence |= dict.fromkeys(evidence_for([finding.ask.triplet.answered(finding.answer.answer)], read))
+            rests_on = [(finding.ask.triplet.answered(finding.answer.answer), read)]
+        for triple, among in rests_on:
+            [fact] = evidence_for([triple], among)
+            evidence[replace(fact, note=finding.told)] = None
     return tuple(evidence)
 
 

@@ -27,6 +27,11 @@ class Variable(NamedTuple):
     def __str__(self) -> str:
         return f"{self.type}: #{self.number}" if self.type else f"#{self.number}"
 
+    @property
+    def named(self) -> str:
+        """For a person: the number first, and what kind of thing it is."""
+        return f"#{self.number} ({self.type})" if self.type else f"#{self.number}"
+
 
 #: An end of a triplet: a name, or a variable.
 Node: TypeAlias = str | Variable

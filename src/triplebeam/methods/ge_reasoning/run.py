@@ -54,6 +54,12 @@ class Finding:
         return used or [fact for fact in given if said in map(entity_key, fact.triple)]
 
     @property
+    def told(self) -> str:
+        """The variable, its value and the sub-question: ``#1 (film director) = Edward Cahn: Who directed it?``"""
+        name = f"{self.ask.triplet.variables[0].named} = " if self.ask.triplet else ""
+        return f"{name}{self.answer.answer}: {self.ask.sub_question}"
+
+    @property
     def rests_on(self) -> Ranking:
         """The passages of those facts, in their order."""
         ids = dict.fromkeys(fact.passage_id for fact in self.facts)

@@ -27,12 +27,14 @@ def take_steps(running: Generator[Step, None, Answer], console: Console | None, 
 def draw_step(console: Console, step: Step, passages: Passages) -> None:
     """What was asked for, found, read and thought."""
     console.print(f"[bold]Step {step.number}[/bold]  {escape(step.query)}")
-    titles = [passages[id_].title or id_ for id_ in step.ranking.ids[:5]]
-    console.print(f"    [dim]found[/dim]    {escape(' · '.join(titles)) or 'nothing'}")
+    # A step that made no search did not find nothing.
+    if step.ranking:
+        titles = [passages[id_].title or id_ for id_ in step.ranking.ids[:5]]
+        console.print(f"    [dim]found[/dim]    {escape(' · '.join(titles))}")
     for number, fact in enumerate(step.facts):
         console.print("    [dim]read[/dim]     " if number == 0 else " " * 13, draw_triple(fact), sep="")
-    if step.thought:
-        console.print(f"    [dim]thought[/dim]  {escape(step.thought)}")
+    for number, line in enumerate(step.thought.splitlines()):
+        console.print("    [dim]thought[/dim]  " if number == 0 else " " * 13, escape(line), sep="")
     for problem in step.problems:
         console.print(f"    [yellow]problem  {escape(problem)}[/yellow]")
     console.print(f"    [dim]{usage_line(step.usage)}, {step.seconds:.1f} s[/dim]")
@@ -62,6 +64,8 @@ def draw_answer(console: Console, answer: Answer, passages: Passages, k: int, do
         console.print(f"  {mark} ", draw_triple(fact.triple), sep="")
         if fact.span:
             console.print(f'      [dim]\\[{ranks[fact.span.passage_id]}] "{escape(fact.span.text)}"[/dim]')
+        if fact.note:
+            console.print(f"      [dim]for {escape(fact.note)}[/dim]")
     console.print("\n[bold]Passages[/bold]")
     for rank, hit in enumerate(answer.ranking.top(k), start=1):
         passage = passages[hit.passage_id]

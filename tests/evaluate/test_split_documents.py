@@ -1,0 +1,35 @@
+"""The benchmark of split documents: its gold passages are named by ids, which our cut must still give."""
+
+from pathlib import Path
+
+import pytest
+
+from triplebeam.evaluate.questions import Question, read_questions
+from triplebeam.ingest import read_sources, split
+from triplebeam.passage import Document
+
+FOLDER = Path(__file__).parents[2] / "benchmarks" / "split-documents"
+
+
+def _document(passage_id: str) -> str:
+    return passage_id.partition("#")[0]
+
+
+@pytest.mark.parametrize(("tokens", "passages"), [(60, 162), (120, 79)])
+def test_the_cut_still_gives_the_gold_passages(tokens: int, passages: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(FOLDER)
+    documents = [read for read in read_sources([Path("documents")]) if isinstance(read, Document)]
+    ids = [passage.id for document in documents for passage in split(document, tokens)]
+    questions = read_questions(FOLDER / f"questions-{tokens}-tokens.jsonl")
+    assert (len(documents), len(ids), len(questions)) == (10, passages, 38)
+    assert {gold for question in questions for gold in question.gold} <= set(ids)
+
+
+@pytest.mark.parametrize("tokens", [60, 120])
+def test_the_types_say_where_the_gold_passages_are(tokens: int) -> None:
+    def documents(question: Question) -> set[str]:
+        return {_document(gold) for gold in question.gold}
+
+    for question in read_questions(FOLDER / f"questions-{tokens}-tokens.jsonl"):
+        assert len(question.gold) == 2
+        assert question.type == ("one document" if len(documents(question)) == 1 else "two documents")

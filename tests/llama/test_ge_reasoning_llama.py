@@ -1,0 +1,66 @@
+"""GE-Reasoning against a real server and a small model, whose answers are not judged.
+
+What must hold is that the loop ends, tells every step, and judges sub-answers by the server's log-probabilities.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from llama.test_llama_server import MODEL
+from triplebeam.assemble import Collection
+from triplebeam.embed.embedder import Embedder
+from triplebeam.generate.connect import connect
+from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
+from triplebeam.index.opened import Index
+from triplebeam.serve.answer_json import to_json
+from triplebeam.settings import Settings
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("llama")]
+
+QUESTION = "Who directed Laughter in Hell?"
+#: A round that searches however sure the model is (k1), and keeps nearly every answer (k2).
+METHOD = "ge_reasoning[max_rounds=1,read=1,k1=2,k2=0.001,samples=2,triplet_filtering=no]"
+GRAPH = {"triplets": [["Laughter in Hell", "director", "name: #1"]], "target": ["#1"]}
+_MOST_TOKENS = 96
+
+
+@dataclass(frozen=True)
+class Brief:
+    """The model, which may not go on for long, and is too small to write a graph, so that one is given."""
+
+    model: LanguageModel
+    asked: list[tuple[Prompt, Completion]] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        if [prompt.template for prompt in prompts] == ["ge_reasoning/question_graph"]:
+            return [Completion(text=json.dumps(GRAPH))]
+        completions = self.model.complete([replace(prompt, max_tokens=_MOST_TOKENS) for prompt in prompts])
+        self.asked.extend(zip(prompts, completions, strict=True))
+        return completions
+
+
+def test_it_runs_end_to_end(llama: str, world: Index, words: Embedder) -> None:
+    model = Brief(connect(MODEL, base_url=llama, timeout=300.0, concurrency=1, seed=0))
+    answer = Collection(world, Settings(), words, model).agent(METHOD).answer(QUESTION)
+    assert answer.ending
+    assert answer.ranking.ids
+    assert answer.usage.calls > sum(step.usage.calls for step in answer.steps) > 3, "the answer is one more"
+    assert not answer.usage.estimated, "the endpoint's own counts"
+    assert [step["number"] for step in to_json(answer, world.passages)["steps"]] == [1, 2]
+    constructed, turn = answer.steps
+    assert "(Laughter in Hell; director; name: #1)" in constructed.thought
+    assert turn.ranking.ids, "it searched"
+    templates = {prompt.template.removeprefix("ge_reasoning/") for prompt, _ in model.asked}
+    assert {"sub_question", "sub_answer", "extract"} <= templates
+    judged = [completion for prompt, completion in model.asked if prompt.log_probabilities]
+    assert len(judged) >= 2
+    assert all(completion.log_probabilities for completion in judged)
+    cut = any(completion.finish_reason == "length" for completion in judged)
+    assert "smallest token probability" in turn.thought or cut, "a reply that was cut has no answer to judge"
