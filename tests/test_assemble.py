@@ -112,6 +112,8 @@ def test_what_needs_a_model_says_how_to_get_one(world: Index, words: Embedder) -
         "ircot:gnn_ret[beta=0.8]",
         "read:hipporag2",
         "rgnn_ret:dense",
+        "rgnn_ret[question_first=yes,tokens=1000]",
+        "read[tokens=3500,question_first=yes]:dense",
         "chain_of_thought:bm25",
     ],
 )

@@ -41,8 +41,9 @@ def test_linear_ticks_are_even_few_and_hold_the_values(low: float, span: float) 
     ticks = linear_ticks(low, low + span)
     steps = [after - before for before, after in itertools.pairwise(ticks)]
     assert 2 <= len(ticks) <= 8
-    assert ticks[0] <= low + 1e-6 * max(1, abs(low))
-    assert ticks[-1] >= low + span - 1e-6 * max(1, abs(low + span))
+    rounding = 1e-6 * max(1, abs(low), span)
+    assert ticks[0] <= low + rounding
+    assert ticks[-1] >= low + span - rounding
     assert max(steps) - min(steps) < 1e-6 * max(steps) + 1e-9
 
 

@@ -160,7 +160,7 @@ class TestBudget:
 
     def test_what_cannot_be_meant(self, command: Command) -> None:
         for arguments, words in (
-            (("rivers.jsonl", "--budget", "1"), "--extractor llm alone"),
+            (("rivers.jsonl", "--budget", "1"), "extractors that call a model"),
             (("rivers.jsonl", "--retry-failed"), "leave one of them out"),
             ((), "there is no SOURCE"),
         ):

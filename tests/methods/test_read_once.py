@@ -51,6 +51,13 @@ def test_the_step_is_the_retrieval() -> None:
     assert PASSAGES["director"].text not in model.prompts[0].user
 
 
+def test_as_many_passages_are_read_as_fit_a_budget() -> None:
+    with Scripted([reply("1963")]) as model:
+        answer = agent(model, tokens=50).answer(QUESTION)
+    assert answer.ranking.ids == RANKED[:2]
+    assert [id_ for id_ in RANKED if PASSAGES[id_].text in model.prompts[0].user] == RANKED[:2]
+
+
 def test_what_the_retriever_spends_is_the_steps() -> None:
     class Reads:
         def __init__(self, model: LanguageModel) -> None:

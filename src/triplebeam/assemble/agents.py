@@ -23,7 +23,7 @@ from triplebeam.methods.gnn_ret.self_critique import SelfCritique
 from triplebeam.methods.ircot import IRCoT
 from triplebeam.methods.iter_retgen import IterRetGen
 from triplebeam.methods.kgp import KGP
-from triplebeam.methods.question_answering import QuestionAnswerer
+from triplebeam.methods.question_answering import QuestionAnswerer, question_first
 from triplebeam.methods.read_once import ReadOnce
 from triplebeam.methods.self_ask import SelfAsk
 from triplebeam.methods.sub_questions import SubAnswerer
@@ -86,6 +86,16 @@ class _Ingredients:
     def sub_answerer(self) -> SubAnswerer:
         return SubAnswerer(model=self.model, passages=self.passages)
 
+    def readers(self, values: "_Values") -> tuple[QuestionAnswerer, SubAnswerer]:
+        """Those who read passages; with ``question_first`` they see the question before the passages, too."""
+        answerer, sub_answerer = self.answerer, self.sub_answerer
+        if not values.pop("question_first", False):
+            return answerer, sub_answerer
+        return (
+            replace(answerer, template=question_first(answerer.template)),
+            replace(sub_answerer, template=question_first(sub_answerer.template)),
+        )
+
     def retriever(self, default: str = DEFAULT_BASE) -> Retriever:
         return make_retriever(self.collection, self.below or default)
 
@@ -138,7 +148,8 @@ def _ircot(of: _Ingredients, values: _Values) -> Agent:
 
 
 def _read(of: _Ingredients, values: _Values) -> Agent:
-    return ReadOnce(retriever=of.retriever(), answerer=of.answerer, **values)
+    answerer, _ = of.readers(values)
+    return ReadOnce(retriever=of.retriever(), answerer=answerer, **values)
 
 
 def _closed_book(of: _Ingredients, values: _Values) -> Agent:
@@ -147,11 +158,12 @@ def _closed_book(of: _Ingredients, values: _Values) -> Agent:
 
 
 def _rgnn_ret(of: _Ingredients, values: _Values) -> Agent:
+    answerer, sub_answerer = of.readers(values)
     return RGNNRet(
         retriever=of.retriever("gnn_ret[beta=0.9]"),
         critique=SelfCritique(model=of.model),
-        sub_answerer=of.sub_answerer,
-        answerer=of.answerer,
+        sub_answerer=sub_answerer,
+        answerer=answerer,
         passages=of.passages,
         **values,
     )

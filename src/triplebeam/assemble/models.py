@@ -75,8 +75,25 @@ def make_extractor(
     progress: Progress = silent,
     *,
     refresh: bool = False,
+    keywords: bool = False,
 ) -> Extractor | None:
-    """The extractor of that name, or the one that takes triples from a file; None for ``none``."""
+    """The extractor of that name, or the one that takes triples from a file; None for ``none``.
+
+    With ``keywords`` the model for extraction is also asked for each passage's keywords, for the graph of passages.
+    """
+    found = _extractor(name, triples_file, settings, progress, refresh)
+    if not keywords:
+        return found
+    if found is None:
+        raise BadInputError("--keywords goes with an extractor: name one other than none.")
+    from triplebeam.extract.keywords import WithKeywords
+
+    return WithKeywords(found, _extraction_model("--keywords", settings, refresh), 4 * settings.concurrency)
+
+
+def _extractor(
+    name: str, triples_file: Path | None, settings: Settings, progress: Progress, refresh: bool
+) -> Extractor | None:
     if triples_file:
         from triplebeam.extract.given import GivenTriples
 
@@ -103,10 +120,13 @@ def _llm_extractor(name: str, settings: Settings, refresh: bool) -> Extractor:
     from triplebeam.extract.llm import LLMExtractor
     from triplebeam.extract.two_step import TwoStepExtractor
 
+    kind = LLMExtractor if name == "llm" else TwoStepExtractor
+    return kind(_extraction_model(f"--extractor {name}", settings, refresh), batch_size=4 * settings.concurrency)
+
+
+def _extraction_model(flag: str, settings: Settings, refresh: bool) -> LanguageModel:
     if not settings.endpoint("extraction").model:
         raise ModelMissingError(
-            f"--extractor {name} needs a language model: {HOW_TO_CONFIGURE}; or use --extractor local, which needs"
-            " none."
+            f"{flag} needs a language model: {HOW_TO_CONFIGURE}; or use --extractor local alone, which needs none."
         )
-    kind = LLMExtractor if name == "llm" else TwoStepExtractor
-    return kind(make_model(settings, "extraction", refresh=refresh), batch_size=4 * settings.concurrency)
+    return make_model(settings, "extraction", refresh=refresh)

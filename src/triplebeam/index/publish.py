@@ -20,6 +20,7 @@ from triplebeam.index.triple_graph import write_triple_graph
 from triplebeam.index.vectors import VectorWriter
 from triplebeam.passage import Passage
 from triplebeam.progress import Progress, silent
+from triplebeam.triple import entity_key
 
 _STAGES = 8
 
@@ -69,7 +70,8 @@ def _write(generation: Path, store: Store, embedder: Embedder, progress: Progres
     extractors = sorted({entry.extractor for entry in stored})
     np.save(generation / "triple_extractors.npy", np.array([extractors.index(e.extractor) for e in stored], np.uint16))
     done()
-    statistics = _write_passage_graph(generation, passages)
+    keywords = [(row_of[number], keyword) for number, keyword in store.keywords()]
+    statistics = _write_passage_graph(generation, passages, names, keywords)
     done()
     texts = [str(triple) for triple in triples]
     write_terms(generation / "triple_terms", texts)
@@ -82,10 +84,22 @@ def _write(generation: Path, store: Store, embedder: Embedder, progress: Progres
     return len(names), statistics
 
 
-def _write_passage_graph(generation: Path, passages: Sequence[Passage]) -> GraphStatistics:
-    """Keywords are the entities of the triples, which are written already."""
-    pairs = triple_keywords(np.load(generation / "triple_entities.npy"), np.load(generation / "triple_passages.npy"))
-    graph = build_passage_graph(document_labels(passages), [passage.position for passage in passages], *pairs)
+def _write_passage_graph(
+    generation: Path, passages: Sequence[Passage], names: Sequence[str], keywords: Sequence[tuple[int, str]]
+) -> GraphStatistics:
+    """A passage's keywords are those a model gave it, else the entities of its triples, which are written already."""
+    rows, entities = triple_keywords(
+        np.load(generation / "triple_entities.npy"), np.load(generation / "triple_passages.npy")
+    )
+    if keywords:
+        numbers = {entity_key(name): number for number, name in enumerate(names)}
+        given = np.array(
+            [(row, numbers.setdefault(entity_key(keyword), len(numbers))) for row, keyword in keywords], np.int64
+        )
+        others = ~np.isin(rows, given[:, 0])
+        rows, entities = np.append(rows[others], given[:, 0]), np.append(entities[others], given[:, 1])
+    places = [passage.position for passage in passages]
+    graph = build_passage_graph(document_labels(passages), places, rows, entities)
     graph.write(generation)
     return graph.statistics()
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from triplebeam.errors import IndexDamagedError, IndexFormatError, SourceError
 from triplebeam.extract.extractor import Extraction
+from triplebeam.extract.keywords import MARK
 from triplebeam.passage import Document, Passage
 from triplebeam.triple import Triple
 
@@ -231,6 +232,16 @@ class Store:
         )
         for passage, subject, predicate, object_, extractor in rows:
             yield StoredTriple(passage, Triple(subject, predicate, object_), extractor)
+
+    def keywords(self) -> Iterator[tuple[int, str]]:
+        """Passages, by number, with the keywords that were asked of a model; others have none."""
+        return iter(
+            self._db.execute(
+                "SELECT e.passage, e.name FROM entity e JOIN passage p ON p.number = e.passage"
+                " WHERE instr(p.extractor, ?) ORDER BY e.passage, e.rowid",
+                (MARK,),
+            )
+        )
 
     def counts(self) -> dict[str, int]:
         """How much of everything there is."""

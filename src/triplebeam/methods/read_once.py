@@ -13,6 +13,7 @@ from triplebeam.answer import Agent, Answer, Step
 from triplebeam.methods.accounted_step import accounted_step
 from triplebeam.methods.question_answering import ONE_STEP, QuestionAnswerer, conclude
 from triplebeam.retrieve.retriever import Retriever
+from triplebeam.retrieve.token_budget import retrieve_within
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,13 +25,19 @@ class ReadOnce(Agent):
     retrieved: int = 20
     """Passages in the ranking."""
     answered_from: int = 5
+    tokens: int | None = None
+    """Retrieve and read as many of the best passages as this many tokens hold, as in GNN-Ret's tables."""
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """The retrieval is the one step."""
         step = accounted_step(partial(self._step, question))
         yield step
-        return conclude(self.answerer, question, [step], ONE_STEP, best=self.answered_from)
+        best = self.answered_from if self.tokens is None else len(step.ranking)
+        return conclude(self.answerer, question, [step], ONE_STEP, best=best)
 
     def _step(self, question: str) -> Step:
-        ranking = self.retriever.retrieve(question, self.retrieved)
+        if self.tokens is None:
+            ranking = self.retriever.retrieve(question, self.retrieved)
+        else:
+            ranking = retrieve_within(self.retriever, question, self.answerer.passages, self.tokens)
         return Step(number=1, query=question, ranking=ranking, so_far=ranking)

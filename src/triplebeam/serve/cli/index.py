@@ -42,6 +42,13 @@ def index(
             show_default=False,
         ),
     ] = None,
+    keywords: Annotated[
+        bool,
+        typer.Option(
+            "--keywords",
+            help="Also ask the model for each passage's keywords, for gnn_ret's graph; else the triples' ends serve.",
+        ),
+    ] = False,
     passage_tokens: Annotated[int, typer.Option(min=20, help="Tokens a passage has at the most.")] = 200,
     split: Annotated[bool, typer.Option("--split", help="Cut JSON lines and BEIR rows into passages too.")] = False,
     retry_failed: Annotated[
@@ -90,7 +97,7 @@ def index(
     """
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # a file it cannot read is told by name, with the reason
     chosen = extractor or ("llm" if retry_failed else "local")
-    paid = chosen.startswith("llm") and triples is None
+    paid = keywords or (chosen.startswith("llm") and triples is None)
     _check(sources, extractor, triples, retry_failed, budget, paid)
     from triplebeam.assemble import DEFAULT_EMBEDDER, make_embedder, make_extractor
     from triplebeam.generate.accounting import account
@@ -107,7 +114,7 @@ def index(
     if max_failures is None:
         max_failures = _MAX_FAILURES_AGAIN if retry_failed else _MAX_FAILURES
     with progress_bars() as progress, account() as bill:
-        drawing = make_extractor(chosen, triples, settings, progress, refresh=retry_failed)
+        drawing = make_extractor(chosen, triples, settings, progress, refresh=retry_failed, keywords=keywords)
         limit = _budget(budget, settings, bill)
         builder = IndexBuilder(
             folder=folder,
@@ -152,7 +159,7 @@ def _check(
         raise BadInputError("there is no SOURCE: name files or folders to index, or --retry-failed.")
     if budget is not None and not paid:
         raise BadInputError(
-            "--budget is for extractors that call a model (llm, llm-two-step): the others cost nothing."
+            "--budget is for extractors that call a model (llm, llm-two-step, --keywords): the others cost nothing."
         )
 
 
