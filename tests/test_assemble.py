@@ -139,6 +139,13 @@ def test_an_agents_parameters_and_base_arrive(world: Index, words: Embedder) -> 
         ("hybrid", ["finds passages and does not answer", "gear:hybrid"]),
         ("gaer:hybrid", ["there is no agent 'gaer'", "did you mean 'gear'?"]),
         ("gear:hybird", ["did you mean 'hybrid'?"]),
+        ("ge_reasonin", ["there is no agent or base 'ge_reasonin'", "did you mean 'ge_reasoning'?"]),
+        ("ge_reasoning[k2=50]", ["k2 is 50.0", "between 0 and 1"]),
+        (
+            "ge_reasoning[retrieval=no,stored=yes]",
+            ["retrieves nothing", "leave always_retrieve=yes and stored=yes out"],
+        ),
+        ("self_ask[retrieval=no]:bm25", ["self_ask[retrieval=no] answers without passages"]),
         ("gear[steps=3]", ["gear has no parameter 'steps'", "max_steps"]),
         ("single_step:hybrid+naive_ge", ["needs +sync_ge last"]),
     ],

@@ -152,3 +152,7 @@ def test_what_is_missing_is_told(trainer: Trainer, recurrent: Trainer, questions
     other.write_text('{"id": "q", "question": "why?", "gold": ["moon"]}', encoding="utf-8")
     with pytest.raises(BadInputError, match="the gold passage 'moon' of question 'q' is not in the index"):
         trainer.examples(other)
+    row = {**QUESTIONS[0], "decomposition": [{"question": "Who directed it?", "gold": "moon"}]}
+    other.write_text(json.dumps(row), encoding="utf-8")
+    with pytest.raises(BadInputError, match=r"'moon' of sub-question 'Who directed it\?' of question 'death'"):
+        recurrent.examples(other)

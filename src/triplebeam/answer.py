@@ -42,6 +42,8 @@ class Step:
     facts: tuple[Triple, ...] = ()
     """Facts that are new with this step."""
     thought: str = ""
+    picture: str = ""
+    """What the agent works on as a Mermaid diagram, where it draws one: a question graph as it stands."""
     problems: tuple[str, ...] = ()
     """Replies of a model that could not be used, each with its reason; the step went on without them."""
     usage: Usage = field(default_factory=Usage)

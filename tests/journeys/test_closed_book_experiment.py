@@ -8,10 +8,17 @@ import pytest
 from generate.loopback_endpoint import serve
 from journeys.command_line import Quick
 
-METHODS = ["chain_of_thought", "zero_plus_few_shot", "self_consistency", "ge_reasoning[retrieval=no]"]
+METHODS = [
+    "chain_of_thought",
+    "zero_plus_few_shot",
+    "self_consistency",
+    "self_ask[retrieval=no]",
+    "ge_reasoning[retrieval=no]",
+]
 #: Every prompt finds what it asks for in here.
 REPLY = {
     "reasoning": "The Nile is the longest.",
+    "follow_up": "",
     "found": True,
     "answer": "Nile",
     "sentence": "It is the Nile.",

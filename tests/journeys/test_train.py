@@ -47,6 +47,12 @@ def test_the_recurrent_form_as_json(quick: Quick, small_index: Path, questions: 
     assert json.loads(told)["settings"]["targets"] == "all"
 
 
+def test_the_recurrent_form_says_how_it_is_used(quick: Quick, small_index: Path, questions: str) -> None:
+    _, told, _ = quick("train", "rgnn_ret", small_index, "steps.jsonl", "--out", "w.json")
+    assert "from 1 question;" in told
+    assert '--method "rgnn_ret:dense+gnn_ret[weights=w.json]"' in told
+
+
 def test_folds_measure_and_write_nothing(quick: Quick, small_index: Path, questions: str) -> None:
     _, told, _ = quick("train", "gnn_ret", small_index, questions, "--folds", 3, "--base", "scaled_hybrid")
     assert "Recall on 3 questions" in told
@@ -71,6 +77,7 @@ def test_folds_measure_and_write_nothing(quick: Quick, small_index: Path, questi
         (["gnn_ret", "--out", "w.json", "--labels", "current"], "gnn_ret has one step"),
         (["gnn_ret"], "name a file with --out, or measure with --folds"),
         (["gnn_ret", "--out", "questions.jsonl"], "questions.jsonl exists: name another file, or write over it with"),
+        (["gnn_ret", "--out", ".", "--force"], ". is a folder: name a file for the weights"),
         (["gnn_ret", "--out", "no/w.json"], "there is no folder no"),
         (["rgnn_ret", "--out", "w.json"], "question '1' of questions.jsonl has no decomposition"),
     ],

@@ -133,6 +133,7 @@ class TestThreeRounds:
     def test_the_graph_fills_in(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
         steps = told[2]
         assert steps[0].thought.endswith("(city: #2; lies on; lake: #3)")
+        assert ['v1(["name: #1 = Pat Brien"])' in step.picture for step in steps] == [False, True, True, True]
         assert first_lines(steps[1:]) == [
             "name: #1 = Pat Brien (smallest token probability 0.90, after retrieval)",
             "city: #2 = Milwaukee (smallest token probability 0.60, without retrieval)",
@@ -231,6 +232,21 @@ def test_a_branch_that_cannot_be_answered_does_not_starve_the_other() -> None:
     assert [step.query for step in steps[1:]] == ["A?", "C?", "D?", "A?", "A?", "B?"]
 
 
+def test_an_answer_without_one_of_its_branches_is_not_supported() -> None:
+    table = Table({WHO: ["actor"], "C?": ["film"]})
+    rows = [CHAIN[0], ["Ordet", "actor", "name: #4"]]
+    lines = [graph(rows, "#1", "#4"), asks(WHO), extracts(STARRED), helpful(1), says("Pat Brien", used=[1])]
+    lines += [asks("C?"), extracts(), says("")]
+    with Scripted([*lines, final("yes")]) as model:
+        _, answer = drive(agent(model, table, always_retrieve=True, max_rounds=2))
+    assert [(fact.triple, bool(fact.span)) for fact in answer.evidence] == [
+        (STARRED, True),
+        (Triple("Ordet", "actor", "name: #4"), False),
+    ]
+    assert answer.evidence[1].note == "#4 (name): not found"
+    assert (answer.text, answer.agreed, answer.supported) == ("yes", True, False)
+
+
 class TestWrongGraphs:
     CIRCLE = (["#1", "father", "#2"], ["#2", "son", "#1"])
 
@@ -302,6 +318,8 @@ class TestAgreement:
     def test_parameters_that_cannot_be(self) -> None:
         with pytest.raises(BadInputError, match="retrieve_by is 'gist': it is sub_question or question"):
             agent(Scripted([]), retrieve_by="gist")
+        with pytest.raises(BadInputError, match=r"agreement_k2 is 1\.5: a threshold of confidence"):
+            agent(Scripted([]), agreement_k2=1.5)
 
     def test_one_sample_cannot_agree(self) -> None:
         with pytest.raises(BadInputError, match="samples is 1: at least 2"):
@@ -368,6 +386,26 @@ class TestSwitches:
         assert [fact.triple for fact in answer.evidence] == [STARRED, LIVED, LIES]
         assert answer.evidence[0].note == f"Pat Brien: {WHO}", "there is no variable"
         assert f"(2) {WHERE}" in model.prompts[-2].user
+
+    def test_without_a_graph_what_the_model_knew_is_evidence_without_words(self) -> None:
+        replies = [asks(WHO), says("Pat Brien"), asks(WHERE), says("x", 0.1), extracts(LIVED), helpful(1)]
+        replies += [says("Milwaukee", used=[1]), asks(""), final("Milwaukee")]
+        with Scripted(replies) as model:
+            answer = agent(model, Table({WHERE: ["actor"]}), graph_guidance=False).answer(QUESTION)
+        assert [(fact.triple, bool(fact.span)) for fact in answer.evidence] == [
+            (Triple(WHO, "has the answer", "Pat Brien"), False),
+            (LIVED, True),
+        ]
+        assert not answer.supported
+
+    @pytest.mark.parametrize("nothing", [[asks("")], [completion({"x": 1})] * 2])
+    def test_without_a_graph_and_a_first_sub_question_the_question_is_searched_for(
+        self, nothing: list[Completion]
+    ) -> None:
+        model, [step], answer = self.run(nothing, Table({QUESTION: ["actor"]}), graph_guidance=False)
+        assert step.thought.startswith("the model asks for nothing further: the question itself is searched for")
+        assert "lived in Milwaukee" in model.prompts[-1].user
+        assert (answer.text, answer.ranking.ids) == ("Pat Brien", ["actor"])
 
     def test_what_was_answered_is_not_asked_again(self) -> None:
         replies = [asks(WHO), says("Pat Brien"), asks(WHO)]

@@ -29,6 +29,17 @@ class TestReading:
         )
         assert (graph.variables, graph.targets, remarks) == ((NAME, DATE), (DATE,), [])
 
+    def test_a_number_in_a_name_stays_where_a_variable_has_it_too(self) -> None:
+        graph, remarks = read_graph([["Symphony #2", "composer", "name: #1"], ["name: #1", "death date", "date: #2"]])
+        assert (fault_of(graph), remarks, graph.out_of_reach()) == ("", [], ())
+        filled = graph.assign(NAME, "Mahler").assign(DATE, "1911")
+        assert filled.filled[0] == QuestionTriplet("Symphony #2", "composer", "Mahler")
+
+    def test_a_typed_variable_in_a_name_is_waited_for(self) -> None:
+        graph, _ = read_graph([["mayor of city: #3 in 1955", "party", "name: #1"], ["Ordet", "set in", "city: #3"]])
+        assert [triplet.head for triplet in graph.candidates()] == ["Ordet"]
+        assert graph.assign(Variable(3, "city"), "Vedersø").filled[0].head == "mayor of Vedersø in 1955"
+
     def test_types_left_out(self) -> None:
         graph, _ = read_graph(CHAIN, ["#2"], typed=False)
         assert str(graph) == "(Laughter in Hell; director; #1)\n(#1; death date; #2)"

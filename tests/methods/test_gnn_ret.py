@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from small_graphs import graph_of
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
@@ -90,6 +91,26 @@ def test_a_hit_shows_the_keyword_it_came_by(graph: PassageGraph, world: Index) -
     directed = Triple("Laughter in Hell", "directed by", "Edward Cahn")
     assert chains["director"] == ((directed, Triple("Edward Cahn", "was", "film director")),)
     assert chains["film"] == chains["lake"] == ()
+
+
+def test_a_keyword_is_the_reason_only_where_it_made_the_edge(world: Index) -> None:
+    """Film and director share an entity; here they are neighbours in a document and nothing else."""
+    film, director = world.passages.row("film"), world.passages.row("director")
+    graph = graph_of(len(world.passages), [(film, director)], [])
+    gnn_ret = GNNRet(
+        base=BM25.over_passages(world),
+        graph=graph,
+        passages=world.passages,
+        relevant=1,
+        distance="scaled",
+        triples=world.triples,
+    )
+    ranking = gnn_ret.retrieve("Laughter drama")
+    assert "director" in ranking.top(2).ids
+    assert not any(hit.chains for hit in ranking)
+    both = graph_of(len(world.passages), [(film, director)], [(film, director)])
+    assert any(hit.chains for hit in replace(gnn_ret, graph=both).retrieve("Laughter drama"))
+    assert not any(hit.chains for hit in replace(gnn_ret, graph=both, edges=("structural",)).retrieve("Laughter drama"))
 
 
 def test_what_cannot_be_is_refused(gnn_ret: GNNRet, graph: PassageGraph) -> None:

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from scripted_loops import BAD, PASSAGES, Gone, Table, driven, final, reply
 from triplebeam.answer import Answer, Step
-from triplebeam.errors import EndpointError
+from triplebeam.errors import BadInputError, EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
 from triplebeam.generate.scripted import Scripted
+from triplebeam.methods.closed_book import ClosedBookAnswerer
 from triplebeam.methods.question_answering import QuestionAnswerer
 from triplebeam.methods.self_ask import SelfAsk
 from triplebeam.methods.sub_questions import SubAnswerer
@@ -142,6 +143,53 @@ class TestEndings:
     def test_an_endpoint_that_is_gone_is_an_error(self) -> None:
         with pytest.raises(EndpointError, match="does not answer"):
             agent(Gone(), Table({})).answer("q")
+
+
+class TestClosedBook:
+    """Without a retriever the model answers its own follow-ups."""
+
+    def run(self, replies: list[Completion], **parameters: Any) -> tuple[Scripted, list[Step], Answer]:
+        with Scripted(replies) as model:
+            told = Accounted(model)
+            asked = SelfAsk(model=told, answerer=ClosedBookAnswerer(model=told), **parameters)
+            return model, *driven(asked, QUESTION)
+
+    def test_three_steps(self) -> None:
+        model, steps, answer = self.run(
+            [
+                *(follow_up(FILM), final("Laughter in Hell")),
+                *(follow_up(ACTOR), final("")),
+                *(follow_up(LAKE), final("Lake Michigan")),
+                follow_up("", "Michigan"),
+            ]
+        )
+        assert [step.query for step in steps] == [FILM, ACTOR, LAKE]
+        assert [step.thought for step in steps] == [
+            "It is Laughter in Hell.",
+            "Nothing says it.",
+            "It is Lake Michigan.",
+        ]
+        assert [prompt.user for prompt in model.prompts if prompt.template == "closed_book"] == [
+            f"Question: {follow}" for follow in (FILM, ACTOR, LAKE)
+        ]
+        assert model.prompts[-1].user.endswith(f"3. {LAKE}\n   It is Lake Michigan.")
+        assert (answer.text, answer.loop_text, answer.usage.calls) == ("Michigan", "Michigan", 7)
+        assert not answer.ranking
+        assert not answer.supported
+
+    def test_an_answer_at_once_stands(self) -> None:
+        _, [step], answer = self.run([follow_up("", "Michigan")])
+        assert (answer.text, step.query, answer.usage.calls) == ("Michigan", QUESTION, 1)
+
+    def test_without_an_answer_of_the_loop_the_question_is_put_as_it_stands(self) -> None:
+        model, _, answer = self.run([follow_up(FILM), final("x"), follow_up(ACTOR), final("Erie")], max_steps=1)
+        assert (answer.text, answer.loop_text, answer.ending) == ("Erie", "", "the last step was reached")
+        assert model.prompts[-1].user == f"Question: {QUESTION}"
+
+    def test_a_retriever_alone_is_not_enough(self) -> None:
+        model = Scripted([])
+        with pytest.raises(BadInputError, match="give it both retriever and sub_answerer"):
+            SelfAsk(model=model, answerer=ClosedBookAnswerer(model=model), retriever=Table({}))
 
 
 @settings(max_examples=60, deadline=None)

@@ -6,14 +6,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from triplebeam.answer import Agent
-from triplebeam.assemble.method_names import AGENTS, parse, retriever_parts, split_agent
+from triplebeam.assemble.method_names import AGENTS, BASES, parse, retriever_parts, split_agent
 from triplebeam.assemble.retrievers import OVER_TRIPLES, base, expanded, make_retriever, reader
 from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.passages import PassageTable
 from triplebeam.methods.chain_of_thought import ChainOfThought
 from triplebeam.methods.climb import Climb
-from triplebeam.methods.closed_book import ClosedBook
+from triplebeam.methods.closed_book import ClosedBook, ClosedBookAnswerer
 from triplebeam.methods.era_cot import ERACoT
 from triplebeam.methods.flare import FLARE
 from triplebeam.methods.ge_reasoning import GEReasoning
@@ -49,6 +49,8 @@ def make_agent(collection: "Collection", method: str) -> Agent:
     """The agent of that name: ``gear``, ``gear:bm25``, ``gear[max_steps=2]:hybrid``, ``single_step``, ``auto``."""
     part, below = split_agent(method)
     if part is None:
+        # A misspelt agent is no retriever either.
+        retriever_parts(below, method)[0].values({**AGENTS, **BASES}, "agent or base")
         raise BadInputError(
             f"{method!r} finds passages and does not answer: put an agent in front, such as gear:{method};"
             f" known are {', '.join(AGENTS)}."
@@ -170,6 +172,10 @@ def _rgnn_ret(of: _Ingredients, values: _Values) -> Agent:
 
 
 def _self_ask(of: _Ingredients, values: _Values) -> Agent:
+    """``retrieval=no``: the closed book of GE-Reasoning's Table 4."""
+    if not values.pop("retrieval", True):
+        of.alone("self_ask[retrieval=no]")
+        return SelfAsk(model=of.model, answerer=ClosedBookAnswerer(model=of.model), **values)
     retriever = of.retriever(_GNN_RET_BASE)
     return SelfAsk(retriever=retriever, model=of.model, sub_answerer=of.sub_answerer, answerer=of.answerer, **values)
 
@@ -222,6 +228,8 @@ def _ge_reasoning(of: _Ingredients, values: _Values) -> Agent:
     stored = of.collection.triples if values.pop("stored", False) else None
     if not values.pop("retrieval", True):
         of.alone("ge_reasoning[retrieval=no]")
+        if stored is not None or values.get("always_retrieve"):
+            raise BadInputError(f"{of.method!r} retrieves nothing: leave always_retrieve=yes and stored=yes out of it.")
         return GEReasoning(model=of.model, **values)
     retriever = of.retriever(_GE_REASONING_BASE)
     return GEReasoning(model=of.model, retriever=retriever, passages=of.passages, triples=stored, **values)

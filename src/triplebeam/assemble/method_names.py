@@ -53,11 +53,13 @@ BASES: Mapping[str, Parameters] = {
         "damping": float,
         "synonym_threshold": float,
     },
+    "title_link": {"base_k": int, "followed": int},
+    "blend": {"without": str, "depth": int, "constant": float},
     "gold": {},
 }
 EXPANSIONS: Mapping[str, Parameters] = {"naive_ge": _EXPANSION, "sync_ge": _EXPANSION, "gnn_ret": _GNN_RET}
 #: Bases that walk a graph themselves.
-GRAPH_BASES = ("hipporag", "hipporag2", "gnn_ret")
+GRAPH_BASES = ("hipporag", "hipporag2", "gnn_ret", "title_link", "blend")
 _LOOP: Parameters = {"max_steps": int, "retrieved": int, "answered_from": int, "stop_when_stuck": _yes_or_no}
 _PATHS: Parameters = {"retrieved": int, "paths": int, "temperature": float}
 AGENTS: Mapping[str, Parameters] = {
@@ -68,7 +70,7 @@ AGENTS: Mapping[str, Parameters] = {
     "read": {"retrieved": int, "answered_from": int, "tokens": int, "question_first": _yes_or_no},
     "closed_book": {},
     "rgnn_ret": {**_LOOP, "tokens": int, "question_first": _yes_or_no},
-    "self_ask": {**_LOOP, "own_answer": _yes_or_no},
+    "self_ask": {**_LOOP, "own_answer": _yes_or_no, "retrieval": _yes_or_no},
     "iter_retgen": {**_LOOP, "read": int, "own_answer": _yes_or_no},
     "kgp": {"max_steps": int, "seeds": int, "branches": int, "collected": int, "answered_from": int},
     "chain_of_thought": {"retrieved": int},

@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from triplebeam.assemble.gnn_ret import gnn_ret
-from triplebeam.assemble.method_names import BASES, EXPANSIONS, Part, retriever_parts
+from triplebeam.assemble.method_names import BASES, EXPANSIONS, Part, is_agent, retriever_parts
+from triplebeam.blend import Blend
+from triplebeam.blend import Part as BlendPart
 from triplebeam.embed import load_token_encoder
 from triplebeam.errors import BadInputError
 from triplebeam.index.token_vectors import published_tokens
@@ -13,6 +15,7 @@ from triplebeam.methods.gear.score import ChainScorer
 from triplebeam.methods.hipporag import HippoRAG
 from triplebeam.methods.hipporag2 import HippoRAG2
 from triplebeam.methods.query_entities import GivenQueryEntities, LLMQueryEntities, QueryEntities, VerbatimEntities
+from triplebeam.methods.title_link import TitleLink
 from triplebeam.methods.triple_filter import LLMTripleFilter
 from triplebeam.names import nearest
 from triplebeam.retrieve.bm25 import BM25
@@ -28,12 +31,22 @@ if TYPE_CHECKING:
 
 #: Bases that can search the triples instead of the passages.
 OVER_TRIPLES = ("bm25", "dense", "hybrid")
+#: What ``blend`` is made of, with weights: chosen on the dev questions.
+_BLENDED_BASE = "scaled_hybrid+gnn_ret"
+_BLENDED: Mapping[str, tuple[str, float]] = {
+    "gnn_ret": (_BLENDED_BASE, 1.5),
+    "triples": ("hipporag2[seed_entities=10]", 1.0),
+    "names": ("hipporag[entities=verbatim]", 1.0),
+    "titles": ("title_link", 1.0),
+}
 _ENTITIES = ("llm", "verbatim", "given")
 _SCORERS: Mapping[str, Callable[..., ChainScorer]] = {"cascade": Cascade, "exact": Exact, "pooled": Pooled}
 
 
 def make_retriever(collection: "Collection", method: str) -> Retriever:
     """The retriever of that name, such as ``hybrid+naive_ge[scorer=exact]``."""
+    if is_agent(method):
+        raise BadInputError(f"{method!r} answers, and is no search: use it with `triplebeam ask --method`.")
     first, *expansions = retriever_parts(method, method)
     retriever = base(collection, first)
     for expansion in expansions:
@@ -66,6 +79,10 @@ def base(collection: "Collection", part: Part) -> Retriever:
             return HippoRAG.over(collection.index, collection.embedder, _query_entities(collection, values), **values)
         case "hipporag2", _:
             return _hipporag2(collection, values)
+        case "title_link", _:
+            return _title_link(collection, values)
+        case "blend", _:
+            return _blend(collection, values)
         case "gold", _:
             return _gold(collection, part.method)
         case _:
@@ -111,6 +128,28 @@ def _hipporag2(collection: "Collection", values: dict[str, Any]) -> Retriever:
     if "base" in values:
         values["base"] = make_retriever(collection, values["base"])
     return HippoRAG2.over(collection.index, collection.embedder, **values)
+
+
+def _title_link(collection: "Collection", values: dict[str, Any]) -> Retriever:
+    return TitleLink(
+        base=make_retriever(collection, _BLENDED_BASE),
+        triples=collection.triples,
+        passages=collection.passages,
+        embedder=collection.embedder,
+        **values,
+    )
+
+
+def _blend(collection: "Collection", values: dict[str, Any]) -> Retriever:
+    left_out = values.pop("without", None)
+    if left_out is not None and left_out not in _BLENDED:
+        raise BadInputError(f"without={left_out}{nearest(left_out, _BLENDED)}: choose one of {', '.join(_BLENDED)}.")
+    parts = {
+        name: BlendPart(make_retriever(collection, method), weight)
+        for name, (method, weight) in _BLENDED.items()
+        if name != left_out
+    }
+    return Blend(parts=parts, **values)
 
 
 def _gold(collection: "Collection", method: str) -> Retriever:

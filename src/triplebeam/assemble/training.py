@@ -172,6 +172,12 @@ class Trainer:
 
     def _example(self, base: ScoringBase, question: Question, asked: Sequence[SubQuestion]) -> Example:
         row = self.collection.passages.row
+        for each in asked:
+            if each.gold and each.gold not in self.collection.passages:
+                raise BadInputError(
+                    f"the gold passage {each.gold!r} of sub-question {each.question!r} of question {question.id!r} is"
+                    " not in the index: index the corpus these questions were written for."
+                )
         distances: list[Distances] = [
             distances_of(base.retriever.scores(each.question), base.distance) for each in asked
         ]

@@ -34,7 +34,7 @@ class PassageTable:
     def __init__(self, folder: Path) -> None:
         self._ids = StringColumn(folder / "passage_ids")
         self._texts = StringColumn(folder / "passage_texts")
-        self._titles = StringColumn(folder / "passage_titles")
+        self.titles = StringColumn(folder / "passage_titles")
         self._documents = StringColumn(folder / "passage_documents")
         self._metadata = StringColumn(folder / "passage_metadata")
         self._places: NDArray[np.int64] = np.load(folder / "passage_places.npy", mmap_mode="r")
@@ -75,7 +75,7 @@ class PassageTable:
         return Passage(
             self._ids[row],
             self._texts[row],
-            self._titles[row],
+            self.titles[row],
             self._documents[row],
             position,
             start,

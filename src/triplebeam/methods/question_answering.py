@@ -7,6 +7,7 @@ sentence for people beside the short form.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Protocol
 
 from pydantic import BaseModel
 
@@ -39,6 +40,14 @@ class ReadAnswer:
     sentence: str = ""
 
 
+class Answerer(Protocol):
+    """Answers a question, as a rule from passages."""
+
+    def answer(self, question: str, passage_ids: Sequence[str], /) -> ReadAnswer:
+        """No words where there is no answer."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class QuestionAnswerer:
     """Reads passages and answers."""
@@ -54,7 +63,7 @@ class QuestionAnswerer:
 
 
 def conclude(
-    answerer: QuestionAnswerer,
+    answerer: Answerer,
     question: str,
     steps: Sequence[Step],
     ending: str,

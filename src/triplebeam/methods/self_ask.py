@@ -6,14 +6,16 @@ the model, shown the question and all follow-ups with their answers, asks the ne
 
 Followed to the letter: follow-ups are asked one at a time with the answers so far in view; the model itself decides in
 the same breath whether another is needed. As in the GNN-Ret paper's comparison, the intermediate answer is read from
-retrieved passages, where Press et al. take a search engine's answer.
+retrieved passages, where Press et al. take a search engine's answer. Without a retriever the model answers its
+follow-ups itself, and its final answer stands: "Self-ask" of GE-Reasoning's Table 4.
 
 What differs: at most 4 follow-ups; the reply is JSON instead of a continued text; a reply with both a follow-up and an
 answer is a follow-up, since its answer runs ahead of the evidence. A question the model would answer at once is
 searched for as it stands, once, so that there is something to read. The ranking is that of `sub_questions`, of all
 steps together, and the answer is read from its best passages by the `QuestionAnswerer` that all agents share; where
 that finds nothing, and with ``own_answer`` in any case, Self-Ask's own final answer stands. Behind ``stop_when_stuck``:
-a follow-up that was asked before ends the loop.
+a follow-up that was asked before ends the loop. Without a retriever a follow-up is a prompt of its own, where Press et
+al. let the model write on; where the loop comes to no answer, the question is put to the model as it stands.
 """
 
 from collections.abc import Generator
@@ -23,13 +25,14 @@ from functools import partial
 from pydantic import BaseModel
 
 from triplebeam.answer import Agent, Answer, Step
+from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import note_problem
 from triplebeam.generate.ask import ask
 from triplebeam.generate.language_model import LanguageModel, PromptFailedError
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Text
 from triplebeam.methods.accounted_step import accounted_step
-from triplebeam.methods.question_answering import QuestionAnswerer, ReadAnswer, conclude
+from triplebeam.methods.question_answering import Answerer, ReadAnswer, conclude
 from triplebeam.methods.sub_questions import Exchange, SubAnswerer, asked_before, fused, numbered_exchanges
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import Retriever, for_question
@@ -47,12 +50,14 @@ class _Reply(BaseModel):
 
 @dataclass(frozen=True, kw_only=True)
 class SelfAsk(Agent):
-    """The agent over any retriever."""
+    """The agent over any retriever, or over none."""
 
-    retriever: Retriever
     model: LanguageModel
-    sub_answerer: SubAnswerer
-    answerer: QuestionAnswerer
+    answerer: Answerer
+    """Answers the question where the loop's own answer does not stand; without a retriever, the follow-ups too."""
+    retriever: Retriever | None = None
+    sub_answerer: SubAnswerer | None = None
+    """Reads what the retriever finds; given with it, or neither is."""
     max_steps: int = 4
     retrieved: int = 10
     """Passages a step retrieves and reads."""
@@ -62,9 +67,13 @@ class SelfAsk(Agent):
     stop_when_stuck: bool = True
     template: Template = field(default_factory=partial(load, "self_ask/follow_up"), repr=False)
 
+    def __post_init__(self) -> None:
+        if (self.retriever is None) != (self.sub_answerer is None):
+            raise BadInputError("Self-Ask reads what its retriever finds: give it both retriever and sub_answerer.")
+
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """One follow-up question a step."""
-        run = _Run(question, for_question(self.retriever))
+        run = _Run(question, for_question(self.retriever) if self.retriever else None)
         while not run.ending:
             step = accounted_step(partial(self._step, run))
             run.steps.append(step)
@@ -76,23 +85,30 @@ class SelfAsk(Agent):
             run.ending,
             best=self.answered_from,
             loop_text=run.answer,
-            settled=ReadAnswer(run.answer) if self.own_answer and run.answer else None,
+            settled=ReadAnswer(run.answer) if run.answer and (self.own_answer or not self.retriever) else None,
         )
 
     def _step(self, run: "_Run") -> Step:
         if not run.steps:
             self._ask(run)
         query = run.follow_up or run.question
-        ranking = run.retriever.retrieve(query, self.retrieved)
+        ranking = run.retriever.retrieve(query, self.retrieved) if run.retriever else Ranking()
         run.rankings.append(ranking)
         exchange = Exchange(query)
         if not run.answer:
-            exchange = self.sub_answerer.answer(query, ranking.ids)
+            exchange = self._sub_answer(query, ranking)
             run.exchanges.append(exchange)
             self._ask(run)
         self._decide(run)
         so_far = fused(run.rankings, run.exchanges)
         return Step(number=len(run.rankings), query=query, ranking=ranking, so_far=so_far, thought=exchange.answer)
+
+    def _sub_answer(self, query: str, ranking: Ranking) -> Exchange:
+        if self.sub_answerer:
+            return self.sub_answerer.answer(query, ranking.ids)
+        known = self.answerer.answer(query, [])
+        # Where the model does not know, its sentence says what it would have to find out.
+        return Exchange(query, known.sentence or known.text)
 
     def _ask(self, run: "_Run") -> None:
         """Is a follow-up question needed, and which; or what is the final answer?"""
@@ -123,7 +139,7 @@ class _Run:
     """What one question has brought so far."""
 
     question: str
-    retriever: Retriever
+    retriever: Retriever | None
     follow_up: str = ""
     exchanges: list[Exchange] = field(default_factory=list)
     rankings: list[Ranking] = field(default_factory=list)

@@ -10,15 +10,18 @@ from triplebeam.triple import Chain
 CONSTANT = 60
 
 
-def reciprocal_rank_fusion(rankings: Sequence[Ranking], constant: float = CONSTANT) -> Ranking:
-    """RRF(d) = Σ 1 / (constant + rank of d), over the rankings that hold d; ranks begin at 1.
+def reciprocal_rank_fusion(
+    rankings: Sequence[Ranking], constant: float = CONSTANT, weights: Sequence[float] | None = None
+) -> Ranking:
+    """RRF(d) = Σ weight / (constant + rank of d), over the rankings that hold d; ranks begin at 1, a weight is 1 unless
+    given.
 
     The sum is rounded once (`math.fsum`), so equal contributions tie whatever the order of the lists.
     """
     parts: dict[str, list[float]] = {}
     chains: dict[str, dict[Chain, None]] = {}
-    for ranking in rankings:
+    for ranking, weight in zip(rankings, weights or [1.0] * len(rankings), strict=True):
         for rank, hit in enumerate(ranking, start=1):
-            parts.setdefault(hit.passage_id, []).append(1 / (constant + rank))
+            parts.setdefault(hit.passage_id, []).append(weight / (constant + rank))
             chains.setdefault(hit.passage_id, {}).update(dict.fromkeys(hit.chains))
     return Ranking.of(Hit(id_, math.fsum(terms), tuple(chains[id_])) for id_, terms in parts.items())

@@ -59,7 +59,7 @@ def _evidence(fact: Evidence) -> dict[str, object]:
 
 
 def _step(step: Step) -> dict[str, object]:
-    return {
+    written: dict[str, object] = {
         "number": step.number,
         "query": step.query,
         "facts": [list(triple) for triple in step.facts],
@@ -69,6 +69,7 @@ def _step(step: Step) -> dict[str, object]:
         "usage": asdict(step.usage),
         "seconds": step.seconds,
     }
+    return {**written, "picture": step.picture} if step.picture else written
 
 
 def _read_fact(fact: object, place: str) -> Evidence:

@@ -11,12 +11,13 @@ it is the closed-book form of Table 4. The switches are the ablations: ``retriev
 
 What differs. The text says 10 rounds, the loop as printed makes 9: 10 it is. "Sample" is not said more closely: the
 triplet tried least comes first, in the order of the graph, so that one that cannot be answered does not starve the
-others; another attempt asks for another sample and repeats no search. No usable graph means one retrieval with the
-question, or no retrieval in the closed-book form, and an answer from that, told in the trace. The thresholds are ours,
-see `confidence.py`; an empty sub-answer is never kept. Where the kept pairs do not answer the question, the best
-passages are read, as every agent does. Ours beyond the paper: ``always_retrieve`` skips lines 8 and 9, for documents
-that a model cannot know; ``max_attempts`` bounds what one triplet may cost; a longer list than the two passages read
-is kept for the ranking; and each kept answer leaves evidence.
+others; another attempt asks for another sample and repeats no search. No usable graph, or without one no first
+sub-question, means one retrieval with the question, or none in the closed-book form, and an answer from that, told in
+the trace. The thresholds are ours, see `confidence.py`; an empty sub-answer is never kept. Where the kept pairs do not
+answer the question, the best passages are read, as every agent does. Ours beyond the paper: ``always_retrieve`` skips
+lines 8 and 9, for documents that a model cannot know; ``max_attempts`` bounds what one triplet may cost; a longer list
+than the two passages read is kept for the ranking; each kept answer leaves evidence, and each triplet that stayed open
+says so there.
 """
 
 from collections.abc import Generator
@@ -87,6 +88,9 @@ class GEReasoning(Agent):
     def __post_init__(self) -> None:
         if self.retrieve_by not in get_args(RetrieveBy):
             raise BadInputError(f"retrieve_by is {self.retrieve_by!r}: it is sub_question or question.")
+        for name in ("k1", "k2", "agreement_k1", "agreement_k2"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise BadInputError(f"{name} is {getattr(self, name)}: a threshold of confidence lies between 0 and 1.")
         if self.samples < 2:
             raise BadInputError(f"samples is {self.samples}: at least 2 are needed to agree, 5 is usual.")
 
@@ -102,25 +106,30 @@ class GEReasoning(Agent):
         return self._final_answer.conclude(run)
 
     def _construct(self, run: Run) -> Step:
-        """Line 1. Without a usable graph the question itself is searched for, once."""
+        """Line 1."""
         run.graph = GraphConstruction(model=self.model, typed=self.typed).construct(run.question)
-        if run.graph:
-            return Step(number=1, query=run.question, thought=f"The question as a graph:\n{run.graph}")
-        run.ending = _NO_GRAPH
-        if run.retriever is None:
-            return Step(number=1, query=run.question, thought=f"{_NO_GRAPH}: the question is answered directly.")
-        ranking = run.retriever.retrieve(run.question, self.retrieved)
-        run.rankings.append(ranking)
-        thought = f"{_NO_GRAPH}: the question itself is searched for, and answered from what comes."
-        return Step(number=1, query=run.question, ranking=ranking, so_far=run.so_far, thought=thought)
+        if run.graph is None:
+            return self._nothing_to_ask(run, _NO_GRAPH)
+        thought = f"The question as a graph:\n{run.graph}"
+        return Step(number=1, query=run.question, thought=thought, picture=run.graph.mermaid())
+
+    def _nothing_to_ask(self, run: Run, ending: str) -> Step:
+        """Before the first round there is nothing to answer from, so the question itself is searched for, once."""
+        run.ending = ending
+        number, thought, ranking = len(run.steps) + 1, ending, Ranking()
+        if not run.rounds and run.retriever is None:
+            thought += ": the question is answered directly."
+        elif not run.rounds and run.retriever:
+            ranking = run.retriever.retrieve(run.question, self.retrieved)
+            run.rankings.append(ranking)
+            thought += ": the question itself is searched for, and answered from what comes."
+        return Step(number=number, query=run.question, ranking=ranking, so_far=run.so_far, thought=thought)
 
     def _round(self, run: Run) -> Step:
         """Lines 6 to 23."""
-        number = len(run.steps) + 1
         ask = self._next(run)  # lines 6, 7
         if not ask.sub_question:
-            run.ending = _NO_SUB_QUESTION
-            return Step(number=number, query=run.question, so_far=run.so_far, thought=run.ending)
+            return self._nothing_to_ask(run, _NO_SUB_QUESTION)
         run.rounds += 1
         answer, knowledge = self._answer(run, ask)
         kept = bool(answer.answer) and (  # line 14
@@ -130,12 +139,13 @@ class GEReasoning(Agent):
             run.keep(Finding(ask, answer, knowledge))  # line 17
         self._decide(run)
         return Step(
-            number=number,
+            number=len(run.steps) + 1,
             query=ask.sub_question,
             ranking=knowledge.ranking if knowledge else Ranking(),
             so_far=run.so_far,
             facts=new_triples(run.steps, knowledge),
             thought=told_round(ask, answer, kept=kept, searched=knowledge is not None, graph=run.graph),
+            picture=run.graph.mermaid() if run.graph else "",
         )
 
     def _next(self, run: Run) -> Ask:

@@ -41,7 +41,7 @@ class FinalAnswer:
             # Where the value of a variable is the answer, "not found" would contradict it.
             sentence=said.sentence if said.text or not _target(run) else "",
             ranking=run.so_far,
-            evidence=evidence_of(run.findings, self.passages),
+            evidence=(*evidence_of(run.findings, self.passages), *missing_from(run)),
             steps=tuple(run.steps),
             usage=sum((step.usage for step in run.steps), spent.usage),
             ending="; ".join([run.ending, *spent.problems]),
@@ -60,20 +60,33 @@ class FinalAnswer:
 
 
 def evidence_of(findings: Sequence[Finding], passages: Passages) -> tuple[Evidence, ...]:
-    """For each kept answer the facts it rests on, or its own triplet, each with the words that support it.
+    """For each kept answer the facts it rests on, or itself as a fact, each with the words that support it.
 
     A note says which variable a fact is for, so a fact that two variables rest on stands there twice.
     """
     evidence: dict[Evidence, None] = {}
     for finding in findings:
         rests_on = [(fact.triple, [passages[fact.passage_id]]) for fact in finding.facts]
-        if not rests_on and finding.ask.triplet:
+        if not rests_on:
             read = [passages[id_] for id_ in (finding.knowledge.read if finding.knowledge else ())]
-            rests_on = [(finding.ask.triplet.answered(finding.answer.answer), read)]
+            rests_on = [(finding.own_fact, read)]
         for triple, among in rests_on:
             [fact] = evidence_for([triple], among)
             evidence[replace(fact, note=finding.told)] = None
     return tuple(evidence)
+
+
+def missing_from(run: Run) -> tuple[Evidence, ...]:
+    """The triplets that stayed open, without words: an answer that had to do without one of them is not supported."""
+    if not run.graph or not run.findings:
+        return ()
+    return tuple(
+        Evidence(
+            triple=triplet.unanswered(), note=f"{', '.join(open_.named for open_ in triplet.variables)}: not found"
+        )
+        for triplet in run.graph.filled
+        if triplet.variables
+    )
 
 
 def _target(run: Run) -> str:

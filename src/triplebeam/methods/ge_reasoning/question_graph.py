@@ -14,8 +14,10 @@ from typing import NamedTuple, TypeAlias
 
 from triplebeam.triple import Triple
 
-#: A variable inside other words: ``#1``, with a type of one word perhaps.
+#: A variable inside a relation: ``#1``, with a type of one word perhaps.
 _MENTION = re.compile(r"(?:\w+:\s*)?#\s*(\d{1,6})\b")
+#: A variable inside a name, where a number without a type is a part of the name: "Symphony #5".
+_TYPED_MENTION = re.compile(r"\w+:\s*#\s*(\d{1,6})\b")
 
 
 class Variable(NamedTuple):
@@ -54,9 +56,10 @@ class QuestionTriplet(NamedTuple):
 
     @property
     def mentioned(self) -> list[int]:
-        """The numbers of variables, or what looks like them, inside its names and its relation."""
-        texts = [part for part in self if isinstance(part, str)]
-        return [int(number) for text in texts for number in _MENTION.findall(text)]
+        """The numbers of the variables inside its names and its relation."""
+        names = [node for node in (self.head, self.tail) if isinstance(node, str)]
+        numbers = [number for name in names for number in _TYPED_MENTION.findall(name)]
+        return [int(number) for number in [*numbers, *_MENTION.findall(self.relation)]]
 
     @property
     def words(self) -> str:
@@ -68,6 +71,10 @@ class QuestionTriplet(NamedTuple):
         """The triplet as a fact, with the value in the place of its open variable."""
         head, tail = (value if isinstance(node, Variable) else node for node in (self.head, self.tail))
         return Triple(head, self.relation, tail)
+
+    def unanswered(self) -> Triple:
+        """The triplet as a fact that nobody has found, with the variables as they are written."""
+        return Triple(str(self.head), self.relation, str(self.tail))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +100,7 @@ class QuestionGraph:
     def filled(self) -> tuple[QuestionTriplet, ...]:
         """The triplets with the values that are known in the place of their variables."""
         return tuple(
-            QuestionTriplet(self._value(head), self._with_values(relation), self._value(tail))
+            QuestionTriplet(self._value(head), self._with_values(_MENTION, relation), self._value(tail))
             for head, relation, tail in self.triplets
         )
 
@@ -147,10 +154,14 @@ class QuestionGraph:
             yield f'    {names[head]} -- "{text}" --> {names[tail]}'
 
     def _value(self, node: Node) -> Node:
-        return self.values.get(node.number, node) if isinstance(node, Variable) else self._with_values(node)
+        return (
+            self.values.get(node.number, node)
+            if isinstance(node, Variable)
+            else self._with_values(_TYPED_MENTION, node)
+        )
 
-    def _with_values(self, text: str) -> str:
-        return _MENTION.sub(lambda mention: self.values.get(int(mention[1]), mention[0]), text)
+    def _with_values(self, mentions: re.Pattern[str], text: str) -> str:
+        return mentions.sub(lambda mention: self.values.get(int(mention[1]), mention[0]), text)
 
     def _shown(self, node: Node) -> str:
         value = self._value(node)

@@ -54,6 +54,13 @@ class Finding:
         return used or [fact for fact in given if said in map(entity_key, fact.triple)]
 
     @property
+    def own_fact(self) -> Triple:
+        """The sub-answer as a fact of its own: its triplet, or the sub-question where there is no graph."""
+        if self.ask.triplet:
+            return self.ask.triplet.answered(self.answer.answer)
+        return Triple(self.ask.sub_question, "has the answer", self.answer.answer)
+
+    @property
     def told(self) -> str:
         """The variable, its value and the sub-question: ``#1 (film director) = Edward Cahn: Who directed it?``"""
         name = f"{self.ask.triplet.variables[0].named} = " if self.ask.triplet else ""

@@ -53,8 +53,8 @@ class RecurrentGNNRet(PerQuestion):
         return _Recurrence(self.gnn_ret, self.beta)
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """The first step of a question."""
-        return self.begin().retrieve(query, k)
+        """The first step of a question, with the reasons that GNN-Ret has for its hits."""
+        return self.gnn_ret.retrieve(query, k)
 
 
 class _Recurrence:

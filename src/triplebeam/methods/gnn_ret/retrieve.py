@@ -67,13 +67,21 @@ class GNNRet:
         return rank_scores((1 - distances).astype(np.float32), self.passages.ids, k)
 
     def _explained(self, ranking: Ranking, propagated: Propagated, triples: TripleStore) -> Ranking:
-        senders = messages_that_helped(propagated, [self.passages.row(passage_id) for passage_id in ranking.ids])
+        rows = [self.passages.row(passage_id) for passage_id in ranking.ids]
+        senders = messages_that_helped(propagated, rows)
         keywords_of = cache(partial(keywords, triples))  # a sender often brings several passages and is a hit itself
         return Ranking(
             hit
-            if sender is None
+            if sender is None or not self._joined_by_keyword(sender, row)
             else hit._replace(
                 chains=shared_keyword(keywords_of(self.passages.ids([sender])[0]), keywords_of(hit.passage_id))
             )
-            for hit, sender in zip(ranking, senders, strict=True)
+            for hit, row, sender in zip(ranking, rows, senders, strict=True)
         )
+
+    def _joined_by_keyword(self, sender: int, row: int) -> bool:
+        """Neighbours in a document may share an entity too, one too common for an edge, and it brought nothing."""
+        if "keyword" not in self.edges:
+            return False
+        _, neighbours = self.graph.around(np.array([sender]), ("keyword",))
+        return bool((neighbours == row).any())

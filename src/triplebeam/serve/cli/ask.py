@@ -34,7 +34,11 @@ def ask(
     method: Annotated[
         str | None,
         typer.Option(
-            "--method", "-m", help="An agent by name instead: gear, gear[max_steps=2]:hybrid.", show_default=False
+            "--method",
+            "-m",
+            help="An agent by name instead, such as gear[max_steps=2]:hybrid, rgnn_ret or ge_reasoning;"
+            " docs/evaluating.md lists them.",
+            show_default=False,
         ),
     ] = None,
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages to show.")] = 5,

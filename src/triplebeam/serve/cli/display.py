@@ -90,7 +90,7 @@ def draw_hit(
 def draw_chains(console: Console, chains: Sequence[Chain], own: SizedCollection[Triple] = ()) -> None:
     """The chains that lead to a passage, those with a common beginning together; ● marks the passage's own triples."""
     if not chains:
-        console.print("      [dim]found by the base search[/dim]")
+        console.print("      [dim]found without a chain of triples[/dim]")
     beginnings: dict[Chain, list[Chain]] = {}
     for chain in chains:
         beginnings.setdefault(chain[:-1], []).append(chain)

@@ -20,7 +20,8 @@ def search(
         typer.Option(
             "--method",
             "-m",
-            help="bm25, dense, hybrid; +naive_ge behind any of them walks the graph. Default: hybrid+naive_ge.",
+            help="bm25, dense, hybrid or another of docs/evaluating.md; +naive_ge behind one walks the graph of"
+            " triples, +gnn_ret that of passages. Default: hybrid+naive_ge.",
             show_default=False,
         ),
     ] = None,

@@ -37,12 +37,12 @@ def train(
     relevant: Annotated[int, typer.Option(min=1, help="K: passages that send messages.")] = 5,
     message: Annotated[str, typer.Option(help="min or mean.")] = "min",
     edges: Annotated[str, typer.Option(help="both, structural or keyword.")] = "both",
-    gradient: Annotated[str, typer.Option(help="exact, or as printed in the paper, which differs.")] = "exact",
+    gradient: Annotated[str, typer.Option(help="exact, or printed: as in the paper, which differs.")] = "exact",
     labels: Annotated[
         str | None,
         typer.Option(
-            help="For rgnn_ret, the gold passages a step is to find: current_and_later, current, or all. Default: the"
-            " first, the paper's.",
+            help="For rgnn_ret, the gold passages a step is to find: current_and_later, current or all. Default:"
+            " current_and_later, as in the paper.",
             show_default=False,
         ),
     ] = None,
@@ -126,6 +126,8 @@ def _check_destination(output: Path | None, force: bool, folds: int | None) -> N
     if output is None:
         if not folds:
             raise BadInputError("there is nowhere to put the weights: name a file with --out, or measure with --folds.")
+    elif output.is_dir():
+        raise BadInputError(f"{output} is a folder: name a file for the weights, such as {output / 'weights.json'}.")
     elif output.exists() and not force:
         raise BadInputError(f"{output} exists: name another file, or write over it with --force.")
     elif not output.parent.is_dir():
@@ -164,17 +166,19 @@ def _draw_folds(base: str, folds: "Sequence[Fold]") -> None:
 
 
 def _draw_weights(output: Path, weights: "Weights") -> None:
+    from triplebeam.evaluate.report.numbers import plural
     from triplebeam.serve.cli.display import out
 
     console, source = out(), weights.trained_on
     console.print(
         f"{weights.method} over {source.base}: {_learned(weights.alpha, weights.beta)} from"
-        f" {source.question_count:,} questions; loss {weights.loss:.4f} after {weights.steps:,} steps:"
+        f" {plural(source.question_count, 'question')}; loss {weights.loss:.4f} after {plural(weights.steps, 'step')}:"
         f" {weights.ending}.",
         markup=False,
     )
-    use = f', for --method "{source.base}+gnn_ret[weights={output}]"' if weights.method == "gnn_ret" else ""
-    console.print(f"Written: {output}{use}.", style="dim", markup=False)
+    agent = "" if weights.method == "gnn_ret" else "rgnn_ret:"
+    use = f'--method "{agent}{source.base}+gnn_ret[weights={output}]"'
+    console.print(f"Written: {output}, for {use}.", style="dim", markup=False)
 
 
 def _learned(alpha: "Sequence[float]", beta: float | None) -> str:
