@@ -147,6 +147,7 @@ def test_an_agents_parameters_and_base_arrive(world: Index, words: Embedder) -> 
         ),
         ("self_ask[retrieval=no]:bm25", ["self_ask[retrieval=no] answers without passages"]),
         ("gear[steps=3]", ["gear has no parameter 'steps'", "max_steps"]),
+        ("gear[max_steps=3,max_steps=4]", ["stands twice"]),
         ("single_step:hybrid+naive_ge", ["needs +sync_ge last"]),
     ],
 )

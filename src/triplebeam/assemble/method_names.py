@@ -208,4 +208,7 @@ def parse(text: str, method: str) -> Part:
             " brackets, such as hybrid+naive_ge[scorer=exact], bm25@triples or gear:hybrid."
         )
     pairs = [pair.partition("=") for pair in (match["parameters"] or "").split(",") if pair.strip()]
-    return Part(match["name"], over, {name.strip(): value.strip() for name, _, value in pairs}, method)
+    parameters = {name.strip(): value.strip() for name, _, value in pairs}
+    if len(parameters) < len(pairs):
+        raise BadInputError(f"a parameter stands twice in {text!r}: name each once.")
+    return Part(match["name"], over, parameters, method)

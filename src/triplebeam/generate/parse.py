@@ -34,7 +34,8 @@ def parse(completion: Completion, reply_type: type[ReplyType]) -> ReplyType:
         return reply_type.model_validate(read_object(text))
     except ValidationError as error:
         problems = "; ".join(
-            f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}"
+            # What is wrong with the whole has no place, and pydantic says whose words a check of ours are.
+            ": ".join(filter(None, [".".join(map(str, problem["loc"])), problem["msg"].removeprefix("Value error, ")]))
             for problem in error.errors(include_url=False)[:_PROBLEMS_NAMED]
         )
         raise _unusable(f"is not what was asked for ({problems})", text) from None
