@@ -21,8 +21,8 @@ from triplebeam.settings import Settings
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("llama")]
 
 QUESTION = "Who directed Laughter in Hell?"
-#: A round that searches however sure the model is (k1), and keeps nearly every answer (k2).
-METHOD = "ge_reasoning[max_rounds=1,read=1,k1=2,k2=0.001,samples=2,triplet_filtering=no]"
+#: A round that searches unless the model is perfectly sure (k1), and keeps nearly every answer (k2).
+METHOD = "ge_reasoning[max_rounds=1,read=1,k1=1,k2=0.001,samples=2,triplet_filtering=no]"
 GRAPH = {"triplets": [["Laughter in Hell", "director", "name: #1"]], "target": ["#1"]}
 _MOST_TOKENS = 96
 
