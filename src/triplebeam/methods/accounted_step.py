@@ -1,11 +1,32 @@
-"""What a step costs, the same for every agent."""
+"""What a step costs, and the loop of an agent that takes steps until it says why it stops: the same for every agent."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
+from typing import Protocol, TypeVar
 
 from triplebeam.answer import Step
 from triplebeam.generate.accounting import account
+
+
+class Loop(Protocol):
+    """What a question has brought so far."""
+
+    steps: list[Step]
+    ending: str
+    """Why the loop stops, in words; empty while it goes on."""
+
+
+L = TypeVar("L", bound=Loop)
+
+
+def taken_steps(do: Callable[[L], Step], run: L) -> Iterator[Step]:
+    """The steps that ``do`` takes, each as it is done, until it sets an ending."""
+    while not run.ending:
+        step = accounted_step(partial(do, run))
+        run.steps.append(step)
+        yield step
 
 
 def accounted_step(do: Callable[[], Step]) -> Step:

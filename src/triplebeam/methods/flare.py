@@ -33,7 +33,7 @@ from triplebeam.generate.language_model import LanguageModel, PromptFailedError,
 from triplebeam.generate.parse import whole_text
 from triplebeam.generate.prompts import Template, load
 from triplebeam.ingest.sentences import sentence_spans
-from triplebeam.methods.accounted_step import accounted_step
+from triplebeam.methods.accounted_step import taken_steps
 from triplebeam.methods.exemplars import Exemplar, load_exemplars
 from triplebeam.methods.prompt_text import numbered_passages
 from triplebeam.methods.question_answering import QuestionAnswerer, conclude
@@ -74,10 +74,7 @@ class FLARE(Agent):
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """Each retrieval, and the sentences that follow from it."""
         run = _Run(question, query=question)
-        while not run.ending:
-            step = accounted_step(partial(self._step, run))
-            run.steps.append(step)
-            yield step
+        yield from taken_steps(self._step, run)
         if not run.answer:
             return conclude(self.answerer, question, run.steps, run.ending, best=self.answered_from)
         return reasoned_answer(question, Path(" ".join(run.sentences), run.answer), run.steps, run.ending, Account())

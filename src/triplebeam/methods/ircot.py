@@ -26,15 +26,14 @@ from functools import partial
 from pydantic import BaseModel
 
 from triplebeam.answer import Agent, Answer, Step
-from triplebeam.generate.accounting import note_problem
-from triplebeam.generate.ask import ask
-from triplebeam.generate.language_model import LanguageModel, PromptFailedError
+from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Text
 from triplebeam.ingest.sentences import sentence_spans
-from triplebeam.methods.accounted_step import accounted_step
+from triplebeam.methods.accounted_step import taken_steps
 from triplebeam.methods.prompt_text import numbered_passages
 from triplebeam.methods.question_answering import QuestionAnswerer, conclude
+from triplebeam.methods.usable_replies import usable_reply
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
@@ -75,10 +74,7 @@ class IRCoT(Agent):
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """Retrieve and reason in turn."""
         run = _Run(question, [question], for_question(self.retriever))
-        while not run.ending:
-            step = accounted_step(partial(self._step, run))
-            run.steps.append(step)
-            yield step
+        yield from taken_steps(self._step, run)
         return conclude(self.answerer, question, run.steps, run.ending, best=self.answered_from, loop_text=run.answer)
 
     def _step(self, run: "_Run") -> Step:
@@ -97,10 +93,8 @@ class IRCoT(Agent):
             question=run.question,
             thoughts=" ".join(run.queries[1:]) or "(none)",  # every query but the first is a sentence of the model's
         )
-        try:
-            reply, _ = ask(self.model, prompt, _Reply)
-        except PromptFailedError as problem:
-            note_problem(problem)
+        reply = usable_reply(self.model, prompt, _Reply)
+        if reply is None:
             return ""
         said = _LABEL.sub("", reply.sentence)
         return next((said[start:end] for start, end in sentence_spans(said)), "")

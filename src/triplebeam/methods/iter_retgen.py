@@ -19,14 +19,13 @@ from functools import partial
 from pydantic import BaseModel
 
 from triplebeam.answer import Agent, Answer, Step
-from triplebeam.generate.accounting import note_problem
-from triplebeam.generate.ask import ask
-from triplebeam.generate.language_model import LanguageModel, PromptFailedError
+from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Text
-from triplebeam.methods.accounted_step import accounted_step
+from triplebeam.methods.accounted_step import taken_steps
 from triplebeam.methods.prompt_text import numbered_passages
 from triplebeam.methods.question_answering import QuestionAnswerer, ReadAnswer, conclude
+from triplebeam.methods.usable_replies import usable_reply
 from triplebeam.passage import Passages
 from triplebeam.retrieve.retriever import Retriever, for_question
 from triplebeam.triple import entity_key
@@ -64,10 +63,7 @@ class IterRetGen(Agent):
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """Retrieve and generate in turn."""
         run = _Run(question, for_question(self.retriever))
-        while not run.ending:
-            step = accounted_step(partial(self._step, run))
-            run.steps.append(step)
-            yield step
+        yield from taken_steps(self._step, run)
         return conclude(
             self.answerer,
             question,
@@ -94,10 +90,8 @@ class IterRetGen(Agent):
     def _generate(self, question: str, passage_ids: Sequence[str]) -> tuple[str, str]:
         """The reasoning and the answer it comes to; one call, nothing where the reply cannot be used."""
         shown = numbered_passages([self.passages[passage_id] for passage_id in passage_ids])
-        try:
-            reply, _ = ask(self.model, self.template.fill(passages=shown, question=question), _Reply)
-        except PromptFailedError as problem:
-            note_problem(problem)
+        reply = usable_reply(self.model, self.template.fill(passages=shown, question=question), _Reply)
+        if reply is None:
             return "", ""
         return reply.reasoning.strip(), reply.answer.strip()
 

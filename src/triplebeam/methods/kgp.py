@@ -23,9 +23,7 @@ import numpy as np
 from pydantic import BaseModel
 
 from triplebeam.answer import Agent, Answer, Step
-from triplebeam.generate.accounting import note_problem
-from triplebeam.generate.ask import ask
-from triplebeam.generate.language_model import LanguageModel, PromptFailedError
+from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Text
 from triplebeam.index.passage_graph import KINDS, EdgeKind, PassageGraph
@@ -33,6 +31,7 @@ from triplebeam.index.passages import PassageTable
 from triplebeam.methods.accounted_step import accounted_step
 from triplebeam.methods.prompt_text import numbered_passages
 from triplebeam.methods.question_answering import QuestionAnswerer, conclude
+from triplebeam.methods.usable_replies import usable_reply
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
 
@@ -118,10 +117,8 @@ class KGP(Agent):
     def _next_evidence(self, question: str, path: Path) -> str:
         """What is needed next; one call, nothing where that is nothing or the reply cannot be used."""
         shown = numbered_passages([self.passages[passage_id] for passage_id in path])
-        try:
-            reply, _ = ask(self.model, self.template.fill(passages=shown, question=question), _Reply)
-        except PromptFailedError as problem:
-            note_problem(problem)
+        reply = usable_reply(self.model, self.template.fill(passages=shown, question=question), _Reply)
+        if reply is None:
             return ""
         return reply.evidence.strip()
 

@@ -15,13 +15,12 @@ from typing import Protocol
 from pydantic import BaseModel, ValidationError
 
 from triplebeam.errors import BadInputError
-from triplebeam.generate.accounting import note_problem
-from triplebeam.generate.ask import ask
-from triplebeam.generate.language_model import LanguageModel, PromptFailedError
+from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Text
 from triplebeam.index.entity_graph import EntityGraph
 from triplebeam.index.terms import query_words, text_words
+from triplebeam.methods.usable_replies import usable_reply
 from triplebeam.triple import entity_key
 
 
@@ -56,10 +55,8 @@ class LLMQueryEntities:
         """One call; none for a query without words."""
         if not query.strip():
             return []
-        try:
-            reply, _ = ask(self.model, self.template.fill(question=query), _Names)
-        except PromptFailedError as problem:
-            note_problem(problem)
+        reply = usable_reply(self.model, self.template.fill(question=query), _Names)
+        if reply is None:
             return []
         return _tidy(reply.entities)
 

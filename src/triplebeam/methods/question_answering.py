@@ -12,12 +12,12 @@ from typing import Protocol
 from pydantic import BaseModel
 
 from triplebeam.answer import Answer, Evidence, Step
-from triplebeam.generate.accounting import account, note_problem
-from triplebeam.generate.ask import ask
-from triplebeam.generate.language_model import LanguageModel, Prompt, PromptFailedError
+from triplebeam.generate.accounting import account
+from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Text
 from triplebeam.methods.prompt_text import numbered_passages
+from triplebeam.methods.usable_replies import usable_reply
 from triplebeam.passage import Passage, Passages
 from triplebeam.support import support_among
 from triplebeam.triple import Triple
@@ -96,10 +96,8 @@ def conclude(
 
 def short_answer(model: LanguageModel, prompt: Prompt) -> ReadAnswer:
     """One call; no words where the reply cannot be used, which is noted on the open account."""
-    try:
-        reply, _ = ask(model, prompt, _Reply)
-    except PromptFailedError as problem:
-        note_problem(problem)
+    reply = usable_reply(model, prompt, _Reply)
+    if reply is None:
         return ReadAnswer()
     return ReadAnswer(reply.answer.strip() if reply.found else "", reply.sentence.strip())
 

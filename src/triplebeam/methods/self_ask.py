@@ -26,14 +26,13 @@ from pydantic import BaseModel
 
 from triplebeam.answer import Agent, Answer, Step
 from triplebeam.errors import BadInputError
-from triplebeam.generate.accounting import note_problem
-from triplebeam.generate.ask import ask
-from triplebeam.generate.language_model import LanguageModel, PromptFailedError
+from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Text
-from triplebeam.methods.accounted_step import accounted_step
+from triplebeam.methods.accounted_step import taken_steps
 from triplebeam.methods.question_answering import Answerer, ReadAnswer, conclude
 from triplebeam.methods.sub_questions import Exchange, SubAnswerer, asked_before, fused, numbered_exchanges
+from triplebeam.methods.usable_replies import usable_reply
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import Retriever, for_question
 
@@ -74,10 +73,7 @@ class SelfAsk(Agent):
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """One follow-up question a step."""
         run = _Run(question, for_question(self.retriever) if self.retriever else None)
-        while not run.ending:
-            step = accounted_step(partial(self._step, run))
-            run.steps.append(step)
-            yield step
+        yield from taken_steps(self._step, run)
         return conclude(
             self.answerer,
             question,
@@ -114,10 +110,8 @@ class SelfAsk(Agent):
         """Is a follow-up question needed, and which; or what is the final answer?"""
         prompt = self.template.fill(question=run.question, exchanges=numbered_exchanges(run.exchanges))
         run.follow_up = ""
-        try:
-            reply, _ = ask(self.model, prompt, _Reply)
-        except PromptFailedError as problem:
-            note_problem(problem)
+        reply = usable_reply(self.model, prompt, _Reply)
+        if reply is None:
             return
         run.follow_up = reply.follow_up.strip()
         run.answer = "" if run.follow_up else reply.answer.strip()

@@ -12,12 +12,11 @@ from typing import NamedTuple
 
 from pydantic import BaseModel
 
-from triplebeam.generate.accounting import note_problem
-from triplebeam.generate.ask import ask
-from triplebeam.generate.language_model import LanguageModel, PromptFailedError
+from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Numbers, Text
 from triplebeam.methods.prompt_text import numbered_passages
+from triplebeam.methods.usable_replies import usable_reply
 from triplebeam.passage import Passages
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
@@ -73,10 +72,8 @@ class SubAnswerer:
     def answer(self, sub_question: str, passage_ids: Sequence[str]) -> Exchange:
         """One call; no answer where the passages do not say it or the reply cannot be used."""
         shown = numbered_passages([self.passages[passage_id] for passage_id in passage_ids])
-        try:
-            reply, _ = ask(self.model, self.template.fill(passages=shown, question=sub_question), _Reply)
-        except PromptFailedError as problem:
-            note_problem(problem)
+        reply = usable_reply(self.model, self.template.fill(passages=shown, question=sub_question), _Reply)
+        if reply is None:
             return Exchange(sub_question)
         if not reply.found or not reply.answer.strip():
             return Exchange(sub_question)

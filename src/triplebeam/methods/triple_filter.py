@@ -12,12 +12,12 @@ from typing import Protocol
 
 from pydantic import BaseModel
 
-from triplebeam.generate.accounting import note_problem, remark
-from triplebeam.generate.ask import ask
-from triplebeam.generate.language_model import LanguageModel, PromptFailedError
+from triplebeam.generate.accounting import remark
+from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Numbers
 from triplebeam.methods.prompt_text import numbered_facts
+from triplebeam.methods.usable_replies import usable_reply
 from triplebeam.triple import Triple
 
 
@@ -43,10 +43,8 @@ class LLMTripleFilter:
     def keep(self, query: str, triples: Sequence[Triple]) -> Sequence[int]:
         """One call; numbers that no triple has are passed over."""
         prompt = self.template.fill(facts=numbered_facts(triples), question=query)
-        try:
-            reply, _ = ask(self.model, prompt, _Reply)
-        except PromptFailedError as problem:
-            note_problem(problem)
+        reply = usable_reply(self.model, prompt, _Reply)
+        if reply is None:
             return range(len(triples))
         for number in reply.helpful:
             if not 1 <= number <= len(triples):

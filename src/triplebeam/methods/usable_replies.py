@@ -4,14 +4,19 @@ from dataclasses import replace
 
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import note_problem
-from triplebeam.generate.ask import Parsed, ask_many
-from triplebeam.generate.language_model import LanguageModel, Prompt
+from triplebeam.generate.ask import Parsed, ask, ask_many
+from triplebeam.generate.language_model import LanguageModel, Prompt, PromptFailedError
 from triplebeam.generate.parse import ReplyType
 
 
 def usable_reply(model: LanguageModel, prompt: Prompt, reply_type: type[ReplyType]) -> ReplyType | None:
-    """One call; None where the reply cannot be used."""
-    return next(iter(_usable(model, [prompt], reply_type)), None)
+    """One call; None where the reply cannot be used even after a correction. An endpoint that is gone is raised."""
+    try:
+        reply, _ = ask(model, prompt, reply_type)
+    except PromptFailedError as problem:
+        note_problem(problem)
+        return None
+    return reply
 
 
 def usable_samples(
@@ -29,12 +34,8 @@ def usable_samples(
             f"A model is asked once or more, not {count} times: set the number of samples to 1 or more."
         )
     samples = [replace(prompt, temperature=temperature, seed=seed, sample=number) for number in range(count)]
-    return _usable(model, samples, reply_type)
-
-
-def _usable(model: LanguageModel, prompts: list[Prompt], reply_type: type[ReplyType]) -> list[ReplyType]:
     usable = []
-    for reply in ask_many(model, prompts, reply_type):
+    for reply in ask_many(model, samples, reply_type):
         if isinstance(reply, Parsed):
             usable.append(reply.value)
         elif reply.endpoint_gone:

@@ -12,11 +12,11 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, WithJsonSchema, model_validator
 
-from triplebeam.generate.accounting import note_problem, remark
-from triplebeam.generate.ask import ask
-from triplebeam.generate.language_model import LanguageModel, PromptFailedError
+from triplebeam.generate.accounting import remark
+from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.methods.ge_reasoning.question_graph import Node, QuestionGraph, QuestionTriplet, Variable
+from triplebeam.methods.usable_replies import usable_reply
 
 #: ``name: #1``, or ``#1`` alone. Without a colon it is a name, as in "Symphony #5".
 _VARIABLE = re.compile(r"[(\[]?\s*(?:(?P<type>[^#:;]*?)\s*:)?\s*#\s*(?P<number>\d{1,6})\s*[)\]]?")
@@ -65,10 +65,8 @@ class GraphConstruction:
 
     def construct(self, question: str) -> QuestionGraph | None:
         """One call, and another where the graph cannot be asked about; None where that is no help, with a note."""
-        try:
-            reply, _ = ask(self.model, self._template.fill(question=question), _Reply)
-        except PromptFailedError as problem:
-            note_problem(problem)
+        reply = usable_reply(self.model, self._template.fill(question=question), _Reply)
+        if reply is None:
             return None
         graph, remarks = read_graph(reply.triplets, reply.target, typed=self.typed)
         unreachable = ", ".join(map(str, graph.out_of_reach()))

@@ -10,13 +10,12 @@ from functools import partial
 
 from pydantic import BaseModel
 
-from triplebeam.generate.accounting import note_problem
-from triplebeam.generate.ask import ask
-from triplebeam.generate.language_model import LanguageModel, Prompt, PromptFailedError
+from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Text
 from triplebeam.methods.ge_reasoning.question_graph import QuestionTriplet
 from triplebeam.methods.ge_reasoning.sub_answer import Pair, shown_pairs
+from triplebeam.methods.usable_replies import usable_reply
 
 
 class _Reply(BaseModel):
@@ -40,9 +39,7 @@ class SubQuestions:
         return self._asked(self.unguided.fill(question=question, pairs=shown_pairs(pairs)))
 
     def _asked(self, prompt: Prompt) -> str:
-        try:
-            reply, _ = ask(self.model, prompt, _Reply)
-        except PromptFailedError as problem:
-            note_problem(problem)
+        reply = usable_reply(self.model, prompt, _Reply)
+        if reply is None:
             return ""
         return reply.question.strip()

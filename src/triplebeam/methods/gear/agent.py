@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from triplebeam.answer import Agent, Answer, Step
-from triplebeam.methods.accounted_step import accounted_step
+from triplebeam.methods.accounted_step import accounted_step, taken_steps
 from triplebeam.methods.gear.expand import SyncGE
 from triplebeam.methods.gear.gist import new_facts
 from triplebeam.methods.gear.link import PassageLink
@@ -60,11 +60,8 @@ class GeAR(Agent):
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """Eq. 4 to 7, step by step."""
         run = _Run(question)
-        while not run.ending:
-            step = accounted_step(partial(self._step, run))
-            run.steps.append(step)
-            yield step
-        nearest = [self.passages[passage_id] for passage_id in step.so_far.ids[: self.retrieved]]
+        yield from taken_steps(self._step, run)
+        nearest = [self.passages[passage_id] for passage_id in run.steps[-1].so_far.ids[: self.retrieved]]
         return conclude(
             self.answerer,
             question,

@@ -14,11 +14,11 @@ from pydantic import BaseModel
 
 from triplebeam.extract.extractor import sort_out
 from triplebeam.extract.triple_row import TripleRow
-from triplebeam.generate.accounting import note_problem, remark
-from triplebeam.generate.ask import ask
-from triplebeam.generate.language_model import LanguageModel, PromptFailedError
+from triplebeam.generate.accounting import remark
+from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.methods.prompt_text import numbered_facts, numbered_passages
+from triplebeam.methods.usable_replies import usable_reply
 from triplebeam.passage import Passages
 from triplebeam.triple import Triple
 
@@ -52,10 +52,8 @@ class LLMReader:
             known=numbered_facts(gist),
             question=query,
         )
-        try:
-            reply, _ = ask(self.model, prompt, _Facts)
-        except PromptFailedError as problem:
-            note_problem(problem)
+        reply = usable_reply(self.model, prompt, _Facts)
+        if reply is None:
             return ()
         sorted_out = sort_out("", reply.facts)
         for parts in sorted_out.rejected:

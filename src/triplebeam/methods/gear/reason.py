@@ -12,12 +12,11 @@ from functools import partial
 
 from pydantic import BaseModel
 
-from triplebeam.generate.accounting import note_problem
-from triplebeam.generate.ask import ask
-from triplebeam.generate.language_model import LanguageModel, PromptFailedError
+from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Numbers, Text
 from triplebeam.methods.prompt_text import numbered_facts
+from triplebeam.methods.usable_replies import usable_reply
 from triplebeam.triple import Triple
 
 
@@ -53,10 +52,8 @@ class Reasoner:
     def reason(self, gist: Sequence[Triple], question: str) -> Verdict:
         """Eq. 6. An answer without words is no answer; fact numbers that do not exist are passed over."""
         prompt = self.reason_template.fill(question=question, facts=numbered_facts(gist))
-        try:
-            reply, _ = ask(self.model, prompt, _Verdict)
-        except PromptFailedError as problem:
-            note_problem(problem)
+        reply = usable_reply(self.model, prompt, _Verdict)
+        if reply is None:
             return Verdict(answerable=False)
         used = tuple(gist[number - 1] for number in dict.fromkeys(reply.used) if 1 <= number <= len(gist))
         answer = reply.answer.strip()
@@ -70,9 +67,7 @@ class Reasoner:
             missing=missing or "(not said)",
             searched="\n".join(f"- {query}" for query in searched),
         )
-        try:
-            reply, _ = ask(self.model, prompt, _Query)
-        except PromptFailedError as problem:
-            note_problem(problem)
+        reply = usable_reply(self.model, prompt, _Query)
+        if reply is None:
             return ""
         return reply.query.strip()

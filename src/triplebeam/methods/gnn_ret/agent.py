@@ -17,10 +17,9 @@ Ours where the paper is silent:
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
-from functools import partial
 
 from triplebeam.answer import Agent, Answer, Step
-from triplebeam.methods.accounted_step import accounted_step
+from triplebeam.methods.accounted_step import taken_steps
 from triplebeam.methods.gnn_ret.self_critique import SelfCritique
 from triplebeam.methods.question_answering import QuestionAnswerer, ReadAnswer, conclude
 from triplebeam.methods.sub_questions import Exchange, SubAnswerer, asked_before, fused
@@ -55,10 +54,7 @@ class RGNNRet(Agent):
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """One sub-question a step."""
         run = _Run(question, for_question(self.retriever))
-        while not run.ending:
-            step = accounted_step(partial(self._step, run))
-            run.steps.append(step)
-            yield step
+        yield from taken_steps(self._step, run)
         return conclude(
             self.answerer,
             question,

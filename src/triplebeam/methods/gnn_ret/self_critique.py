@@ -15,13 +15,12 @@ from functools import partial
 
 from pydantic import BaseModel
 
-from triplebeam.generate.accounting import note_problem
-from triplebeam.generate.ask import ask
-from triplebeam.generate.language_model import LanguageModel, PromptFailedError
+from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Text
 from triplebeam.methods.question_answering import ReadAnswer, short_answer
 from triplebeam.methods.sub_questions import Exchange, numbered_exchanges
+from triplebeam.methods.usable_replies import usable_reply
 
 
 class _SubQuestion(BaseModel):
@@ -45,10 +44,8 @@ class SelfCritique:
     def next_question(self, question: str, exchanges: Sequence[Exchange]) -> str:
         """The next sub-question; empty where the model gave none."""
         prompt = self.next_template.fill(question=question, exchanges=numbered_exchanges(exchanges))
-        try:
-            reply, _ = ask(self.model, prompt, _SubQuestion)
-        except PromptFailedError as problem:
-            note_problem(problem)
+        reply = usable_reply(self.model, prompt, _SubQuestion)
+        if reply is None:
             return ""
         return reply.question.strip()
 
@@ -56,10 +53,8 @@ class SelfCritique:
         """Can the question be answered from the sub-answers?"""
         answers = [exchange.answer for exchange in exchanges if exchange.answer]
         shown = "\n".join(f"{number}. {answer}" for number, answer in enumerate(answers, 1))
-        try:
-            reply, _ = ask(self.model, self.critique_template.fill(question=question, answers=shown), _Critique)
-        except PromptFailedError as problem:
-            note_problem(problem)
+        reply = usable_reply(self.model, self.critique_template.fill(question=question, answers=shown), _Critique)
+        if reply is None:
             return False
         return reply.enough
 
