@@ -24,7 +24,7 @@ from triplebeam.generate.prompts import load
 from triplebeam.generate.scripted import Scripted
 from triplebeam.index.opened import Index
 from triplebeam.index.passage_graph import PassageGraph
-from triplebeam.methods.gnn_ret import RGNN_RET, GNNRet, TrainedOn, Weights
+from triplebeam.methods.gnn_ret import GNNRet
 from triplebeam.methods.gnn_ret.agent import RGNNRet
 from triplebeam.methods.gnn_ret.recurrent import RecurrentGNNRet
 from triplebeam.methods.gnn_ret.self_critique import SelfCritique
@@ -136,32 +136,6 @@ class TestRecurrence:
     def test_beta_is_a_share(self, gnn_ret: GNNRet) -> None:
         with pytest.raises(BadInputError, match=r"beta is 1\.5 where it must lie between 0 and 1"):
             RecurrentGNNRet(gnn_ret=gnn_ret, beta=1.5)
-
-
-class TestTrained:
-    weights = Weights(
-        method="rgnn_ret",
-        alpha=(0.3, 0.8),
-        beta=0.6,
-        trained_on=TrainedOn(questions="train.jsonl", question_count=5, passage_count=6, embedder="words"),
-        settings=replace(RGNN_RET, relevant=3, edges=("keyword",)),
-        loss=0.1,
-        steps=7,
-        ending="the gradient is small",
-    )
-
-    def test_what_was_learned_is_used(self, gnn_ret: GNNRet) -> None:
-        trained = RecurrentGNNRet.trained(gnn_ret, self.weights)
-        assert (trained.beta, trained.gnn_ret.alpha) == (0.6, (0.3, 0.8))
-        assert (trained.gnn_ret.relevant, trained.gnn_ret.edges) == (3, ("keyword",))
-
-    def test_also_from_a_file(self, gnn_ret: GNNRet) -> None:
-        again = Weights.model_validate_json(self.weights.model_dump_json())
-        assert RecurrentGNNRet.trained(gnn_ret, again) == RecurrentGNNRet.trained(gnn_ret, self.weights)
-
-    def test_weights_without_beta_are_refused(self, gnn_ret: GNNRet) -> None:
-        with pytest.raises(BadInputError, match="hold no beta: train rgnn_ret"):
-            RecurrentGNNRet.trained(gnn_ret, self.weights.model_copy(update={"beta": None}))
 
 
 @dataclass(frozen=True)

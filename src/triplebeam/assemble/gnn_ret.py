@@ -51,16 +51,15 @@ def scoring_base(below: Retriever, method: str) -> ScoringBase:
 
 def gnn_ret(collection: "Collection", below: Retriever, values: Mapping[str, Any], method: str) -> Retriever:
     """GNN-Ret over a base; with ``beta``, or with weights of rgnn_ret, the recurrent one."""
-    found = _gnn_ret(collection, below, values, method)
-    weights = read_weights(Path(values["weights"])) if "weights" in values else None
+    base = scoring_base(below, method)
+    weights = _weights(collection, base, values) if "weights" in values else None
+    found = _gnn_ret(collection, base, weights, values)
     beta = values.get("beta", weights.beta if weights else None)
     return found if beta is None else RecurrentGNNRet(gnn_ret=found, beta=beta)
 
 
-def _gnn_ret(collection: "Collection", below: Retriever, values: Mapping[str, Any], method: str) -> GNNRet:
+def _gnn_ret(collection: "Collection", base: ScoringBase, weights: Weights | None, values: Mapping[str, Any]) -> GNNRet:
     """What a weights file was trained with holds unless it is named."""
-    base = scoring_base(below, method)
-    weights = _weights(collection, base, values) if "weights" in values else None
     trained = weights.settings if weights else GNN_RET
     layers = values.get("layers", 1)
     # Looking up the keyword that a hit came by takes longer than finding the hit: a millisecond or two.

@@ -75,7 +75,7 @@ def tokens_by_step(run: Run, steps: int | None = None) -> list[int]:
     each = np.zeros(number_of_steps, dtype=np.int64)
     for result in run.results:
         for number, step in enumerate(_steps_of(result)[:number_of_steps]):
-            each[number] += _tokens(step)
+            each[number] += step.usage.all_tokens
     return [int(total) for total in np.cumsum(each)]
 
 
@@ -123,8 +123,3 @@ def _number_of_steps(run: Run, steps: int | None) -> int:
     if steps is not None and steps < 1:
         raise BadInputError(f"A run is followed for one step or more, not {steps}.")
     return steps or max(len(_steps_of(result)) for result in run.results)
-
-
-def _tokens(step: StepResult) -> int:
-    used = step.usage
-    return used.tokens_in + used.tokens_out + used.cached_tokens_in + used.cached_tokens_out

@@ -39,11 +39,6 @@ def values(name: str, questions: Sequence[Question], results: Sequence[QuestionR
     return np.array([measure(question, result) for question, result in paired(questions, results)], dtype=np.float64)
 
 
-def applies(name: str, questions: Sequence[Question], results: Sequence[QuestionResult]) -> bool:
-    """Whether there is any question the measure applies to."""
-    return not bool(np.isnan(values(name, questions, results)).all())
-
-
 def paired(
     questions: Sequence[Question], results: Sequence[QuestionResult]
 ) -> Iterator[tuple[Question, QuestionResult]]:

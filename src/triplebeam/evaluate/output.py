@@ -62,15 +62,13 @@ def as_json(evaluation: Evaluation) -> dict[str, object]:
 def summary(evaluation: Evaluation, run: Run) -> dict[str, float | int | None]:
     """A run in a few numbers; measures as shares, time in milliseconds."""
     seconds = [result.seconds for result in run.results]
-    tokens = [result.usage.tokens_in + result.usage.tokens_out for result in run.results]
-    cached = [result.usage.cached_tokens_in + result.usage.cached_tokens_out for result in run.results]
     return {
         **{name: round(float(np.nanmean(found)), 4) for name, found in _measures(evaluation, run).items()},
         "ms_p50": _percentile(seconds, 50),
         "ms_p95": _percentile(seconds, 95),
         "encodings": round(float(np.mean([result.encodings for result in run.results])), 1),
-        "calls": round(float(np.mean([result.usage.calls + result.usage.cached_calls for result in run.results])), 2),
-        "tokens": round(float(np.mean(tokens)) + float(np.mean(cached)), 1),
+        "calls": round(float(np.mean([result.usage.all_calls for result in run.results])), 2),
+        "tokens": round(float(np.mean([result.usage.all_tokens for result in run.results])), 1),
         "dollars": None if run.dollars is None else round(run.dollars / len(run.results), 6),
         "questions": len(run.results),
     }

@@ -84,7 +84,7 @@ def recommend(evaluation: Evaluation, k: int = 5) -> Recommendation:
 
 
 def _best(runs: Sequence[Run], found: dict[str, NDArray[np.float64]]) -> Run:
-    return max(runs, key=lambda run: (float(np.nanmean(found[run.method])), -_median_seconds(run)))
+    return max(runs, key=lambda run: (float(np.nanmean(found[run.method])), -run.median_seconds))
 
 
 def _adjusted(found: dict[str, NDArray[np.float64]], plain: Run, best: Run, graph: Sequence[Run]) -> Difference:
@@ -110,7 +110,7 @@ def _fastest_as_good(best: Run, group: Sequence[Run], found: dict[str, NDArray[n
         loss = paired_difference(found[run.method], found[best.method])
         return loss.mean < _AS_GOOD and loss.p_value >= SIGNIFICANT
 
-    return min((run for run in group if run is best or as_good(run)), key=_median_seconds)
+    return min((run for run in group if run is best or as_good(run)), key=lambda run: run.median_seconds)
 
 
 def _verdict(need: Need, use: Run, plain: Run, graph: Run) -> str:
@@ -133,7 +133,7 @@ def _gain(measure: str, gain: Difference, plain: Run, graph: Run, tried: int) ->
 
 
 def _cost(plain: Run, graph: Run) -> str:
-    before, after = _median_seconds(plain), _median_seconds(graph)
+    before, after = plain.median_seconds, graph.median_seconds
     times = f", {after / before:.1f} times as long" if before > 0 else ""
     return f"A question takes {milliseconds(after)} ms with it and {milliseconds(before)} ms without{times}."
 
@@ -159,7 +159,3 @@ def _more_questions(need: Need, gain: Difference, each: NDArray[np.float64]) -> 
     if enough <= gain.questions:
         return []
     return [f"About {enough} questions would show a gain of {points(WORTHWHILE)} points."]
-
-
-def _median_seconds(run: Run) -> float:
-    return float(np.median([result.seconds for result in run.results]))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from statistics import median
 
 from triplebeam.evaluate.questions import Question
 from triplebeam.generate.language_model import Usage
@@ -65,6 +66,11 @@ class Run:
     """What the calls of all questions cost or, where cached, had cost; None where the model's price is not known."""
     graph: bool | None = None
     """Whether it searches a graph; None where that says nothing: agents, the bound ``gold``, other systems' runs."""
+
+    @property
+    def median_seconds(self) -> float:
+        """The time half of the questions stay below."""
+        return median(result.seconds for result in self.results)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -72,6 +72,16 @@ class Usage:
             cached_tokens_out=self.cached_tokens_out + other.cached_tokens_out,
         )
 
+    @property
+    def all_calls(self) -> int:
+        """Also those a cache answered: what the work needs, not what was paid for."""
+        return self.calls + self.cached_calls
+
+    @property
+    def all_tokens(self) -> int:
+        """Read and written, also those a cache spared."""
+        return self.tokens_in + self.tokens_out + self.cached_tokens_in + self.cached_tokens_out
+
     def as_cached(self) -> "Usage":
         """The same completions, had once more from a cache."""
         return Usage(

@@ -21,22 +21,6 @@ from triplebeam.evaluate.report.summary import method_labels
 from triplebeam.evaluate.run import QuestionResult, Run
 
 
-def _calls(result: QuestionResult) -> int:
-    """Calls of a model, also those a cache answered: what the method needs, not what this run paid for."""
-    return result.usage.calls + result.usage.cached_calls
-
-
-def _tokens(result: QuestionResult) -> int:
-    """Tokens read and written by a model, also those a cache spared."""
-    usage = result.usage
-    return usage.tokens_in + usage.tokens_out + usage.cached_tokens_in + usage.cached_tokens_out
-
-
-def _median_seconds(run: Run) -> float:
-    """The time half of the questions stay below."""
-    return float(np.median([result.seconds for result in run.results]))
-
-
 def _mean_of(run: Run, quantity: Callable[[QuestionResult], float]) -> float:
     """The mean of a quantity over the questions."""
     return float(np.mean([quantity(result) for result in run.results]))
@@ -47,7 +31,7 @@ def cost_table(scores: Scores) -> Table | Missing:
     runs = scores.evaluation.runs
     quantities: dict[str, list[str]] = {}
     if any(result.seconds for run in runs for result in run.results):
-        quantities["Time p50 (ms)"] = [milliseconds(_median_seconds(run)) for run in runs]
+        quantities["Time p50 (ms)"] = [milliseconds(run.median_seconds) for run in runs]
         quantities["Time p95 (ms)"] = [
             milliseconds(float(np.percentile([result.seconds for result in run.results], 95))) for run in runs
         ]
@@ -75,8 +59,8 @@ def cost_table(scores: Scores) -> Table | Missing:
 
 _COUNTED: dict[str, Callable[[QuestionResult], float]] = {
     "Encodings": lambda result: result.encodings,
-    "Calls": _calls,
-    "Tokens": _tokens,
+    "Calls": lambda result: result.usage.all_calls,
+    "Tokens": lambda result: result.usage.all_tokens,
 }
 
 
@@ -101,8 +85,14 @@ def cost_figures(scores: Scores) -> list[Figure | Missing]:
     """The leading measure against the median time and against tokens."""
     runs = scores.evaluation.runs
     return [
-        _cost_figure(scores, "time", [_median_seconds(run) for run in runs], "Median time of a question", time_on_axis),
-        _cost_figure(scores, "tokens", [_mean_of(run, _tokens) for run in runs], "Mean tokens of a question", on_axis),
+        _cost_figure(scores, "time", [run.median_seconds for run in runs], "Median time of a question", time_on_axis),
+        _cost_figure(
+            scores,
+            "tokens",
+            [_mean_of(run, lambda result: result.usage.all_tokens) for run in runs],
+            "Mean tokens of a question",
+            on_axis,
+        ),
     ]
 
 

@@ -9,12 +9,11 @@ So it remembers, and what it remembers belongs to one question. `begin` starts a
 (``alpha=()``) only the recurrent part is left, with β = 1 only the graph: the rows of Table 2.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from triplebeam.errors import BadInputError
 from triplebeam.methods.gnn_ret.propagate import Distances, integrate_steps
 from triplebeam.methods.gnn_ret.retrieve import GNNRet
-from triplebeam.methods.gnn_ret.weights import Weights
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import PerQuestion, Retriever
 
@@ -30,23 +29,6 @@ class RecurrentGNNRet(PerQuestion):
     def __post_init__(self) -> None:
         if not 0 <= self.beta <= 1:
             raise BadInputError(f"beta is {self.beta} where it must lie between 0 and 1.")
-
-    @classmethod
-    def trained(cls, gnn_ret: GNNRet, weights: Weights) -> "RecurrentGNNRet":
-        """With what was learned, over messages as they were in training."""
-        if weights.beta is None:
-            raise BadInputError(
-                "these weights are for gnn_ret and hold no beta: train rgnn_ret, or use gnn_ret with them."
-            )
-        settings = weights.settings
-        same = replace(
-            gnn_ret,
-            alpha=weights.alpha,
-            relevant=settings.relevant,
-            message=settings.message,
-            edges=tuple(settings.edges),
-        )
-        return cls(gnn_ret=same, beta=weights.beta)
 
     def begin(self) -> Retriever:
         """Start a question."""
