@@ -21,6 +21,7 @@ from triplebeam.extract.given import GivenTriples
 from triplebeam.generate.scripted import Scripted
 from triplebeam.index.opened import Index
 from triplebeam.methods.gear import Cascade, Exact, GeAR, NaiveGE, Pooled, SyncGE
+from triplebeam.methods.title_link import TitleLink
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.hybrid import Hybrid
 from triplebeam.settings import Settings
@@ -53,6 +54,13 @@ def test_every_scorer_has_its_name(collection: Collection, name: str, kind: type
     graph = collection.retriever(f"bm25+naive_ge[scorer={name}]")
     assert isinstance(graph, NaiveGE)
     assert isinstance(graph.scorer, kind)
+
+
+def test_a_retriever_is_made_once(collection: Collection) -> None:
+    assert collection.retriever("hipporag2") is collection.retriever("hipporag2")
+    link = collection.retriever("title_link")
+    assert isinstance(link, TitleLink)
+    assert link.base is collection.retriever("scaled_hybrid+gnn_ret")
 
 
 def test_the_default_is_the_graph_over_the_hybrid(collection: Collection) -> None:

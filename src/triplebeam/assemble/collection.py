@@ -38,6 +38,7 @@ class Collection:
     """Entities of questions, for methods that start there; unless given, they are asked of the model."""
     gold: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
     """The gold passages of questions, for the upper bound ``gold``: known in an evaluation only."""
+    _retrievers: dict[str, Retriever] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def passages(self) -> PassageTable:
@@ -77,8 +78,10 @@ class Collection:
         return self.retriever(method).retrieve(question, k)
 
     def retriever(self, method: str = DEFAULT_METHOD) -> Retriever:
-        """The retriever of that name, such as ``hybrid+naive_ge[scorer=exact]``."""
-        return make_retriever(self, method)
+        """The retriever of that name, such as ``hybrid+naive_ge[scorer=exact]``; made once: some make a matrix."""
+        if method not in self._retrievers:
+            self._retrievers[method] = make_retriever(self, method)
+        return self._retrievers[method]
 
     def agent(self, method: str = "auto") -> Agent:
         """The agent of that name: ``gear``, ``gear:bm25``, ``gear[max_steps=2]:hybrid``, ``single_step``, ``auto``."""

@@ -126,13 +126,13 @@ def _hipporag2(collection: "Collection", values: dict[str, Any]) -> Retriever:
     if name == "llm":
         values["triple_filter"] = LLMTripleFilter(model=collection.reading_model)
     if "base" in values:
-        values["base"] = make_retriever(collection, values["base"])
+        values["base"] = collection.retriever(values["base"])
     return HippoRAG2.over(collection.index, collection.embedder, **values)
 
 
 def _title_link(collection: "Collection", values: dict[str, Any]) -> Retriever:
     return TitleLink(
-        base=make_retriever(collection, _BLENDED_BASE),
+        base=collection.retriever(_BLENDED_BASE),
         triples=collection.triples,
         passages=collection.passages,
         embedder=collection.embedder,
@@ -145,7 +145,7 @@ def _blend(collection: "Collection", values: dict[str, Any]) -> Retriever:
     if left_out is not None and left_out not in _BLENDED:
         raise BadInputError(f"without={left_out}{nearest(left_out, _BLENDED)}: choose one of {', '.join(_BLENDED)}.")
     parts = {
-        name: BlendPart(make_retriever(collection, method), weight)
+        name: BlendPart(collection.retriever(method), weight)
         for name, (method, weight) in _BLENDED.items()
         if name != left_out
     }
