@@ -11,6 +11,8 @@ import pytest
 
 import triplebeam
 
+#: Installed on request only.
+EXTRAS = ("mcp", "langchain_core", "llama_index", "haystack", "fastapi", "uvicorn")
 HEAVY = ("numpy", "scipy", "onnxruntime", "spacy", "openai", "pydantic", "typer", "rich", "tantivy", "faiss", "pytest")
 
 
@@ -30,7 +32,11 @@ def test_importing_the_door_of_the_command_line_loads_nothing_heavy() -> None:
 
 def test_help_loads_no_model_and_no_index() -> None:
     loaded = loaded_after("import triplebeam.serve.cli.app")
-    assert not loaded & {"onnxruntime", "spacy", "openai", "tantivy", "faiss", "numpy", "scipy"}
+    assert not loaded & {"onnxruntime", "spacy", "openai", "tantivy", "faiss", "numpy", "scipy", *EXTRAS}
+
+
+def test_a_search_needs_no_extra() -> None:
+    assert not loaded_after("import triplebeam.assemble, triplebeam.serve.own_retriever") & set(EXTRAS)
 
 
 def test_the_contracts_need_no_pytest() -> None:

@@ -17,7 +17,7 @@ from triplebeam.methods.closed_book import ClosedBook, ClosedBookAnswerer
 from triplebeam.methods.era_cot import ERACoT
 from triplebeam.methods.flare import FLARE
 from triplebeam.methods.ge_reasoning import GEReasoning
-from triplebeam.methods.gear import GeAR, PassageLink, Reasoner, SingleStep, SyncGE
+from triplebeam.methods.gear import GeAR, NaiveGE, PassageLink, Reasoner, SingleStep, SyncGE
 from triplebeam.methods.gnn_ret.agent import RGNNRet
 from triplebeam.methods.gnn_ret.self_critique import SelfCritique
 from triplebeam.methods.ircot import IRCoT
@@ -45,8 +45,11 @@ _RETRIEVE_BY = ("sub_question", "question")
 _AGENT_BASE_K = "10"
 
 
-def make_agent(collection: "Collection", method: str) -> Agent:
-    """The agent of that name: ``gear``, ``gear:bm25``, ``gear[max_steps=2]:hybrid``, ``single_step``, ``auto``."""
+def make_agent(collection: "Collection", method: str, given: Retriever | None = None) -> Agent:
+    """The agent of that name: ``gear``, ``gear:bm25``, ``gear[max_steps=2]:hybrid``, ``single_step``, ``auto``.
+
+    It stands on the retriever it is ``given``, where the name leaves room for one.
+    """
     part, below = split_agent(method)
     if part is None:
         # A misspelt agent is no retriever either.
@@ -55,8 +58,10 @@ def make_agent(collection: "Collection", method: str) -> Agent:
             f"{method!r} finds passages and does not answer: put an agent in front, such as gear:{method};"
             f" known are {', '.join(AGENTS)}."
         )
+    if given is not None and below:
+        raise BadInputError(f"{method!r} names a base, and one is given besides: leave out one of the two.")
     values = part.values(AGENTS, "agent")
-    return _MAKERS[part.name](_Ingredients(collection, below, method), values)
+    return _MAKERS[part.name](_Ingredients(collection, below, method, given), values)
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,7 @@ class _Ingredients:
     collection: "Collection"
     below: str
     method: str
+    given: Retriever | None = None
 
     @property
     def model(self) -> LanguageModel:
@@ -99,35 +105,41 @@ class _Ingredients:
         )
 
     def retriever(self, default: str = DEFAULT_BASE) -> Retriever:
-        return make_retriever(self.collection, self.below or default)
+        return make_retriever(self.collection, self.below or default) if self.given is None else self.given
 
     def synced(self) -> Retriever:
-        """A base alone gets SyncGE, as in GeAR's paper; a name with ``+`` is taken as it is."""
-        if "+" in self.below:
+        """A base alone gets SyncGE, as in GeAR's paper; what is expanded already is taken as it is."""
+        if "+" in self.below or isinstance(self.given, NaiveGE | SyncGE):
             return self.retriever()
         return expanded(self.collection, self.retriever(), parse(f"sync_ge[base_k={_AGENT_BASE_K}]", self.method))
 
+    def linking(self) -> PassageLink:
+        """Facts are linked by the same base where it can search triples too, else by hybrid; a base that is given still
+        searches the passages.
+        """
+        part = retriever_parts(self.below or DEFAULT_BASE, self.method)[0]
+        part = part if part.name in OVER_TRIPLES else parse(DEFAULT_BASE, self.method)
+        passages = self.given.base if isinstance(self.given, NaiveGE | SyncGE) else self.given
+        return PassageLink(
+            passages=base(self.collection, replace(part, over="passages")) if passages is None else passages,
+            triples=base(self.collection, replace(part, over="triples")),
+        )
+
     def alone(self, name: str) -> None:
         """Refuse a retriever where nothing is retrieved."""
-        if self.below:
-            raise BadInputError(f"{name} answers without passages: {self.method!r} names a retriever; leave it out.")
+        if self.below or self.given is not None:
+            raise BadInputError(f"{name} answers without passages: leave the retriever of {self.method!r} out.")
 
 
 _Values: TypeAlias = dict[str, Any]
 
 
 def _gear(of: _Ingredients, values: _Values) -> Agent:
-    part = retriever_parts(of.below or DEFAULT_BASE, of.method)[0]
-    # Facts are linked by the same base where it can search triples too, else by hybrid.
-    linking = part if part.name in OVER_TRIPLES else parse(DEFAULT_BASE, of.method)
     return GeAR(
         retriever=of.synced(),
         reader=reader(of.collection),
         reasoner=Reasoner(model=of.model),
-        passage_link=PassageLink(
-            passages=base(of.collection, replace(linking, over="passages")),
-            triples=base(of.collection, replace(linking, over="triples")),
-        ),
+        passage_link=of.linking(),
         answerer=of.answerer,
         passages=of.passages,
         **values,
@@ -200,7 +212,7 @@ def _kgp(of: _Ingredients, values: _Values) -> Agent:
 def _chain_of_thought(of: _Ingredients, values: _Values, **fixed: object) -> Agent:
     """Alone, or with one retrieval where a retriever is named."""
     values = {"seed": of.seed, **fixed, **values}
-    if not of.below:
+    if not of.below and of.given is None:
         return ChainOfThought(model=of.model, **values)
     return ChainOfThought(model=of.model, retriever=of.retriever(), passages=of.passages, **values)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from triplebeam.answer import Agent
 from triplebeam.assemble.agents import make_agent
 from triplebeam.assemble.models import make_embedder, make_model
-from triplebeam.assemble.retrievers import make_retriever
+from triplebeam.assemble.retrievers import expand_by, make_retriever
 from triplebeam.embed.embedder import Embedder
 from triplebeam.embed.remembering import Remembering
 from triplebeam.errors import BadInputError
@@ -83,9 +83,16 @@ class Collection:
             self._retrievers[method] = make_retriever(self, method)
         return self._retrievers[method]
 
-    def agent(self, method: str = "auto") -> Agent:
-        """The agent of that name: ``gear``, ``gear:bm25``, ``gear[max_steps=2]:hybrid``, ``single_step``, ``auto``."""
-        return make_agent(self, method)
+    def expand(self, base: Retriever, expansion: str = "naive_ge") -> Retriever:
+        """A retriever of your own, made multi-hop: by ``naive_ge``, ``sync_ge[base_k=10]`` or another expansion."""
+        return expand_by(self, base, expansion)
+
+    def agent(self, method: str = "auto", base: Retriever | None = None) -> Agent:
+        """The agent of that name: ``gear``, ``gear:bm25``, ``gear[max_steps=2]:hybrid``, ``single_step``, ``auto``.
+
+        A ``base`` of your own takes the place of the one behind the colon.
+        """
+        return make_agent(self, method, base)
 
 
 def check_question(question: str) -> None:

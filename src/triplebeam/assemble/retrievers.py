@@ -54,6 +54,13 @@ def make_retriever(collection: "Collection", method: str) -> Retriever:
     return retriever
 
 
+def expand_by(collection: "Collection", below: Retriever, expansions: str) -> Retriever:
+    """What the expansions of these names, one or several with ``+`` between, make of a retriever."""
+    for part in retriever_parts(expansions, expansions):
+        below = expanded(collection, below, part)
+    return below
+
+
 def base(collection: "Collection", part: Part) -> Retriever:
     """What stands in front of the first ``+``."""
     values = part.values(BASES, "base")

@@ -1,0 +1,26 @@
+"""An index as a LlamaIndex retriever, and one of LlamaIndex made multi-hop: python llama_index_retriever.py INDEX."""
+
+import sys
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.schema import NodeWithScore, TextNode
+
+import triplebeam
+from triplebeam.serve.llama_index import TriplebeamRetriever, from_llama_index
+
+QUESTION = "Where was the discoverer of Uranus born?"
+
+
+class OneNode(BaseRetriever):
+    """Stands for a retriever that you have."""
+
+    def _retrieve(self, query_bundle):
+        return [NodeWithScore(node=TextNode(id_="uranus"))]
+
+
+collection = triplebeam.open(sys.argv[1])
+for found in TriplebeamRetriever(collection, similarity_top_k=3).retrieve(QUESTION):
+    print(found.node.metadata["id"], found.node.metadata["chains"][:1])
+
+multi_hop = collection.expand(from_llama_index(OneNode(), collection))
+print(multi_hop.retrieve(QUESTION, k=3).ids)

@@ -1,0 +1,83 @@
+"""Haystack, both ways: a collection as a component, and any retriever component as a base of ours."""
+
+import asyncio
+from pathlib import Path
+from typing import Any, Protocol
+
+from triplebeam.assemble import DEFAULT_METHOD, Collection
+from triplebeam.errors import BadInputError
+from triplebeam.retrieve.retriever import Retriever
+from triplebeam.serve.extras import ExtraMissingError
+from triplebeam.serve.found_passages import find_passages, opened
+from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source
+
+try:
+    from haystack import Document, component, default_from_dict, default_to_dict
+except ImportError as error:
+    raise ExtraMissingError("haystack") from error
+
+
+@component
+class TriplebeamRetriever:
+    """A collection as a component of a pipeline.
+
+    A document's meta hold ``id``, ``title``, ``document_id``, ``score`` and ``chains``, the triples that led to it.
+    """
+
+    def __init__(
+        self, collection: Collection | str | Path, method: str | Retriever = DEFAULT_METHOD, top_k: int = 10
+    ) -> None:
+        """Over an open collection or an index folder; ``method`` is a name, or a retriever put together by hand."""
+        self.collection = opened(collection)
+        self.method = method
+        self.top_k = top_k
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
+        """The best passages for a query."""
+        found = find_passages(self.collection, query, self.method, self.top_k if top_k is None else top_k)
+        documents = [
+            Document(id=each.passage.id, content=each.passage.text, meta=each.metadata, score=each.hit.score)
+            for each in found
+        ]
+        return {"documents": documents}
+
+    @component.output_types(documents=list[Document])
+    async def run_async(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
+        """The same, in a thread."""
+        return await asyncio.to_thread(self.run, query, top_k)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What a pipeline is saved as: the folder and the method's name."""
+        if not isinstance(self.method, str):
+            raise BadInputError(f"{self.method!r} has no name to be saved by: use a method that has one.")
+        folder = str(self.collection.index.folder)
+        return default_to_dict(self, collection=folder, method=self.method, top_k=self.top_k)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "TriplebeamRetriever":
+        """Open the index again."""
+        return default_from_dict(cls, data)
+
+
+class TextRetriever(Protocol):
+    """What Haystack's own retrievers of text look like."""
+
+    def run(self, query: str, *, top_k: int | None = None) -> dict[str, Any]:
+        """Documents under ``documents``, best first."""
+        ...
+
+
+def from_haystack(retriever: TextRetriever, source: Source, *, id_key: str = "id") -> OwnRetriever:
+    """Any retriever component that takes a text as a base of graph expansion and of agents.
+
+    A document is the passage whose id stands in its meta under ``id_key`` or is its own, else the passage that has its
+    text. A whole pipeline is wrapped by `triplebeam.serve.own_retriever.from_function`.
+    """
+    known = KnownPassages(source, id_key)
+
+    def search(query: str, k: int) -> list[str]:
+        documents: list[Document] = retriever.run(query=query, top_k=k)["documents"]
+        return [known.find([each.meta.get(id_key), each.id], each.content) for each in documents]
+
+    return OwnRetriever(type(retriever).__name__, search)

@@ -1,0 +1,67 @@
+"""LangChain, both ways: a collection as a LangChain retriever, and any LangChain retriever as a base of ours."""
+
+import inspect
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, GetPydanticSchema
+from pydantic_core.core_schema import no_info_plain_validator_function
+
+from triplebeam.assemble import DEFAULT_METHOD, Collection
+from triplebeam.retrieve.retriever import Retriever
+from triplebeam.serve.extras import ExtraMissingError
+from triplebeam.serve.found_passages import find_passages, opened
+from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source
+
+try:
+    from langchain_core.callbacks import CallbackManagerForRetrieverRun
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
+except ImportError as error:
+    raise ExtraMissingError("langchain") from error
+
+#: The field's value is what `opened` makes of it; pydantic is kept from looking into a collection for fields to check.
+_OPENED = GetPydanticSchema(lambda _, __: no_info_plain_validator_function(opened))
+
+
+class TriplebeamRetriever(BaseRetriever):
+    """A collection as a LangChain retriever. ``ainvoke`` searches in a thread, as LangChain's own default does.
+
+    A document's metadata hold ``id``, ``title``, ``document_id``, ``score`` and ``chains``, the triples that led to it.
+    """
+
+    collection: Annotated[Collection | Path | str, _OPENED]
+    """An open collection, or an index folder, which is opened at once."""
+    method: str | Retriever = DEFAULT_METHOD
+    """A method by name, or a retriever such as ``collection.expand(from_langchain(yours, collection))``."""
+    k: int = Field(10, ge=1)
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
+    ) -> list[Document]:
+        found = find_passages(opened(self.collection), query, self.method, self.k if k is None else k)
+        return [Document(id=each.passage.id, page_content=each.passage.text, metadata=each.metadata) for each in found]
+
+
+def from_langchain(
+    retriever: BaseRetriever, source: Source, *, id_key: str = "id", k_name: str | None = "k"
+) -> OwnRetriever:
+    """Any LangChain retriever as a base of graph expansion and of agents.
+
+    A document is the passage whose id stands in its metadata under ``id_key`` or is its own, else the passage that has
+    its text. ``k_name`` is what the retriever calls the number of documents; it is left out where the retriever takes
+    no such argument, and then it gives as many as it was made to give: 15 or more are best.
+    """
+    known = KnownPassages(source, id_key)
+    number = k_name if k_name and _takes(retriever, k_name) else None
+
+    def search(query: str, k: int) -> list[str]:
+        documents = retriever.invoke(query, None, **({number: k} if number else {}))
+        return [known.find([each.metadata.get(id_key), each.id], each.page_content) for each in documents]
+
+    return OwnRetriever(type(retriever).__name__, search)
+
+
+def _takes(retriever: BaseRetriever, name: str) -> bool:
+    parameters = inspect.signature(retriever._get_relevant_documents).parameters
+    return name in parameters or any(each.kind is each.VAR_KEYWORD for each in parameters.values())

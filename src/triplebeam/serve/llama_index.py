@@ -1,0 +1,78 @@
+"""LlamaIndex, both ways: a collection as a LlamaIndex retriever, and any LlamaIndex retriever as a base of ours."""
+
+import asyncio
+from pathlib import Path
+
+from triplebeam.assemble import DEFAULT_METHOD, Collection
+from triplebeam.retrieve.retriever import Retriever
+from triplebeam.serve.extras import ExtraMissingError
+from triplebeam.serve.found_passages import find_passages, opened
+from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source
+
+try:
+    from llama_index.core.base.base_retriever import BaseRetriever
+    from llama_index.core.callbacks import CallbackManager
+    from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+except ImportError as error:
+    raise ExtraMissingError("llama-index") from error
+
+#: Metadata that a program wants and a model that reads the node does not.
+_FOR_PROGRAMS = ["id", "document_id", "score", "chains"]
+
+
+class TriplebeamRetriever(BaseRetriever):
+    """A collection as a LlamaIndex retriever.
+
+    A node's metadata hold ``id``, ``title``, ``document_id``, ``score`` and ``chains``, the triples that led to it.
+    """
+
+    def __init__(
+        self,
+        collection: Collection | str | Path,
+        method: str | Retriever = DEFAULT_METHOD,
+        similarity_top_k: int = 10,
+        callback_manager: CallbackManager | None = None,
+    ) -> None:
+        """Over an open collection or an index folder; ``method`` is a name, or a retriever put together by hand."""
+        super().__init__(callback_manager=callback_manager)
+        self._collection = opened(collection)
+        self._method = method
+        self._k = similarity_top_k
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        found = find_passages(self._collection, query_bundle.query_str, self._method, self._k)
+        return [
+            NodeWithScore(
+                node=TextNode(
+                    id_=each.passage.id,
+                    text=each.passage.text,
+                    metadata=each.metadata,
+                    excluded_llm_metadata_keys=_FOR_PROGRAMS,
+                    excluded_embed_metadata_keys=_FOR_PROGRAMS,
+                ),
+                score=each.hit.score,
+            )
+            for each in found
+        ]
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        """In a thread: LlamaIndex's own default would search on the event loop."""
+        return await asyncio.to_thread(self._retrieve, query_bundle)
+
+
+def from_llama_index(retriever: BaseRetriever, source: Source, *, id_key: str = "id") -> OwnRetriever:
+    """Any LlamaIndex retriever as a base of graph expansion and of agents.
+
+    A node is the passage whose id stands in its metadata under ``id_key``, is its own, or is that of the document it
+    was cut from; else the passage that has its text. The retriever gives as many nodes as it was made to give
+    (``similarity_top_k``): 15 or more are best.
+    """
+    known = KnownPassages(source, id_key)
+
+    def search(query: str, k: int) -> list[str]:
+        nodes = [found.node for found in retriever.retrieve(query)]
+        return [
+            known.find([node.metadata.get(id_key), node.node_id, node.ref_doc_id], node.get_content()) for node in nodes
+        ]
+
+    return OwnRetriever(type(retriever).__name__, search)

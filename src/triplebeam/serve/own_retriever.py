@@ -1,0 +1,91 @@
+"""A search of the user's own as a base: a plain function, or what another library calls a retriever.
+
+Graph methods need passage ids of the index, best first, and nothing else: fusion counts ranks, not scores. A document
+of another library is the passage whose id it carries, else the one that has its text to the letter.
+"""
+
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias
+
+from triplebeam.assemble import Collection
+from triplebeam.errors import BadInputError
+from triplebeam.passage import Passage
+from triplebeam.ranking import Hit, Ranking
+
+#: Given a query and k, the ids of passages, best first.
+Search: TypeAlias = Callable[[str, int], Iterable[str]]
+#: Where passages are known from: an open index, or the passages themselves.
+Source: TypeAlias = Collection | Sequence[Passage]
+
+_SHOWN = 60
+
+
+@dataclass(frozen=True)
+class OwnRetriever:
+    """A search as a retriever: the n-th passage has score 1/n, and one that comes twice counts where it came first."""
+
+    name: str
+    search: Search = field(repr=False)
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        """The first k passages of the search."""
+        ids = list(dict.fromkeys(self.search(query, k)))[:k]
+        return Ranking(Hit(passage_id, 1 / rank) for rank, passage_id in enumerate(ids, start=1))
+
+
+def from_function(search: Search, source: Source) -> OwnRetriever:
+    """A function that gives passage ids, best first, as a base; an id that the index does not have is an error."""
+    known = KnownPassages(source)
+    name = getattr(search, "__name__", type(search).__name__)
+    return OwnRetriever(name, lambda query, k: [known.find([passage_id]) for passage_id in search(query, k)])
+
+
+@dataclass(frozen=True)
+class KnownPassages:
+    """Which passage of the index a document of another library is."""
+
+    source: Source = field(repr=False)
+    id_key: str = "id"
+    """Where a document's metadata hold the id of its passage."""
+
+    def find(self, ids: Sequence[object], text: str | None = None) -> str:
+        """The first of the ids that the index has, else the passage of that very text, with or without its title."""
+        for given in ids:
+            if given is not None and str(given) in self._ids:
+                return str(given)
+        found = None if text is None else self._ids_by_text.get(text.strip())
+        if found is None:
+            raise BadInputError(self._not_found(ids, text))
+        return found
+
+    @cached_property
+    def _ids(self) -> Container[str]:
+        # A set answers whether an id is known, and nothing is taken from its order.
+        return self.source.passages if isinstance(self.source, Collection) else {p.id for p in self.source}
+
+    @cached_property
+    def _ids_by_text(self) -> dict[str, str]:
+        """Read only where a document carries no id we know. Of two passages that say the same, the first is taken."""
+        ids: dict[str, str] = {}
+        for passage in self._passages():
+            ids.setdefault(passage.text.strip(), passage.id)
+            ids.setdefault(passage.searchable.strip(), passage.id)
+        return ids
+
+    def _passages(self) -> Iterable[Passage]:
+        if isinstance(self.source, Collection):
+            table = self.source.passages
+            return (table.at(row) for row in range(len(table)))
+        return self.source
+
+    def _not_found(self, ids: Sequence[object], text: str | None) -> str:
+        named = ", ".join(repr(each) for each in ids if each is not None) or "none"
+        if text is None:
+            return f"your search gave the id {named}, which no passage of this index has: give ids that were indexed."
+        shown = text if len(text) <= _SHOWN else text[:_SHOWN] + " …"
+        return (
+            f"your retriever gave the document {shown!r} (ids: {named}), which is no passage of this index: put the"
+            f" passage's id into its metadata under {self.id_key!r}, or index the same texts."
+        )

@@ -1,0 +1,96 @@
+"""Haystack both ways."""
+
+import asyncio
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "false"  # read when Haystack is imported: tests reach nobody
+
+from haystack import Document, Pipeline
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+
+from small_world import WORLD
+from triplebeam.assemble import Collection, open_collection
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError, IndexMissingError
+from triplebeam.index.opened import Index
+from triplebeam.serve.haystack import TriplebeamRetriever, from_haystack
+
+GRAPH = "hybrid+naive_ge"
+QUESTION = "When did the director of Laughter in Hell die?"
+
+
+@pytest.fixture
+def collection(world: Index, words: Embedder) -> Collection:
+    return open_collection(world.folder, embedder=words)
+
+
+def test_in_a_pipeline(collection: Collection) -> None:
+    pipeline = Pipeline()
+    pipeline.add_component("retriever", TriplebeamRetriever(collection, GRAPH))
+    documents = pipeline.run({"retriever": {"query": QUESTION, "top_k": 6}})["retriever"]["documents"]
+    ranking = collection.search(QUESTION, GRAPH, 6)
+    assert [(each.id, each.score) for each in documents] == [(hit.passage_id, hit.score) for hit in ranking]
+    film = documents[ranking.ids.index("film")]
+    assert (film.content, film.meta["title"]) == (WORLD["film"][1], "Laughter in Hell")
+    assert ["Laughter in Hell", "directed by", "Edward Cahn"] in [
+        fact for chain in film.meta["chains"] for fact in chain
+    ]
+
+
+def test_a_pipeline_is_saved_and_opened_again(world: Index) -> None:
+    pipeline = Pipeline()
+    pipeline.add_component("retriever", TriplebeamRetriever(world.folder, "bm25", 1))
+    again = Pipeline.from_dict(pipeline.to_dict(), allowed_modules=["triplebeam.serve.haystack"])
+    assert [each.id for each in again.run({"retriever": {"query": "lake"}})["retriever"]["documents"]] == ["lake"]
+
+
+def test_what_cannot_be_used_is_told(collection: Collection, tmp_path: Path) -> None:
+    with pytest.raises(IndexMissingError):
+        TriplebeamRetriever(tmp_path)
+    with pytest.raises(BadInputError, match="k is 0"):
+        TriplebeamRetriever(collection).run("lake", 0)
+    with pytest.raises(BadInputError, match="has no name to be saved by"):
+        TriplebeamRetriever(collection, collection.retriever("bm25")).to_dict()
+
+
+def test_asynchronously_it_searches_in_a_thread(collection: Collection) -> None:
+    threads: list[int] = []
+
+    class Watched:
+        def retrieve(self, query: str, k: int = 10) -> Any:
+            threads.append(threading.get_ident())
+            return collection.search(query, "bm25", k)
+
+    found = asyncio.run(TriplebeamRetriever(collection, Watched()).run_async("Great Lakes"))
+    assert found["documents"][0].id == "lake"
+    assert threads != [threading.get_ident()]
+
+
+def in_memory(*documents: Document) -> InMemoryBM25Retriever:
+    store = InMemoryDocumentStore()
+    store.write_documents(list(documents))
+    return InMemoryBM25Retriever(store)
+
+
+@pytest.mark.parametrize("kind", ["id", "meta", "text"])
+def test_a_retriever_of_theirs_as_base(collection: Collection, kind: str) -> None:
+    documents = [
+        Document(id=id_, content=text)
+        if kind == "id"
+        else Document(content=text, meta={"id": id_} if kind == "meta" else {})
+        for id_, (_, text) in WORLD.items()
+    ]
+    base = from_haystack(in_memory(*documents), collection)
+    assert base.retrieve("Laughter in Hell directed", 1).ids == ["film"]
+    assert "director" in collection.expand(base, "naive_ge[base_k=1]").retrieve("Laughter in Hell directed").ids
+
+
+def test_a_document_that_is_no_passage_is_told(collection: Collection) -> None:
+    with pytest.raises(BadInputError, match=r"gave the document 'Lake Superior' .*metadata under 'id'"):
+        from_haystack(in_memory(Document(content="Lake Superior")), collection).retrieve("lake")

@@ -1,0 +1,147 @@
+"""LangChain both ways, held against LangChain's own standard tests and our own contract."""
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.embeddings import DeterministicFakeEmbedding
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.vectorstores import InMemoryVectorStore
+from langchain_tests.integration_tests import RetrieversIntegrationTests
+from pydantic import ValidationError
+
+from small_world import WORLD
+from triplebeam.assemble import Collection, open_collection
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError, IndexMissingError
+from triplebeam.index.opened import Index
+from triplebeam.retrieve.retriever import Retriever
+from triplebeam.serve.langchain import TriplebeamRetriever, from_langchain
+from triplebeam.testing.contracts import RetrieverContract
+
+GRAPH = "hybrid+naive_ge"
+QUESTION = "When did the director of Laughter in Hell die?"
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def collection(world: Index, words: Embedder) -> Collection:
+    return open_collection(world.folder, embedder=words)
+
+
+@pytest.mark.anyio
+class TestStandard(RetrieversIntegrationTests):
+    @pytest.fixture(autouse=True)
+    def _keep(self, collection: Collection) -> None:
+        self._collection = collection
+
+    @property
+    def retriever_constructor(self) -> type[BaseRetriever]:
+        return TriplebeamRetriever
+
+    @property
+    def retriever_constructor_params(self) -> dict[str, Any]:
+        return {"collection": self._collection}
+
+    @property
+    def retriever_query_example(self) -> str:
+        return QUESTION
+
+
+def test_a_document_says_what_it_is_and_why_it_is_here(collection: Collection) -> None:
+    documents = TriplebeamRetriever(collection=collection, method=GRAPH, k=6).invoke(QUESTION)
+    ranking = collection.search(QUESTION, GRAPH, 6)
+    assert [document.id for document in documents] == [document.metadata["id"] for document in documents] == ranking.ids
+    film = documents[ranking.ids.index("film")]
+    assert film.page_content == WORLD["film"][1]
+    assert film.metadata["title"] == "Laughter in Hell"
+    assert film.metadata["score"] == ranking[ranking.ids.index("film")].score
+    assert ["Laughter in Hell", "directed by", "Edward Cahn"] in [
+        fact for chain in film.metadata["chains"] for fact in chain
+    ]
+
+
+def test_an_index_folder_will_do(world: Index) -> None:
+    for folder in (world.folder, str(world.folder)):
+        (document,) = TriplebeamRetriever(collection=folder, method="bm25", k=1).invoke("lake")
+        assert document.id == "lake"
+
+
+def test_what_cannot_be_used_is_told_when_it_is_made_or_asked(collection: Collection, tmp_path: Path) -> None:
+    with pytest.raises(IndexMissingError):
+        TriplebeamRetriever(collection=tmp_path)
+    with pytest.raises(ValidationError, match="greater than or equal to 1"):
+        TriplebeamRetriever(collection=collection, k=0)
+    with pytest.raises(BadInputError, match="did you mean 'hybrid'"):
+        TriplebeamRetriever(collection=collection, method="hybird").invoke("lake")
+    with pytest.raises(BadInputError, match="the question is empty"):
+        TriplebeamRetriever(collection=collection).invoke(" ")
+
+
+def test_asynchronously_it_searches_in_a_thread(collection: Collection) -> None:
+    threads: list[int] = []
+
+    class Watched:
+        def retrieve(self, query: str, k: int = 10) -> Any:
+            threads.append(threading.get_ident())
+            return collection.search(query, "bm25", k)
+
+    retriever = TriplebeamRetriever(collection=collection, method=Watched())
+    (document,) = asyncio.run(retriever.ainvoke("Great Lakes"))[:1]
+    assert document.id == "lake"
+    assert threads != [threading.get_ident()]
+
+
+class Fixed(BaseRetriever):
+    """Takes no k."""
+
+    documents: list[Document]
+
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
+        return self.documents
+
+
+def store() -> BaseRetriever:
+    """A vector store over the world, with its default of four documents."""
+    vectors = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
+    vectors.add_documents([Document(text, metadata={"key": id_}) for id_, (_, text) in WORLD.items()])
+    return vectors.as_retriever()
+
+
+class TestAVectorStoreAsBase(RetrieverContract):
+    @pytest.fixture(params=["key", "none: by text"])
+    def retriever(self, request: pytest.FixtureRequest, collection: Collection) -> Retriever:
+        return from_langchain(store(), collection, id_key=request.param)
+
+
+class TestAVectorStoreExpanded(RetrieverContract):
+    @pytest.fixture
+    def retriever(self, collection: Collection) -> Retriever:
+        return collection.expand(from_langchain(store(), collection))
+
+
+def test_k_is_passed_on_where_it_is_taken(collection: Collection) -> None:
+    assert len(from_langchain(store(), collection).retrieve("lake", 6)) == 6
+    assert len(from_langchain(store(), collection, k_name=None).retrieve("lake", 6)) == 4
+    fixed = Fixed(documents=[Document("", id="lake"), Document("", id="city")])
+    assert from_langchain(fixed, collection).retrieve("lake", 1).ids == ["lake"]
+
+
+def test_a_document_that_is_no_passage_is_told(collection: Collection) -> None:
+    with pytest.raises(BadInputError, match=r"gave the document 'Lake Superior' .*metadata under 'id'"):
+        from_langchain(Fixed(documents=[Document("Lake Superior")]), collection).retrieve("lake")
+
+
+def test_there_and_back(collection: Collection) -> None:
+    """Your retriever, expanded, as a LangChain retriever again."""
+    base = from_langchain(Fixed(documents=[Document("", metadata={"id": "film"})]), collection)
+    documents = TriplebeamRetriever(collection=collection, method=collection.expand(base)).invoke(QUESTION)
+    assert "director" in [document.id for document in documents]

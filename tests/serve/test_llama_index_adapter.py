@@ -1,0 +1,109 @@
+"""LlamaIndex both ways."""
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.schema import Document, MetadataMode, NodeWithScore, QueryBundle, TextNode
+
+from small_world import WORLD
+from triplebeam.assemble import Collection, open_collection
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError, IndexMissingError
+from triplebeam.index.opened import Index
+from triplebeam.retrieve.retriever import Retriever
+from triplebeam.serve.llama_index import TriplebeamRetriever, from_llama_index
+from triplebeam.testing.contracts import RetrieverContract
+
+GRAPH = "hybrid+naive_ge"
+QUESTION = "When did the director of Laughter in Hell die?"
+
+
+@pytest.fixture
+def collection(world: Index, words: Embedder) -> Collection:
+    return open_collection(world.folder, embedder=words)
+
+
+def test_a_node_says_what_it_is_and_why_it_is_here(collection: Collection) -> None:
+    found = TriplebeamRetriever(collection, GRAPH, similarity_top_k=6).retrieve(QUESTION)
+    ranking = collection.search(QUESTION, GRAPH, 6)
+    assert [(each.node.node_id, each.score) for each in found] == [(hit.passage_id, hit.score) for hit in ranking]
+    film = found[ranking.ids.index("film")].node
+    assert film.get_content() == WORLD["film"][1]
+    assert ["Laughter in Hell", "directed by", "Edward Cahn"] in [
+        fact for chain in film.metadata["chains"] for fact in chain
+    ]
+    assert film.get_content(MetadataMode.LLM) == f"title: Laughter in Hell\n\n{WORLD['film'][1]}"
+
+
+def test_an_index_folder_will_do(world: Index) -> None:
+    (found,) = TriplebeamRetriever(str(world.folder), "bm25", 1).retrieve(QueryBundle("lake"))
+    assert found.node.node_id == "lake"
+
+
+def test_what_cannot_be_used_is_told(collection: Collection, tmp_path: Path) -> None:
+    with pytest.raises(IndexMissingError):
+        TriplebeamRetriever(tmp_path)
+    with pytest.raises(BadInputError, match="k is 0"):
+        TriplebeamRetriever(collection, similarity_top_k=0).retrieve("lake")
+    with pytest.raises(BadInputError, match="did you mean 'hybrid'"):
+        TriplebeamRetriever(collection, "hybird").retrieve("lake")
+
+
+def test_asynchronously_it_searches_in_a_thread(collection: Collection) -> None:
+    threads: list[int] = []
+
+    class Watched:
+        def retrieve(self, query: str, k: int = 10) -> Any:
+            threads.append(threading.get_ident())
+            return collection.search(query, "bm25", k)
+
+    found = asyncio.run(TriplebeamRetriever(collection, Watched()).aretrieve("Great Lakes"))
+    assert found[0].node.node_id == "lake"
+    assert threads != [threading.get_ident()]
+
+
+class Fixed(BaseRetriever):
+    """Always the same nodes."""
+
+    def __init__(self, *nodes: TextNode) -> None:
+        super().__init__()
+        self.nodes = nodes
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return [NodeWithScore(node=node) for node in self.nodes]
+
+
+def nodes(kind: str) -> list[TextNode]:
+    if kind == "node":
+        return [TextNode(id_=id_, text="cut otherwise") for id_ in WORLD]
+    if kind == "metadata":
+        return [TextNode(text="cut otherwise", metadata={"id": id_}) for id_ in WORLD]
+    if kind == "document":
+        from llama_index.core.schema import NodeRelationship
+
+        return [
+            TextNode(text="a part", relationships={NodeRelationship.SOURCE: Document(id_=id_).as_related_node_info()})
+            for id_ in WORLD
+        ]
+    return [TextNode(text=text) for _, text in WORLD.values()]
+
+
+class TestNodesAsBase(RetrieverContract):
+    @pytest.fixture(params=["node", "metadata", "document", "text"])
+    def retriever(self, request: pytest.FixtureRequest, collection: Collection) -> Retriever:
+        return from_llama_index(Fixed(*nodes(request.param)), collection)
+
+
+def test_expanded_it_finds_what_it_did_not(collection: Collection) -> None:
+    base = from_llama_index(Fixed(TextNode(id_="film")), collection)
+    assert base.retrieve(QUESTION).ids == ["film"]
+    assert "director" in collection.expand(base).retrieve(QUESTION).ids
+
+
+def test_a_node_that_is_no_passage_is_told(collection: Collection) -> None:
+    with pytest.raises(BadInputError, match=r"gave the document 'Lake Superior' .*metadata under 'id'"):
+        from_llama_index(Fixed(TextNode(text="Lake Superior")), collection).retrieve("lake")

@@ -1,0 +1,190 @@
+"""Searches of the user's own as bases: functions, documents that must be matched to passages, expansion and agents."""
+
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from scripted_loops import final, reply
+from small_world import WORLD
+from triplebeam.assemble import Collection, open_collection
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError
+from triplebeam.generate.scripted import Scripted
+from triplebeam.index.opened import Index
+from triplebeam.methods.gear import GeAR, NaiveGE, SyncGE
+from triplebeam.passage import Passage
+from triplebeam.retrieve.retriever import Retriever
+from triplebeam.serve.extras import ExtraMissingError
+from triplebeam.serve.own_retriever import KnownPassages, from_function
+from triplebeam.testing.contracts import RetrieverContract
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def longest(query: str, k: int) -> Iterable[str]:
+    return sorted(WORLD, key=lambda id_: -len(WORLD[id_][1]))[:k]
+
+
+@pytest.fixture
+def collection(world: Index, words: Embedder) -> Collection:
+    return open_collection(world.folder, embedder=words)
+
+
+class TestAFunction(RetrieverContract):
+    @pytest.fixture
+    def retriever(self, collection: Collection) -> Retriever:
+        return from_function(longest, collection)
+
+
+class TestAFunctionExpanded(RetrieverContract):
+    @pytest.fixture
+    def retriever(self, collection: Collection) -> Retriever:
+        return collection.expand(from_function(longest, collection), "naive_ge[scorer=exact]")
+
+
+def test_a_passage_that_comes_twice_counts_once(collection: Collection) -> None:
+    base = from_function(lambda query, k: ["lake", "city", "lake", "film"], collection)
+    assert base.retrieve("any", 3).ids == ["lake", "city", "film"]
+
+
+def test_expansion_finds_what_the_function_did_not(collection: Collection) -> None:
+    base = from_function(lambda query, k: ["film"], collection)
+    assert "director" in collection.expand(base).retrieve("When did the director of Laughter in Hell die?").ids
+
+
+def test_an_id_that_the_index_does_not_have_is_told(collection: Collection) -> None:
+    with pytest.raises(BadInputError, match="your search gave the id 'sea'"):
+        from_function(lambda query, k: ["sea"], collection).retrieve("any")
+
+
+def test_an_expansion_of_no_such_name_is_told(collection: Collection) -> None:
+    with pytest.raises(BadInputError, match="did you mean 'naive_ge'"):
+        collection.expand(from_function(longest, collection), "naive")
+    with pytest.raises(BadInputError, match="a score for every passage"):
+        collection.expand(from_function(longest, collection), "gnn_ret")
+
+
+class TestAgentsOverYourOwn:
+    @pytest.fixture
+    def model(self) -> Scripted:
+        died = ["Edward Cahn", "died on", "25 August 1963"]
+        verdict = reply(missing="", answerable=True, used=[1], answer="25 August 1963")
+        return Scripted([reply(facts=[died]), reply(facts=[died]), verdict, final("25 August 1963")])
+
+    @pytest.fixture
+    def asked(self, world: Index, words: Embedder, model: Scripted) -> Collection:
+        return open_collection(world.folder, embedder=words, model=model)
+
+    def test_gear_reads_expands_and_links_by_it(self, asked: Collection) -> None:
+        queries: list[str] = []
+
+        def film_only(query: str, k: int) -> list[str]:
+            queries.append(query)
+            return ["film"]
+
+        agent = asked.agent("gear", base=from_function(film_only, asked))
+        answer = agent.answer("When did the director of Laughter in Hell die?")
+        assert answer.text == "25 August 1963"
+        assert "director" in answer.ranking.ids
+        assert queries == ["When did the director of Laughter in Hell die?", "Edward Cahn died on 25 August 1963"]
+
+    def test_what_is_expanded_already_is_taken_as_it_is(self, asked: Collection) -> None:
+        base = from_function(longest, asked)
+        walked = asked.expand(base, "naive_ge")
+        agent = asked.agent("gear[max_steps=2]", base=walked)
+        assert isinstance(agent, GeAR)
+        assert agent.retriever is walked
+        assert isinstance(walked, NaiveGE)
+        assert agent.passage_link.passages is base
+        plain = asked.agent("gear", base=base)
+        assert isinstance(plain, GeAR)
+        assert isinstance(plain.retriever, SyncGE)
+        assert (plain.retriever.base, plain.retriever.base_k) == (base, 10)
+
+    def test_one_base_is_enough(self, asked: Collection) -> None:
+        with pytest.raises(BadInputError, match="leave out one of the two"):
+            asked.agent("gear:bm25", base=from_function(longest, asked))
+        with pytest.raises(BadInputError, match="answers without passages"):
+            asked.agent("closed_book", base=from_function(longest, asked))
+
+
+class TestWhichPassageADocumentIs:
+    @pytest.fixture
+    def passages(self) -> list[Passage]:
+        return [
+            Passage("1", "Lake Michigan is a lake.", "Lakes"),
+            Passage("2", "The same.", "One"),
+            Passage("3", "The same.", "Two"),
+        ]
+
+    @pytest.mark.parametrize(
+        ("ids", "text", "expected"),
+        [
+            (["1"], None, "1"),
+            ([None, "1"], "The same.", "1"),
+            ([1], None, "1"),
+            (["unknown"], "Lake Michigan is a lake.\n", "1"),
+            ([], "Lakes\nLake Michigan is a lake.", "1"),
+            ([], "The same.", "2"),
+            ([], "Two\nThe same.", "3"),
+        ],
+    )
+    def test_by_id_or_by_text(
+        self, passages: list[Passage], ids: list[object], text: str | None, expected: str
+    ) -> None:
+        assert KnownPassages(passages).find(ids, text) == expected
+
+    def test_none_of_them_is_told_with_what_to_do(self, passages: list[Passage], collection: Collection) -> None:
+        for source in (passages, collection):
+            with pytest.raises(BadInputError, match="metadata under 'key', or index the same texts") as told:
+                KnownPassages(source, "key").find([None, "a7f"], "Lake Michigan is a very large lake. " * 9)
+            assert "(ids: 'a7f')" in str(told.value)
+            assert len(str(told.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("module", "library", "extra"),
+    [
+        ("langchain", "langchain_core", "langchain"),
+        ("llama_index", "llama_index", "llama-index"),
+        ("haystack", "haystack", "haystack"),
+        ("mcp", "mcp", "mcp"),
+    ],
+)
+def test_a_missing_library_is_named_with_its_extra(
+    module: str, library: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.startswith(f"triplebeam.serve.{module}")]:
+        monkeypatch.delitem(sys.modules, name)
+    for name in [name for name in sys.modules if name.partition(".")[0] == library]:
+        monkeypatch.setitem(sys.modules, name, None)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, library, None)  # type: ignore[arg-type]
+    with pytest.raises(ExtraMissingError, match=rf"pip install 'triplebeam\[{extra}\]'"):
+        __import__(f"triplebeam.serve.{module}")
+
+
+@pytest.fixture(scope="module")
+def toy_index(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Path:
+    from triplebeam import demo
+    from triplebeam.settings import read_settings
+
+    folder = tmp_path_factory.mktemp("toy") / "toy.index"
+    demo.build(folder, read_settings(home=home))
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.glob("*_retriever.py")))
+def test_the_examples_run(name: str, toy_index: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRIPLEBEAM_HOME", str(home))
+    monkeypatch.setenv("HAYSTACK_TELEMETRY_ENABLED", "false")
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / name), str(toy_index)],
+        capture_output=True, encoding="utf-8", timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "uranus" in done.stdout, "what the base found"
+    assert "william-herschel" in done.stdout, "what only the walk finds"
