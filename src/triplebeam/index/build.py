@@ -19,7 +19,7 @@ from triplebeam.errors import BadInputError, IndexBusyError, IndexDamagedError, 
 from triplebeam.extract.extractor import Extractor
 from triplebeam.index.extraction import Budget, Failure, Numbered, draw_triples
 from triplebeam.index.manifest import FORMAT, MANIFEST, Manifest, is_index, read_manifest
-from triplebeam.index.publish import publish_generation
+from triplebeam.index.publish import publish_generation, withdraw
 from triplebeam.index.space import VectorSpace
 from triplebeam.index.store import Store, vector_key
 from triplebeam.index.triple_graph import number_entities
@@ -91,17 +91,36 @@ class IndexBuilder:
         """Take up every passage of the index whose extraction failed, and no other, and publish."""
         if self.extractor is None:
             raise BadInputError("passages that failed can only be taken up again with an extractor: name one.")
-        if not (self.folder / _STORE).is_file():
-            raise IndexMissingError(
-                f"there is no index at {self.folder}, so nothing that failed: make one with"
-                f" `triplebeam index {self.folder} SOURCE…`."
-            )
+        _check_is_there(self.folder, "nothing that failed")
         report = BuildReport()
         with _writing(self.folder) as store:
             self._check_embedder(store)
             self._extract(store, self.extractor, list(store.passages_failed()), report)
             self._finish(store, report)
         return report
+
+    def remove(self, document_ids: Iterable[str]) -> BuildReport:
+        """Take documents out of the index, and publish. Ids that are not there make no difference.
+
+        When no document is left nothing is published any more; the folder may be indexed into again.
+        """
+        _check_is_there(self.folder, "no document to take out")
+        report = BuildReport()
+        with _writing(self.folder) as store:
+            self._check_embedder(store)
+            with store.transaction():
+                report.documents_changed = store.remove_documents(document_ids)
+            if store.counts()["documents"]:
+                self._finish(store, report)
+            else:
+                withdraw(self.folder)
+        return report
+
+    def take_back(self, document_ids: Iterable[str]) -> None:
+        """Forget documents of a build that was given up before it published them; nothing is published here either."""
+        _check_is_there(self.folder, "no document to take back")
+        with _writing(self.folder) as store, store.transaction():
+            store.remove_documents(document_ids)
 
     def _finish(self, store: Store, report: BuildReport) -> None:
         self._encode(store, report)
@@ -215,6 +234,13 @@ def _writing(folder: Path) -> Iterator[Store]:
             yield store
     finally:
         lock.release()
+
+
+def _check_is_there(folder: Path, therefore: str) -> None:
+    if not (folder / _STORE).is_file():
+        raise IndexMissingError(
+            f"there is no index at {folder}, so {therefore}: make one with `triplebeam index {folder} SOURCE…`."
+        )
 
 
 def _check_is_ours(folder: Path) -> None:

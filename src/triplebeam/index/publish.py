@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.manifest import Manifest, file_sizes, generation_folder, publish
+from triplebeam.index.manifest import MANIFEST, Manifest, file_sizes, generation_folder, publish
 from triplebeam.index.passage_graph import GraphStatistics, build_passage_graph, document_labels, triple_keywords
 from triplebeam.index.passages import write_passages
 from triplebeam.index.space import VectorSpace
@@ -45,6 +45,12 @@ def publish_generation(folder: Path, store: Store, embedder: Embedder, progress:
     publish(folder, manifest)
     _remove_old(folder, keep=name)
     return manifest
+
+
+def withdraw(folder: Path) -> None:
+    """Publish nothing: readers find no index any more, and no generation keeps texts that were taken out."""
+    (folder / MANIFEST).unlink(missing_ok=True)
+    _remove_old(folder, keep="")
 
 
 def _write(generation: Path, store: Store, embedder: Embedder, progress: Progress) -> tuple[int, GraphStatistics]:

@@ -158,6 +158,15 @@ class Store:
         self._changed()
         return True
 
+    def remove_documents(self, document_ids: Iterable[str]) -> int:
+        """Take documents out, with all that was drawn from them; how many there were of these ids."""
+        removed = 0
+        for document_id in document_ids:
+            removed += self._db.execute("DELETE FROM document WHERE id = ?", (document_id,)).rowcount
+        if removed:
+            self._changed()
+        return removed
+
     def _check_ids(self, document: Document, passages: Sequence[Passage]) -> None:
         for passage in passages:
             owner = self._db.execute(

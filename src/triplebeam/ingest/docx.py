@@ -4,12 +4,12 @@ python-docx opens the package; the text is taken from the XML itself, because ``
 controls, tracked insertions and text boxes.
 """
 
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from triplebeam.errors import SourceError
+from triplebeam.ingest.archive import check_zip
 from triplebeam.ingest.damage import DAMAGE
 from triplebeam.ingest.text import Content, tidy
 from triplebeam.ingest.title import sensible_title
@@ -30,13 +30,12 @@ def read_docx(path: Path) -> Content:
     import docx
     from docx.opc.exceptions import OpcError
 
+    check_zip(path)
     with path.open("rb") as file:
         try:
             document = docx.Document(file)
             text = tidy("\n\n".join(_blocks(document.element.body)))
             return Content(text, sensible_title(document.core_properties.title) or _first_heading(document))
-        except zipfile.BadZipFile as error:
-            raise SourceError("it is no docx file, or is protected by a password; save it again as docx") from error
         except (OpcError, *DAMAGE) as error:
             raise SourceError(f"the docx file is damaged ({type(error).__name__}: {error})") from error
 

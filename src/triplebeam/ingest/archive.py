@@ -1,0 +1,61 @@
+"""Compressed files that would fill the memory: refused before anything is parsed.
+
+A few kilobytes can be made to inflate to gigabytes. What an archive says of its own sizes is looked at first, which is
+cheap; then it is inflated piece by piece and thrown away, since it may lie.
+"""
+
+import gzip
+import zipfile
+import zlib
+from pathlib import Path
+from typing import IO
+
+from triplebeam.errors import SourceError
+
+MOST_INFLATED = 100_000_000
+#: Text seldom shrinks to less than a hundredth; below the size from which it matters, any ratio will do.
+MOST_RATIO = 200
+_RATIO_MATTERS_FROM = 10_000_000
+_PIECE = 1 << 20
+
+
+def check_zip(path: Path) -> None:
+    """Raise SourceError where a zip file, such as a docx, inflates to more than is sensible."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+            size = path.stat().st_size
+            _check(sum(member.file_size for member in members), size)
+            inflated = 0
+            for member in members:
+                with archive.open(member) as file:
+                    inflated += _inflated(file, MOST_INFLATED - inflated)
+                _check(inflated, size)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error) as error:
+        raise SourceError("it is no docx file, or is protected by a password; save it again as docx") from error
+
+
+def check_gzip(path: Path) -> None:
+    """Raise SourceError where a gzip file inflates to more than is sensible for a file that a stranger sends."""
+    try:
+        with gzip.open(path) as file:
+            _check(_inflated(file, MOST_INFLATED), path.stat().st_size)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise SourceError(f"the gzip file is damaged ({error})") from error
+
+
+def _inflated(file: IO[bytes] | gzip.GzipFile, most: int) -> int:
+    """The bytes a stream inflates to, counted until they are more than the most."""
+    count = 0
+    while count <= most and (piece := file.read(_PIECE)):
+        count += len(piece)
+    return count
+
+
+def _check(inflated: int, compressed: int) -> None:
+    too_dense = inflated > _RATIO_MATTERS_FROM and inflated > MOST_RATIO * compressed
+    if inflated > MOST_INFLATED or too_dense:
+        raise SourceError(
+            f"its {compressed:,} bytes inflate to {inflated:,} or more, which looks like a trap: save its text in"
+            f" another format, or in parts of less than {MOST_INFLATED:,} bytes"
+        )

@@ -1,0 +1,68 @@
+"""Archives that would fill the memory."""
+
+import gzip
+import struct
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from triplebeam.errors import SourceError
+from triplebeam.ingest import Unreadable, archive, read_sources
+from triplebeam.ingest.archive import check_gzip, check_zip
+
+MEGABYTE = 1_000_000
+
+
+def zipped(path: Path, size: int, count: int = 1) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for number in range(count):
+            file.writestr(f"word/{number}.xml", b"\0" * size)
+    return path
+
+
+def test_a_bomb_is_refused_by_its_declared_size_and_the_rest_goes_on(tmp_path: Path) -> None:
+    bomb = zipped(tmp_path / "bomb.docx", 40 * MEGABYTE, 3)
+    (tmp_path / "fine.txt").write_text("Fine.")
+    refused, fine = list(read_sources([tmp_path]))
+    assert isinstance(refused, Unreadable)
+    assert "inflate to 120,000,000" in refused.reason
+    assert bomb.stat().st_size < MEGABYTE
+    assert not isinstance(fine, Unreadable)
+
+
+def test_a_dense_archive_is_refused_from_some_size_on(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="looks like a trap"):
+        check_zip(zipped(tmp_path / "dense.docx", 20 * MEGABYTE))
+    check_zip(zipped(tmp_path / "small.docx", 5 * MEGABYTE))
+
+
+def test_an_archive_that_lies_about_its_size_is_refused(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "liar.docx", 20 * MEGABYTE)
+    size, lie = struct.pack("<I", 20 * MEGABYTE), struct.pack("<I", 10)
+    path.write_bytes(path.read_bytes().replace(size, lie))
+    with pytest.raises(SourceError):
+        check_zip(path)
+
+
+def test_what_is_inflated_is_counted_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = zipped(tmp_path / "a.docx", 3 * MEGABYTE)
+    honest = archive._check
+    monkeypatch.setattr(archive, "_check", lambda inflated, compressed: None)
+    monkeypatch.setattr(archive, "MOST_INFLATED", MEGABYTE)
+    with zipfile.ZipFile(path) as file, file.open("word/0.xml") as member:
+        assert archive._inflated(member, MEGABYTE) < 3 * MEGABYTE, "it stops when it has seen enough"
+    with pytest.raises(SourceError):
+        honest(2 * MEGABYTE, 1)
+
+
+def test_gzip_bombs_and_damaged_gzip(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl.gz"
+    path.write_bytes(gzip.compress(b"\0" * (20 * MEGABYTE)))
+    with pytest.raises(SourceError, match="looks like a trap"):
+        check_gzip(path)
+    path.write_bytes(gzip.compress(b"{}")[:-3])
+    with pytest.raises(SourceError, match="damaged"):
+        check_gzip(path)
+    path.write_bytes(gzip.compress(b"{}"))
+    check_gzip(path)
