@@ -9,11 +9,14 @@ from triplebeam.serve.cli.demo import demo
 from triplebeam.serve.cli.doctor import doctor
 from triplebeam.serve.cli.experiment import experiment
 from triplebeam.serve.cli.index import index
+from triplebeam.serve.cli.keys import keys
 from triplebeam.serve.cli.late_index import late_index
+from triplebeam.serve.cli.mcp import mcp
 from triplebeam.serve.cli.model import model
 from triplebeam.serve.cli.plan import plan
 from triplebeam.serve.cli.questions import questions
 from triplebeam.serve.cli.search import search
+from triplebeam.serve.cli.serve import serve
 from triplebeam.serve.cli.status import status
 from triplebeam.serve.cli.train import train
 from triplebeam.serve.cli.verify import verify
@@ -32,6 +35,7 @@ app.command()(demo)
 app.command()(index)
 app.command()(search)
 app.command()(ask)
+app.command()(serve)
 app.command()(verify)
 app.command()(status)
 app.command()(plan)
@@ -42,6 +46,8 @@ app.command()(questions)
 app.command()(dataset)
 app.command()(train)
 app.command("late-index")(late_index)
+app.command()(mcp)
+app.add_typer(keys, name="keys")
 app.add_typer(model, name="model")
 
 

@@ -59,8 +59,8 @@ def ask(
         triplebeam ask my.index "…" --json > answer.json && triplebeam verify my.index answer.json
     """
     from triplebeam.assemble import DEFAULT_METHOD, HOW_TO_CONFIGURE, check_question, open_collection
-    from triplebeam.generate.prices import price
     from triplebeam.serve.answer_json import to_json
+    from triplebeam.serve.answer_price import price_of_answer
     from triplebeam.serve.cli.answer_display import draw_answer, take_steps
     from triplebeam.serve.cli.display import err, out
     from triplebeam.serve.cli.search import search
@@ -80,9 +80,7 @@ def ask(
     collection = open_collection(folder, settings=settings)
     steps = collection.agent(method or _METHODS[effort]).steps(question)
     answer = take_steps(steps, None if as_json else out(), collection.passages)
-    # A usage does not say whose tokens it counts, so two models have no price together.
-    one_model = collection.model.name == collection.reading_model.name
-    dollars = price(answer.usage, collection.model.name, collection.settings.prices) if one_model else None
+    dollars = price_of_answer(answer, collection)
     if as_json:
         typer.echo(json.dumps(to_json(answer, collection.passages, price=dollars), ensure_ascii=False, indent=2))
     else:

@@ -1,6 +1,5 @@
 """`triplebeam index`: documents in."""
 
-import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from triplebeam.index.extraction import Budget
     from triplebeam.settings import Settings
 
-_MAX_FAILURES = 0.05
 #: What failed before may well fail again; but a model that does no better than before is not to be paid for it all.
 _MAX_FAILURES_AGAIN = 0.50
 
@@ -64,7 +62,7 @@ def index(
         typer.Option(
             min=0.0,
             max=1.0,
-            help=f"Stop when a larger share of extractions fails. Default: {_MAX_FAILURES}, with --retry-failed"
+            help="Stop when a larger share of extractions fails. Default: 0.05, with --retry-failed"
             f" {_MAX_FAILURES_AGAIN}.",
             show_default=False,
         ),
@@ -95,30 +93,29 @@ def index(
 
         triplebeam index my.index --retry-failed
     """
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # a file it cannot read is told by name, with the reason
     chosen = extractor or ("llm" if retry_failed else "local")
     paid = keywords or (chosen.startswith("llm") and triples is None)
     _check(sources, extractor, triples, retry_failed, budget, paid)
-    from triplebeam.assemble import DEFAULT_EMBEDDER, make_embedder, make_extractor
+    from triplebeam.assemble import make_embedder, make_extractor
     from triplebeam.generate.accounting import account
-    from triplebeam.index.build import IndexBuilder, published
+    from triplebeam.index.build import IndexBuilder
     from triplebeam.ingest import read_sources
+    from triplebeam.serve.building import MAX_FAILURES, embedder_name, quiet_readers
     from triplebeam.serve.cli.build_report import tell, tell_cost, tell_of_doubts, tell_of_unknown_passages
     from triplebeam.serve.cli.display import progress_bars
     from triplebeam.settings import read_settings
 
     settings = read_settings(embedder=embedder, offline=offline or None)
+    quiet_readers()
     documents = read_sources(sources or [])
-    there = published(folder)
-    embedder_name = settings.embedder or (there.embedder.name if there else DEFAULT_EMBEDDER)
     if max_failures is None:
-        max_failures = _MAX_FAILURES_AGAIN if retry_failed else _MAX_FAILURES
+        max_failures = _MAX_FAILURES_AGAIN if retry_failed else MAX_FAILURES
     with progress_bars() as progress, account() as bill:
         drawing = make_extractor(chosen, triples, settings, progress, refresh=retry_failed, keywords=keywords)
         limit = _budget(budget, settings, bill)
         builder = IndexBuilder(
             folder=folder,
-            embedder=make_embedder(embedder_name, settings, progress),
+            embedder=make_embedder(embedder_name(folder, settings), settings, progress),
             extractor=drawing,
             passage_tokens=passage_tokens,
             split_passages=split,

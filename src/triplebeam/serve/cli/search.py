@@ -43,6 +43,7 @@ def search(
     """
     from triplebeam.assemble import DEFAULT_METHOD, open_collection
     from triplebeam.serve.cli.display import progress_bars
+    from triplebeam.serve.passages_json import ranking_json
     from triplebeam.settings import read_settings
 
     method = method or DEFAULT_METHOD
@@ -52,27 +53,10 @@ def search(
         )
         ranking = collection.search(question, method, k)
     if as_json:
-        typer.echo(json.dumps(_as_json(collection, question, method, ranking), ensure_ascii=False, indent=2))
+        found = ranking_json(question, method, ranking, collection.passages)
+        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
     else:
         _draw(collection, ranking, explain)
-
-
-def _as_json(collection: "Collection", question: str, method: str, ranking: "Ranking") -> dict[str, object]:
-    passages = [(hit, collection.passages[hit.passage_id]) for hit in ranking]
-    return {
-        "question": question,
-        "method": method,
-        "passages": [
-            {
-                "id": hit.passage_id,
-                "title": passage.title,
-                "score": hit.score,
-                "text": passage.text,
-                "chains": hit.chains,
-            }
-            for hit, passage in passages
-        ],
-    }
 
 
 def _draw(collection: "Collection", ranking: "Ranking", explain: bool) -> None:

@@ -1,0 +1,74 @@
+"""`triplebeam keys`: who may use a server."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+if TYPE_CHECKING:
+    from triplebeam.serve.http.keys import Keys
+
+keys = typer.Typer(help="The keys of a server: who may read, who may write.", no_args_is_help=True)
+
+Folder: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="DIR", help="The first folder that `triplebeam serve` is given.", show_default=False)
+]
+
+
+class RoleName(StrEnum):
+    """What a key is good for."""
+
+    READ = "read"
+    WRITE = "write"
+
+
+@keys.command()
+def create(
+    folder: Folder,
+    role: Annotated[RoleName, typer.Option(help="read: search and ask. write: documents in and out, too.")],
+    name: Annotated[str, typer.Option(help="What it is for. Default: key-1, key-2, …", show_default=False)] = "",
+) -> None:
+    """Make a key and print it, this once. From then on the server wants a key, also while it runs.
+
+    Examples:
+
+        triplebeam keys create data --role write --name me
+
+        triplebeam keys create data --role read --name "the intranet page"
+    """
+    typer.echo(_of(folder).create(role.value, name))
+
+
+@keys.command("list")
+def list_keys(folder: Folder) -> None:
+    """List the names and roles of keys. The keys themselves are kept nowhere.
+
+    Example:
+
+        triplebeam keys list data
+    """
+    for entry in _of(folder).entries():
+        typer.echo(f"{entry.name}\t{entry.role}\t{entry.created}")
+
+
+@keys.command()
+def delete(folder: Folder, name: Annotated[str, typer.Argument(metavar="NAME", show_default=False)]) -> None:
+    """Take a key back, at once.
+
+    Example:
+
+        triplebeam keys delete data me
+    """
+    _of(folder).delete(name)
+
+
+def _of(folder: Path) -> "Keys":
+    from triplebeam.serve.cli.serve import check_installed
+
+    check_installed()
+    from triplebeam.serve.http.keys import Keys
+    from triplebeam.serve.http.library import Library
+    from triplebeam.settings import read_settings
+
+    return Keys(Library([folder], read_settings()).keys_file)

@@ -1,0 +1,148 @@
+"""`triplebeam serve`: collections over HTTP."""
+
+import ipaddress
+import os
+import socket
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from triplebeam.errors import BadInputError
+from triplebeam.serve.cli.options import EmbedderName, Offline
+from triplebeam.serve.extras import ExtraMissingError
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from triplebeam.serve.http.keys import Keys
+    from triplebeam.serve.http.library import Library
+    from triplebeam.serve.http.limits import Limits
+
+_LIBRARIES = ("fastapi", "uvicorn", "prometheus_client", "python_multipart")
+_LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
+_SECONDS_TO_FINISH = 10
+
+
+def serve(
+    folders: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DIR…",
+            help="Indexes, or a data folder: its NAME.index are collections, and new ones are made in it.",
+            show_default=False,
+        ),
+    ],
+    host: Annotated[str, typer.Option(help="The address to listen at. Others than loopback need a key.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8000,
+    reports: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Reports of `bench` and `experiment` to show.", show_default=False),
+    ] = None,
+    max_upload_mb: Annotated[float, typer.Option(min=0.001, help="Megabytes a request may have.")] = 20.0,
+    search_seconds: Annotated[float, typer.Option(min=0.001, help="Seconds a search may take.")] = 30.0,
+    ask_seconds: Annotated[float, typer.Option(min=0.001, help="Seconds an agent may take.")] = 600.0,
+    agents: Annotated[int, typer.Option(min=1, help="Agents that may run at once.")] = 4,
+    cors_origin: Annotated[
+        list[str] | None,
+        typer.Option(help="A site whose pages may use the server, such as https://example.org.", show_default=False),
+    ] = None,
+    embedder: EmbedderName = None,
+    offline: Offline = False,
+) -> None:
+    """Serve collections over HTTP, with a page to use them in a browser.
+
+    Examples:
+
+        triplebeam serve my.index
+
+        triplebeam serve data --port 8080 --agents 2
+
+        triplebeam keys create data --role write && triplebeam serve data --host 0.0.0.0
+    """
+    check_installed()
+    from triplebeam.serve.http.keys import Keys
+    from triplebeam.serve.http.library import Library
+    from triplebeam.serve.http.limits import MEGABYTE, Limits
+    from triplebeam.settings import read_settings
+
+    if reports and not reports.is_dir():
+        raise BadInputError(f"there is no folder {reports} of reports: check --reports.")
+    library = Library(folders, read_settings(embedder=embedder, offline=offline or None))
+    local = _is_loopback(host)
+    keys = Keys(library.keys_file, required=not local)
+    _check_keys(keys, host, local, folders[0])
+    limits = Limits(
+        upload_bytes=int(max_upload_mb * MEGABYTE),
+        search_seconds=search_seconds,
+        ask_seconds=ask_seconds,
+        agents=agents,
+    )
+    _run(_app(library, keys, limits, reports, cors_origin or ()), host, port)
+
+
+def check_installed() -> None:
+    """The server's libraries come with an extra."""
+    if not all(find_spec(name) for name in _LIBRARIES):
+        raise ExtraMissingError("server")
+
+
+def _app(
+    library: "Library", keys: "Keys", limits: "Limits", reports: Path | None, cors_origins: Sequence[str]
+) -> "FastAPI":
+    from triplebeam.serve.http.app import make_app
+
+    # Without keys whoever reaches the port may do anything: let only this machine's own names lead there.
+    hosts = () if keys.on else _LOOPBACK_NAMES
+    return make_app(library, keys=keys, limits=limits, reports=reports, cors_origins=cors_origins, allowed_hosts=hosts)
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _check_keys(keys: "Keys", host: str, local: bool, folder: Path) -> None:
+    if not local and not keys.entries():
+        raise BadInputError(
+            f"{host} can be reached from other machines and there is no key yet: make one with `triplebeam keys create"
+            f" {folder} --role write`, or listen at 127.0.0.1."
+        )
+
+
+def _run(app: "FastAPI", host: str, port: int) -> None:
+    """Listen until SIGINT or SIGTERM; replies under way get some seconds to end."""
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        async def shutdown(self, sockets: "list[socket.socket] | None" = None) -> None:
+            app.state.jobs.leave()  # whoever follows a job would keep the server waiting
+            await super().shutdown(sockets)
+
+    listening = _bound(host, port)
+    address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+    typer.echo(f"Triplebeam listens at {address}: open {address}/ in a browser. Ctrl-C ends it.", err=True)
+    config = uvicorn.Config(
+        app, access_log=False, log_level="warning", timeout_graceful_shutdown=_SECONDS_TO_FINISH, server_header=False
+    )
+    with suppress(KeyboardInterrupt):  # how uvicorn passes Ctrl-C on when all is tidied up
+        Server(config).run(sockets=[listening])
+    if app.state.workers.busy or app.state.jobs.busy:
+        # Python would wait for their threads, however long a model takes. Nothing is lost: a job is taken up again.
+        sys.stderr.flush()
+        os._exit(0)
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        raise BadInputError(f"{host}:{port} is not free ({error.strerror}): choose another --port.") from error

@@ -1,0 +1,1 @@
+"""Triplebeam over HTTP: collections, documents, jobs, questions, and the page."""

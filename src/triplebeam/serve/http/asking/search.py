@@ -1,0 +1,117 @@
+"""Passages: searched for, and looked up."""
+
+import asyncio
+import time
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request
+
+from triplebeam.assemble import Collection
+from triplebeam.assemble.method_names import uses_model
+from triplebeam.assemble.retrievers import make_retriever
+from triplebeam.blend import Blend, Part
+from triplebeam.ranking import Ranking
+from triplebeam.retrieve.retriever import Retriever
+from triplebeam.serve.http.asking.methods import SEARCH_METHODS
+from triplebeam.serve.http.asking.question import check_method, check_question
+from triplebeam.serve.http.asking.shapes import PassageResponse, SearchRequest, SearchResponse
+from triplebeam.serve.http.errors import HTTPProblem
+from triplebeam.serve.http.library import Library
+from triplebeam.serve.http.tracing import span
+from triplebeam.serve.http.workers import in_agents_pool, in_search_pool
+from triplebeam.serve.passages_json import ranking_json
+
+CollectionName = Annotated[str, Path(description="A collection of `GET /api/collections`.", examples=["films"])]
+
+router = APIRouter(tags=["search"])
+
+
+@router.post(
+    "/collections/{name}/search",
+    response_model=SearchResponse,
+    response_model_exclude_unset=True,
+)
+async def search(request: Request, name: CollectionName, asked: SearchRequest) -> dict[str, object]:
+    """Find passages, also those that only a chain of facts leads to."""
+    return await found(request, name, asked)
+
+
+async def found(request: Request, name: str, asked: SearchRequest) -> dict[str, object]:
+    """What a search finds, as JSON. One that calls a language model runs among the agents: it may take as long."""
+    check_question(request, asked.question)
+    check_method(asked.method)
+    library: Library = request.app.state.library
+    if not uses_model(asked.method) or not library.can_ask:
+        return await in_search_pool(request, _search, library, name, asked)
+    future = in_agents_pool(request, _search, library, name, asked)
+    seconds: float = request.app.state.limits.ask_seconds
+    try:
+        return await asyncio.wait_for(asyncio.wrap_future(future), seconds)
+    except TimeoutError:
+        raise HTTPProblem(
+            504, "time_limit", f"the search took more than the {seconds:g} seconds it may: name a quicker method."
+        ) from None
+
+
+def _search(library: Library, name: str, asked: SearchRequest) -> dict[str, object]:
+    started = time.perf_counter()
+    with span("search", {"collection": name, "method": asked.method, "k": asked.k}):
+        collection = library.collection(name)
+        ranking, parts = _ranked(collection, asked)
+        written = ranking_json(asked.question, asked.method, ranking, collection.passages, parts)
+    return {**written, "seconds": time.perf_counter() - started}
+
+
+def _ranked(collection: Collection, asked: SearchRequest) -> tuple[Ranking, dict[str, Ranking]]:
+    """The ranking and, of a blend, the lists it was made of."""
+    # A collection keeps what it makes: of the methods one can think of in brackets there is no end.
+    listed = asked.method in SEARCH_METHODS
+    retriever = collection.retriever(asked.method) if listed else make_retriever(collection, asked.method)
+    if not isinstance(retriever, Blend):
+        return retriever.retrieve(asked.question, asked.k), {}
+    heard = {name: _Heard(part.retriever) for name, part in retriever.parts.items()}
+    parts = {name: Part(heard[name], part.weight) for name, part in retriever.parts.items()}
+    ranking = replace(retriever, parts=parts).retrieve(asked.question, asked.k)
+    return ranking, {name: part.ranking for name, part in heard.items()}
+
+
+@dataclass
+class _Heard:
+    """A retriever of which one remembers what it said."""
+
+    retriever: Retriever
+    ranking: Ranking = field(default_factory=Ranking)
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        self.ranking = self.retriever.retrieve(query, k)
+        return self.ranking
+
+
+@router.get("/collections/{name}/passages/{passage_id:path}", response_model=PassageResponse)
+async def passage(request: Request, name: CollectionName, passage_id: str) -> dict[str, Any]:
+    """One passage, with the triples drawn from it."""
+    return await in_search_pool(request, _passage, request.app.state.library, name, passage_id)
+
+
+def _passage(library: Library, name: str, passage_id: str) -> dict[str, Any]:
+    collection = library.collection(name)
+    check_passage(collection, name, passage_id)
+    passage = collection.passages[passage_id]
+    return {
+        "id": passage.id,
+        "title": passage.title,
+        "text": passage.text,
+        "document_id": passage.document_id,
+        "triples": [collection.triples.triple(id_) for id_ in collection.triples.triples_of([passage_id]).tolist()],
+    }
+
+
+def check_passage(collection: Collection, name: str, passage_id: str) -> None:
+    """Refuse an id that no passage has."""
+    if passage_id not in collection.passages:
+        raise HTTPProblem(
+            404,
+            "unknown_passage",
+            f"there is no passage {passage_id[:80]!r} in the collection {name!r}: ids are those that a search gives.",
+        )

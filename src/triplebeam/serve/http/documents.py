@@ -1,0 +1,167 @@
+"""Routes: the documents of a collection, in and out."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from starlette.datastructures import FormData, UploadFile
+
+from triplebeam.assemble import HOW_TO_CONFIGURE
+from triplebeam.serve.http import job_store
+from triplebeam.serve.http.errors import HTTPProblem
+from triplebeam.serve.http.job_runner import JobRunner
+from triplebeam.serve.http.job_store import Job
+from triplebeam.serve.http.keys import may_write
+from triplebeam.serve.http.library import Library
+from triplebeam.serve.http.uploads import NewDocument, keep_files, keep_texts
+
+router = APIRouter(tags=["documents"])
+T = TypeVar("T")
+
+ExtractorName: TypeAlias = Literal["local", "llm", "none"]
+_EXTRACTOR: TypeAdapter[ExtractorName] = TypeAdapter(ExtractorName)
+_MOST_FILES = 1000
+
+
+class DocumentEntry(BaseModel):
+    """A document in a listing."""
+
+    id: str
+    title: str
+    passages: int
+
+
+class Documents(BaseModel):
+    """Some documents of all there are."""
+
+    documents: list[DocumentEntry]
+    total: int
+
+
+class NewDocuments(BaseModel):
+    """Texts to index."""
+
+    documents: list[NewDocument] = Field(min_length=1, max_length=10_000)
+    extractor: ExtractorName = "local"
+
+
+class JobReply(BaseModel):
+    """The job that does what was asked for."""
+
+    job: Job
+
+
+def _body_schema() -> dict[str, Any]:
+    """One route takes two kinds of body, which FastAPI has no parameter for."""
+    texts = NewDocuments.model_json_schema()
+    texts["properties"]["documents"]["items"] = texts.pop("$defs")["NewDocument"]
+    file = {"type": "string", "format": "binary"}
+    files = {
+        "type": "object",
+        "required": ["files"],
+        "properties": {
+            "files": {"type": "array", "minItems": 1, "items": file},
+            "extractor": texts["properties"]["extractor"],
+        },
+    }
+    content = {"application/json": {"schema": texts}, "multipart/form-data": {"schema": files}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+@router.get("/api/collections/{name}/documents")
+def documents(
+    request: Request,
+    name: str,
+    offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> Documents:
+    """The documents of a collection, in the order in which they were first indexed."""
+    library: Library = request.app.state.library
+    rows = library.documents(name)
+    shown = list(rows.values())[offset : offset + limit]
+    return Documents(documents=[DocumentEntry(**row._asdict()) for row in shown], total=len(rows))
+
+
+@router.post(
+    "/api/collections/{name}/documents",
+    status_code=202,
+    dependencies=[Depends(may_write)],
+    openapi_extra=_body_schema(),
+)
+async def add(request: Request, name: str) -> JobReply:
+    """Index files (multipart ``files``) or texts (JSON). A document of an id that is there already is replaced."""
+    library: Library = request.app.state.library
+    await run_in_threadpool(library.folder, name)
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == "multipart/form-data":
+        async with request.form(max_files=_MOST_FILES, max_fields=10) as form:
+            return await run_in_threadpool(_add_files, request, name, form)
+    if kind == "application/json":
+        return await run_in_threadpool(_add_texts, request, name, await request.body())
+    raise HTTPProblem(
+        415, "unsupported", f"documents come as multipart/form-data or application/json, not as {kind[:80]!r}."
+    )
+
+
+@router.delete(
+    "/api/collections/{name}/documents/{document_id:path}", status_code=202, dependencies=[Depends(may_write)]
+)
+def delete(request: Request, name: str, document_id: str) -> JobReply:
+    """Take a document out."""
+    library: Library = request.app.state.library
+    if document_id not in library.documents(name):
+        raise HTTPProblem(
+            404,
+            "unknown_document",
+            f"there is no document {document_id[:80]!r} in {name!r}: /api/collections/{name}/documents lists them.",
+        )
+    jobs: JobRunner = request.app.state.jobs
+    job = jobs.submit(jobs.new_folder(), name, "delete", job_store.Request(document_ids=[document_id]))
+    return JobReply(job=job)
+
+
+def _add_files(request: Request, name: str, form: FormData) -> JobReply:
+    files = [(each.filename or "", each.file) for each in form.getlist("files") if isinstance(each, UploadFile)]
+    if not files:
+        raise HTTPProblem(400, "no_files", "there is no file in the field 'files': send at least one.")
+    extractor = _checked(lambda: _EXTRACTOR.validate_python(form.get("extractor", "local")))
+    return _submitted(request, name, extractor, lambda folder: keep_files(files, folder))
+
+
+def _add_texts(request: Request, name: str, body: bytes) -> JobReply:
+    new = _checked(lambda: NewDocuments.model_validate_json(body))
+    return _submitted(request, name, new.extractor, lambda folder: keep_texts(new.documents, folder))
+
+
+def _submitted(request: Request, name: str, extractor: ExtractorName, keep: Callable[[Path], object]) -> JobReply:
+    """Keep what was sent in the folder of a new job; what is refused leaves nothing behind."""
+    library: Library = request.app.state.library
+    jobs: JobRunner = request.app.state.jobs
+    if extractor == "llm" and not library.settings.endpoint("extraction").model:
+        raise HTTPProblem(
+            503,
+            "no_model",
+            f"the extractor llm needs a language model: {HOW_TO_CONFIGURE}; or use local.",
+        )
+    folder = jobs.new_folder()
+    kept = False
+    try:
+        keep(folder)
+        job = jobs.submit(folder, name, "add", job_store.Request(extractor=extractor))
+        kept = True
+    finally:
+        if not kept:
+            shutil.rmtree(folder, ignore_errors=True)
+    return JobReply(job=job)
+
+
+def _checked(parse: Callable[[], T]) -> T:
+    try:
+        return parse()
+    except ValidationError as error:
+        raise RequestValidationError(error.errors(include_input=False, include_context=False)) from None

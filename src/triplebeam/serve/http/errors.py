@@ -1,0 +1,133 @@
+"""Errors as HTTP tells them: a status, a code for programs and one sentence for people, always in the same shape.
+
+Under ``/v1`` the shape is OpenAI's, which has the same two fields and two more.
+"""
+
+import logging
+import secrets
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from triplebeam.errors import (
+    BadInputError,
+    EmbedderMismatchError,
+    EndpointError,
+    ExtractionError,
+    IndexBusyError,
+    IndexDamagedError,
+    IndexFormatError,
+    IndexMissingError,
+    ModelMissingError,
+    SourceError,
+    TriplebeamError,
+)
+
+_LOG = logging.getLogger("triplebeam.http")
+
+_KINDS: dict[type[TriplebeamError], tuple[int, str]] = {
+    BadInputError: (400, "bad_input"),
+    SourceError: (400, "unreadable_source"),
+    ModelMissingError: (503, "no_model"),
+    EndpointError: (503, "model_endpoint"),
+    IndexMissingError: (503, "not_ready"),
+    IndexDamagedError: (503, "damaged_index"),
+    IndexFormatError: (503, "index_format"),
+    IndexBusyError: (409, "busy"),
+    EmbedderMismatchError: (503, "embedder_mismatch"),
+    ExtractionError: (503, "extraction_failed"),
+}
+_CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "unsupported"}
+_FAULTS_SHOWN = 3
+
+
+class HTTPProblem(TriplebeamError):  # noqa: N818 - it is the answer to a request, not an error of the program
+    """Why a request is not done: a status, a code for programs, and one sentence that says what to do next."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+
+    def content(self) -> dict[str, dict[str, str]]:
+        """The body of the reply, also the data of an ``error`` event."""
+        return {"error": {"code": self.code, "message": self.message}}
+
+    def openai_content(self) -> dict[str, dict[str, str | None]]:
+        """The same in the shape that clients of OpenAI's interface expect."""
+        kind = "invalid_request_error" if self.status < 500 else "server_error"
+        return {"error": {"message": self.message, "type": kind, "code": self.code, "param": None}}
+
+
+def problem_of(error: TriplebeamError) -> HTTPProblem:
+    """The problem that one of our errors is to a client."""
+    if isinstance(error, HTTPProblem):
+        return error
+    status, code = next(
+        (_KINDS[kind] for kind in type(error).__mro__ if kind in _KINDS),
+        (500, "internal"),
+    )
+    return HTTPProblem(status, code, str(error))
+
+
+def unexpected(error: Exception) -> HTTPProblem:
+    """An error that is a bug: logged with an id, of which alone the client hears."""
+    number = secrets.token_hex(4)
+    _LOG.error("error %s", number, exc_info=error)
+    return HTTPProblem(500, "internal", f"something went wrong here: the server's log has it as error {number}.")
+
+
+def response_to(request: Request, problem: HTTPProblem) -> JSONResponse:
+    """The reply that tells of a problem."""
+    content: dict[str, Any] = problem.openai_content() if request.url.path.startswith("/v1") else problem.content()
+    headers = {"WWW-Authenticate": "Bearer"} if problem.status == 401 else None
+    return JSONResponse(content, status_code=problem.status, headers=headers)
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Let every error leave the app in the one shape."""
+
+    @app.exception_handler(HTTPProblem)
+    async def problem(request: Request, error: HTTPProblem) -> JSONResponse:
+        return response_to(request, error)
+
+    @app.exception_handler(TriplebeamError)
+    async def explained(request: Request, error: TriplebeamError) -> JSONResponse:
+        return response_to(request, problem_of(error))
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
+        return response_to(request, HTTPProblem(400, "bad_input", _sentence(error)))
+
+    @app.exception_handler(HTTPException)
+    async def refused(request: Request, error: HTTPException) -> JSONResponse:
+        code = _CODES.get(error.status_code, "bad_input" if error.status_code < 500 else "internal")
+        response = response_to(request, HTTPProblem(error.status_code, code, _refusal(request, error)))
+        response.headers.update(error.headers or {})
+        return response
+
+    @app.exception_handler(Exception)
+    async def bug(request: Request, error: Exception) -> JSONResponse:
+        return response_to(request, unexpected(error))
+
+
+def _refusal(request: Request, error: HTTPException) -> str:
+    match error.status_code:
+        case 404:
+            return f"there is nothing at {request.url.path!r}: the paths there are stand in /api/schema."
+        case 405:
+            return f"{request.method} is not for {request.url.path!r}: see /api/schema."
+        case _:
+            return str(error.detail)
+
+
+def _sentence(error: RequestValidationError) -> str:
+    """What is wrong with a request, by its fields, without quoting what was sent: that may be long, or secret."""
+    faults = [
+        f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}" for fault in error.errors()[:_FAULTS_SHOWN]
+    ]
+    return f"the request cannot be used ({'; '.join(faults)}): see /api/schema for what it takes."

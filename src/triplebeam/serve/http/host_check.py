@@ -1,0 +1,36 @@
+"""Requests must name one of the server's own hosts: a page could make its own name point at a loopback address."""
+
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from fastapi import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from triplebeam.serve.http.errors import HTTPProblem, response_to
+
+
+class HostCheck:
+    """Lets requests through that name one of some hosts, at whatever port."""
+
+    def __init__(self, app: ASGIApp, hosts: Sequence[str]) -> None:
+        self._app = app
+        self._hosts = frozenset(hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] == "http":
+            request = Request(scope)
+            if _host(request.headers.get("host", "")) not in self._hosts:
+                problem = HTTPProblem(
+                    400, "bad_host", "this server is called by another name: use 127.0.0.1, or make a key first."
+                )
+                await response_to(request, problem)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+def _host(header: str) -> str | None:
+    try:
+        return urlsplit(f"//{header}").hostname
+    except ValueError:
+        return None

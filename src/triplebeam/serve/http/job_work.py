@@ -1,0 +1,138 @@
+"""What a job does: documents into a collection, or out of it."""
+
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from triplebeam.assemble import make_extractor
+from triplebeam.errors import BadInputError, IndexMissingError
+from triplebeam.extract.extractor import Extractor
+from triplebeam.generate.accounting import account
+from triplebeam.index.build import BuildReport, IndexBuilder
+from triplebeam.ingest import Reading
+from triplebeam.passage import Document
+from triplebeam.serve.building import MAX_FAILURES, embedder_name
+from triplebeam.serve.http.job_store import Job, JobStore, Request
+from triplebeam.serve.http.library import Library
+from triplebeam.serve.http.uploads import read_kept
+
+_SECONDS_BETWEEN_NOTES = 0.25
+_UNREADABLE_LOGGED = 100
+
+
+class Cancelled(Exception):  # noqa: N818 - a wish, not an error
+    """Somebody wished the job ended."""
+
+
+class Stopped(Exception):  # noqa: N818
+    """The server is about to end; the job will be taken up again."""
+
+
+@dataclass
+class Work:
+    """A job with what it needs. Its ``progress`` is where it is interrupted: between two batches."""
+
+    library: Library
+    job: Job
+    request: Request
+    folder: Path
+    store: JobStore
+    stopping: threading.Event
+    read: dict[str, None] = field(default_factory=dict)
+    """The ids of the documents read so far, in order."""
+    _stage: str = ""
+    _noted: float = 0.0
+
+    @property
+    def index(self) -> Path:
+        """The folder of the collection."""
+        return self.library.folder(self.job.collection)
+
+    def builder(self, extractor: Extractor | None = None) -> IndexBuilder:
+        """What writes to the collection."""
+        return IndexBuilder(
+            folder=self.index,
+            embedder=self.library.embedder(embedder_name(self.index, self.library.settings)),
+            extractor=extractor,
+            max_failures=MAX_FAILURES,
+            progress=self.progress,
+        )
+
+    def extractor(self) -> Extractor | None:
+        """What draws triples, as the job asks for it."""
+        if self.request.extractor == "none":
+            return None
+        given = self.library.given_extractor
+        return given or make_extractor(self.request.extractor, None, self.library.settings, self.progress)
+
+    def documents(self) -> Iterator[Reading]:
+        """What was sent, remembering which documents there were."""
+        for reading in read_kept(self.folder):
+            if isinstance(reading, Document):
+                self.read[reading.id] = None
+            yield reading
+
+    def check(self) -> None:
+        """Leave where somebody wishes it."""
+        if self.stopping.is_set():
+            raise Stopped
+        if self.store.is_cancelling(self.job.id):
+            raise Cancelled
+
+    def progress(self, stage: str, done: int, total: int) -> None:
+        """Note how far it is, now and then, and leave where somebody wishes it."""
+        self.check()
+        now = time.monotonic()
+        if stage != self._stage:
+            self.store.log(self.job.id, stage)
+        if stage != self._stage or now > self._noted + _SECONDS_BETWEEN_NOTES or done == total:
+            self.store.tell(self.job.id, stage, done, total)
+            self._stage, self._noted = stage, now
+
+    def take_back(self) -> None:
+        """Forget the documents that came with this job and were never published: the next job must not bring them."""
+        if not self.read:
+            return
+        published = self.library.documents(self.job.collection)
+        new = [document_id for document_id in self.read if document_id not in published]
+        self.builder().take_back(new)
+
+
+def do(work: Work) -> str:
+    """Do a job; what there is to say about it in the end."""
+    work.check()
+    return _delete(work) if work.job.kind == "delete" else _add(work)
+
+
+def _add(work: Work) -> str:
+    with account() as bill:
+        report = work.builder(work.extractor()).build(work.documents())
+    for unreadable in report.unreadable[:_UNREADABLE_LOGGED]:
+        work.store.log(work.job.id, f"not indexed: {unreadable}")
+    for passage_id, reason in report.failures[:_UNREADABLE_LOGGED]:
+        work.store.log(work.job.id, f"no triples of {passage_id}: {reason}")
+    if bill.usage.calls:
+        usage = bill.usage
+        work.store.log(work.job.id, f"{usage.calls:,} calls, {usage.tokens_in:,} tokens in, {usage.tokens_out:,} out")
+    if not report.documents_seen:
+        raise BadInputError(f"nothing could be read: {'; '.join(map(str, report.unreadable[:5]))}.")
+    return _told(report)
+
+
+def _told(report: BuildReport) -> str:
+    said = [f"{report.documents_changed:,} of {report.documents_seen:,} documents were new or changed"]
+    if report.unreadable:
+        said.append(f"{len(report.unreadable):,} could not be read: see the log")
+    if report.failures:
+        said.append(f"{len(report.failures):,} passages are without triples because their extraction failed")
+    return "; ".join(said)
+
+
+def _delete(work: Work) -> str:
+    try:
+        report = work.builder().remove(work.request.document_ids)
+    except IndexMissingError:
+        return "there was nothing to take out"
+    return f"{report.documents_changed:,} documents taken out"

@@ -1,0 +1,160 @@
+"""Keys: who may read and who may write.
+
+A key is 256 random bits, shown once when it is made; ``keys.json`` holds its SHA-256 alone. No slow hash is needed,
+since nobody can guess such a key, let alone look it up in a list of common ones.
+"""
+
+import datetime
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import threading
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+from urllib.parse import urlsplit
+
+from fastapi import Depends, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from filelock import FileLock
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from triplebeam.errors import BadInputError
+from triplebeam.serve.http.errors import HTTPProblem
+
+Role: TypeAlias = Literal["read", "write"]
+
+_PREFIX = "tb-"
+_BEARER = HTTPBearer(auto_error=False, description="A key made by `triplebeam keys create`.")
+
+
+class KeyEntry(BaseModel):
+    """What is kept of a key."""
+
+    name: str
+    role: Role
+    sha256: str
+    created: str
+
+
+_ENTRIES = TypeAdapter(list[KeyEntry])
+
+
+class Keys:
+    """The keys of a server, read again when their file changes. Where one is ``required``, no key means no access."""
+
+    def __init__(self, path: Path, *, required: bool = False) -> None:
+        self._path = path
+        self._required = required
+        self._lock = threading.Lock()
+        self._read_at: int | None = None
+        self._entries: list[KeyEntry] = []
+
+    @property
+    def on(self) -> bool:
+        """Does a request need a key?"""
+        return self._required or bool(self.entries())
+
+    def entries(self) -> list[KeyEntry]:
+        """What is known of every key."""
+        with self._lock:
+            try:
+                changed = self._path.stat().st_mtime_ns
+            except FileNotFoundError:
+                self._read_at, self._entries = None, []
+                return []
+            if changed != self._read_at:
+                self._entries, self._read_at = self._read(), changed
+            return list(self._entries)
+
+    def role_of(self, key: str) -> Role | None:
+        """What the holder of a key may do. Every entry is compared, in constant time."""
+        digest, role = _digest(key), None
+        for entry in self.entries():
+            if hmac.compare_digest(entry.sha256, digest):
+                role = entry.role
+        return role
+
+    def create(self, role: Role, name: str = "") -> str:
+        """Make a key and keep its hash; the key itself is returned here and never again."""
+        key = _PREFIX + secrets.token_urlsafe(32)
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(f"{self._path}.lock"):
+            entries = self.entries()
+            name = name or f"key-{len(entries) + 1}"
+            if any(entry.name == name for entry in entries):
+                raise BadInputError(f"there is a key {name!r} already: choose another name, or delete it first.")
+            now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+            self._write([*entries, KeyEntry(name=name, role=role, sha256=_digest(key), created=now)])
+        return key
+
+    def delete(self, name: str) -> None:
+        """Take a key back: at once, also on a running server."""
+        with FileLock(f"{self._path}.lock"):
+            entries = self.entries()
+            kept = [entry for entry in entries if entry.name != name]
+            if len(kept) == len(entries):
+                names = ", ".join(entry.name for entry in entries) or "none"
+                raise BadInputError(f"there is no key {name!r} in {self._path}: there are {names}.")
+            self._write(kept)
+
+    def _read(self) -> list[KeyEntry]:
+        try:
+            return _ENTRIES.validate_json(self._path.read_bytes())
+        except (OSError, ValidationError) as error:
+            raise BadInputError(
+                f"{self._path} cannot be read as a list of keys ({type(error).__name__}): restore it, or remove it and"
+                " make new keys."
+            ) from None
+
+    def _write(self, entries: list[KeyEntry]) -> None:
+        """Replace the file in one step; nobody else on the machine may read it."""
+        draft = self._path.with_name(f"{self._path.name}.new")
+        draft.unlink(missing_ok=True)
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            json.dump([entry.model_dump() for entry in entries], file, indent=2)
+        draft.replace(self._path)
+
+
+def _digest(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def role_of_request(request: Request, key: str | None) -> Role:
+    """What a request may do; the problem is 401 where it has no key, or one that is not known."""
+    keys: Keys = request.app.state.keys
+    if not keys.on:
+        _check_origin(request)
+        return "write"
+    role = keys.role_of(key) if key else None
+    if role is None:
+        what = "the key is not known here" if key else "this server wants a key"
+        raise HTTPProblem(
+            401, "bad_key" if key else "no_key", f"{what}: send one of `triplebeam keys create` as a bearer token."
+        )
+    return role
+
+
+def may_read(
+    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)] = None
+) -> Role:
+    """A dependency: any key will do."""
+    return role_of_request(request, credentials.credentials if credentials else None)
+
+
+def may_write(role: Annotated[Role, Depends(may_read)]) -> None:
+    """A dependency: only a key of the role write will do."""
+    if role != "write":
+        raise HTTPProblem(403, "read_only_key", "this key may only read: use one made with `--role write`.")
+
+
+def _check_origin(request: Request) -> None:
+    """Without keys, a page of another site that the user's browser has open could act as the user: refuse it."""
+    origin = request.headers.get("origin")
+    if origin is None or origin in request.app.state.cors_origins:
+        return
+    if urlsplit(origin).netloc != request.headers.get("host"):
+        raise HTTPProblem(
+            403, "cross_origin", "pages of other sites may not use this server: start it with --cors-origin for them."
+        )

@@ -1,0 +1,146 @@
+"""Files and texts that clients send: checked at the door, kept in the job's folder, read when its turn has come."""
+
+import codecs
+import json
+import shutil
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import IO
+
+from pydantic import BaseModel, Field
+
+from triplebeam.errors import SourceError
+from triplebeam.ingest import ENDINGS, Reading, Unreadable, read_sources
+from triplebeam.ingest.archive import check_gzip, check_zip
+from triplebeam.ingest.formats import ending_of
+from triplebeam.ingest.text import storable
+from triplebeam.passage import Document
+from triplebeam.serve.http.errors import HTTPProblem
+
+_FILES, _TEXTS = "files", "texts.json"
+_LONGEST_NAME = 200
+_LOOKED_AT = 8192
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+class NewDocument(BaseModel):
+    """A text with its name."""
+
+    id: str | None = Field(None, min_length=1, max_length=_LONGEST_NAME)
+    title: str = Field("", max_length=1000)
+    text: str = Field(min_length=1)
+
+
+def clean_name(name: str) -> str:
+    """The name of a document: the last part of a file's name, without what cannot be printed."""
+    parts = unicodedata.normalize("NFC", name).replace("\\", "/").split("/")
+    cleaned = "".join(letter for letter in parts[-1] if letter.isprintable()).strip()
+    if ".." in parts or not cleaned.strip(".") or cleaned.startswith("."):
+        raise HTTPProblem(400, "bad_file_name", f"{name[:80]!r} cannot be a document's name: send a plain file name.")
+    if len(cleaned.encode()) > _LONGEST_NAME:
+        raise HTTPProblem(
+            400, "bad_file_name", f"the file name {name[:40]!r}… has more than {_LONGEST_NAME} bytes: shorten it."
+        )
+    return cleaned
+
+
+def check_id(document_id: str) -> str:
+    """An id that can stand in a path: no part may be ``..``, and nothing may be unprintable."""
+    if not document_id.strip() or ".." in document_id.split("/") or not document_id.isprintable():
+        raise HTTPProblem(
+            400,
+            "bad_document_id",
+            f"{document_id[:80]!r} cannot be a document's id: use printable characters, no '..'.",
+        )
+    return document_id
+
+
+def keep_files(files: Sequence[tuple[str, IO[bytes]]], folder: Path) -> list[str]:
+    """Write files into a job's folder, each under its cleaned name; the names. All are checked, or none is kept."""
+    names = [clean_name(name) for name, _ in files]
+    for name in names:
+        if ending_of(Path(name)) is None:
+            raise _unsupported(name, "files of this kind are not read")
+        if names.count(name) > 1:
+            raise HTTPProblem(400, "same_name", f"two files are called {name!r}: rename one, since names are ids.")
+    (folder / _FILES).mkdir(parents=True)
+    for name, (_, file) in zip(names, files, strict=True):
+        path = folder / _FILES / name
+        with path.open("xb") as kept:
+            shutil.copyfileobj(file, kept)
+        _check_content(path)
+    return names
+
+
+def keep_texts(documents: Sequence[NewDocument], folder: Path) -> list[str]:
+    """Write texts into a job's folder; their ids, made from the folder's name where none is given."""
+    ids = [
+        check_id(storable(document.id)) if document.id else f"{folder.name}-{number}"
+        for number, document in enumerate(documents, start=1)
+    ]
+    repeated = next((id_ for id_ in ids if ids.count(id_) > 1), None) if len(set(ids)) < len(ids) else None
+    if repeated is not None:
+        raise HTTPProblem(400, "same_name", f"two documents have the id {repeated[:80]!r}: give each its own.")
+    for id_, document in zip(ids, documents, strict=True):
+        if not document.text.strip():
+            raise HTTPProblem(400, "no_text", f"the document {id_[:80]!r} has no text: leave it out.")
+    rows = [{"id": id_, "title": each.title, "text": each.text} for id_, each in zip(ids, documents, strict=True)]
+    folder.mkdir(parents=True)
+    (folder / _TEXTS).write_text(json.dumps(rows), encoding="utf-8")
+    return ids
+
+
+def read_kept(folder: Path) -> Iterator[Reading]:
+    """What a job's folder holds, as documents whose ids are names without folders."""
+    files = sorted((folder / _FILES).glob("*"))
+    for path in files:
+        yield from _renamed(read_sources([path]), str(path), path.name)
+    if (folder / _TEXTS).is_file():
+        for row in json.loads((folder / _TEXTS).read_text(encoding="utf-8")):
+            yield Document(id=row["id"], title=storable(row["title"]), text=storable(row["text"]))
+
+
+def _renamed(readings: Iterable[Reading], path: str, name: str) -> Iterator[Reading]:
+    """A reader's ids and reasons begin with the path it read: on a server that is nobody's business."""
+    for reading in readings:
+        if isinstance(reading, Document):
+            posix = Path(path).as_posix()
+            inside = reading.id.startswith(posix)
+            title = "" if reading.title == reading.id else reading.title
+            yield replace(reading, id=name + reading.id.removeprefix(posix), title=title) if inside else reading
+        elif isinstance(reading, Unreadable):
+            yield replace(reading, source=name)
+
+
+def _check_content(path: Path) -> None:
+    """Refuse what is not what its name says, and archives that would fill the memory."""
+    with path.open("rb") as file:
+        head = file.read(_LOOKED_AT)
+    ending = ending_of(path)
+    if not _looks_like(ending, head):
+        raise _unsupported(path.name, f"it is no {ending} file, whatever its name says")
+    try:
+        if ending == ".docx":
+            check_zip(path)
+        elif ending == ".jsonl.gz":
+            check_gzip(path)
+    except SourceError as error:
+        raise HTTPProblem(413, "too_large_inside", f"{path.name!r} is refused: {error}.") from error
+
+
+def _looks_like(ending: str | None, head: bytes) -> bool:
+    match ending:
+        case ".docx":
+            return head.startswith(b"PK")
+        case ".pdf":
+            return b"%PDF" in head[:1024]
+        case ".jsonl.gz":
+            return head.startswith(b"\x1f\x8b")
+        case _:
+            return b"\0" not in head or head.startswith(_UTF_16)
+
+
+def _unsupported(name: str, why: str) -> HTTPProblem:
+    return HTTPProblem(415, "unsupported", f"{name[:80]!r} is refused: {why}; the kinds read are {', '.join(ENDINGS)}.")

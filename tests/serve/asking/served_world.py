@@ -1,0 +1,92 @@
+"""The small world behind the real app: in this process, or on a port of its own."""
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI
+
+from scripted_loops import final, reply
+from small_world import WordEmbedder
+from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
+from triplebeam.serve.http.app import make_app
+from triplebeam.serve.http.keys import Keys
+from triplebeam.serve.http.library import Library
+from triplebeam.serve.http.limits import Limits
+from triplebeam.settings import Settings
+
+QUESTION = "When did the director of Laughter in Hell die?"
+FACTS = [["Laughter in Hell", "directed by", "Edward Cahn"], ["Edward Cahn", "died on", "25 August 1963"]]
+MakeApp = Callable[..., FastAPI]
+
+
+def one_reading() -> list[Completion]:
+    """What `single_step` asks: the facts, then the answer."""
+    return [reply(facts=FACTS), final("25 August 1963")]
+
+
+class Slow:
+    """Thinks for a while, never comes to an end, and counts how often it was asked."""
+
+    name = "slow"
+
+    def __init__(self, seconds: float = 0.05) -> None:
+        self.seconds = seconds
+        self.calls = 0
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        time.sleep(self.seconds)
+        self.calls += len(prompts)
+        said = json.dumps({"sentence": f"Thought {self.calls} is of lakes."})
+        return [Completion(text=said, usage=Usage(calls=1)) for _ in prompts]
+
+
+def stands_still(model: Slow) -> bool:
+    """Is the model asked no more, soon?"""
+    for _ in range(20):
+        before = model.calls
+        time.sleep(6 * model.seconds)
+        if model.calls == before:
+            return True
+    return False
+
+
+def app_over(
+    folder: Path, tmp_path: Path, *, model: LanguageModel | None = None, reports: Path | None = None, **limits: Any
+) -> FastAPI:
+    settings = Settings(home=tmp_path, completions=tmp_path / "completions.sqlite", model=None)
+    library = Library([folder], settings, embedder=WordEmbedder(), model=model)
+    return make_app(library, keys=Keys(tmp_path / "keys.json"), limits=Limits(**limits), reports=reports)
+
+
+@contextmanager
+def on_loopback(app: FastAPI) -> Iterator[str]:
+    """The app on a real port; its address."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
+        while not server.started:
+            time.sleep(0.01)
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def events_in(text: str) -> list[tuple[str, Any]]:
+    """The events of a stream, comments left out."""
+    found = []
+    for block in text.split("\n\n"):
+        lines = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
+        if lines:
+            found.append((lines.get("event", ""), json.loads(lines["data"])))
+    return found

@@ -1,0 +1,138 @@
+"""Asking over HTTP: steps as they are done, the answer, and what ends an agent early."""
+
+import threading
+
+import httpx
+import pytest
+from starlette.testclient import TestClient
+
+from scripted_loops import Gone
+from serve.asking.served_world import QUESTION, MakeApp, Slow, events_in, on_loopback, one_reading, stands_still
+from triplebeam.generate.language_model import Prompt
+from triplebeam.generate.patience import GivenUpError
+from triplebeam.generate.scripted import Scripted
+from triplebeam.serve.http.asking.shapes import AnswerResponse, StepShape
+from triplebeam.serve.http.asking.stoppable import Stoppable
+
+ASK = "/api/collections/world/ask"
+ENDLESS = {"question": QUESTION, "method": "ircot[max_steps=10000]:hybrid"}
+JSON = {"Accept": "application/json"}
+
+
+def test_steps_then_the_answer(make: MakeApp) -> None:
+    with Scripted(one_reading(), name="gpt-4o-mini") as model:
+        response = TestClient(make(model=model)).post(ASK, json={"question": QUESTION})
+    assert response.headers["content-type"].startswith("text/event-stream")
+    (first, step), (last, answer) = events_in(response.text)
+    assert (first, last) == ("step", "answer")
+    assert StepShape.model_validate(step, extra="forbid").number == 1
+    assert AnswerResponse.model_validate(answer, extra="forbid").answer == "25 August 1963"
+    assert answer["supported"] is True
+    assert answer["steps"] == [step]
+    assert answer["usage"]["calls"] == 2
+    assert answer["price"] > 0
+
+
+def test_the_answer_in_one_document(make: MakeApp) -> None:
+    with Scripted(one_reading()) as model:
+        response = TestClient(make(model=model)).post(ASK, json={"question": QUESTION}, headers=JSON)
+    assert response.headers["content-type"] == "application/json"
+    answer = response.json()
+    assert answer["sentence"] == "It is 25 August 1963."
+    assert [fact["span"]["passage_id"] for fact in answer["evidence"]] == ["film", "director"]
+    assert not {"price", "picture", "note"} & {*answer, *answer["steps"][0], *answer["evidence"][0]}
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code", "said"),
+    [
+        ({"question": "", "method": "gear"}, 400, "bad_input", "the question is empty"),
+        ({"question": "x" * 1_000_000}, 413, "question_too_long", "ask in fewer words"),
+        ({"question": "a", "method": "hybrid"}, 400, "bad_input", "put an agent in front, such as gear:hybrid"),
+        ({"question": "a", "method": "gaer"}, 400, "bad_input", "did you mean 'gear'?"),
+        ({"question": "a", "method": "gear[max_stps=2]"}, 400, "bad_input", "did you mean 'max_steps'?"),
+        ({"question": "a", "method": "ircot:gnn_ret[weights=x]"}, 400, "bad_input", "names a file"),
+    ],
+)
+def test_what_is_wrong_is_said_before_the_stream(
+    make: MakeApp, body: dict[str, object], status: int, code: str, said: str
+) -> None:
+    response = TestClient(make(model=Scripted([]))).post(ASK, json=body)
+    assert response.status_code == status, response.text
+    assert response.json()["error"]["code"] == code
+    assert said in response.json()["error"]["message"]
+
+
+def test_an_unknown_collection(client: TestClient) -> None:
+    assert client.post("/api/collections/none/ask", json={"question": "a"}).status_code == 404
+
+
+def test_without_a_model_it_says_how_to_get_one(client: TestClient) -> None:
+    response = client.post(ASK, json={"question": QUESTION})
+    assert response.status_code == 503
+    assert response.json()["error"]["code"] == "no_model"
+    assert "TRIPLEBEAM_MODEL" in response.json()["error"]["message"]
+
+
+def test_an_endpoint_that_is_gone_is_an_event(make: MakeApp) -> None:
+    client = TestClient(make(model=Gone()))
+    [(name, data)] = events_in(client.post(ASK, json={"question": QUESTION}).text)
+    assert (name, data["error"]["code"]) == ("error", "model_endpoint")
+    assert client.post(ASK, json={"question": QUESTION}, headers=JSON).status_code == 503
+
+
+def test_a_bug_is_an_event_without_its_details(make: MakeApp) -> None:
+    [(name, data)] = events_in(TestClient(make(model=Scripted([]))).post(ASK, json={"question": QUESTION}).text)
+    assert (name, data["error"]["code"]) == ("error", "internal")
+    assert "scripted" not in data["error"]["message"]
+
+
+def test_past_the_time_limit_no_call_is_made(make: MakeApp) -> None:
+    model = Slow()
+    client = TestClient(make(model=model, ask_seconds=0.6))
+    *steps, (name, data) = events_in(client.post(ASK, json=ENDLESS).text)
+    assert steps
+    assert (name, data["error"]["code"]) == ("error", "time_limit")
+    assert stands_still(model)
+    assert client.post(ASK, json=ENDLESS, headers=JSON).status_code == 504
+    assert stands_still(model)
+
+
+def test_one_agent_more_than_may_run_is_told_to_come_back(make: MakeApp) -> None:
+    with on_loopback(make(model=Slow(), agents=1)) as address, httpx.stream("POST", address + ASK, json=ENDLESS) as one:
+        lines = one.iter_lines()  # held: a stream nobody holds is closed
+        next(lines)
+        two = httpx.post(address + ASK, json=ENDLESS)
+        assert (two.status_code, two.json()["error"]["code"]) == (429, "too_many_agents")
+        assert httpx.post(f"{address}/api/collections/world/search", json={"question": "a"}).status_code == 200
+
+
+def test_a_client_that_goes_away_ends_its_agent(make: MakeApp) -> None:
+    model = Slow()
+    with on_loopback(make(model=model)) as address:
+        with httpx.stream("POST", address + ASK, json=ENDLESS) as response:
+            lines = response.iter_lines()
+            assert next(lines) == "event: step"
+        assert stands_still(model)
+
+
+def test_so_does_one_that_waits_for_the_whole_answer(make: MakeApp) -> None:
+    model = Slow()
+    with on_loopback(make(model=model)) as address:
+        with pytest.raises(httpx.ReadTimeout):
+            httpx.post(address + ASK, json=ENDLESS, headers=JSON, timeout=1)
+        assert model.calls
+        assert stands_still(model)
+
+
+def test_a_model_is_not_asked_once_its_question_is_given_up() -> None:
+    stop = threading.Event()
+    with Scripted(["one"]) as scripted:
+        model = Stoppable(scripted, stop)
+        prompt = Prompt(system="", user="")
+        assert model.complete([prompt])[0].text == "one"
+        stop.set()
+        with pytest.raises(GivenUpError):
+            model.complete([prompt])
+        with pytest.raises(GivenUpError):
+            model.outcomes([prompt])

@@ -1,0 +1,104 @@
+"""Searching over HTTP: passages with their chains, and every way to ask wrongly."""
+
+import pytest
+from starlette.testclient import TestClient
+
+from scripted_loops import reply
+from serve.asking.served_world import FACTS, QUESTION, MakeApp
+from triplebeam.assemble.method_names import AGENTS, BASES, EXPANSIONS, is_agent
+from triplebeam.generate.scripted import Scripted
+from triplebeam.serve.http.asking.methods import ASK_METHODS, SEARCH_METHODS
+
+SEARCH = "/api/collections/world/search"
+
+
+def test_passages_come_with_chains_and_the_time_it_took(client: TestClient) -> None:
+    found = client.post(SEARCH, json={"question": QUESTION, "method": "hybrid+naive_ge", "k": 3}).json()
+    assert (found["question"], found["method"]) == (QUESTION, "hybrid+naive_ge")
+    assert found["seconds"] > 0
+    assert len(found["passages"]) == 3
+    assert "film" in [passage["id"] for passage in found["passages"]]
+    assert any(FACTS[0] in chain for passage in found["passages"] for chain in passage["chains"])
+    assert all("parts" not in passage for passage in found["passages"])
+
+
+def test_the_default_tells_the_ranks_in_the_lists_it_fuses(client: TestClient) -> None:
+    found = client.post(SEARCH, json={"question": QUESTION}).json()
+    assert found["method"] == "blend"
+    parts = [passage["parts"] for passage in found["passages"]]
+    assert set().union(*parts) == {"gnn_ret", "triples", "names", "titles"}
+    assert all(rank >= 1 for ranks in parts for rank in ranks.values())
+
+
+def test_a_search_that_reads_calls_the_model(make: MakeApp) -> None:
+    with Scripted([reply(facts=FACTS)]) as model:
+        response = TestClient(make(model=model)).post(SEARCH, json={"question": QUESTION, "method": "hybrid+sync_ge"})
+    assert response.status_code == 200
+    assert response.json()["passages"]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code", "said"),
+    [
+        ({"question": "  "}, 400, "bad_input", "the question is empty"),
+        ({}, 400, "bad_input", "question"),
+        ({"question": 3}, 400, "bad_input", "question"),
+        ({"question": "a", "k": 0}, 400, "bad_input", "k"),
+        ({"question": "a", "k": 101}, 400, "bad_input", "k"),
+        ({"question": "a", "methud": "bm25"}, 400, "bad_input", "methud"),
+        ({"question": "x" * 1_000_000}, 413, "question_too_long", "1,000,000 characters"),
+        ({"question": "a", "method": "hybird"}, 400, "bad_input", "did you mean 'hybrid'?"),
+        ({"question": "a", "method": "hybrid+naive"}, 400, "bad_input", "did you mean 'naive_ge'?"),
+        ({"question": "a", "method": "bm25" * 200}, 400, "bad_input", "characters"),
+        ({"question": "a", "method": "gear"}, 400, "bad_input", "answers, and is no search"),
+        ({"question": "a", "method": "gold"}, 400, "bad_input", "gold passages"),
+        ({"question": "a", "method": "gnn_ret[weights=/dev/zero]"}, 400, "bad_input", "names a file"),
+        ({"question": "a", "method": "hybrid+sync_ge"}, 503, "no_model", "TRIPLEBEAM_MODEL"),
+    ],
+)
+def test_what_is_wrong_is_said(client: TestClient, body: dict[str, object], status: int, code: str, said: str) -> None:
+    response = client.post(SEARCH, json=body)
+    assert response.status_code == status, response.text
+    assert response.json()["error"]["code"] == code
+    assert said in response.json()["error"]["message"]
+
+
+def test_an_unknown_collection_is_named(client: TestClient) -> None:
+    response = client.post("/api/collections/wrld/search", json={"question": "a"})
+    assert response.status_code == 404
+    assert response.json()["error"]["code"] == "unknown_collection"
+    assert "did you mean 'world'?" in response.json()["error"]["message"]
+
+
+def test_bad_json_is_refused_in_the_one_shape(client: TestClient) -> None:
+    response = client.post(SEARCH, content=b'{"question": ', headers={"Content-Type": "application/json"})
+    assert response.status_code == 400
+    assert set(response.json()) == {"error"}
+
+
+def test_a_passage_with_its_triples(client: TestClient) -> None:
+    assert client.get("/api/collections/world/passages/film").json() == {
+        "id": "film",
+        "title": "Laughter in Hell",
+        "text": "Laughter in Hell is a drama film directed by Edward Cahn.",
+        "document_id": "film",
+        "triples": [FACTS[0], ["Laughter in Hell", "is", "drama film"]],
+    }
+
+
+@pytest.mark.parametrize("passage_id", ["nowhere", "a/b", "..%2F..%2Fetc%2Fpasswd"])
+def test_an_unknown_passage(client: TestClient, passage_id: str) -> None:
+    response = client.get(f"/api/collections/world/passages/{passage_id}")
+    assert response.status_code == 404
+    assert response.json()["error"]["code"] == "unknown_passage"
+
+
+def test_every_method_is_described_and_is_what_it_is_listed_as(client: TestClient) -> None:
+    listed = client.get("/api/methods").json()
+    assert [method["name"] for method in listed["search"]] == list(SEARCH_METHODS)
+    assert [method["name"] for method in listed["ask"]] == list(ASK_METHODS)
+    assert set(ASK_METHODS) == set(AGENTS)
+    parts = {part.split("[")[0] for name in SEARCH_METHODS for part in name.split("+")}
+    assert parts == (set(BASES) | set(EXPANSIONS)) - {"gold"}, "gold is for evaluations only"
+    assert not any(map(is_agent, SEARCH_METHODS))
+    assert all(method["description"] for kind in listed.values() for method in kind)

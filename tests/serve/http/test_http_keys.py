@@ -1,0 +1,92 @@
+"""Keys, and what may be done without one."""
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from serve.http.small_server import Make, error_of
+from triplebeam.errors import BadInputError
+from triplebeam.serve.http.keys import Keys
+
+
+def bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"}
+
+
+def test_a_key_is_kept_as_its_hash_in_a_file_of_the_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "keys.json"
+    keys = Keys(path)
+    assert not keys.on
+    key = keys.create("read", "mine")
+    assert len(key) > 40
+    assert key not in path.read_text()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert keys.on
+    assert (keys.role_of(key), keys.role_of(key + "x"), keys.role_of("")) == ("read", None, None)
+    with pytest.raises(BadInputError, match="already"):
+        keys.create("read", "mine")
+    with pytest.raises(BadInputError, match="there are mine"):
+        keys.delete("other")
+    keys.delete("mine")
+    assert keys.role_of(key) is None
+
+
+def test_a_file_that_is_no_list_of_keys_opens_nothing(tmp_path: Path) -> None:
+    (tmp_path / "keys.json").write_text(json.dumps({"a": 1}))
+    with pytest.raises(BadInputError, match="cannot be read as a list of keys"):
+        _ = Keys(tmp_path / "keys.json").on
+
+
+def test_roles(make: Make, data: Path) -> None:
+    keys = Keys(data / "keys.json")
+    reading, writing = keys.create("read"), keys.create("write")
+    with make(keys=keys) as client:
+        for path in ("/health", "/ready", "/api/version"):
+            assert client.get(path).status_code == 200, "open to everybody"
+        for path in ("/api/collections", "/api/jobs", "/metrics", "/api/schema", "/api/methods", "/v1/models", "/mcp"):
+            response = client.get(path)
+            assert response.status_code == 401, path
+            assert response.json()["error"]["code"] == "no_key"
+            assert response.headers["www-authenticate"] == "Bearer"
+            assert client.get(path, headers=bearer("wrong")).json()["error"]["code"] == "bad_key"
+        assert client.get("/api/collections", headers=bearer(reading)).status_code == 200
+        new = {"name": "new"}
+        code, message = error_of(client.post("/api/collections", json=new, headers=bearer(reading)), 403)
+        assert (code, reading in message) == ("read_only_key", False)
+        url = "/api/collections/world/documents"
+        assert error_of(client.delete(f"{url}/film", headers=bearer(reading)), 403)[0] == "read_only_key"
+        assert error_of(client.post(url, headers=bearer(reading)), 403)[0] == "read_only_key"
+        assert error_of(client.post("/api/jobs/x/cancel", headers=bearer(reading)), 403)[0] == "read_only_key"
+        assert client.post("/api/collections", json=new, headers=bearer(writing)).status_code == 201
+        keys.delete("key-2")
+        assert client.get("/api/collections", headers=bearer(writing)).status_code == 401, "taken back at once"
+
+
+def test_v1_refuses_in_the_shape_its_clients_know(make: Make, tmp_path: Path) -> None:
+    with make(keys=Keys(tmp_path / "keys.json", required=True)) as client:
+        error = client.get("/v1/models").json()["error"]
+        assert sorted(error) == ["code", "message", "param", "type"]
+
+
+def test_where_a_key_is_required_none_is_no_way_in(make: Make, tmp_path: Path) -> None:
+    with make(keys=Keys(tmp_path / "none.json", required=True)) as client:
+        assert client.get("/api/collections").status_code == 401
+
+
+def test_pages_of_other_sites_are_kept_out_where_there_are_no_keys(make: Make, client: TestClient) -> None:
+    evil, own = {"Origin": "https://evil.example"}, {"Origin": "http://testserver"}
+    assert error_of(client.post("/api/collections", json={"name": "a"}, headers=evil), 403)[0] == "cross_origin"
+    assert "access-control-allow-origin" not in client.get("/api/collections", headers=own).headers
+    assert client.post("/api/collections", json={"name": "a"}, headers=own).status_code == 201
+    with make(cors_origins=["https://friend.example"]) as friendly:
+        origin = {"Origin": "https://friend.example"}
+        response = friendly.get("/api/collections", headers=origin)
+        assert response.headers["access-control-allow-origin"] == "https://friend.example"
+    with make(allowed_hosts=["localhost"]) as local:
+        refused = local.get("/api/collections")
+        assert error_of(refused, 400)[0] == "bad_host", "a page's own name was made to point here"
+        assert local.get("/api/collections", headers={"Host": "[::1"}).status_code == 400
+        assert local.get("/api/collections", headers={"Host": "localhost:8000"}).status_code == 200

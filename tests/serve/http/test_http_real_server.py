@@ -1,0 +1,146 @@
+"""A real server on a loopback port: many at once, ended and started again, and as the command line runs it."""
+
+import json
+import re
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from journeys.command_line import Quick, environment, triplebeam
+from serve.http.small_server import Make, error_of, job_ended, really_served
+from triplebeam.generate.language_model import Completion, Prompt
+from triplebeam.serve.http.limits import Limits
+
+
+class Slow:
+    """A model that replies when it is let."""
+
+    name = "slow"
+
+    def __init__(self) -> None:
+        self.asked, self.free = threading.Event(), threading.Event()
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        self.asked.set()
+        assert self.free.wait(60)
+        return [Completion(text="{}") for _ in prompts]
+
+
+def test_fifty_searches_at_once_while_an_agent_is_slow(make: Make) -> None:
+    slow = Slow()
+    app = make(model=slow, limits=Limits(agents=1)).app
+    question = {"question": "Who directed Laughter in Hell?"}
+    with (
+        really_served(app) as address,  # type: ignore[arg-type]
+        httpx.Client(base_url=address, timeout=60) as client,
+        ThreadPoolExecutor(51) as many,
+    ):
+        url = "/api/collections/world/ask"
+        asked = many.submit(client.post, url, json=question, headers={"Accept": "application/json"})
+        assert slow.asked.wait(20)
+        assert error_of(client.post(url, json=question), 429)[0] == "too_many_agents"
+        searches = [
+            many.submit(client.post, "/api/collections/world/search", json={"question": f"Lake number {number}?"})
+            for number in range(50)
+        ]
+        assert [search.result().status_code for search in searches] == [200] * 50
+        assert not asked.done()
+        assert "triplebeam_agents_running 1.0" in client.get("/metrics").text
+        slow.free.set()
+        asked.result()
+
+
+DOCUMENTS = 1500
+
+
+@contextmanager
+def started(home: Path, *arguments: object) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
+    """`triplebeam serve` in a process of its own."""
+    process = subprocess.Popen(
+        triplebeam("serve", *arguments, "--port", "0"), stderr=subprocess.PIPE, encoding="utf-8", env=environment(home)
+    )
+    try:
+        assert process.stderr
+        line = process.stderr.readline()
+        found = re.search(r"listens at (http://127\.0\.0\.1:\d+): open", line)
+        assert found, line + process.stderr.read()
+        with httpx.Client(base_url=found[1], timeout=60) as client:
+            yield process, client
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def half_way(client: httpx.Client, job_id: str) -> None:
+    deadline = time.monotonic() + 60
+    while True:
+        job = client.get(f"/api/jobs/{job_id}").json()
+        if job["stage"] == "embed":  # everything is read, and encoding takes a second or more
+            return
+        assert job["state"] in ("waiting", "running"), job
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+@pytest.mark.slow
+def test_jobs_are_taken_up_after_the_server_was_killed(tmp_path: Path, home: Path, small_index: Path) -> None:
+    data = tmp_path / "served"
+    data.mkdir()
+    small_index.rename(data / "rivers.index")
+    model = json.loads((data / "rivers.index" / "manifest.json").read_text())["embedder"]["name"]
+    texts = [{"id": f"d{n}", "text": f"the river number {n} " + "flows north " * 150} for n in range(DOCUMENTS)]
+    with started(home, data, "--embedder", model) as (process, client):
+        url = "/api/collections/rivers/documents"
+        first = client.post(url, json={"documents": texts, "extractor": "none"}).json()["job"]
+        second = client.post(url, json={"documents": [{"id": "late", "text": "a late river"}], "extractor": "none"})
+        half_way(client, first["id"])
+        process.kill()
+        assert process.wait(20) == -signal.SIGKILL
+    with started(home, data, "--embedder", model) as (process, client):
+        ended = job_ended(client, first["id"], 120)
+        assert (ended["state"], ended["message"]) == ("done", f"0 of {DOCUMENTS:,} documents were new or changed")
+        assert any("taken up again" in line["text"] for line in ended["log"])
+        assert job_ended(client, second.json()["job"]["id"])["state"] == "done"
+        assert client.get("/api/collections/rivers").json()["documents"] == 3 + DOCUMENTS + 1
+        process.terminate()
+        assert process.wait(30) in (0, -signal.SIGTERM)
+        assert process.stderr
+        assert "Traceback" not in process.stderr.read()
+
+
+def test_the_command_refuses_what_would_be_unsafe_or_impossible(quick: Quick, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    code, _, stderr = quick("serve", "data", "--host", "0.0.0.0")
+    assert (code, "triplebeam keys create data --role write" in stderr) == (2, True)
+    assert "there is no folder" in quick("serve", "nowhere")[2]
+    assert "of reports" in quick("serve", "data", "--reports", "nowhere")[2]
+
+
+def test_without_the_extra_one_sentence_says_what_to_install(quick: Quick, monkeypatch: pytest.MonkeyPatch) -> None:
+    from triplebeam.serve.cli import serve
+
+    monkeypatch.setattr(serve, "find_spec", lambda name: None)
+    for arguments in (("serve", "data"), ("keys", "list", "data")):
+        code, _, stderr = quick(*arguments)
+        assert (code, "pip install 'triplebeam[server]'" in stderr) == (2, True)
+
+
+def test_keys_are_made_listed_and_taken_back(quick: Quick, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    code, key, _ = quick("keys", "create", "data", "--role", "write", "--name", "me")
+    assert code == 0
+    assert key.startswith("tb-")
+    _, listed, _ = quick("keys", "list", "data")
+    assert listed.startswith("me\twrite\t")
+    assert key.strip() not in listed
+    assert quick("keys", "delete", "data", "me")[0] == 0
+    assert quick("keys", "list", "data")[1] == ""
+    assert (tmp_path / "data" / "keys.json").is_file()

@@ -1,0 +1,150 @@
+"""The server as a whole: its state, its limits, its errors, its numbers."""
+
+import logging
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from serve.http.small_server import Make, error_of
+from triplebeam.errors import BadInputError, IndexBusyError, ModelMissingError, TriplebeamError
+from triplebeam.serve.http import tracing
+from triplebeam.serve.http.errors import HTTPProblem, problem_of
+from triplebeam.serve.http.library import Library
+from triplebeam.serve.http.limits import Limits
+from triplebeam.serve.http.workers import Workers
+from triplebeam.settings import Settings
+
+
+def test_state(client: TestClient) -> None:
+    assert client.get("/health").json() == {"status": "ok"}
+    assert client.get("/ready").json() == {"status": "ok", "collections": {"world": "ok"}}
+    assert client.get("/api/version").json()["name"] == "triplebeam"
+    paths = client.get("/api/schema").json()["paths"]
+    assert "/api/collections/{name}/documents" in paths
+    assert "/v1/chat/completions" in paths
+
+
+def test_our_errors_have_a_status_each() -> None:
+    assert (problem_of(BadInputError("x")).status, problem_of(BadInputError("x")).code) == (400, "bad_input")
+    assert problem_of(ModelMissingError("x")).status == 503
+    assert problem_of(IndexBusyError("x")).status == 409
+    kinds = TriplebeamError.__subclasses__()
+    assert all(problem_of(kind("x")).status != 500 for kind in kinds if kind.__module__ == "triplebeam.errors")
+
+
+def test_a_bug_is_logged_with_an_id_and_told_without_details(
+    make: Make, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(self: Library) -> list[str]:
+        raise ZeroDivisionError("the secret")
+
+    with make() as client:
+        monkeypatch.setattr(Library, "names", broken)
+        with caplog.at_level(logging.ERROR, "triplebeam.http"):
+            code, message = error_of(client.get("/api/collections"), 500)
+    assert code == "internal"
+    assert "secret" not in message
+    assert message.rpartition(" ")[2].strip(".") in caplog.text
+
+
+def test_requests_are_counted_by_the_template_of_their_route(client: TestClient) -> None:
+    client.get("/api/collections/world")
+    client.get("/api/collections/nowhere")
+    client.get("/api/no/such/path")
+    client.post("/api/collections/world/search", json={"question": "hell", "method": "bm25"})
+    client.request("BREW", "/api/collections")
+    text = client.get("/metrics").text
+    assert 'triplebeam_requests_total{method="GET",route="/api/collections/{name}",status="200"} 1.0' in text
+    assert 'triplebeam_requests_total{method="GET",route="/api/collections/{name}",status="404"} 1.0' in text
+    assert 'method="POST",route="/api/collections/{name}/search",status="200"} 1.0' in text
+    assert 'method="other"' in text
+    assert 'route="none",status="404"} 1.0' in text
+    assert "nowhere" not in text
+    assert "triplebeam_agents_running 0.0" in text
+    assert "triplebeam_searches_waiting 0.0" in text
+
+
+def test_two_apps_count_apart(make: Make) -> None:
+    with make() as one, make() as other:
+        one.get("/health")
+        assert "/health" not in other.get("/metrics").text
+
+
+@pytest.mark.anyio
+async def test_a_search_past_its_time_is_504_and_its_thread_is_accounted_for() -> None:
+    workers = Workers(Limits(search_seconds=0.05, searches=1))
+    free = threading.Event()
+    with pytest.raises(HTTPProblem) as slow:
+        await workers.search(free.wait, 20)
+    with pytest.raises(HTTPProblem) as never_begun:
+        await workers.search(print)
+    assert slow.value.status == never_begun.value.status == 504
+    assert workers.busy
+    assert workers.searches_waiting == 0
+    free.set()
+    deadline = time.monotonic() + 5
+    while workers.busy:
+        assert time.monotonic() < deadline
+    assert await Workers(Limits()).search(max, 1, 2) == 2
+    workers.close()
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+def test_one_agent_too_many_is_429_until_one_has_ended() -> None:
+    workers = Workers(Limits(agents=1))
+    free = threading.Event()
+    running = workers.agent(free.wait, 20)
+    with pytest.raises(HTTPProblem) as refused:
+        workers.agent(print)
+    assert (refused.value.status, workers.agents_running) == (429, 1)
+    free.set()
+    assert running.result(5)
+    deadline = time.monotonic() + 5
+    while workers.agents_running:
+        assert time.monotonic() < deadline
+    assert workers.agent(max, 1, 2).result(5) == 2
+    workers.close()
+
+
+def test_a_collection_is_opened_once_and_shares_its_embedder(data: Path, make: Make, tmp_path: Path) -> None:
+    with make() as client:
+        library: Library = client.app.state.library  # type: ignore[attr-defined]
+        assert library.collection("world") is library.collection("world")
+
+
+@pytest.mark.parametrize("folders", [[], ["nowhere"], ["a.index", "other/a.index"], ["bad name.index"]])
+def test_folders_that_cannot_be_served(tmp_path: Path, folders: list[str]) -> None:
+    for folder in ("a.index", "other/a.index", "bad name.index"):
+        (tmp_path / folder).mkdir(parents=True)
+    with pytest.raises(BadInputError):
+        Library([tmp_path / folder for folder in folders], Settings())
+
+
+def test_spans_are_made_where_they_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    from opentelemetry import trace
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    kept = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(kept))
+    monkeypatch.setattr(trace, "get_tracer", provider.get_tracer)
+    monkeypatch.delenv(tracing.SWITCH, raising=False)
+    with tracing.span("search"):
+        pass
+    assert kept.get_finished_spans() == ()
+    monkeypatch.setenv(tracing.SWITCH, "1")
+    with tracing.span("search", {"method": "bm25", "k": 10}), tracing.span("step"):
+        pass
+    step, search = kept.get_finished_spans()
+    assert (step.name, search.name, search.attributes) == ("step", "search", {"method": "bm25", "k": 10})
+    assert step.parent
+    assert step.parent.span_id == search.context.span_id
