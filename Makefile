@@ -4,13 +4,14 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test fast check bench clean
+.PHONY: help demo test fast check bench docs clean
 help:
 	@echo "make demo   index a small corpus and ask it a two-hop question"
 	@echo "make test   everything"
 	@echo "make fast   the tests that need no model and no data"
 	@echo "make check  lint, types, architecture"
 	@echo "make bench  speed, side by side (recall tables: see docs/benchmarks.md)"
+	@echo "make docs   the documentation as a site, in build/site"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Triplebeam needs Python 3.11 or newer: make PYTHON=python3.12 …")'
@@ -45,8 +46,11 @@ check: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.models
+bench: $(VENV)/.dev $(VENV)/.models
 	$(BIN)/python benchmarks/query_time.py
+
+docs: $(VENV)/.dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .coverage* dist

@@ -1,109 +1,72 @@
-"""Where a query's time goes, method by method, side by side in one run.
+"""The speed of search, side by side in one run: our methods and their parts, others' libraries, many questions at once.
 
-    python benchmarks/query_time.py INDEX QUESTIONS [--count 50]
+    python benchmarks/query_time.py [INDEX QUESTIONS] [--count 50] [-m METHOD ...]
 
-Without arguments it indexes the toy corpus into a temporary folder. Times are of this machine and of this run:
-compare the rows with each other, not with another run.
+Without arguments it indexes the toy corpus into a temporary folder. Times are of this machine and of this run; the
+table of ratios is what can be held against another run.
 """
 
 import argparse
+import sys
 import tempfile
-import time
-from collections import defaultdict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from statistics import median
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from speed.building import build_again
+from speed.clock import PARTS
+from speed.others import compare
+from speed.ours import METHODS, Measured, measure, speed_up_of_many
 
 from triplebeam import assemble, demo
-from triplebeam.embed.onnx_embedder import OnnxEmbedder
 from triplebeam.evaluate.questions import read_questions
-from triplebeam.index.passages import PassageTable
-from triplebeam.index.terms import TermIndex
-from triplebeam.index.triple_graph import TripleGraph
-from triplebeam.index.vectors import VectorIndex
-from triplebeam.methods.gear.beam_search import DiverseTripleBeamSearch
 from triplebeam.settings import read_settings
 
-METHODS = (
-    "bm25",
-    "dense",
-    "hybrid",
-    "hybrid+naive_ge[scorer=pooled]",
-    "hybrid+naive_ge",
-    "hybrid+naive_ge[scorer=exact]",
-)
-#: What is timed; time inside an inner part is not counted again in the outer one.
-PARTS: dict[str, tuple[type, str]] = {
-    "BM25": (TermIndex, "search"),
-    "encoding": (OnnxEmbedder, "embed"),
-    "vector search": (VectorIndex, "nearest"),
-    "neighbours": (TripleGraph, "neighbours"),
-    "beam search": (DiverseTripleBeamSearch, "search"),
-    "text lookup": (PassageTable, "__getitem__"),
-}
+CONSOLE = Console(width=200)
 
 
-class Clock:
-    """Self time of nested parts."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = defaultdict(float)
-        self._inner = [0.0]
-
-    def timed(self, part: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        def run(*args: Any, **kwargs: Any) -> Any:
-            self._inner.append(0.0)
-            start = time.perf_counter()
-            try:
-                return function(*args, **kwargs)
-            finally:
-                took = time.perf_counter() - start
-                self.seconds[part] += took - self._inner.pop()
-                self._inner[-1] += took
-
-        return run
+def show_methods(measured: dict[str, Measured]) -> None:
+    """Milliseconds of each method and of its parts."""
+    table = Table("milliseconds", "p50", "p95", *PARTS, "other")
+    for method, result in measured.items():
+        table.add_row(_plain(method), *(f"{cell:.1f}" for cell in result.cells()))
+    CONSOLE.print(table)
 
 
-@contextmanager
-def clocked() -> Iterator[Clock]:
-    """Time the parts while this lasts."""
-    clock, originals = Clock(), {part: getattr(*place) for part, place in PARTS.items()}
-    for part, (owner, name) in PARTS.items():
-        setattr(owner, name, clock.timed(part, originals[part]))
-    try:
-        yield clock
-    finally:
-        for part, (owner, name) in PARTS.items():
-            setattr(owner, name, originals[part])
+def show_others(collection: assemble.Collection, questions: list[str]) -> None:
+    """Others' time over ours."""
+    table = Table("against", "theirs ms", "ours ms", "theirs / ours", "agreement")
+    for what, ours, theirs, agreement in compare(collection, questions):
+        table.add_row(what, f"{1000 * theirs:.2f}", f"{1000 * ours:.2f}", f"{theirs / ours:.1f}", agreement)
+    CONSOLE.print(table)
 
 
-def measure(collection: assemble.Collection, method: str, questions: list[str]) -> tuple[list[float], dict[str, float]]:
-    """Seconds of each question, and of each part over all of them."""
-    for hit in collection.search(questions[-1], method, 10):  # files are mapped, models loaded
-        collection.passages[hit.passage_id]
-    walls = []
-    with clocked() as clock:
-        retriever = collection.retriever(method)
-        for question in questions[:-1]:
-            start = time.perf_counter()
-            for hit in retriever.retrieve(question, 10):
-                collection.passages[hit.passage_id]
-            walls.append(time.perf_counter() - start)
-    return walls, clock.seconds
+def show_ratios(measured: dict[str, Measured], collection: assemble.Collection, questions: list[str]) -> None:
+    """What does not depend on the machine so much."""
+    table = Table("ratio", "value")
+    for method, result in measured.items():
+        ratio = result.rest / result.yardstick
+        table.add_row(f"{_plain(method)} without encoding / one exact NumPy search over the triples", f"{ratio:.2f}")
+    if {"hybrid", "hybrid+naive_ge"} <= set(measured):
+        naive, hybrid = measured["hybrid+naive_ge"], measured["hybrid"]
+        alone = naive.encoded_at_once / len(naive.walls)
+        table.add_row("hybrid+naive_ge / (hybrid + its encodings alone)", f"{_mean(naive) / (hybrid.rest + alone):.2f}")
+        during = sum(naive.encoding) / naive.encoded_at_once
+        table.add_row("hybrid+naive_ge: its encodings, question by question / all in one call", f"{during:.2f}")
+    for method in measured:
+        if (factor := speed_up_of_many(collection, method, questions)) is not None:
+            table.add_row(f"{_plain(method)} without encoding: one at a time / many at once", f"{factor:.2f}")
+    building, encoding = build_again(collection, assemble.make_embedder("minilm", read_settings()))
+    table.add_row("building an index of given triples / encoding alone", f"{building / encoding:.2f}")
+    CONSOLE.print(table)
 
 
-def row(method: str, walls: list[float], parts: dict[str, float], hybrid: float) -> list[str]:
-    """A line of the table."""
-    means = [1000 * parts.get(part, 0.0) / len(walls) for part in PARTS]
-    other = 1000 * sum(walls) / len(walls) - sum(means)
-    p95 = sorted(walls)[int(0.95 * (len(walls) - 1))]
-    cells = [1000 * median(walls), 1000 * p95, *means, other]
-    return [method.replace("[", "\\["), *(f"{cell:.1f}" for cell in cells), f"{median(walls) / hybrid:.2f}"]
+def _mean(measured: Measured) -> float:
+    return sum(measured.walls) / len(measured.walls)
+
+
+def _plain(method: str) -> str:
+    return method.replace("[", "\\[")
 
 
 def main() -> None:
@@ -111,22 +74,23 @@ def main() -> None:
     parser.add_argument("index", nargs="?", type=Path)
     parser.add_argument("questions", nargs="?", type=Path)
     parser.add_argument("--count", type=int, default=50, help="how many questions")
+    parser.add_argument("-m", "--method", action="append", help="only these; all unless given")
     arguments = parser.parse_args()
+    # The oracle of Algorithm 1 is the plain beam search.
+    sys.path.append(str(Path(__file__).parents[1] / "tests"))
     with tempfile.TemporaryDirectory() as folder:
         index = arguments.index or Path(folder)
         if not arguments.index:
             demo.build(index, read_settings())
-        questions = (
-            [q.question for q in read_questions(arguments.questions)]
-            if arguments.questions
-            else [q.question for q in demo.questions()]
-        )[: arguments.count]
-        # A collection of its own, so that no method finds a question already encoded by another.
-        measured = {method: measure(assemble.open_collection(index), method, questions) for method in METHODS}
-        table = Table("method", "p50 ms", "p95 ms", *(f"{part} ms" for part in PARTS), "other ms", "x hybrid")
-        for method, (walls, parts) in measured.items():
-            table.add_row(*row(method, walls, parts, median(measured["hybrid"][0])))
-        Console(width=180).print(table)
+        asked = read_questions(arguments.questions) if arguments.questions else demo.questions()
+        questions = [each.question for each in asked][: arguments.count]
+        embedder = assemble.make_embedder("minilm", read_settings())
+        methods = arguments.method or METHODS
+        measured = {method: measure(index, embedder, method, questions) for method in methods}
+        collection = assemble.open_collection(index, embedder=embedder)
+        show_methods(measured)
+        show_others(collection, questions)
+        show_ratios(measured, collection, questions)
 
 
 if __name__ == "__main__":

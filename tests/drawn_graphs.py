@@ -32,6 +32,9 @@ class Rows:
         best = top(scores, k)
         return best, scores[best]
 
+    def nearest_many(self, vectors: NDArray[np.float32], k: int) -> list[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        return [self.nearest(vector, k) for vector in vectors]
+
 
 class OneHot:
     """Names of entities, "e0" to "e5", are the axes."""
@@ -82,9 +85,12 @@ class Drawn:
     def __len__(self) -> int:
         return len(self.passages)
 
-    def search(self, vector: object, k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        scores = np.array(self.similarity, np.float32)
-        return top(scores, k), scores[top(scores, k)]
+    def nearest(self, vectors: NDArray[np.float32], k: int) -> NDArray[np.int64]:
+        return np.array([top(np.array(self.similarity, np.float32), k) for _ in vectors], np.int64)
+
+    def vectors(self, triple_ids: NDArray[np.int64]) -> NDArray[np.float32]:
+        """All in the direction of the query, "e0"."""
+        return np.outer(np.array(self.similarity, np.float32)[triple_ids], OneHot().embed(["e0"])[0])
 
     def triple(self, triple_id: int) -> Triple:
         return Triple(self.triples[triple_id][1], "is", self.triples[triple_id][2])
@@ -94,6 +100,9 @@ class Drawn:
 
     def ids(self, rows: NDArray[np.int64]) -> list[str]:
         return [self.passages[row] for row in rows.tolist()]
+
+    def row(self, passage_id: str) -> int:
+        return self.passages.index(passage_id)
 
     # -- what it asks of a base
 

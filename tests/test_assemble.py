@@ -60,11 +60,11 @@ def test_a_retriever_is_made_once(collection: Collection) -> None:
     assert collection.retriever("hipporag2") is collection.retriever("hipporag2")
     link = collection.retriever("title_link")
     assert isinstance(link, TitleLink)
-    assert link.base is collection.retriever("scaled_hybrid+gnn_ret")
+    assert link.base is collection.retriever("scaled_hybrid[title_bonus=0.2]+gnn_ret")
 
 
-def test_the_default_is_the_graph_over_the_hybrid(collection: Collection) -> None:
-    assert DEFAULT_METHOD == "hybrid+naive_ge"
+def test_the_default_is_the_blend(collection: Collection) -> None:
+    assert DEFAULT_METHOD == "blend"
     assert repr(collection.retriever()) == repr(collection.retriever(DEFAULT_METHOD))
 
 

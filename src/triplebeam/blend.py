@@ -1,17 +1,19 @@
 """Blend: the papers' graphs fused, the most that search finds without a language model.
 
-Ours, no paper's: weighted reciprocal rank fusion of retrievers that stand on their own. Each finds what the others
-miss: messages over the graph of passages, a walk from the nearest triples, a walk from the names in the question, and
-pages whose title a fact names. `assemble` says which retrievers and weights are meant by ``blend``.
+Ours, no paper's: weighted reciprocal rank fusion of retrievers that stand on their own, then of what the facts of the
+passages found so far name. Each finds what the others miss: messages over the graph of passages, a walk from the
+nearest triples, a walk from the names in the question, and pages whose title a fact names. `assemble` says which
+retrievers and weights are meant by ``blend``; docs/methods/blend.md what each of them is worth.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from triplebeam.methods.title_link import TitleLinks
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
-from triplebeam.retrieve.retriever import Retriever
+from triplebeam.retrieve.retriever import Retriever, retrieve_many
 
 
 class Part(NamedTuple):
@@ -21,17 +23,50 @@ class Part(NamedTuple):
     weight: float = 1.0
 
 
+class Links(NamedTuple):
+    """The titles named by what the parts found, and how much their ranks count."""
+
+    titles: TitleLinks
+    weight: float = 1.0
+
+
 @dataclass(frozen=True, kw_only=True)
 class Blend:
-    """A fusion of several retrievers' lists. Chains of all of them stay with a hit."""
+    """A fusion of several retrievers' lists. Chains of all of them stay with a hit, and which of them list it."""
 
     parts: Mapping[str, Part]
+    links: Links | None = None
     depth: int = 30
-    constant: float = 10.0
+    constant: float = 5.0
     """Smaller than Cormack's 60: the head of each list counts for more."""
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """The best k of all lists. Asking for fewer than ``depth`` gives the head of the same ranking."""
-        lists = [part.retriever.retrieve(query, max(k, self.depth)) for part in self.parts.values()]
+        return self.retrieve_many([query], k)[0]
+
+    def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
+        """The best k for each query."""
+        depth = max(k, self.depth)
+        lists = {name: retrieve_many(part.retriever, queries, depth) for name, part in self.parts.items()}
         weights = [part.weight for part in self.parts.values()]
-        return reciprocal_rank_fusion(lists, self.constant, weights).top(k)
+        if self.links:
+            found = [self._fused(dict(zip(lists, each, strict=True)), weights) for each in _by_query(lists)]
+            named = self.links.titles.follow(queries, found)
+            lists, weights = (
+                {**lists, "titles": [ranking.top(depth) for ranking in named]},
+                [*weights, self.links.weight],
+            )
+        return [self._fused(dict(zip(lists, each, strict=True)), weights).top(k) for each in _by_query(lists)]
+
+    def _fused(self, lists: Mapping[str, Ranking], weights: Sequence[float]) -> Ranking:
+        ranks = {name: {id_: rank for rank, id_ in enumerate(ranking.ids, 1)} for name, ranking in lists.items()}
+        return Ranking(
+            hit._replace(
+                found_by=tuple((name, at[hit.passage_id]) for name, at in ranks.items() if hit.passage_id in at)
+            )
+            for hit in reciprocal_rank_fusion(list(lists.values()), self.constant, weights)
+        )
+
+
+def _by_query(lists: Mapping[str, Sequence[Ranking]]) -> list[tuple[Ranking, ...]]:
+    return list(zip(*lists.values(), strict=True))

@@ -16,6 +16,8 @@ class Hit(NamedTuple):
     passage_id: str
     score: float
     chains: tuple[Chain, ...] = ()
+    found_by: tuple[tuple[str, int], ...] = ()
+    """In a fusion that tells: the parts that list the passage, each with its rank there."""
 
 
 def _order(hit: Hit) -> tuple[float, str]:

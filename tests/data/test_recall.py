@@ -42,3 +42,5 @@ def test_graph_methods_beat_their_bases(collection: Collection, questions: list[
     assert recall("hybrid+naive_ge", 15) > recall("hybrid", 15) + 0.02
     assert recall("hybrid+naive_ge", 5) >= recall("hybrid", 5)
     assert recall("hipporag2", 15) > recall("dense", 15) + 0.02
+    assert recall("blend", 15) > recall("hybrid+naive_ge", 15)
+    assert recall("blend", 5) > recall("hybrid", 5) + 0.05

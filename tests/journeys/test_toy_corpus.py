@@ -77,9 +77,10 @@ def test_search_for_machines(run: Run) -> None:
     done = run("search", "my.index", SHOWN.question, "--json", "-k", "5")
     found = json.loads(done.stdout)
     assert list(found) == ["question", "method", "passages"]
-    assert (found["question"], found["method"], len(found["passages"])) == (SHOWN.question, "hybrid+naive_ge", 5)
+    assert (found["question"], found["method"], len(found["passages"])) == (SHOWN.question, "blend", 5)
     for passage in found["passages"]:
-        assert list(passage) == ["id", "title", "score", "text", "chains"]
+        assert list(passage) == ["id", "title", "score", "text", "chains", "parts"]
+        assert set(passage["parts"]) <= {"messages", "triples", "names", "titles"}
         assert all(len(triple) == 3 for chain in passage["chains"] for triple in chain)
     scores = [passage["score"] for passage in found["passages"]]
     assert scores == sorted(scores, reverse=True)
@@ -94,6 +95,7 @@ def test_search_for_people(run: Run) -> None:
     assert "╰▶" not in plain
     assert "╰▶" in explained
     assert "●" in explained
+    assert "found by messages" in explained
 
 
 def test_the_graph_finds_what_the_hybrid_misses(run: Run) -> None:

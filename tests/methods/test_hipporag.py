@@ -43,13 +43,14 @@ def test_agrees_with_the_transcription(drawn: Drawn, data: st.DataObject, dampin
         fallback=Nothing(),
         damping=damping,
         node_specificity=specificity,
+        tolerance=1e-9,
     )
     expected = hipporag(drawn.triples, drawn.synonyms, linked, damping, specificity)
     found = {hit.passage_id: hit.score for hit in method.retrieve("?", 100)}
     reached = {passage for passage, score in expected.items() if score > 0}
     assert set(found) == reached
     for passage in reached:
-        assert found[passage] == pytest.approx(expected[passage], abs=1e-5)
+        assert found[passage] == pytest.approx(expected[passage], abs=1e-6)
 
 
 def test_a_passage_two_steps_away_is_found(world: Index, words: Embedder) -> None:

@@ -61,7 +61,7 @@ def test_it_is_max_sim(random_index: Index, query: str) -> None:
         kept = tokens.vectors(np.arange(tokens.starts[row], tokens.starts[row + 1]))
         assert scores[row] == pytest.approx(max_sim(vectors.tolist(), kept.tolist()), abs=1e-4)
         exact = encoder.encode([random_index.passages.at(row).searchable]).vectors
-        assert scores[row] == pytest.approx(max_sim(vectors.tolist(), exact.tolist()), abs=0.02 * len(vectors))
+        assert scores[row] == pytest.approx(max_sim(vectors.tolist(), exact.tolist()), abs=0.05 * len(vectors))
 
 
 @settings(max_examples=10, deadline=None)

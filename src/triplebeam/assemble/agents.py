@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 #: What an agent of GeAR's tables stands on unless its name says otherwise; GNN-Ret's tables have dense, GE-Reasoning's
 #: BM25.
 DEFAULT_BASE = "hybrid"
+#: What SyncGE, and so GeAR, stands on where no base is named; `gear:hybrid` is the paper's.
+SYNCED_BASE = "blend"
 _GNN_RET_BASE = "dense"
 _GE_REASONING_BASE = "bm25"
 _RETRIEVE_BY = ("sub_question", "question")
@@ -111,7 +113,9 @@ class _Ingredients:
         """A base alone gets SyncGE, as in GeAR's paper; what is expanded already is taken as it is."""
         if "+" in self.below or isinstance(self.given, NaiveGE | SyncGE):
             return self.retriever()
-        return expanded(self.collection, self.retriever(), parse(f"sync_ge[base_k={_AGENT_BASE_K}]", self.method))
+        return expanded(
+            self.collection, self.retriever(SYNCED_BASE), parse(f"sync_ge[base_k={_AGENT_BASE_K}]", self.method)
+        )
 
     def linking(self) -> PassageLink:
         """Facts are linked by the same base where it can search triples too, else by hybrid; a base that is given still

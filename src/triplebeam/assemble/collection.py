@@ -22,7 +22,7 @@ from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings, read_settings
 
-DEFAULT_METHOD = "hybrid+naive_ge"
+DEFAULT_METHOD = "blend"
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ BASES: Mapping[str, Parameters] = {
     "bm25": {},
     "dense": {},
     "hybrid": {"depth": int, "constant": float},
-    "scaled_hybrid": {},
+    "scaled_hybrid": {"title_bonus": float},
     "gnn_ret": _GNN_RET,
     "late_interaction": {"nprobe": int, "candidates": int},
     "hipporag": {"entities": str, "damping": float, "node_specificity": _yes_or_no, "synonym_threshold": float},
@@ -53,7 +53,7 @@ BASES: Mapping[str, Parameters] = {
         "damping": float,
         "synonym_threshold": float,
     },
-    "title_link": {"base_k": int, "followed": int},
+    "title_link": {"followed": int, "base_weight": float},
     "blend": {"without": str, "depth": int, "constant": float},
     "gold": {},
 }

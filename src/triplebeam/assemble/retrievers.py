@@ -1,11 +1,13 @@
 """Retrievers by name."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from triplebeam.assemble.gnn_ret import gnn_ret
 from triplebeam.assemble.method_names import BASES, EXPANSIONS, Part, is_agent, retriever_parts
 from triplebeam.blend import Blend
+from triplebeam.blend import Links as BlendLinks
 from triplebeam.blend import Part as BlendPart
 from triplebeam.embed import load_token_encoder
 from triplebeam.errors import BadInputError
@@ -15,7 +17,7 @@ from triplebeam.methods.gear.score import ChainScorer
 from triplebeam.methods.hipporag import HippoRAG
 from triplebeam.methods.hipporag2 import HippoRAG2
 from triplebeam.methods.query_entities import GivenQueryEntities, LLMQueryEntities, QueryEntities, VerbatimEntities
-from triplebeam.methods.title_link import TitleLink
+from triplebeam.methods.title_link import TitleLink, TitleLinks
 from triplebeam.methods.triple_filter import LLMTripleFilter
 from triplebeam.names import nearest
 from triplebeam.retrieve.bm25 import BM25
@@ -23,22 +25,21 @@ from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.given import GivenRanking
 from triplebeam.retrieve.hybrid import Hybrid
 from triplebeam.retrieve.late_interaction import LateInteraction
-from triplebeam.retrieve.retriever import Retriever
+from triplebeam.retrieve.remembering import RememberingScores
+from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
 from triplebeam.retrieve.scaled_hybrid import ScaledHybrid
+from triplebeam.retrieve.title_bonus import TitleBonus
 
 if TYPE_CHECKING:
     from triplebeam.assemble.collection import Collection
 
 #: Bases that can search the triples instead of the passages.
 OVER_TRIPLES = ("bm25", "dense", "hybrid")
-#: What ``blend`` is made of, with weights: chosen on the dev questions.
-_BLENDED_BASE = "scaled_hybrid+gnn_ret"
-_BLENDED: Mapping[str, tuple[str, float]] = {
-    "gnn_ret": (_BLENDED_BASE, 1.5),
-    "triples": ("hipporag2[seed_entities=10]", 1.0),
-    "names": ("hipporag[entities=verbatim]", 1.0),
-    "titles": ("title_link", 1.0),
-}
+#: What ``blend`` is made of, and how much each part counts: chosen on dev questions, see docs/methods/blend.md.
+_BLEND: Mapping[str, float] = {"messages": 1.5, "triples": 1.0, "names": 1.0, "titles": 1.0}
+_TITLE_BONUS = 0.2
+#: HippoRAG 2 keeps five entities of the nearest triples; twice as many find more here.
+_BLENDED_SEEDS = 10
 _ENTITIES = ("llm", "verbatim", "given")
 _SCORERS: Mapping[str, Callable[..., ChainScorer]] = {"cascade": Cascade, "exact": Exact, "pooled": Pooled}
 
@@ -76,7 +77,7 @@ def base(collection: "Collection", part: Part) -> Retriever:
         case "dense", _:
             return Dense.over_triples(collection.index, collection.embedder)
         case "scaled_hybrid", _:
-            return _scaled_hybrid(collection)
+            return _scaled_hybrid(collection, values)
         case "gnn_ret", _:  # the paper's
             below = Dense.over_passages(collection.index, collection.embedder)
             return gnn_ret(collection, below, values, part.method)
@@ -97,13 +98,15 @@ def base(collection: "Collection", part: Part) -> Retriever:
             return Hybrid(sparse, dense, **values)
 
 
-def _scaled_hybrid(collection: "Collection") -> Retriever:
+def _scaled_hybrid(collection: "Collection", values: dict[str, Any]) -> ScoringRetriever:
     index = collection.index
-    return ScaledHybrid(
+    hybrid = ScaledHybrid(
         sparse=BM25.over_passages(index),
         dense=Dense.over_passages(index, collection.embedder),
         passage_of=index.passages.ids,
     )
+    bonus = values.get("title_bonus", 0.0)
+    return TitleBonus(base=hybrid, passages=index.passages, bonus=bonus) if bonus else hybrid
 
 
 def _late_interaction(collection: "Collection", values: dict[str, Any]) -> Retriever:
@@ -138,9 +141,14 @@ def _hipporag2(collection: "Collection", values: dict[str, Any]) -> Retriever:
 
 
 def _title_link(collection: "Collection", values: dict[str, Any]) -> Retriever:
-    return TitleLink(
-        base=collection.retriever(_BLENDED_BASE),
+    base = collection.retriever(f"scaled_hybrid[title_bonus={_TITLE_BONUS}]+gnn_ret")
+    return TitleLink(base=base, links=_title_links(collection, **values))
+
+
+def _title_links(collection: "Collection", **values: Any) -> TitleLinks:
+    return TitleLinks(
         triples=collection.triples,
+        graph=collection.index.entities,
         passages=collection.passages,
         embedder=collection.embedder,
         **values,
@@ -149,14 +157,29 @@ def _title_link(collection: "Collection", values: dict[str, Any]) -> Retriever:
 
 def _blend(collection: "Collection", values: dict[str, Any]) -> Retriever:
     left_out = values.pop("without", None)
-    if left_out is not None and left_out not in _BLENDED:
-        raise BadInputError(f"without={left_out}{nearest(left_out, _BLENDED)}: choose one of {', '.join(_BLENDED)}.")
-    parts = {
-        name: BlendPart(collection.retriever(method), weight)
-        for name, (method, weight) in _BLENDED.items()
-        if name != left_out
+    if left_out is not None and left_out not in _BLEND:
+        raise BadInputError(f"without={left_out}{nearest(left_out, _BLEND)}: choose one of {', '.join(_BLEND)}.")
+    made = _blended(collection)
+    parts = {name: BlendPart(make(), _BLEND[name]) for name, make in made.items() if name != left_out}
+    # Without triples no walk can start and no fact names a title: messages over the documents' order are left.
+    linked = len(made) > 1 and left_out != "titles"
+    links = BlendLinks(_title_links(collection), _BLEND["titles"]) if linked else None
+    return Blend(parts=parts, links=links, **values)
+
+
+def _blended(collection: "Collection") -> Mapping[str, Callable[[], Retriever]]:
+    """The parts for which this index has something to walk on."""
+    index, embedder = collection.index, collection.embedder
+    base = RememberingScores(_scaled_hybrid(collection, {"title_bonus": _TITLE_BONUS}))
+    messages = {"messages": partial(gnn_ret, collection, base, {}, "blend")}
+    if not len(collection.triples):
+        return messages
+    names = VerbatimEntities(index.entities)
+    return {
+        **messages,
+        "triples": partial(HippoRAG2.over, index, embedder, base=base, seed_entities=_BLENDED_SEEDS),
+        "names": partial(HippoRAG.over, index, embedder, names, fallback=None),
     }
-    return Blend(parts=parts, **values)
 
 
 def _gold(collection: "Collection", method: str) -> Retriever:

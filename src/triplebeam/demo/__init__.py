@@ -6,7 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from triplebeam.answer import Answer, Step
-from triplebeam.assemble import Collection, make_embedder, make_extractor, open_collection
+from triplebeam.assemble import DEFAULT_METHOD, Collection, make_embedder, make_extractor, open_collection
 from triplebeam.errors import BadInputError
 from triplebeam.generate.recorded import Recorded, read_recordings
 from triplebeam.index.build import IndexBuilder
@@ -19,7 +19,7 @@ from triplebeam.settings import Settings
 from triplebeam.testing.toy import Question, passages, questions
 
 PLAIN = "hybrid"
-GRAPH = "hybrid+naive_ge"
+GRAPH = DEFAULT_METHOD
 K = 5
 SHOWN = "uranus-birthplace"
 

@@ -24,10 +24,11 @@ class StringColumn(Sequence[str]):
     """Strings by row number."""
 
     def __init__(self, path: Path) -> None:
-        self._offsets: NDArray[np.int64] = np.load(path.with_suffix(".offsets.npy"), mmap_mode="r")
+        # Plain views of the mapped files: slicing a `memmap` itself costs several times as much as the reading.
+        self._offsets: NDArray[np.int64] = np.asarray(np.load(path.with_suffix(".offsets.npy"), mmap_mode="r"))
         body = path.with_suffix(".utf8")
         # An empty file cannot be memory-mapped.
-        self._bytes = np.memmap(body, dtype=np.uint8, mode="r") if body.stat().st_size else np.zeros(0, np.uint8)
+        self._bytes = np.asarray(np.memmap(body, np.uint8, "r")) if body.stat().st_size else np.zeros(0, np.uint8)
         if int(self._offsets[-1]) != len(self._bytes):
             raise ValueError(f"{body.name} is not as long as its offsets say")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import block_array, csr_array
 
 from triplebeam.errors import BadInputError
 from triplebeam.index.columns import StringColumn
@@ -32,6 +32,10 @@ class EntityGraph:
     """The passage of every triple, by row."""
     synonyms: "csr_array[np.float32]" = field(repr=False)
     passages: int
+    _graphs: "dict[tuple[float, bool], csr_array[np.float64]]" = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    """Graphs made already: retrievers over one index share them."""
 
     @classmethod
     def open(cls, folder: Path, passages: int) -> "EntityGraph":
@@ -67,10 +71,23 @@ class EntityGraph:
         """In how many passages each entity stands."""
         return np.bincount(self.incidence.indices, minlength=len(self)).astype(np.int64)
 
-    def weights(self, synonym_threshold: float = THRESHOLD) -> "csr_array[np.float64]":
+    def weights(self, synonym_threshold: float = THRESHOLD, *, with_passages: bool = False) -> "csr_array[np.float64]":
         """The undirected graph: two entities are joined by the number of their triples, plus their cosine where they
         are synonyms. A triple of an entity with itself joins nothing.
+
+        With passages, they are nodes behind the entities, each joined by 1 to those that stand in it.
         """
+        if (synonym_threshold, with_passages) not in self._graphs:
+            if with_passages:
+                mentions = (self.incidence > 0).astype(np.float64)
+                among = self.weights(synonym_threshold)
+                graph = block_array([[among, mentions.T], [mentions, None]], format="csr", dtype=np.float64)
+            else:
+                graph = self._among_entities(synonym_threshold)
+            self._graphs[synonym_threshold, with_passages] = graph
+        return self._graphs[synonym_threshold, with_passages]
+
+    def _among_entities(self, synonym_threshold: float) -> "csr_array[np.float64]":
         if synonym_threshold < THRESHOLD:
             raise BadInputError(
                 f"a synonym threshold of {synonym_threshold} is below {THRESHOLD}, the least for which an index keeps"

@@ -1,6 +1,7 @@
 """The passages as readers see them: columns of the published generation, looked up by id or by row."""
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +12,10 @@ from numpy.typing import NDArray
 from triplebeam.errors import BadInputError
 from triplebeam.index.columns import StringColumn, write_strings
 from triplebeam.passage import Passage
+from triplebeam.triple import entity_key
+
+#: What tells two pages of one name apart, as in "Mercury (planet)"; texts leave it out.
+_QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
 
 
 def write_passages(folder: Path, passages: Sequence[Passage] | Iterable[Passage]) -> None:
@@ -45,6 +50,16 @@ class PassageTable:
     @cached_property
     def _rows(self) -> dict[str, int]:
         return {id_: row for row, id_ in enumerate(self._ids)}
+
+    @cached_property
+    def rows_by_title(self) -> dict[str, list[int]]:
+        """The rows of each title, by its normal form; "Mercury (planet)" is found as "mercury" too."""
+        rows: dict[str, list[int]] = {}
+        for row, title in enumerate(self.titles):
+            for key in dict.fromkeys((entity_key(title), entity_key(_QUALIFIER.sub("", title)))):
+                if key:
+                    rows.setdefault(key, []).append(row)
+        return rows
 
     def __contains__(self, passage_id: object) -> bool:
         return passage_id in self._rows

@@ -97,7 +97,7 @@ class TripleGraph:
 
     def nearest(self, vectors: NDArray[np.float32], k: int) -> NDArray[np.int64]:
         """For each vector the k triples nearest to it, best first."""
-        rows = [self.search(vector, k)[0] for vector in vectors]
+        rows = [found for found, _ in self._vectors.nearest_many(vectors, k)]
         return np.array(rows, np.int64).reshape(len(rows), max(0, min(k, len(self))))
 
     def search(self, vector: NDArray[np.float32], k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
@@ -116,9 +116,10 @@ class TripleGraph:
 
     def _around(self, triple_id: int) -> NDArray[np.int64]:
         """Triples that share the subject or the object, without the triple itself, in rising order."""
-        shared = np.unique(np.concatenate([self._of_entity(int(entity)) for entity in self._ends[triple_id]]))
+        shared = np.unique(np.concatenate([self.of_entity(int(entity)) for entity in self._ends[triple_id]]))
         others: NDArray[np.int64] = shared[shared != triple_id]
         return others
 
-    def _of_entity(self, entity: int) -> NDArray[np.int64]:
+    def of_entity(self, entity: int) -> NDArray[np.int64]:
+        """The triples with this entity, by number, as subject or object, in rising order."""
         return self._entity_triples[self._entity_starts[entity] : self._entity_starts[entity + 1]]

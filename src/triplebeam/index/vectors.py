@@ -2,6 +2,7 @@
 many.
 """
 
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,10 @@ def top(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
     return best[np.argsort(-scores[best], kind="stable")][:k]
 
 
+def _reranked(k: int) -> int:
+    return max(RERANK_AT_LEAST, RERANK_PER_RESULT * k)
+
+
 class VectorIndex:
     """Rows by number, and the rows nearest to a vector."""
 
@@ -93,10 +98,23 @@ class VectorIndex:
         best = top(scores, k)
         return (best if candidates is None else candidates[best]), scores[best]
 
+    def nearest_many(
+        self, vectors: NDArray[np.float32], k: int
+    ) -> Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        """What `nearest` gives for each vector, but for rounding: where all rows are looked at, they are read once."""
+        if k <= 0 or not len(self) or self._scans(k):
+            return [self.nearest(vector, k) for vector in vectors]
+        scores = np.asarray(vectors @ self.rows.T)
+        best = [top(row, k) for row in scores]
+        return [(rows, row[rows]) for row, rows in zip(scores, best, strict=True)]
+
+    def _scans(self, k: int) -> bool:
+        """Whether the one-bit codes choose the rows that are worth an exact look."""
+        return self._codes is not None and _reranked(k) < len(self)
+
     def _candidates(self, vector: NDArray[np.float32], k: int) -> NDArray[np.int64] | None:
         """Rows worth an exact look: all of them (None) while there are few."""
-        wanted = max(RERANK_AT_LEAST, RERANK_PER_RESULT * k)
-        if self._codes is None or wanted >= len(self):
+        if not self._scans(k):
             return None
-        _, rows = self._codes.search(vector[None], wanted)
+        _, rows = self._codes.search(vector[None], _reranked(k))
         return np.sort(rows[0][rows[0] >= 0])

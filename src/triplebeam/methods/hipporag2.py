@@ -15,14 +15,13 @@ counts as zero. By default there is no filter, since no model is needed for the 
 the paper: ``base``, any retriever whose list takes the place of dense similarity.
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import block_array
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import remark
@@ -33,12 +32,15 @@ from triplebeam.index.synonyms import THRESHOLD
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.vectors import top
 from triplebeam.methods.triple_filter import TripleFilter
+from triplebeam.methods.walk_chains import WalkChains
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank
-from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
-from triplebeam.retrieve.scores import min_max, rank_scores
-from triplebeam.triple import Chain
+from triplebeam.retrieve.personalized_pagerank import TOLERANCE, PersonalizedPageRank
+from triplebeam.retrieve.retriever import Retriever, ScoringRetriever, retrieve_many, scores_many
+from triplebeam.retrieve.scores import min_max, rank_positive
+
+#: Triples, and the similarity of each to the query.
+Seeds: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +61,7 @@ class HippoRAG2:
     passage_weight: float = 0.05
     damping: float = 0.5
     synonym_threshold: float = THRESHOLD
+    tolerance: float = TOLERANCE
 
     @classmethod
     def over(cls, index: Index, embedder: Embedder, **parameters: Any) -> "HippoRAG2":
@@ -74,62 +77,76 @@ class HippoRAG2:
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """The k passages of highest probability; a hit's chains are how seed triples lead to it, in a step or two."""
-        (vector,) = self.embedder.embed([query], kind="query")
-        seeds, similarity = self._seeds(query, vector)
-        if not similarity.any():
-            remark(f"no triple bears on {query!r}: the passages are those of the base alone")
-            return self.base.retrieve(query, k)
-        of_passages = self.passage_weight * min_max(self._base_scores(query))
-        reset = np.append(self.entity_weights(seeds, similarity), of_passages)
-        scores = self._walk.probabilities(reset)[len(self.graph) :].astype(np.float32)
-        ranking = rank_scores(scores, self.passages.ids, min(k, int(np.count_nonzero(scores))))
-        return self._explained(ranking, seeds)
+        return self.retrieve_many([query], k)[0]
 
-    def _seeds(self, query: str, vector: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The nearest triples that the filter leaves, and their similarity, at least zero."""
-        found, cosines = self.triples.search(vector, self.seed_triples)
-        if self.triple_filter and len(found):
-            kept = list(self.triple_filter.keep(query, [self.triples.triple(id_) for id_ in found.tolist()]))
-            found, cosines = found[kept], cosines[kept]
-        return found, np.maximum(cosines, 0).astype(np.float64)
+    def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
+        """The k passages of highest probability for each query; they walk together."""
+        seeds = self._seeds(queries)
+        walking = [place for place, (_, similarity) in enumerate(seeds) if similarity.any()]
+        visited = self._passage_probabilities(
+            [queries[place] for place in walking], [seeds[place] for place in walking]
+        )
+        scores = dict(zip(walking, visited, strict=True))
+        return [
+            self._explained(rank_positive(scores[place], self.passages.ids, k), seeds[place][0])
+            if place in scores
+            else self._fall_back(query, k)
+            for place, query in enumerate(queries)
+        ]
+
+    def _explained(self, ranking: Ranking, seeds: NDArray[np.int64]) -> Ranking:
+        return WalkChains(self.triples, self.graph, self.passages).from_triples(ranking, seeds)
+
+    def _fall_back(self, query: str, k: int) -> Ranking:
+        remark(f"no triple bears on {query!r}: the passages are those of the base alone")
+        return self.base.retrieve(query, k)
+
+    def _seeds(self, queries: Sequence[str]) -> list[Seeds]:
+        """For each query the nearest triples that the filter leaves, and their similarity, at least zero."""
+        vectors = self.embedder.embed(queries, kind="query")
+        nearest = self.triples.nearest(vectors, self.seed_triples)
+        kept = [self._filtered(query, found) for query, found in zip(queries, nearest, strict=True)]
+        return [
+            (found, np.maximum(self.triples.vectors(found) @ vector, 0).astype(np.float64))
+            for vector, found in zip(vectors, kept, strict=True)
+        ]
+
+    def _filtered(self, query: str, found: NDArray[np.int64]) -> NDArray[np.int64]:
+        if not self.triple_filter or not len(found):
+            return found
+        return found[list(self.triple_filter.keep(query, [self.triples.triple(id_) for id_ in found.tolist()]))]
+
+    def _passage_probabilities(self, queries: Sequence[str], seeds: Sequence[Seeds]) -> NDArray[np.float32]:
+        """A row for each query: how much of the walk is spent on each passage."""
+        reset = np.zeros((len(self.graph) + len(self.passages), len(queries)))
+        for column, (own, of_base) in enumerate(zip(seeds, self._base_scores(queries), strict=True)):
+            reset[: len(self.graph), column] = self.entity_weights(*own)
+            reset[len(self.graph) :, column] = self.passage_weight * min_max(of_base)
+        return np.asarray(self._walk.probabilities(reset)[len(self.graph) :].T, np.float32)
 
     def entity_weights(self, seeds: NDArray[np.int64], similarity: NDArray[np.float64]) -> NDArray[np.float64]:
         """The reset weights of the entities: mean similarity of their seed triples over their number of passages."""
-        entities = self.graph.triple_entities[seeds].ravel()
-        times = np.bincount(entities, minlength=len(self.graph))
-        total = np.bincount(entities, np.repeat(similarity, 2), minlength=len(self.graph))
-        weights = total / np.maximum(times * self.graph.passage_counts, 1)
+        entities, places = np.unique(self.graph.triple_entities[seeds], return_inverse=True)
+        total = np.bincount(places.ravel(), np.repeat(similarity, 2))
+        weights = total / (np.bincount(places.ravel()) * self.graph.passage_counts[entities])
         best = top(weights, self.seed_entities)
         kept = np.zeros(len(self.graph))
-        kept[best] = weights[best]
+        kept[entities[best]] = weights[best]
         return kept
 
-    def _base_scores(self, query: str) -> NDArray[np.float32]:
-        """One a passage; what the base does not list is as bad as its worst, and not above zero."""
+    def _base_scores(self, queries: Sequence[str]) -> NDArray[np.float32]:
+        """A row for each query; what the base does not list is as bad as its worst, and not above zero."""
         if self.base_k is None and isinstance(self.base, ScoringRetriever):
-            return self.base.scores(query)
-        ranking = self.base.retrieve(query, self.base_k or len(self.passages))
-        scores = np.full(len(self.passages), min([0.0, *(hit.score for hit in ranking)]), np.float32)
-        scores[[self.passages.row(passage_id) for passage_id in ranking.ids]] = [hit.score for hit in ranking]
+            return scores_many(self.base, queries)
+        rankings = retrieve_many(self.base, queries, self.base_k or len(self.passages))
+        scores = np.zeros((len(queries), len(self.passages)), np.float32)
+        for row, ranking in zip(scores, rankings, strict=True):
+            row[:] = min([0.0, *(hit.score for hit in ranking)])
+            row[[self.passages.row(passage_id) for passage_id in ranking.ids]] = [hit.score for hit in ranking]
         return scores
-
-    def _explained(self, ranking: Ranking, seeds: NDArray[np.int64]) -> Ranking:
-        return Ranking(hit._replace(chains=tuple(self._chains(hit.passage_id, seeds))) for hit in ranking)
-
-    def _chains(self, passage_id: str, seeds: NDArray[np.int64]) -> Iterator[Chain]:
-        """The seed triples of the passage or, where it has none, each that a triple of the passage goes on from."""
-        own, ends = self.triples.triples_of([passage_id]), self.graph.triple_entities
-        at_home = seeds[np.isin(seeds, own)].tolist()
-        yield from ((self.triples.triple(seed),) for seed in at_home)
-        for seed in [] if at_home else seeds.tolist():
-            sharing = own[np.isin(ends[own], ends[seed]).any(axis=1)]
-            if len(sharing):
-                yield self.triples.triple(seed), self.triples.triple(sharing[0])
 
     @cached_property
     def _walk(self) -> PersonalizedPageRank:
         """Entities first, then passages."""
-        mentions = (self.graph.incidence > 0).astype(np.float64)
-        among = self.graph.weights(self.synonym_threshold)
-        weights = block_array([[among, mentions.T], [mentions, None]], format="csr", dtype=np.float64)
-        return PersonalizedPageRank(weights=weights, damping=self.damping)
+        weights = self.graph.weights(self.synonym_threshold, with_passages=True)
+        return PersonalizedPageRank(weights=weights, damping=self.damping, tolerance=self.tolerance)

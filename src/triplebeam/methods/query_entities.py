@@ -19,9 +19,8 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Text
 from triplebeam.index.entity_graph import EntityGraph
-from triplebeam.index.terms import query_words, text_words
 from triplebeam.methods.usable_replies import usable_reply
-from triplebeam.triple import entity_key
+from triplebeam.retrieve.verbatim import VerbatimNames
 
 
 class QueryEntities(Protocol):
@@ -104,30 +103,14 @@ class GivenQueryEntities:
 
 @dataclass(frozen=True)
 class VerbatimEntities:
-    """Entities of the index whose normal form stands in the query's, word for word, the longest first.
-
-    A word belongs to one name only, so that "New York City" is not "New York" as well. Names made of function words
-    alone, such as "who", do not count.
-    """
+    """Entities of the index whose normal form stands in the query's: see `VerbatimNames`."""
 
     graph: EntityGraph
 
     def entities(self, query: str) -> Sequence[str]:
-        """The names as the index has them; of names of one length, in the order of the query."""
-        words, telling = entity_key(query).split(), frozenset(query_words(query))
-        free, names = [True] * len(words), []
-        for length in range(min(len(words), self._longest), 0, -1):
-            for start in range(len(words) - length + 1):
-                name = self._name(words[start : start + length]) if all(free[start : start + length]) else None
-                if name is not None and telling.intersection(text_words(name)):
-                    free[start : start + length] = [False] * length
-                    names.append(name)
-        return list(dict.fromkeys(names))
-
-    def _name(self, words: Sequence[str]) -> str | None:
-        number = self.graph.numbers.get(" ".join(words))
-        return None if number is None else self.graph.names[number]
+        """The names as the index has them, the longest first."""
+        return [self.graph.names[self.graph.numbers[key]] for key in self._known.within(query)]
 
     @cached_property
-    def _longest(self) -> int:
-        return max((key.count(" ") + 1 for key in self.graph.numbers), default=0)
+    def _known(self) -> VerbatimNames:
+        return VerbatimNames(self.graph.numbers)

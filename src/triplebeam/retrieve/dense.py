@@ -1,7 +1,8 @@
 """Dense retrieval: passages whose vector is nearest to the query's."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -11,10 +12,12 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.opened import Index
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.rows import PassageOf, rank_passages
+from triplebeam.retrieve.rows import Found, PassageOf, rank_passages
 
 #: Given a vector and k, the nearest rows and their cosines.
-Nearest: TypeAlias = Callable[[NDArray[np.float32], int], tuple[NDArray[np.int64], NDArray[np.float32]]]
+Nearest: TypeAlias = Callable[[NDArray[np.float32], int], Found]
+#: The same for each row of several vectors.
+NearestMany: TypeAlias = Callable[[NDArray[np.float32], int], Sequence[Found]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,13 +30,19 @@ class Dense:
     over: str = "passages"
     passage_vectors: NDArray[np.float32] | None = field(default=None, repr=False)
     """Where passages are searched, their vectors."""
+    nearest_many: NearestMany | None = field(default=None, repr=False)
+    """Where it is given, many queries are searched together."""
 
     @classmethod
     def over_passages(cls, index: Index, embedder: Embedder) -> "Dense":
         """Search the passages."""
         vectors = index.passage_vectors
         return cls(
-            embedder=embedder, nearest=vectors.nearest, passage_of=index.passages.ids, passage_vectors=vectors.rows
+            embedder=embedder,
+            nearest=vectors.nearest,
+            passage_of=index.passages.ids,
+            passage_vectors=vectors.rows,
+            nearest_many=vectors.nearest_many,
         )
 
     @classmethod
@@ -43,12 +52,24 @@ class Dense:
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """The k passages of highest cosine."""
-        (vector,) = self.embedder.embed([query], kind="query")
-        return rank_passages(lambda wanted: self.nearest(vector, wanted), self.passage_of, k)
+        return self.retrieve_many([query], k)[0]
+
+    def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
+        """The k passages of highest cosine for each query, encoded together and, where possible, searched together."""
+        vectors = self.embedder.embed(queries, kind="query")
+        first = self.nearest_many(vectors, k + 1) if self.nearest_many else [None] * len(vectors)
+        return [
+            rank_passages(partial(self.nearest, vector), self.passage_of, k, found)
+            for vector, found in zip(vectors, first, strict=True)
+        ]
 
     def scores(self, query: str) -> NDArray[np.float32]:
         """The cosine of every passage, exactly."""
+        cosines: NDArray[np.float32] = self.scores_many([query])[0]
+        return cosines
+
+    def scores_many(self, queries: Sequence[str]) -> NDArray[np.float32]:
+        """A row of cosines for each query."""
         if self.passage_vectors is None:
             raise BadInputError(f"dense over {self.over} has no score for every passage: use dense over passages here.")
-        (vector,) = self.embedder.embed([query], kind="query")
-        return np.asarray(self.passage_vectors @ vector)
+        return np.asarray(self.embedder.embed(queries, kind="query") @ self.passage_vectors.T)

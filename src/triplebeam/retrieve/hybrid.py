@@ -1,10 +1,11 @@
 """Hybrid retrieval: terms and vectors, fused by reciprocal rank."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import CONSTANT, reciprocal_rank_fusion
-from triplebeam.retrieve.retriever import Retriever
+from triplebeam.retrieve.retriever import Retriever, retrieve_many
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,10 @@ class Hybrid:
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """The best k of both lists. Asking for fewer than ``depth`` gives the head of the same ranking."""
+        return self.retrieve_many([query], k)[0]
+
+    def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
+        """The best k of both lists for each query."""
         depth = max(k, self.depth)
-        lists = [self.sparse.retrieve(query, depth), self.dense.retrieve(query, depth)]
-        return reciprocal_rank_fusion(lists, self.constant).top(k)
+        both = (retrieve_many(retriever, queries, depth) for retriever in (self.sparse, self.dense))
+        return [reciprocal_rank_fusion(lists, self.constant).top(k) for lists in zip(*both, strict=True)]

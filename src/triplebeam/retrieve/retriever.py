@@ -1,11 +1,16 @@
 """What every retriever offers: the one door through which a base, a graph method and a user's own search are alike."""
 
+from collections.abc import Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.ranking import Ranking
+
+#: Queries that go through a batch together: enough to read every vector once for all of them, few enough for a score
+#: a passage each to fit into memory.
+BATCH = 32
 
 
 @runtime_checkable
@@ -18,11 +23,29 @@ class Retriever(Protocol):
 
 
 @runtime_checkable
+class BatchRetriever(Retriever, Protocol):
+    """A retriever to which many queries at once come cheaper. Call it through `retrieve_many`."""
+
+    def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
+        """What `retrieve` gives for each, but for the rounding of scores."""
+        ...
+
+
+@runtime_checkable
 class ScoringRetriever(Retriever, Protocol):
     """A retriever that has a score for every passage, which methods over whole graphs and scaled hybrids need."""
 
     def scores(self, query: str) -> NDArray[np.float32]:
         """One score a passage, in the order of the index's rows; the higher the better."""
+        ...
+
+
+@runtime_checkable
+class BatchScoringRetriever(ScoringRetriever, Protocol):
+    """A scoring retriever to which many queries at once come cheaper. Call it through `scores_many`."""
+
+    def scores_many(self, queries: Sequence[str]) -> NDArray[np.float32]:
+        """A row a query: what `scores` gives for it, but for rounding."""
         ...
 
 
@@ -38,3 +61,21 @@ class PerQuestion(Protocol):
 def for_question(retriever: Retriever) -> Retriever:
     """What an agent of several steps searches with from its first step to its last."""
     return retriever.begin() if isinstance(retriever, PerQuestion) else retriever
+
+
+def retrieve_many(retriever: Retriever, queries: Sequence[str], k: int = 10) -> list[Ranking]:
+    """The best k passages for each query: in batches where the retriever has a way to, else one query at a time."""
+    if not isinstance(retriever, BatchRetriever):
+        return [retriever.retrieve(query, k) for query in queries]
+    return [ranking for batch in _batches(queries) for ranking in retriever.retrieve_many(batch, k)]
+
+
+def scores_many(retriever: ScoringRetriever, queries: Sequence[str]) -> NDArray[np.float32]:
+    """A row of scores for each query of one batch."""
+    if isinstance(retriever, BatchScoringRetriever):
+        return retriever.scores_many(queries)
+    return np.array([retriever.scores(query) for query in queries], np.float32)
+
+
+def _batches(queries: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (queries[start : start + BATCH] for start in range(0, len(queries), BATCH))

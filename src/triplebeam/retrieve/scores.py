@@ -15,6 +15,11 @@ def min_max(scores: NDArray[np.float32]) -> NDArray[np.float32]:
     return (scores - lowest) / width if width > 0 else np.zeros_like(scores)
 
 
+def rank_positive(scores: NDArray[np.float32], passage_of: PassageOf, k: int) -> Ranking:
+    """The k passages of highest score, without those of none: a walk never came there."""
+    return rank_scores(scores, passage_of, min(k, int(np.count_nonzero(scores > 0))))
+
+
 def rank_scores(scores: NDArray[np.float32], passage_of: PassageOf, k: int) -> Ranking:
     """The k passages of highest score."""
 

@@ -1,25 +1,25 @@
 """Why a passage is where it is: the neighbour whose message brought it nearer, and the keyword they share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from triplebeam.index.triple_store import TripleStore
 from triplebeam.methods.gnn_ret.propagate import Propagated
 from triplebeam.triple import Chain, Triple, entity_key
 
 
-def messages_that_helped(propagated: Propagated, rows: Sequence[int]) -> list[int | None]:
-    """For each row the nearest sender of the last message that was smaller than the row's own distance."""
-    senders: list[int | None] = [None] * len(rows)
+def messages_that_helped(propagated: Propagated, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each row the nearest sender of the last message that was smaller than the row's own distance, or -1."""
+    helped_by = np.full(len(rows), -1)
     for before, sent in zip(propagated.hidden, propagated.messages, strict=False):
-        for place, row in enumerate(rows):
-            receiver = int(np.searchsorted(sent.receivers, row))
-            if receiver < len(sent.receivers) and sent.receivers[receiver] == row:
-                sender = int(sent.senders[sent.starts[receiver]])
-                if before[sender] < before[row]:
-                    senders[place] = sender
-    return senders
+        if len(sent.receivers):
+            place = np.minimum(np.searchsorted(sent.receivers, rows), len(sent.receivers) - 1)
+            senders = sent.senders[sent.starts[place]]
+            helped = (sent.receivers[place] == rows) & (before[senders] < before[rows])
+            helped_by[helped] = senders[helped]
+    return helped_by
 
 
 def keywords(triples: TripleStore, passage_id: str) -> dict[str, Triple]:

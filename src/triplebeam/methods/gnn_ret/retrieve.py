@@ -5,10 +5,12 @@ score for every passage, say how its scores become distances (`distances_of`). R
 of k passages is `triplebeam.retrieve.token_budget`, for this and for every other retriever.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
 from triplebeam.index.passage_graph import KINDS, EdgeKind, PassageGraph
@@ -17,7 +19,7 @@ from triplebeam.index.triple_store import TripleStore
 from triplebeam.methods.gnn_ret.explain import keywords, messages_that_helped, shared_keyword
 from triplebeam.methods.gnn_ret.propagate import Distance, Distances, Message, MessagePassing, Propagated, distances_of
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.retriever import ScoringRetriever
+from triplebeam.retrieve.retriever import ScoringRetriever, scores_many
 from triplebeam.retrieve.scores import rank_scores
 
 
@@ -53,35 +55,47 @@ class GNNRet:
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """The k passages of smallest integrated distance; a score is 1 - that distance."""
-        propagated = self.propagate(query)
-        ranking = self.rank(propagated.distances, k)
-        return ranking if self.triples is None else self._explained(ranking, propagated, self.triples)
+        return self.retrieve_many([query], k)[0]
+
+    def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
+        """The k passages of smallest integrated distance for each query; the base scores them together."""
+        propagated = [self._pass_messages(scores) for scores in scores_many(self.base, queries)]
+        rankings = [self.rank(each.distances, k) for each in propagated]
+        if self.triples is None:
+            return rankings
+        return [self._explained(*pair, self.triples) for pair in zip(rankings, propagated, strict=True)]
 
     def propagate(self, query: str) -> Propagated:
         """The distance of every passage, layer by layer."""
+        return self._pass_messages(self.base.scores(query))
+
+    def _pass_messages(self, scores: NDArray[np.float32]) -> Propagated:
         passing = MessagePassing(graph=self.graph, relevant=self.relevant, message=self.message, edges=self.edges)
-        return passing.propagate(distances_of(self.base.scores(query), self.distance), self.alpha)
+        return passing.propagate(distances_of(scores, self.distance), self.alpha)
 
     def rank(self, distances: Distances, k: int) -> Ranking:
         """The k passages of smallest distance."""
         return rank_scores((1 - distances).astype(np.float32), self.passages.ids, k)
 
     def _explained(self, ranking: Ranking, propagated: Propagated, triples: TripleStore) -> Ranking:
-        rows = [self.passages.row(passage_id) for passage_id in ranking.ids]
+        rows = np.array([self.passages.row(passage_id) for passage_id in ranking.ids], np.int64)
         senders = messages_that_helped(propagated, rows)
+        shown = self._joined_by_keyword(senders, rows).tolist()
         keywords_of = cache(partial(keywords, triples))  # a sender often brings several passages and is a hit itself
         return Ranking(
-            hit
-            if sender is None or not self._joined_by_keyword(sender, row)
-            else hit._replace(
+            hit._replace(
                 chains=shared_keyword(keywords_of(self.passages.ids([sender])[0]), keywords_of(hit.passage_id))
             )
-            for hit, row, sender in zip(ranking, rows, senders, strict=True)
+            if joined
+            else hit
+            for hit, sender, joined in zip(ranking, senders.tolist(), shown, strict=True)
         )
 
-    def _joined_by_keyword(self, sender: int, row: int) -> bool:
+    def _joined_by_keyword(self, senders: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Neighbours in a document may share an entity too, one too common for an edge, and it brought nothing."""
-        if "keyword" not in self.edges:
-            return False
-        _, neighbours = self.graph.around(np.array([sender]), ("keyword",))
-        return bool((neighbours == row).any())
+        joined = np.zeros(len(rows), bool)
+        if "keyword" in self.edges:
+            sent = np.flatnonzero(senders >= 0)
+            edges, neighbours = self.graph.around(senders[sent], ("keyword",))
+            joined[sent[edges[neighbours == rows[sent][edges]]]] = True
+        return joined

@@ -84,6 +84,9 @@ def draw_hit(
     console.print(f"[bold]{rank:>2}. {title}[/bold]  [dim]{escape(passage.id)}  score {hit.score:.4f}[/dim]")
     console.print(textwrap.indent(textwrap.fill(snippet(passage.text), 96), "    "), markup=False)
     if explain:
+        if hit.found_by:
+            ranks = ", ".join(f"{part} {rank}" for part, rank in hit.found_by)
+            console.print(f"      [dim]found by {ranks}[/dim]")
         draw_chains(console, hit.chains, own)
 
 

@@ -21,7 +21,7 @@ def search(
             "--method",
             "-m",
             help="bm25, dense, hybrid or another of docs/evaluating.md; +naive_ge behind one walks the graph of"
-            " triples, +gnn_ret that of passages. Default: hybrid+naive_ge.",
+            " triples, +gnn_ret that of passages. Default: blend, which fuses several walks.",
             show_default=False,
         ),
     ] = None,

@@ -1,9 +1,12 @@
 """What a retriever keeps."""
 
 from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
 
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.retriever import Retriever
+from triplebeam.retrieve.retriever import Retriever, retrieve_many
 
 #: A person types anything; none of it may be taken for syntax.
 AWKWARD = (
@@ -15,6 +18,7 @@ AWKWARD = (
     "\N{GRINNING FACE} \x00 \u202e",
     "wordless " * 400,
 )
+_same = partial(np.testing.assert_allclose, rtol=1e-4, atol=1e-6)
 
 
 class RetrieverContract:
@@ -54,3 +58,16 @@ class RetrieverContract:
         """No query is a syntax error."""
         for query in AWKWARD:
             assert isinstance(retriever.retrieve(query, 3), Ranking)
+
+    def test_many_queries_at_once_find_what_each_finds_alone(self, retriever: Retriever) -> None:
+        """Scores may differ by rounding, and so may the places of passages whose scores differ by no more."""
+        queries = [*self.queries, *AWKWARD, self.queries[0]]
+        alone = [retriever.retrieve(query, self.steady_up_to) for query in queries]
+        for k in (1, self.steady_up_to):
+            together = retrieve_many(retriever, queries, k)
+            for found, expected in zip(together, alone, strict=True):
+                _same([hit.score for hit in found], [hit.score for hit in expected.top(k)])
+                scores = {hit.passage_id: hit.score for hit in expected}
+                # A passage that is found in company alone must be as good as the last.
+                _same([hit.score for hit in found], [scores.get(hit.passage_id, expected[-1].score) for hit in found])
+        assert retrieve_many(retriever, [], 3) == []

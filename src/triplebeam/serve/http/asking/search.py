@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
@@ -10,9 +9,6 @@ from fastapi import APIRouter, Path, Request
 from triplebeam.assemble import Collection
 from triplebeam.assemble.method_names import uses_model
 from triplebeam.assemble.retrievers import make_retriever
-from triplebeam.blend import Blend, Part
-from triplebeam.ranking import Ranking
-from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.http.asking.methods import SEARCH_METHODS
 from triplebeam.serve.http.asking.question import check_method, check_question
 from triplebeam.serve.http.asking.shapes import PassageResponse, SearchRequest, SearchResponse
@@ -58,34 +54,12 @@ def _search(library: Library, name: str, asked: SearchRequest) -> dict[str, obje
     started = time.perf_counter()
     with span("search", {"collection": name, "method": asked.method, "k": asked.k}):
         collection = library.collection(name)
-        ranking, parts = _ranked(collection, asked)
-        written = ranking_json(asked.question, asked.method, ranking, collection.passages, parts)
+        # A collection keeps what it makes: of the methods one can think of in brackets there is no end.
+        listed = asked.method in SEARCH_METHODS
+        retriever = collection.retriever(asked.method) if listed else make_retriever(collection, asked.method)
+        ranking = retriever.retrieve(asked.question, asked.k)
+        written = ranking_json(asked.question, asked.method, ranking, collection.passages)
     return {**written, "seconds": time.perf_counter() - started}
-
-
-def _ranked(collection: Collection, asked: SearchRequest) -> tuple[Ranking, dict[str, Ranking]]:
-    """The ranking and, of a blend, the lists it was made of."""
-    # A collection keeps what it makes: of the methods one can think of in brackets there is no end.
-    listed = asked.method in SEARCH_METHODS
-    retriever = collection.retriever(asked.method) if listed else make_retriever(collection, asked.method)
-    if not isinstance(retriever, Blend):
-        return retriever.retrieve(asked.question, asked.k), {}
-    heard = {name: _Heard(part.retriever) for name, part in retriever.parts.items()}
-    parts = {name: Part(heard[name], part.weight) for name, part in retriever.parts.items()}
-    ranking = replace(retriever, parts=parts).retrieve(asked.question, asked.k)
-    return ranking, {name: part.ranking for name, part in heard.items()}
-
-
-@dataclass
-class _Heard:
-    """A retriever of which one remembers what it said."""
-
-    retriever: Retriever
-    ranking: Ranking = field(default_factory=Ranking)
-
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        self.ranking = self.retriever.retrieve(query, k)
-        return self.ranking
 
 
 @router.get("/collections/{name}/passages/{passage_id:path}", response_model=PassageResponse)

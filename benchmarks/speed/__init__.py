@@ -1,0 +1,1 @@
+"""What `benchmarks/query_time.py` measures."""

@@ -1,0 +1,35 @@
+"""Names that stand in a text word for word: of the entities of an index, or of the titles of its passages."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from triplebeam.index.terms import query_words, text_words
+from triplebeam.triple import entity_key
+
+
+@dataclass(frozen=True)
+class VerbatimNames:
+    """Finds known names, the keys of a mapping in their normal form, in a text: the longest first.
+
+    A word belongs to one name only, so that "New York City" is not "New York" as well. Names made of function words
+    alone, such as "who", do not count.
+    """
+
+    known: Mapping[str, object] = field(repr=False)
+
+    def within(self, text: str) -> list[str]:
+        """The normal forms of the names, each once; of names of one length, in the order of the text."""
+        words, telling = entity_key(text).split(), frozenset(query_words(text))
+        free, found = [True] * len(words), []
+        for length in range(min(len(words), self._longest), 0, -1):
+            for start in range(len(words) - length + 1):
+                name = " ".join(words[start : start + length])
+                if all(free[start : start + length]) and name in self.known and telling.intersection(text_words(name)):
+                    free[start : start + length] = [False] * length
+                    found.append(name)
+        return list(dict.fromkeys(found))
+
+    @cached_property
+    def _longest(self) -> int:
+        return max((name.count(" ") + 1 for name in self.known), default=0)

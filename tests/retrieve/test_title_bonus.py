@@ -1,0 +1,110 @@
+"""Passages that the query calls by their title, and scores that two parts of a blend share."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from small_world import WordEmbedder
+from triplebeam.embed.embedder import Embedder
+from triplebeam.index.build import IndexBuilder
+from triplebeam.index.opened import Index
+from triplebeam.passage import Document
+from triplebeam.ranking import Ranking
+from triplebeam.retrieve.bm25 import BM25
+from triplebeam.retrieve.dense import Dense
+from triplebeam.retrieve.remembering import RememberingScores
+from triplebeam.retrieve.retriever import Retriever
+from triplebeam.retrieve.scaled_hybrid import ScaledHybrid
+from triplebeam.retrieve.title_bonus import TitleBonus
+from triplebeam.testing.contracts import RetrieverContract
+
+PLANETS = {
+    "god": ("Mercury (mythology)", "A god of trade and travellers."),
+    "planet": ("Mercury (planet)", "The smallest planet, next to the Sun."),
+    "singer": ("Freddie Mercury", "He sang in a band."),
+    "who": ("Who", "A pronoun."),
+}
+
+
+def scaled_hybrid(index: Index, words: Embedder) -> ScaledHybrid:
+    return ScaledHybrid(
+        sparse=BM25.over_passages(index), dense=Dense.over_passages(index, words), passage_of=index.passages.ids
+    )
+
+
+@pytest.fixture(scope="module")
+def planets(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    folder: Path = tmp_path_factory.mktemp("planets") / "my.index"
+    documents = (Document(id=id_, title=title, text=text, is_passage=True) for id_, (title, text) in PLANETS.items())
+    IndexBuilder(folder=folder, embedder=WordEmbedder()).build(documents)
+    return Index.open(folder)
+
+
+class TestTitleBonusContract(RetrieverContract):
+    queries = ("Who directed Laughter in Hell?", "Lake Michigan")
+
+    @pytest.fixture
+    def retriever(self, world: Index, words: Embedder) -> Retriever:
+        return TitleBonus(base=RememberingScores(scaled_hybrid(world, words)), passages=world.passages)
+
+
+def called_by(index: Index, words: Embedder, query: str) -> set[str]:
+    """Who comes out on top of all others by a bonus that no score makes up for."""
+    base = scaled_hybrid(index, words)
+    scores = TitleBonus(base=base, passages=index.passages, bonus=9.0).scores(query)
+    return set() if (scores == base.scores(query)).all() else set(index.passages.ids(np.flatnonzero(scores > 0.85)))
+
+
+@pytest.mark.parametrize(
+    ("query", "called"),
+    [
+        ("How large is Mercury?", {"god", "planet"}),
+        ("How large is MERCURY (planet)?", {"planet"}),
+        ("Where was Freddie Mercury born?", {"singer"}),  # the longest name has its words to itself
+        ("Who sang it?", set()),  # a function word is no name
+        ("How large is Venus?", set()),
+    ],
+)
+def test_a_title_in_the_query_counts(planets: Index, words: Embedder, query: str, called: set[str]) -> None:
+    assert called_by(planets, words, query) == called
+
+
+def test_without_a_title_in_the_query_the_scores_are_the_bases(planets: Index, words: Embedder) -> None:
+    base = scaled_hybrid(planets, words)
+    assert (TitleBonus(base=base, passages=planets.passages).scores("trade") == base.scores("trade")).all()
+
+
+class Counting:
+    """A score for each letter."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        return Ranking()
+
+    def scores(self, query: str) -> NDArray[np.float32]:
+        self.asked.append(query)
+        return np.array([len(query), 0], np.float32)
+
+
+def asked(queries: Sequence[Sequence[str]]) -> list[str]:
+    base = Counting()
+    remembering = RememberingScores(base)
+    for batch in queries:
+        assert remembering.scores_many(batch).tolist() == [[len(query), 0] for query in batch]
+    return base.asked
+
+
+def test_the_last_batch_is_remembered() -> None:
+    assert asked([["a", "bb"], ["a", "bb"]]) == ["a", "bb"]
+    assert asked([["a"], ["bb"], ["a"]]) == ["a", "bb", "a"]
+
+
+def test_what_is_remembered_cannot_be_written_to() -> None:
+    scores = RememberingScores(Counting()).scores("a")
+    with pytest.raises(ValueError, match="read-only"):
+        scores[0] = 5
