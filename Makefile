@@ -50,7 +50,7 @@ bench: $(VENV)/.dev $(VENV)/.models
 	$(BIN)/python benchmarks/query_time.py
 
 docs: $(VENV)/.dev
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .coverage* dist

@@ -20,7 +20,7 @@ from triplebeam.serve.http.limits import Limits
 from triplebeam.serve.http.mcp_door import PATH, MCPDoor
 from triplebeam.serve.http.metrics import CountRequests, Metrics
 from triplebeam.serve.http.openai_api import router as openai_api
-from triplebeam.serve.http.page_files import add_page
+from triplebeam.serve.http.page_routes import router as page
 from triplebeam.serve.http.workers import Workers
 
 
@@ -51,7 +51,7 @@ def make_app(
     app.include_router(state_of_server.router)
     for router in (collections.router, documents.router, jobs.router, asking, openai_api):
         app.include_router(router, dependencies=[Depends(may_read)])
-    add_page(app)
+    app.include_router(page)
     return app
 
 

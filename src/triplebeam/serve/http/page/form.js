@@ -1,0 +1,138 @@
+// The question's form: collection, mode, method and words, kept in the page's address so that it can be shared.
+
+import { byId, make, plural } from "./dom.js";
+
+const state = { known: null, methods: { ask: [], search: [] }, chosen: { ask: null, search: null } };
+
+const mode = () => document.querySelector('input[name="mode"]:checked')?.value ?? "search";
+
+function setMode(wanted) {
+  const possible = wanted === "ask" && !state.known.can_ask ? "search" : wanted;
+  document.querySelector(`input[name="mode"][value="${possible}"]`).checked = true;
+  fillMethods();
+}
+
+function fillMethods() {
+  const now = mode();
+  const select = byId("method");
+  const listed = state.methods[now];
+  const wanted = state.chosen[now] ?? (now === "ask" ? state.known.default_ask : state.known.default_search);
+  const all = listed.some((method) => method.name === wanted)
+    ? listed
+    : [{ name: wanted, description: "as the link has it" }, ...listed];
+  select.replaceChildren(
+    ...all.map(({ name, uses_model }) =>
+      make("option", { value: name, disabled: uses_model && !state.known.can_ask }, name),
+    ),
+  );
+  select.value = wanted;
+  describe();
+  byId("go").textContent = now === "ask" ? "Ask" : "Search";
+}
+
+function describe() {
+  const method = state.methods[mode()].find((each) => each.name === byId("method").value);
+  const text = method?.description ?? "";
+  byId("method-note").textContent = text && `${method.name}: ${text}.`;
+}
+
+function asked() {
+  return {
+    collection: byId("collection").value,
+    question: byId("question").value.trim(),
+    mode: mode(),
+    method: byId("method").value,
+  };
+}
+
+/** Words of the link: `#collection=…&q=…`, and where they differ from the usual ones also `mode` and `method`. */
+function writeLink({ collection, question, mode: how, method }) {
+  const usual = how === "ask" ? state.known.default_ask : state.known.default_search;
+  const words = new URLSearchParams({ collection, q: question });
+  if (how === "search" && state.known.can_ask) words.set("mode", how);
+  if (method !== usual) words.set("method", method);
+  history.replaceState(null, "", `#${words}`);
+}
+
+function submit(ask) {
+  const now = asked();
+  if (!now.question) return byId("question").focus();
+  if (!now.collection) return byId("open-documents").focus();
+  writeLink(now);
+  return ask(now);
+}
+
+export const form = {
+  collection: () => byId("collection").value,
+
+  methods(methods) {
+    state.methods = methods;
+  },
+
+  /** Offer these collections, and what can be done with them. */
+  offer(known, wanted = byId("collection").value) {
+    const first = state.known === null;
+    state.known = known;
+    const select = byId("collection");
+    select.replaceChildren(
+      ...known.collections.map(({ name, status, documents }) =>
+        make(
+          "option",
+          { value: name },
+          status === "ready" ? `${name} (${plural(documents, "document")})` : `${name} (${status})`,
+        ),
+      ),
+    );
+    select.disabled = !known.collections.length;
+    if (known.collections.some(({ name }) => name === wanted)) select.value = wanted;
+    byId("no-model").hidden = known.can_ask;
+    document.querySelector('input[name="mode"][value="ask"]').disabled = !known.can_ask;
+    if (first) setMode("ask");
+  },
+
+  busy(is) {
+    byId("stop").hidden = !is;
+    byId("ask").setAttribute("aria-busy", String(is));
+    byId("ask").classList.toggle("busy", is);
+    if (!is && document.activeElement === document.body) byId("question").focus();
+  },
+
+  listen({ ask, stop }) {
+    byId("ask").onsubmit = (event) => {
+      event.preventDefault();
+      if (state.known) submit(ask);
+    };
+    document.querySelector(".skip").onclick = (event) => {
+      event.preventDefault(); // the address holds the question, not a place on the page
+      byId("question").focus();
+    };
+    byId("stop").onclick = () => {
+      stop();
+      byId("question").focus();
+    };
+    byId("question").onkeydown = (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      byId("ask").requestSubmit();
+    };
+    for (const radio of document.querySelectorAll('input[name="mode"]')) radio.onchange = fillMethods;
+    byId("method").onchange = () => {
+      state.chosen[mode()] = byId("method").value;
+      describe();
+    };
+    window.addEventListener("hashchange", () => this.followLink());
+  },
+
+  /** Fill in what the link says. A search is made at once; asking may cost money, so that waits for the user. */
+  followLink() {
+    const words = new URLSearchParams(location.hash.slice(1));
+    if (!words.has("q") || !state.known) return;
+    const how = words.get("mode") === "search" ? "search" : "ask";
+    if (words.has("method")) state.chosen[state.known.can_ask ? how : "search"] = words.get("method");
+    setMode(how);
+    byId("collection").value = words.get("collection") ?? byId("collection").value;
+    byId("question").value = words.get("q");
+    if (mode() === "search" && byId("collection").value) byId("ask").requestSubmit();
+    else byId("question").focus();
+  },
+};

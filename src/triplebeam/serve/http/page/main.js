@@ -1,0 +1,129 @@
+// The page: which collection, which question, and what is shown of what comes back.
+
+import { get, isStopped, Problem, whenKeyIsWanted } from "./api.js";
+import { seconds, showAnswer, stepsView } from "./answer_view.js";
+import { documentsDialog } from "./documents.js";
+import { byId, make, plural } from "./dom.js";
+import { evidenceGraph } from "./evidence_graph.js";
+import { form } from "./form.js";
+import { showGraph } from "./graph_view.js";
+import { askForKey } from "./key.js";
+import { showPassages } from "./passages_view.js";
+import { plainly, put } from "./question.js";
+
+const SECTIONS = ["answer", "steps", "evidence-graph", "passages"];
+let running = null;
+
+/** What goes on, in the live region; `unseen` is for those who hear the page, where others see it elsewhere. */
+function say(text, unseen = "") {
+  byId("status").replaceChildren(text, make("span", { class: "unseen" }, unseen));
+}
+
+/** Tell of a problem; what was typed stays. */
+function tell(error) {
+  if (isStopped(error)) return;
+  if (!(error instanceof Problem)) console.error(error);
+  byId("problem").textContent =
+    error instanceof Problem ? error.message : "Something went wrong on this page: reload it, and try again.";
+}
+
+const calm = () => {
+  byId("problem").textContent = "";
+};
+
+function clear() {
+  calm();
+  byId("welcome").hidden = true;
+  for (const id of SECTIONS) byId(id).hidden = true;
+}
+
+async function ask(asked) {
+  stop();
+  const own = new AbortController();
+  running = own;
+  clear();
+  form.busy(true);
+  const verb = asked.mode === "ask" ? "Asking" : "Searching";
+  say(`${verb} …`);
+  const steps = asked.mode === "ask" ? stepsView(byId("steps")) : null;
+  const heard = {
+    step: (step) => {
+      steps.add(step);
+      say(`Step ${step.number} is done, ${plural(step.facts.length, "new fact")}. Going on …`);
+    },
+  };
+  try {
+    const [result, plain] = await Promise.all([put(asked, heard, own.signal), plainly(asked, own.signal)]);
+    steps?.fold();
+    await showResult(result, plain, own.signal);
+  } catch (error) {
+    if (running !== own) return; // another question has taken its place
+    if (own.signal.aborted)
+      say(
+        steps?.count()
+          ? `Stopped after ${plural(steps.count(), "step")}. The question is still there.`
+          : "Stopped. The question is still there.",
+      );
+    else {
+      say("");
+      tell(error);
+    }
+    if (!steps?.count()) byId("steps").hidden = true;
+  } finally {
+    own.abort();
+    if (running === own) {
+      running = null;
+      form.busy(false);
+    }
+  }
+}
+
+async function showResult(result, plain, signal) {
+  if (result.mode === "ask") showAnswer(byId("answer"), result);
+  showPassages(byId("passages"), result, plain, new Map());
+  if (result.mode !== "ask")
+    say(
+      result.passages.length
+        ? `${plural(result.passages.length, "passage")} in ${seconds(result.seconds)}.`
+        : "Nothing was found: try other words.",
+    );
+  else say(`Answered in ${seconds(result.seconds)}.`, ` ${result.sentence || result.answer}`);
+  if (!result.passages.length) return;
+  const graph = await evidenceGraph(result, signal);
+  byId("evidence-graph").hidden = false; // it is drawn at the width it then has
+  showGraph(byId("evidence-graph"), graph, result);
+  showPassages(byId("passages"), result, plain, graph.hops);
+}
+
+function stop() {
+  running?.abort();
+}
+
+async function refresh(wanted) {
+  const known = await get("/api/collections");
+  form.offer(known, wanted);
+  return known;
+}
+
+async function begin() {
+  whenKeyIsWanted(askForKey);
+  const documents = documentsDialog(byId("documents"), { refresh, tell, calm, current: () => form.collection() });
+  byId("open-documents").onclick = () => documents.open();
+  form.listen({ ask, stop });
+  try {
+    const [known, methods, { version }] = await Promise.all([
+      get("/api/collections"),
+      get("/api/methods"),
+      get("/api/version"),
+    ]);
+    byId("version").textContent = `Triplebeam ${version}`;
+    form.methods(methods);
+    form.offer(known);
+    if (!known.collections.length) say("There is no collection yet: open Documents to make one.");
+    form.followLink();
+  } catch (error) {
+    tell(error);
+  }
+}
+
+begin();

@@ -1,0 +1,134 @@
+"""What the documentation shows is so: its Python runs, its commands exist and print what stands below them."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from docs.documentation import Block, blocks, commands, pages, prints, runs, session
+from docs.obliging_endpoint import answer
+from generate.loopback_endpoint import serve
+from triplebeam.assemble.method_names import check_method
+from triplebeam.serve.cli.app import app
+
+#: Blocks that are neither run nor parsed. A new one needs a reason beside it, and a higher number here.
+NOT_RUN = 1
+#: Wide enough that no sentence of a command is broken, narrow enough that passages are.
+COLUMNS = "200"
+RUNNING = tuple(page for page in pages() if any(runs(block) for block in blocks(page)))
+
+
+def test_blocks_that_are_not_run_say_why_and_are_few() -> None:
+    left_out = [block for page in pages() for block in blocks(page) if block.reason]
+    assert len(left_out) <= NOT_RUN, [f"{block}: {block.reason}" for block in left_out]
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if any(True for b in blocks(page) for _ in commands(b))])
+def test_every_command_is_one_the_program_has(page: str) -> None:
+    for block in blocks(page):
+        for words in commands(block):
+            _check_command(words, block)
+
+
+@pytest.mark.parametrize("page", pages())
+def test_python_is_python(page: str) -> None:
+    for block in blocks(page):
+        if block.language == "python":
+            compile(block.text, str(block), "exec")
+
+
+@pytest.mark.parametrize(
+    ("printed", "shown", "same"),
+    [
+        ("one\ntwo\n", ["one", "two"], True),
+        ("one\ntwo\nthree\n", ["one", "…"], True),
+        ("one\ntwo\nthree\n", ["…", "three"], True),
+        ("one\ntwo\nthree\n", ["one", "three"], False),
+        ("score 0.31 (a)\n", ["score … (a)"], True),
+        ("two\none\n", ["…", "one", "…", "two", "…"], False),
+        ("", [], True),
+        ("something\n", [], False),
+    ],
+)
+def test_what_is_shown_is_held_against_what_is_printed(printed: str, shown: list[str], same: bool) -> None:
+    assert prints(printed, shown) is same
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("documentation")
+@pytest.mark.parametrize("page", RUNNING)
+def test_the_page_runs(page: str, demo_index: Path, tmp_path: Path, with_model: None) -> None:
+    shutil.copytree(demo_index, tmp_path / "demo.index")
+    if not any(block.title for block in blocks(page)):  # a page with files makes its index itself
+        shutil.copytree(demo_index, tmp_path / "my.index")
+    namespace: dict[str, object] = {"__name__": "documentation"}
+    for block in filter(runs, blocks(page)):
+        if block.title:
+            _write(tmp_path / block.title, block.text)
+        elif block.language == "python":
+            exec(compile(block.text, str(block), "exec"), namespace)
+        else:
+            _run_session(block)
+
+
+@pytest.fixture(scope="session")
+def demo_index(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Path:
+    """The demo's index, made once; each page has a copy to change."""
+    from triplebeam.demo import build
+    from triplebeam.settings import Settings
+
+    folder = tmp_path_factory.mktemp("documentation") / "demo.index"
+    build(folder, Settings(home=home))
+    return folder
+
+
+@pytest.fixture
+def with_model(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A folder to work in, the weights, and a model that says what the demo's recordings say."""
+    for name in [name for name in os.environ if name.startswith(("TRIPLEBEAM_", "OPENAI_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    with serve() as endpoint:
+        endpoint.answer = answer
+        settings = {
+            "TRIPLEBEAM_HOME": str(home),
+            "TRIPLEBEAM_COMPLETIONS": str(tmp_path / "completions.sqlite"),
+            "TRIPLEBEAM_MODEL": "obliging",
+            "TRIPLEBEAM_BASE_URL": endpoint.base_url,
+            "TRIPLEBEAM_API_KEY": "none",
+            "COLUMNS": COLUMNS,
+            "NO_COLOR": "1",
+        }
+        for name, value in settings.items():
+            monkeypatch.setenv(name, value)
+        yield
+
+
+def _check_command(words: list[str], block: Block) -> None:
+    """Parse it, without running it, and look up the methods it names."""
+    command, path = get_command(app), "triplebeam"
+    while words and words[0] in getattr(command, "commands", {}):
+        command, path, words = command.commands[words[0]], f"{path} {words[0]}", words[1:]
+    assert not hasattr(command, "commands"), f"{block}: {path} has no command {words[:1]}"
+    values = command.make_context(path, list(words)).params
+    methods = values.get("method") or ()
+    for method in [methods] if isinstance(methods, str) else methods:
+        if not method.startswith("run:"):
+            check_method(method)
+
+
+def _run_session(block: Block) -> None:
+    for words, shown in session(block):
+        assert words[0] == "triplebeam", f"{block}: only triplebeam is run, not {words[0]}"
+        result = CliRunner().invoke(app, words[1:])
+        assert result.exit_code == 0, f"{block}: {result.output}\n{result.exception}"
+        assert prints(result.output, shown), f"{block} prints:\n{result.output}"
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")

@@ -1,0 +1,119 @@
+"""Asking and searching in a real browser."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from scripted_loops import final, reply
+from serve.asking.served_world import Slow, stands_still
+from serve.page.conftest import Visit
+from serve.page.served_page import QUESTION, one_reading
+from triplebeam.generate.scripted import Scripted
+
+pytestmark = pytest.mark.slow
+
+
+def ask(page: Page, question: str = QUESTION, method: str | None = None) -> None:
+    if method:
+        page.get_by_label("Method").select_option(method)
+    page.get_by_label("Your question").fill(question)
+    page.locator("#go").click()
+
+
+def problem(page: Page, text: str) -> None:
+    """It is told in the live region, and the question is still there."""
+    expect(page.locator("#problem")).to_contain_text(text)
+    expect(page.get_by_label("Your question")).to_have_value(QUESTION)
+    expect(page.get_by_role("button", name="Stop")).to_be_hidden()
+
+
+def test_an_answer_comes_with_steps_and_marked_words(visit: Visit) -> None:
+    page = visit(Scripted(one_reading()))
+    expect(page.get_by_label("Method")).to_have_value("auto")
+    ask(page, method="single_step")
+    expect(page.locator(".sentence")).to_have_text("It is Hanover.")
+    expect(page.locator(".because li")).to_have_count(2)
+    page.get_by_role("heading", name="Steps").click()
+    expect(page.locator(".step-list .query")).to_have_text(QUESTION)
+    marked = page.locator("#passages mark")
+    assert sorted(text.rstrip("12") for text in marked.all_inner_texts()) == [
+        "William Herschel discovered Uranus",
+        "William Herschel was born in Hanover",
+    ]
+    expect(page.locator(".cost")).to_contain_text("2 model calls · 26 tokens")
+    expect(page.get_by_role("heading", name="Plain search (hybrid)")).to_be_visible()
+    hop = page.locator("#passages .card", has=page.locator("h4", has_text="William Herschel")).first
+    expect(hop.locator(".badge").first).to_have_text("hop 2")
+    assert page.url.endswith("#collection=toy&q=Where+was+the+discoverer+of+Uranus+born%3F&method=single_step")
+
+
+def test_the_graph_is_explored(visit: Visit) -> None:
+    page = visit(Scripted(one_reading()))
+    ask(page, method="single_step")
+    expect(page.get_by_label("Legend")).to_contain_text("hop 2")
+    page.get_by_role("button", name="Passage William Herschel, hop 2").click()
+    panel = page.get_by_label("The chosen node")
+    expect(panel).to_contain_text("William Herschel was born in Hanover")
+    expect(panel).to_contain_text("detected infrared radiation")
+    expect(panel.locator(".facts li").first).to_have_text("William Herschel —was born in→ Hanover")
+    nodes = page.locator(".node").count()
+    page.get_by_role("button", name="Passage Christiaan Huygens").click()
+    expect(panel).to_contain_text("Christiaan Huygens —was born in→ 1629")
+    panel.get_by_role("button", name="Add 2 neighbours to the graph").click()
+    expect(page.locator(".node")).to_have_count(nodes + 2)
+    page.get_by_role("button", name="Entity Christiaan Huygens").click()
+    expect(panel).to_contain_text("Titan —was discovered by→ Christiaan Huygens in Titan")
+    page.get_by_text("The same as a list").click()
+    expect(page.locator(".lists")).to_contain_text("William Herschel —was born in→ Hanover")
+
+
+def test_the_step_that_found_a_passage_is_its_hop(visit: Visit) -> None:
+    thoughts = ["William Herschel discovered Uranus.", "The answer is: Hanover."]
+    page = visit(Scripted([*(reply(sentence=thought) for thought in thoughts), final("Hanover")]))
+    ask(page, method="ircot")
+    expect(page.locator("#graph-help")).to_contain_text("the step of the agent that first found it")
+    expect(page.get_by_label("Legend")).to_contain_text("hop 2")
+    expect(page.locator(".card .badge", has_text="hop 1").first).to_be_visible()
+    expect(page.locator(".card .badge", has_text="hop 2").first).to_be_visible()
+
+
+def test_without_a_model_it_searches(visit: Visit) -> None:
+    page = visit(link=f"#collection=toy&q={QUESTION}&method=hybrid%2Bnaive_ge")
+    expect(page.get_by_text("This server has no language model")).to_be_visible()
+    expect(page.get_by_role("radio", name="Ask")).to_be_disabled()
+    expect(page.locator("#status")).to_contain_text("10 passages in")
+    expect(page.locator(".chains").first).to_contain_text("—")
+    expect(page.locator(".card.alone").first).to_contain_text("only here")
+    page.get_by_label("Method").select_option("blend")
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator(".parts").first).to_contain_text("found by")
+    expect(page.locator(".sentence")).to_have_count(0)
+
+
+def test_a_link_fills_in_but_spends_nothing(visit: Visit) -> None:
+    model = Scripted([])
+    page = visit(model, link=f"#collection=toy&q={QUESTION}")
+    expect(page.get_by_label("Your question")).to_have_value(QUESTION)
+    expect(page.locator("#status")).to_have_text("")
+    assert model.prompts == []
+
+
+def test_problems_are_told_in_a_sentence(visit: Visit) -> None:
+    page = visit(Scripted([]), link=f"#collection=toy&q={QUESTION}&mode=search&method=nonsense")
+    problem(page, "nonsense")
+    page.get_by_text("Ask", exact=True).first.click()
+    ask(page, method="single_step")  # the script has no reply, which is a bug of the server's
+    problem(page, "Something went wrong here")
+    page.context.set_offline(True)
+    ask(page)
+    problem(page, "The server cannot be reached")
+
+
+def test_a_slow_answer_is_stopped(visit: Visit) -> None:
+    model = Slow(0.2)
+    page = visit(model)
+    ask(page, method="ircot")
+    expect(page.locator(".step-list > li").first).to_be_visible()
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator("#status")).to_contain_text("Stopped after")
+    expect(page.get_by_label("Your question")).to_have_value(QUESTION)
+    assert stands_still(model)
