@@ -6,7 +6,7 @@ nearest triples, a walk from the names in the question, and pages whose title a 
 retrievers and weights are meant by ``blend``; docs/methods/blend.md what each of them is worth.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -50,22 +50,25 @@ class Blend:
         lists = {name: retrieve_many(part.retriever, queries, depth) for name, part in self.parts.items()}
         weights = [part.weight for part in self.parts.values()]
         if self.links:
-            found = [self._fused(dict(zip(lists, each, strict=True)), weights) for each in _by_query(lists)]
+            found = [self._fused(each, weights) for each in _by_query(lists)]
             named = self.links.titles.follow(queries, found)
-            lists, weights = (
-                {**lists, "titles": [ranking.top(depth) for ranking in named]},
-                [*weights, self.links.weight],
-            )
-        return [self._fused(dict(zip(lists, each, strict=True)), weights).top(k) for each in _by_query(lists)]
+            lists["titles"] = [ranking.top(depth) for ranking in named]
+            weights.append(self.links.weight)
+        return [_told(self._fused(each, weights).top(k), lists, each) for each in _by_query(lists)]
 
-    def _fused(self, lists: Mapping[str, Ranking], weights: Sequence[float]) -> Ranking:
-        ranks = {name: {id_: rank for rank, id_ in enumerate(ranking.ids, 1)} for name, ranking in lists.items()}
-        return Ranking(
-            hit._replace(
-                found_by=tuple((name, at[hit.passage_id]) for name, at in ranks.items() if hit.passage_id in at)
-            )
-            for hit in reciprocal_rank_fusion(list(lists.values()), self.constant, weights)
-        )
+    def _fused(self, lists: Sequence[Ranking], weights: Sequence[float]) -> Ranking:
+        return reciprocal_rank_fusion(lists, self.constant, weights)
+
+
+def _told(ranking: Ranking, names: Iterable[str], lists: Sequence[Ranking]) -> Ranking:
+    """Each hit with its rank in the lists that hold it."""
+    ranks = {
+        name: {id_: rank for rank, id_ in enumerate(found.ids, 1)} for name, found in zip(names, lists, strict=True)
+    }
+    return ranking.replaced(
+        hit._replace(found_by=tuple((name, at[hit.passage_id]) for name, at in ranks.items() if hit.passage_id in at))
+        for hit in ranking
+    )
 
 
 def _by_query(lists: Mapping[str, Sequence[Ranking]]) -> list[tuple[Ranking, ...]]:

@@ -55,7 +55,21 @@ class Ranking(Sequence[Hit]):
 
     def top(self, k: int) -> "Ranking":
         """The best k."""
-        return self[:k]
+        return self._as_checked(self._hits[:k])
+
+    def replaced(self, hits: Iterable[Hit]) -> "Ranking":
+        """The same passages with the same scores, told more of: chains, or who found them."""
+        told = self._as_checked(tuple(hits))
+        if [hit[:2] for hit in told] != [hit[:2] for hit in self]:
+            raise ValueError("hits were replaced by others")
+        return told
+
+    @classmethod
+    def _as_checked(cls, hits: tuple[Hit, ...]) -> "Ranking":
+        """Hits of a ranking that was checked: checking the lists of a fusion over and over takes longer than fusing."""
+        ranking = cls.__new__(cls)
+        ranking._hits = hits
+        return ranking
 
     @overload
     def __getitem__(self, index: int) -> Hit: ...

@@ -89,7 +89,7 @@ def test_written_and_opened_it_is_the_same(documents: list[tuple[str, int]], tmp
     opened = PassageGraph.open(tmp_path)
     assert len(opened) == len(documents)
     assert opened.statistics() == graph.statistics()
-    assert isinstance(opened.edges["keyword"].neighbours, np.memmap)
+    assert isinstance(opened.edges["keyword"].neighbours.base, np.memmap)
     for kind in KINDS:
         assert pairs_of(opened, kind) == pairs_of(graph, kind)
 

@@ -5,10 +5,17 @@ Opening costs nothing however long the column is, and a read-only folder will do
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
+
+
+def mapped(path: Path) -> NDArray[Any]:
+    """An array on disk, read where it is looked at. A plain view: slicing a `memmap` itself costs several times as much
+    as the reading.
+    """
+    return np.asarray(np.load(path, mmap_mode="r"))
 
 
 def write_strings(path: Path, strings: Iterable[str]) -> None:
@@ -24,8 +31,7 @@ class StringColumn(Sequence[str]):
     """Strings by row number."""
 
     def __init__(self, path: Path) -> None:
-        # Plain views of the mapped files: slicing a `memmap` itself costs several times as much as the reading.
-        self._offsets: NDArray[np.int64] = np.asarray(np.load(path.with_suffix(".offsets.npy"), mmap_mode="r"))
+        self._offsets: NDArray[np.int64] = mapped(path.with_suffix(".offsets.npy"))
         body = path.with_suffix(".utf8")
         # An empty file cannot be memory-mapped.
         self._bytes = np.asarray(np.memmap(body, np.uint8, "r")) if body.stat().st_size else np.zeros(0, np.uint8)

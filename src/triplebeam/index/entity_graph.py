@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import block_array, csr_array
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.columns import StringColumn
+from triplebeam.index.columns import StringColumn, mapped
 from triplebeam.index.synonyms import THRESHOLD, read_synonyms
 from triplebeam.index.vectors import VectorIndex
 from triplebeam.triple import entity_key
@@ -44,8 +44,8 @@ class EntityGraph:
         return cls(
             names=names,
             vectors=VectorIndex(folder / "entity_vectors.npy"),
-            triple_entities=np.load(folder / "triple_entities.npy", mmap_mode="r"),
-            triple_passages=np.load(folder / "triple_passages.npy", mmap_mode="r"),
+            triple_entities=mapped(folder / "triple_entities.npy"),
+            triple_passages=mapped(folder / "triple_passages.npy"),
             synonyms=read_synonyms(folder, len(names)),
             passages=passages,
         )

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, computed_field
 
+from triplebeam.index.columns import mapped
 from triplebeam.passage import Passage
 
 EdgeKind: TypeAlias = Literal["structural", "keyword"]
@@ -85,9 +86,7 @@ class PassageGraph:
     @classmethod
     def open(cls, folder: Path) -> "PassageGraph":
         """Open what `write` wrote."""
-        structural, keyword = (
-            Edges(*(np.load(path, mmap_mode="r") for path in _paths(folder, kind).values())) for kind in KINDS
-        )
+        structural, keyword = (Edges(*(mapped(path) for path in _paths(folder, kind).values())) for kind in KINDS)
         return cls(structural=structural, keyword=keyword)
 
     def write(self, folder: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.columns import StringColumn, write_strings
+from triplebeam.index.columns import StringColumn, mapped, write_strings
 from triplebeam.passage import Passage
 from triplebeam.triple import entity_key
 
@@ -42,7 +42,7 @@ class PassageTable:
         self.titles = StringColumn(folder / "passage_titles")
         self._documents = StringColumn(folder / "passage_documents")
         self._metadata = StringColumn(folder / "passage_metadata")
-        self._places: NDArray[np.int64] = np.load(folder / "passage_places.npy", mmap_mode="r")
+        self._places: NDArray[np.int64] = mapped(folder / "passage_places.npy")
 
     def __len__(self) -> int:
         return len(self._ids)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from triplebeam.index.columns import mapped
 from triplebeam.progress import Progress, silent
 
 THRESHOLD = 0.8
@@ -46,7 +47,7 @@ class Links(NamedTuple):
 
 def write_synonyms(folder: Path, names: Sequence[str], progress: Progress = silent) -> None:
     """Link the entities of a generation whose vectors are written: compressed sparse rows, in three files."""
-    links = link_synonyms(names, np.load(folder / "entity_vectors.npy", mmap_mode="r"), progress=progress)
+    links = link_synonyms(names, mapped(folder / "entity_vectors.npy"), progress=progress)
     np.save(folder / "synonym_starts.npy", links.indptr)
     np.save(folder / "synonym_entities.npy", links.indices)
     np.save(folder / "synonym_similarities.npy", links.data)
@@ -55,7 +56,7 @@ def write_synonyms(folder: Path, names: Sequence[str], progress: Progress = sile
 def read_synonyms(folder: Path, entities: int) -> "csr_array[np.float32]":
     """The links of a generation, memory-mapped."""
     files = [f"synonym_{part}.npy" for part in ("similarities", "entities", "starts")]
-    data, indices, starts = (np.load(folder / file, mmap_mode="r") for file in files)
+    data, indices, starts = (mapped(folder / file) for file in files)
     return csr_array((data, indices, starts), shape=(entities, entities))
 
 

@@ -8,7 +8,7 @@ words are left out of a *query* unless it has no others, so that "What is it?" d
 import os
 import tempfile
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +62,7 @@ def _schema() -> Any:
 
     schema = tantivy.SchemaBuilder()
     schema.add_text_field("text", tokenizer_name=_TOKENIZER, stored=False)
-    schema.add_unsigned_field("row", stored=True)
+    schema.add_unsigned_field("row", stored=True, fast=True)
     return schema.build()
 
 
@@ -116,5 +116,20 @@ class TermIndex:
             return np.zeros(0, np.int64), np.zeros(0, np.float32)
         any_of = tantivy.Query.boolean_query([(tantivy.Occur.Should, word) for word in words])
         hits = self._searcher.search(any_of, limit=min(k, len(self)), count=False).hits
-        rows = [self._searcher.doc(address)["row"][0] for _, address in hits]
+        rows = self._rows([address for _, address in hits])
         return np.array(rows, np.int64), np.array([score for score, _ in hits], np.float32)
+
+    def _rows(self, addresses: list[Any]) -> list[int]:
+        if self._has_column:
+            rows: list[int] = self._searcher.fast_field_values("row", addresses)
+            return rows
+        return [self._searcher.doc(address)["row"][0] for address in addresses]
+
+    @cached_property
+    def _has_column(self) -> bool:
+        """Whether rows can be read as a column. Indexes from before that keep them with each document."""
+        try:
+            self._searcher.fast_field_values("row", [])
+        except ValueError:
+            return False
+        return True

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.columns import StringColumn, write_strings
+from triplebeam.index.columns import StringColumn, mapped, write_strings
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.vectors import VectorIndex, top
 from triplebeam.triple import Triple, entity_key
@@ -67,11 +67,11 @@ class TripleGraph:
         self._objects = StringColumn(folder / "triple_objects")
         self.entity_names = StringColumn(folder / "entity_names")
         self._vectors = VectorIndex(folder / "triple_vectors.npy")
-        self._ends: NDArray[np.int64] = np.load(folder / "triple_entities.npy", mmap_mode="r")
-        self._passage_rows: NDArray[np.int64] = np.load(folder / "triple_passages.npy", mmap_mode="r")
-        self._passage_starts: NDArray[np.int64] = np.load(folder / "passage_triple_starts.npy", mmap_mode="r")
-        self._entity_starts: NDArray[np.int64] = np.load(folder / "entity_starts.npy", mmap_mode="r")
-        self._entity_triples: NDArray[np.int64] = np.load(folder / "entity_triples.npy", mmap_mode="r")
+        self._ends: NDArray[np.int64] = mapped(folder / "triple_entities.npy")
+        self._passage_rows: NDArray[np.int64] = mapped(folder / "triple_passages.npy")
+        self._passage_starts: NDArray[np.int64] = mapped(folder / "passage_triple_starts.npy")
+        self._entity_starts: NDArray[np.int64] = mapped(folder / "entity_starts.npy")
+        self._entity_triples: NDArray[np.int64] = mapped(folder / "entity_triples.npy")
 
     def __len__(self) -> int:
         return len(self._subjects)
@@ -80,6 +80,10 @@ class TripleGraph:
         """The triple itself."""
         row = int(triple_id)
         return Triple(self._subjects[row], self._predicates[row], self._objects[row])
+
+    def ends(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+        """Subject and object of each triple, by number: a row of two each."""
+        return np.asarray(self._ends[np.asarray(triple_ids, np.int64)])
 
     def triples_of(self, passage_ids: Sequence[str]) -> NDArray[np.int64]:
         """The triples of these passages."""

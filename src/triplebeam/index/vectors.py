@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.index.columns import mapped
+
 #: Above this many rows a scan of one bit a dimension, reranked exactly, beats the exact product several times over.
 EXACT_UP_TO = 300_000
 #: Candidates of the one-bit scan that are reranked exactly, at least.
@@ -75,7 +77,7 @@ class VectorIndex:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.rows: NDArray[np.float32] = np.load(path, mmap_mode="r")
+        self.rows: NDArray[np.float32] = mapped(path)
 
     def __len__(self) -> int:
         return len(self.rows)

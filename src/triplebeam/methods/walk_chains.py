@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,22 +32,36 @@ class WalkChains:
         return self.from_triples(ranking, np.unique(np.concatenate(seeds)))
 
     def from_triples(self, ranking: Ranking, seeds: NDArray[np.int64]) -> Ranking:
-        """With the seed triples of each passage or, where it has none, each that a triple of the passage goes on from,
-        by the first that does.
+        """With the seed triples of each passage or, where it has none, those that a triple of the passage goes on from,
+        each with the first that does.
         """
-        triple = cache(self.triples.triple)
-        chains: dict[int, list[Chain]] = defaultdict(list)
-        for seed in seeds.tolist():
-            chains[int(self.graph.triple_passages[seed])].append((triple(seed),))
-        at_home = frozenset(chains)
-        own = self.triples.triples_of(ranking.ids)
-        ends, rows = self.graph.triple_entities[own], self.graph.triple_passages[own]
-        for seed in seeds.tolist():
-            sharing = np.flatnonzero(np.isin(ends, self.graph.triple_entities[seed]).any(axis=1))
-            reached, first = np.unique(rows[sharing], return_index=True)
-            for row, place in zip(reached.tolist(), sharing[first].tolist(), strict=True):
-                if row not in at_home:
-                    chains[row].append((triple(seed), triple(int(own[place]))))
-        return Ranking(
-            hit._replace(chains=tuple(chains[self.passages.row(hit.passage_id)][:CHAINS])) for hit in ranking
+        at_home: dict[int, list[tuple[int, ...]]] = defaultdict(list)
+        for seed, row in zip(seeds.tolist(), self.graph.triple_passages[seeds].tolist(), strict=True):
+            at_home[row].append((seed,))
+        led_to = self._led_to(ranking, seeds)
+        rows = [self.passages.row(hit.passage_id) for hit in ranking]
+        return ranking.replaced(
+            hit._replace(chains=tuple(map(self._chain, (at_home.get(row) or led_to.get(row, []))[:CHAINS])))
+            for hit, row in zip(ranking, rows, strict=True)
         )
+
+    def _led_to(self, ranking: Ranking, seeds: NDArray[np.int64]) -> dict[int, list[tuple[int, ...]]]:
+        """By passage: a seed and its first triple that shares an entity with it, in the order of the seeds."""
+        places: dict[int, list[int]] = defaultdict(list)
+        for place, ends in enumerate(self.graph.triple_entities[seeds].tolist()):
+            for entity in set(ends):
+                places[entity].append(place)
+        own = self.triples.triples_of(ranking.ids)
+        own = own[np.isin(self.graph.triple_entities[own], list(places)).any(axis=1)]
+        rows, ends_of_own = self.graph.triple_passages[own].tolist(), self.graph.triple_entities[own].tolist()
+        first: dict[int, dict[int, int]] = defaultdict(dict)
+        for triple_id, row, ends in zip(own.tolist(), rows, ends_of_own, strict=True):
+            for place in (place for entity in ends for place in places.get(entity, ())):
+                first[row].setdefault(place, triple_id)
+        return {
+            row: [(int(seeds[place]), triple_id) for place, triple_id in sorted(found.items())]
+            for row, found in first.items()
+        }
+
+    def _chain(self, triple_ids: tuple[int, ...]) -> Chain:
+        return tuple(map(self.triples.triple, triple_ids))

@@ -19,9 +19,12 @@ def reciprocal_rank_fusion(
     The sum is rounded once (`math.fsum`), so equal contributions tie whatever the order of the lists.
     """
     parts: dict[str, list[float]] = {}
-    chains: dict[str, dict[Chain, None]] = {}
+    chains: dict[str, list[Chain]] = {}
     for ranking, weight in zip(rankings, weights or [1.0] * len(rankings), strict=True):
-        for rank, hit in enumerate(ranking, start=1):
-            parts.setdefault(hit.passage_id, []).append(weight / (constant + rank))
-            chains.setdefault(hit.passage_id, {}).update(dict.fromkeys(hit.chains))
-    return Ranking.of(Hit(id_, math.fsum(terms), tuple(chains[id_])) for id_, terms in parts.items())
+        for rank, (passage_id, _, led_to, _) in enumerate(ranking, start=1):
+            parts.setdefault(passage_id, []).append(weight / (constant + rank))
+            chains.setdefault(passage_id, []).extend(led_to)
+    return Ranking.of(
+        Hit(passage_id, math.fsum(terms), tuple(dict.fromkeys(chains[passage_id])))
+        for passage_id, terms in parts.items()
+    )

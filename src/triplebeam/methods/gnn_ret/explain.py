@@ -1,13 +1,11 @@
 """Why a passage is where it is: the neighbour whose message brought it nearer, and the keyword they share."""
 
-from collections.abc import Mapping
-
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.triple_store import TripleStore
+from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.methods.gnn_ret.propagate import Propagated
-from triplebeam.triple import Chain, Triple, entity_key
+from triplebeam.triple import Chain
 
 
 def messages_that_helped(propagated: Propagated, rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -22,17 +20,17 @@ def messages_that_helped(propagated: Propagated, rows: NDArray[np.int64]) -> NDA
     return helped_by
 
 
-def keywords(triples: TripleStore, passage_id: str) -> dict[str, Triple]:
-    """Each entity of a passage's triples, by its normal form, with the first triple it stands in."""
-    first: dict[str, Triple] = {}
-    for triple in map(triples.triple, triples.triples_of([passage_id]).tolist()):
-        for entity in (triple.subject, triple.object):
-            first.setdefault(entity_key(entity), triple)
-    return first
-
-
-def shared_keyword(sender: Mapping[str, Triple], receiver: Mapping[str, Triple]) -> tuple[Chain, ...]:
+def shared_keyword(triples: TripleGraph, sender: str, receiver: str) -> tuple[Chain, ...]:
     """A triple of the sender and one of the receiver with an entity in common, the receiver's first; nothing where
     they share none, as neighbours in a document may.
     """
-    return next((((sender[entity], triple),) for entity, triple in receiver.items() if entity in sender), ())
+    sent, received = (triples.triples_of([passage_id]).tolist() for passage_id in (sender, receiver))
+    first: dict[int, int] = {}
+    for triple_id, ends in zip(sent, triples.ends(sent).tolist(), strict=True):
+        for entity in ends:
+            first.setdefault(entity, triple_id)
+    for triple_id, ends in zip(received, triples.ends(received).tolist(), strict=True):
+        for entity in ends:
+            if entity in first:
+                return ((triples.triple(first[entity]), triples.triple(triple_id)),)
+    return ()

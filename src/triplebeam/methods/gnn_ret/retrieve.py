@@ -7,7 +7,6 @@ of k passages is `triplebeam.retrieve.token_budget`, for this and for every othe
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +14,8 @@ from numpy.typing import NDArray
 from triplebeam.errors import BadInputError
 from triplebeam.index.passage_graph import KINDS, EdgeKind, PassageGraph
 from triplebeam.index.passages import PassageTable
-from triplebeam.index.triple_store import TripleStore
-from triplebeam.methods.gnn_ret.explain import keywords, messages_that_helped, shared_keyword
+from triplebeam.index.triple_graph import TripleGraph
+from triplebeam.methods.gnn_ret.explain import messages_that_helped, shared_keyword
 from triplebeam.methods.gnn_ret.propagate import Distance, Distances, Message, MessagePassing, Propagated, distances_of
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import ScoringRetriever, scores_many
@@ -37,7 +36,7 @@ class GNNRet:
     message: Message = "min"
     edges: tuple[EdgeKind, ...] = KINDS
     distance: Distance = "cosine"
-    triples: TripleStore | None = field(default=None, repr=False)
+    triples: TripleGraph | None = field(default=None, repr=False)
     """Where given, a hit that a message brought shows a triple of the sender and one of its own with the keyword they
     share.
     """
@@ -77,15 +76,12 @@ class GNNRet:
         """The k passages of smallest distance."""
         return rank_scores((1 - distances).astype(np.float32), self.passages.ids, k)
 
-    def _explained(self, ranking: Ranking, propagated: Propagated, triples: TripleStore) -> Ranking:
+    def _explained(self, ranking: Ranking, propagated: Propagated, triples: TripleGraph) -> Ranking:
         rows = np.array([self.passages.row(passage_id) for passage_id in ranking.ids], np.int64)
         senders = messages_that_helped(propagated, rows)
         shown = self._joined_by_keyword(senders, rows).tolist()
-        keywords_of = cache(partial(keywords, triples))  # a sender often brings several passages and is a hit itself
-        return Ranking(
-            hit._replace(
-                chains=shared_keyword(keywords_of(self.passages.ids([sender])[0]), keywords_of(hit.passage_id))
-            )
+        return ranking.replaced(
+            hit._replace(chains=shared_keyword(triples, self.passages.ids([sender])[0], hit.passage_id))
             if joined
             else hit
             for hit, sender, joined in zip(ranking, senders.tolist(), shown, strict=True)
