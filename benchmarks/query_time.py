@@ -1,15 +1,17 @@
 """The speed of search, side by side in one run: our methods and their parts, others' libraries, many questions at once.
 
-    python benchmarks/query_time.py [INDEX QUESTIONS] [--count 50] [-m METHOD ...]
+    python benchmarks/query_time.py [INDEX QUESTIONS] [--count 50] [-m METHOD ...] [--json FILE]
 
 Without arguments it indexes the toy corpus into a temporary folder. Times are of this machine and of this run; the
 table of ratios is what can be held against another run.
 """
 
 import argparse
+import json
 import sys
 import tempfile
 from pathlib import Path
+from statistics import median
 
 from rich.console import Console
 from rich.table import Table
@@ -75,6 +77,7 @@ def main() -> None:
     parser.add_argument("questions", nargs="?", type=Path)
     parser.add_argument("--count", type=int, default=50, help="how many questions")
     parser.add_argument("-m", "--method", action="append", help="only these; all unless given")
+    parser.add_argument("--json", type=Path, help="write each method's median milliseconds to this file")
     arguments = parser.parse_args()
     # The oracle of Algorithm 1 is the plain beam search.
     sys.path.append(str(Path(__file__).parents[1] / "tests"))
@@ -89,6 +92,9 @@ def main() -> None:
         measured = {method: measure(index, embedder, method, questions) for method in methods}
         collection = assemble.open_collection(index, embedder=embedder)
         show_methods(measured)
+        if arguments.json:
+            medians = {method: round(1000 * median(result.walls), 2) for method, result in measured.items()}
+            arguments.json.write_text(json.dumps(medians, indent=2) + "\n", encoding="utf-8")
         show_others(collection, questions)
         show_ratios(measured, collection, questions)
 
