@@ -53,4 +53,4 @@ docs: $(VENV)/.dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .coverage* dist
+	rm -rf $(VENV) .mypy_cache .ruff_cache .coverage* dist build
