@@ -213,6 +213,14 @@ def test_a_pronoun_that_may_mean_another_is_left_out(folder: Path) -> None:
     assert not any("football" in triple for triple in extraction.triples)
 
 
+@pytest.mark.parametrize("heading", ["Metropolis\n\n", "Metropolis\n", "METROPOLIS\n\n", ""])
+def test_a_heading_that_is_the_title_changes_nothing(folder: Path, heading: str) -> None:
+    """As the first line of a Markdown file is."""
+    text = f"{heading}Metropolis is a silent film. It was directed by Fritz Lang."
+    (extraction,) = draw(folder, Passage("p", text, "Metropolis"))
+    assert Triple("Metropolis", "was directed by", "Fritz Lang") in extraction.triples
+
+
 def test_entities_hold_the_title_and_the_names(folder: Path) -> None:
     (extraction,) = draw(folder, Passage("curie", "Marie Curie worked in Paris.", "Marie Curie"))
     assert extraction.entities == ("Marie Curie", "Paris")

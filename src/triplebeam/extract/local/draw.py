@@ -34,7 +34,7 @@ def load_parser(folder: Path) -> "Language":
 
 def draw(nlp: "Language", passages: "Iterable[Passage]") -> Iterator[Extraction]:
     """One extraction a passage, in order."""
-    texts = ((plain(passage.text if _is_bearable(passage) else ""), passage) for passage in passages)
+    texts = ((plain(_body(passage) if _is_bearable(passage) else ""), passage) for passage in passages)
     inputs = (
         (join_titles(nlp.make_doc(text.text), _titles(text, passage)), (text, passage)) for text, passage in texts
     )
@@ -52,6 +52,13 @@ def _extraction_or_failure(doc: "Doc", text: PlainText, passage: "Passage") -> E
         return _extraction(doc, text, passage)
     except RecursionError:
         return Extraction(passage_id=passage.id, failure="a sentence is nested too deeply to be language: is it data?")
+
+
+def _body(passage: "Passage") -> str:
+    """The text without a first line that is the title: it states nothing, and hides whom "it" means further down."""
+    heading, _, rest = passage.text.lstrip().partition("\n")
+    is_title = passage.title and entity_key(heading) == entity_key(passage.title)
+    return rest if is_title and rest.strip() else passage.text
 
 
 def _is_bearable(passage: "Passage") -> bool:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from triplebeam.evaluate.recommend import Recommendation
     from triplebeam.evaluate.run import Evaluation
 
-_DEFAULT_METHODS = ("bm25", "dense", "hybrid", "hybrid+naive_ge[scorer=pooled]", "hybrid+naive_ge", "hipporag2")
+_DEFAULT_METHODS = ("bm25", "dense", "hybrid", "hybrid+naive_ge[scorer=pooled]", "hybrid+naive_ge", "blend")
 
 
 def bench(

@@ -12,7 +12,12 @@ if TYPE_CHECKING:
 keys = typer.Typer(help="The keys of a server: who may read, who may write.", no_args_is_help=True)
 
 Folder: TypeAlias = Annotated[
-    Path, typer.Argument(metavar="DIR", help="The first folder that `triplebeam serve` is given.", show_default=False)
+    Path,
+    typer.Argument(
+        metavar="DIR",
+        help="The data folder that `triplebeam serve` is given; where it is given none, the first index.",
+        show_default=False,
+    ),
 ]
 
 
