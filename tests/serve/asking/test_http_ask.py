@@ -1,6 +1,9 @@
 """Asking over HTTP: steps as they are done, the answer, and what ends an agent early."""
 
+import contextvars
+import json
 import threading
+from collections.abc import Sequence
 
 import httpx
 import pytest
@@ -8,11 +11,11 @@ from starlette.testclient import TestClient
 
 from scripted_loops import Gone
 from serve.asking.served_world import QUESTION, MakeApp, Slow, events_in, on_loopback, one_reading, stands_still
-from triplebeam.generate.language_model import Prompt
-from triplebeam.generate.patience import GivenUpError
+from triplebeam.generate.language_model import Completion, Prompt
+from triplebeam.generate.patience import GivenUpError, heed
 from triplebeam.generate.scripted import Scripted
 from triplebeam.serve.http.asking.shapes import AnswerResponse, StepShape
-from triplebeam.serve.http.asking.stoppable import Stoppable
+from triplebeam.serve.http.served_collection import Heeding
 
 ASK = "/api/collections/world/ask"
 ENDLESS = {"question": QUESTION, "method": "ircot[max_steps=10000]:hybrid"}
@@ -51,6 +54,7 @@ def test_the_answer_in_one_document(make: MakeApp) -> None:
         ({"question": "a", "method": "hybrid"}, 400, "bad_input", "put an agent in front, such as gear:hybrid"),
         ({"question": "a", "method": "gaer"}, 400, "bad_input", "did you mean 'gear'?"),
         ({"question": "a", "method": "gear[max_stps=2]"}, 400, "bad_input", "did you mean 'max_steps'?"),
+        ({"question": "a", "method": "self_consistency[paths=1000]"}, 400, "bad_input", "over HTTP 100 is the most"),
         ({"question": "a", "method": "ircot:gnn_ret[weights=x]"}, 400, "bad_input", "names a file"),
     ],
 )
@@ -127,12 +131,38 @@ def test_so_does_one_that_waits_for_the_whole_answer(make: MakeApp) -> None:
 
 def test_a_model_is_not_asked_once_its_question_is_given_up() -> None:
     stop = threading.Event()
-    with Scripted(["one"]) as scripted:
-        model = Stoppable(scripted, stop)
-        prompt = Prompt(system="", user="")
-        assert model.complete([prompt])[0].text == "one"
-        stop.set()
-        with pytest.raises(GivenUpError):
-            model.complete([prompt])
-        with pytest.raises(GivenUpError):
-            model.outcomes([prompt])
+
+    def asked() -> None:
+        heed(stop)
+        with Scripted(["one"]) as scripted:
+            model = Heeding(scripted)
+            prompt = Prompt(system="", user="")
+            assert model.complete([prompt])[0].text == "one"
+            stop.set()
+            with pytest.raises(GivenUpError):
+                model.complete([prompt])
+            with pytest.raises(GivenUpError):
+                model.outcomes([prompt])
+
+    contextvars.copy_context().run(asked)
+
+
+@pytest.mark.parametrize("method", ["single_step", "ircot", "closed_book"])
+def test_half_a_character_of_a_model_is_no_error(make: MakeApp, method: str) -> None:
+    class Broken:
+        name = "broken"
+
+        def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+            half = "\ud800"
+            said = {
+                "sentence": f"So the answer is {half}.",
+                "answer": half,
+                "facts": [[half, "is", half]],
+                "thought": half,
+            }
+            return [Completion(text=json.dumps(said, ensure_ascii=False)) for _ in prompts]
+
+    client = TestClient(make(model=Broken()))
+    assert client.post(ASK, json={"question": QUESTION, "method": method}, headers=JSON).status_code == 200
+    chat = {"model": f"world/{method}", "messages": [{"role": "user", "content": QUESTION}]}
+    assert client.post("/v1/chat/completions", json=chat).status_code == 200

@@ -1,13 +1,15 @@
 """Searching over HTTP: passages with their chains, and every way to ask wrongly."""
 
+import time
+
 import pytest
 from starlette.testclient import TestClient
 
 from scripted_loops import reply
-from serve.asking.served_world import FACTS, QUESTION, MakeApp
+from serve.asking.served_world import FACTS, QUESTION, MakeApp, Slow
 from triplebeam.assemble.method_names import AGENTS, BASES, EXPANSIONS, is_agent
 from triplebeam.generate.scripted import Scripted
-from triplebeam.serve.http.asking.methods import ASK_METHODS, SEARCH_METHODS
+from triplebeam.serve.http.known_methods import ASK_METHODS, SEARCH_METHODS
 
 SEARCH = "/api/collections/world/search"
 
@@ -37,6 +39,15 @@ def test_a_search_that_reads_calls_the_model(make: MakeApp) -> None:
     assert response.json()["passages"]
 
 
+def test_past_the_time_limit_a_search_asks_no_model(make: MakeApp) -> None:
+    model = Slow(0.3)
+    body = {"question": QUESTION, "method": "hybrid+sync_ge+sync_ge+sync_ge"}
+    response = TestClient(make(model=model, ask_seconds=0.1)).post(SEARCH, json=body)
+    assert (response.status_code, response.json()["error"]["code"]) == (504, "time_limit")
+    time.sleep(0.5)
+    assert model.calls == 1
+
+
 @pytest.mark.parametrize(
     ("body", "status", "code", "said"),
     [
@@ -53,6 +64,9 @@ def test_a_search_that_reads_calls_the_model(make: MakeApp) -> None:
         ({"question": "a", "method": "gear"}, 400, "bad_input", "answers, and is no search"),
         ({"question": "a", "method": "gold"}, 400, "bad_input", "gold passages"),
         ({"question": "a", "method": "gnn_ret[weights=/dev/zero]"}, 400, "bad_input", "names a file"),
+        ({"question": "a", "method": "hybrid" + "+naive_ge" * 4}, 400, "bad_input", "has 5 parts"),
+        ({"question": "a", "method": "hybrid[depth=99999]"}, 400, "bad_input", "over HTTP 10,000 is the most"),
+        ({"question": "a", "method": "hybrid+naive_ge[length=11]"}, 400, "bad_input", "over HTTP 10 is the most"),
         ({"question": "a", "method": "hybrid+sync_ge"}, 503, "no_model", "TRIPLEBEAM_MODEL"),
     ],
 )

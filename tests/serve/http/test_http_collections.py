@@ -161,6 +161,21 @@ def test_a_cancelled_job_leaves_nothing_behind(make: Make) -> None:
         assert [id_ for id_ in ids(client, "world") if id_.endswith(".txt")] == ["right.txt"]
 
 
+def test_what_a_cancelled_job_replaced_is_told(make: Make) -> None:
+    held = Held()
+    with make(extractor=held) as client:
+        texts = [{"id": "film", "text": "Another film."}, {"id": "new", "text": "A new one."}]
+        body = {"documents": texts, "extractor": "local"}
+        job = client.post("/api/collections/world/documents", json=body).json()["job"]
+        assert held.begun.wait(20)
+        client.post(f"/api/jobs/{job['id']}/cancel")
+        held.free.set()
+        message = job_ended(client, job["id"])["message"]
+        assert "the new text of 1 that were there before, such as 'film'" in message
+        assert "new" not in ids(client, "world")
+        assert client.get("/api/collections/world/passages/film").status_code == 200
+
+
 def test_a_job_that_can_read_nothing_fails_and_says_why(client: TestClient, data: Path) -> None:
     ended = job_ended(client, add(client, "world", ("empty.txt", b" "))["id"])
     assert ended["state"] == "failed"
@@ -168,7 +183,7 @@ def test_a_job_that_can_read_nothing_fails_and_says_why(client: TestClient, data
     client.post("/api/collections", json={"name": "new"})
     ended = job_ended(client, add(client, "new", ("scan.pdf", b"%PDF-1.4 nothing"))["id"])
     assert ended["state"] == "failed"
-    assert "the collection 'new'" in ended["message"]
+    assert "new.index" in ended["message"]
     assert str(data) not in json.dumps(ended)
 
 
@@ -232,6 +247,7 @@ def test_bad_requests_for_documents(client: TestClient) -> None:
         assert error_of(client.post(url, content=body, headers=json_type), 400)[0] == "bad_input"
     for document, code in (
         ({"id": "../x", "text": "a"}, "bad_document_id"),
+        ({"id": "a/./x", "text": "a"}, "bad_document_id"),
         ({"id": "a\nb", "text": "a"}, "bad_document_id"),
         ({"id": "a", "text": "  "}, "no_text"),
     ):

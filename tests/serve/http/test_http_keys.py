@@ -79,6 +79,7 @@ def test_where_a_key_is_required_none_is_no_way_in(make: Make, tmp_path: Path) -
 def test_pages_of_other_sites_are_kept_out_where_there_are_no_keys(make: Make, client: TestClient) -> None:
     evil, own = {"Origin": "https://evil.example"}, {"Origin": "http://testserver"}
     assert error_of(client.post("/api/collections", json={"name": "a"}, headers=evil), 403)[0] == "cross_origin"
+    assert error_of(client.get("/api/collections", headers={"Origin": "http://["}), 403)[0] == "cross_origin"
     assert "access-control-allow-origin" not in client.get("/api/collections", headers=own).headers
     assert client.post("/api/collections", json={"name": "a"}, headers=own).status_code == 201
     with make(cors_origins=["https://friend.example"]) as friendly:
@@ -90,3 +91,12 @@ def test_pages_of_other_sites_are_kept_out_where_there_are_no_keys(make: Make, c
         assert error_of(refused, 400)[0] == "bad_host", "a page's own name was made to point here"
         assert local.get("/api/collections", headers={"Host": "[::1"}).status_code == 400
         assert local.get("/api/collections", headers={"Host": "localhost:8000"}).status_code == 200
+
+
+def test_by_which_name_a_server_is_called_matters_only_while_there_are_no_keys(make: Make, data: Path) -> None:
+    keys = Keys(data / "keys.json")
+    key = keys.create("read", "mine")
+    with make(keys=keys, allowed_hosts=["localhost"]) as client:
+        assert client.get("/api/collections", headers=bearer(key)).status_code == 200
+        keys.delete("mine")
+        assert error_of(client.get("/api/collections"), 400)[0] == "bad_host", "without keys it is as it began without"

@@ -28,11 +28,11 @@ def test_state(client: TestClient) -> None:
 
 
 def test_our_errors_have_a_status_each() -> None:
-    assert (problem_of(BadInputError("x")).status, problem_of(BadInputError("x")).code) == (400, "bad_input")
-    assert problem_of(ModelMissingError("x")).status == 503
-    assert problem_of(IndexBusyError("x")).status == 409
+    assert (problem_of(BadInputError("x"), str).status, problem_of(BadInputError("x"), str).code) == (400, "bad_input")
+    assert problem_of(ModelMissingError("x"), str).status == 503
+    assert problem_of(IndexBusyError("x"), str).status == 409
     kinds = TriplebeamError.__subclasses__()
-    assert all(problem_of(kind("x")).status != 500 for kind in kinds if kind.__module__ == "triplebeam.errors")
+    assert all(problem_of(kind("x"), str).status != 500 for kind in kinds if kind.__module__ == "triplebeam.errors")
 
 
 def test_a_bug_is_logged_with_an_id_and_told_without_details(
@@ -48,6 +48,17 @@ def test_a_bug_is_logged_with_an_id_and_told_without_details(
     assert code == "internal"
     assert "secret" not in message
     assert message.rpartition(" ")[2].strip(".") in caplog.text
+
+
+def test_nobody_is_told_where_the_server_keeps_its_files(make: Make, data: Path) -> None:
+    next(data.glob("world.index/generations/*/passage_vectors.npy")).unlink()
+    with make() as client:
+        search = client.post("/api/collections/world/search", json={"question": "lake"})
+        code, message = error_of(search, 503)
+        assert (code, "world.index" in message) == ("damaged_index", True)
+        assert str(data) not in search.text + client.get("/ready").text
+        (data / "keys.json").write_text("[{")
+        assert str(data) not in error_of(client.get("/api/methods"), 400)[1]
 
 
 def test_requests_are_counted_by_the_template_of_their_route(client: TestClient) -> None:

@@ -1,6 +1,7 @@
 """`triplebeam serve`: collections over HTTP."""
 
 import ipaddress
+import logging
 import os
 import socket
 import sys
@@ -97,8 +98,9 @@ def _app(
     from triplebeam.serve.http.app import make_app
 
     # Without keys whoever reaches the port may do anything: let only this machine's own names lead there.
-    hosts = () if keys.on else _LOOPBACK_NAMES
-    return make_app(library, keys=keys, limits=limits, reports=reports, cors_origins=cors_origins, allowed_hosts=hosts)
+    return make_app(
+        library, keys=keys, limits=limits, reports=reports, cors_origins=cors_origins, allowed_hosts=_LOOPBACK_NAMES
+    )
 
 
 def _is_loopback(host: str) -> bool:
@@ -127,6 +129,8 @@ def _run(app: "FastAPI", host: str, port: int) -> None:
             app.state.jobs.leave()  # whoever follows a job would keep the server waiting
             await super().shutdown(sockets)
 
+    # Set before the MCP library sets its own, which draws tracebacks for seconds, on the event loop.
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     listening = _bound(host, port)
     address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
     typer.echo(f"Triplebeam listens at {address}: open {address}/ in a browser. Ctrl-C ends it.", err=True)

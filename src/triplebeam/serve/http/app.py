@@ -35,8 +35,8 @@ def make_app(
 ) -> FastAPI:
     """The app over a library. Whatever a route needs is in ``app.state``.
 
-    ``allowed_hosts``: the names by which it may be called. On a loopback address without keys they keep out pages whose
-    own name was made to point here.
+    ``allowed_hosts``: the names by which it may be called while there are no keys. On a loopback address they keep out
+    pages whose own name was made to point here.
     """
     limits = limits or Limits()
     app = FastAPI(title="Triplebeam", version=version("triplebeam"), openapi_url=None, lifespan=_lifespan)
@@ -46,7 +46,7 @@ def make_app(
     app.state.metrics = Metrics(app.state.workers, app.state.jobs)
     add_handlers(app)
     _add_middleware(app, limits, cors_origins, allowed_hosts)
-    app.state.mcp = MCPDoor(library)
+    app.state.mcp = MCPDoor(library, limits, app.state.workers)
     app.add_route(PATH, app.state.mcp, include_in_schema=False)
     app.include_router(state_of_server.router)
     for router in (collections.router, documents.router, jobs.router, asking, openai_api):
@@ -70,5 +70,5 @@ def _add_middleware(app: FastAPI, limits: Limits, cors_origins: Sequence[str], a
     if cors_origins:
         app.add_middleware(CORSMiddleware, allow_origins=list(cors_origins), allow_methods=["*"], allow_headers=["*"])
     if allowed_hosts:
-        app.add_middleware(HostCheck, hosts=allowed_hosts)
+        app.add_middleware(HostCheck, hosts=allowed_hosts, keys=app.state.keys)
     app.add_middleware(CountRequests, metrics=app.state.metrics)

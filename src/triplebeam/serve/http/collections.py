@@ -81,7 +81,7 @@ def _row(library: Library, name: str) -> CollectionRow:
     try:
         manifest = read_manifest(folder)
     except TriplebeamError as error:
-        return CollectionRow(name=name, status="damaged", message=library.sentence(name, error))
+        return CollectionRow(name=name, status="damaged", message=library.told(str(error)))
     counts = manifest.counts
     return CollectionRow(
         name=name,

@@ -5,6 +5,7 @@ Under ``/v1`` the shape is OpenAI's, which has the same two fields and two more.
 
 import logging
 import secrets
+from collections.abc import Callable
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -63,15 +64,15 @@ class HTTPProblem(TriplebeamError):  # noqa: N818 - it is the answer to a reques
         return {"error": {"message": self.message, "type": kind, "code": self.code, "param": None}}
 
 
-def problem_of(error: TriplebeamError) -> HTTPProblem:
-    """The problem that one of our errors is to a client."""
+def problem_of(error: TriplebeamError, told: Callable[[str], str]) -> HTTPProblem:
+    """The problem that one of our errors is to a client, who is ``told`` nothing of the server's folders."""
     if isinstance(error, HTTPProblem):
         return error
     status, code = next(
         (_KINDS[kind] for kind in type(error).__mro__ if kind in _KINDS),
         (500, "internal"),
     )
-    return HTTPProblem(status, code, str(error))
+    return HTTPProblem(status, code, told(str(error)))
 
 
 def unexpected(error: Exception) -> HTTPProblem:
@@ -97,7 +98,7 @@ def add_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(TriplebeamError)
     async def explained(request: Request, error: TriplebeamError) -> JSONResponse:
-        return response_to(request, problem_of(error))
+        return response_to(request, problem_of(error, request.app.state.library.told))
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
@@ -121,6 +122,8 @@ def _refusal(request: Request, error: HTTPException) -> str:
             return f"there is nothing at {request.url.path!r}: the paths there are stand in /api/schema."
         case 405:
             return f"{request.method} is not for {request.url.path!r}: see /api/schema."
+        case 400:
+            return f"the body cannot be read ({error.detail}): see /api/schema for what it takes."
         case _:
             return str(error.detail)
 
@@ -128,6 +131,7 @@ def _refusal(request: Request, error: HTTPException) -> str:
 def _sentence(error: RequestValidationError) -> str:
     """What is wrong with a request, by its fields, without quoting what was sent: that may be long, or secret."""
     faults = [
-        f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}" for fault in error.errors()[:_FAULTS_SHOWN]
+        f"{'.'.join(str(part) for part in fault['loc']) or 'body'}: {fault['msg']}"
+        for fault in error.errors()[:_FAULTS_SHOWN]
     ]
     return f"the request cannot be used ({'; '.join(faults)}): see /api/schema for what it takes."

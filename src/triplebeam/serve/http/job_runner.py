@@ -139,11 +139,9 @@ class JobRunner:
             store.wait_again(job.id)
             return
         except Cancelled:
-            work.take_back()
-            store.end(job.id, "cancelled", "cancelled; the collection is as it was")
+            store.end(job.id, "cancelled", f"cancelled; the collection is as it was{work.take_back()}")
         except TriplebeamError as error:
-            work.take_back()
-            store.end(job.id, "failed", self._library.sentence(job.collection, error))
+            store.end(job.id, "failed", self._library.told(str(error)) + work.take_back())
         shutil.rmtree(folder, ignore_errors=True)
 
     def _over(self, turn: "Future[None]") -> None:

@@ -91,13 +91,23 @@ class Work:
             self.store.tell(self.job.id, stage, done, total)
             self._stage, self._noted = stage, now
 
-    def take_back(self) -> None:
-        """Forget the documents that came with this job and were never published: the next job must not bring them."""
+    def take_back(self) -> str:
+        """Forget the documents that came with this job and were never published: the next job must not bring them.
+
+        Those that replace others cannot be taken back, since what they replace is gone from the store: it is told.
+        """
         if not self.read:
-            return
+            return ""
         published = self.library.documents(self.job.collection)
         new = [document_id for document_id in self.read if document_id not in published]
         self.builder().take_back(new)
+        replaced = [document_id for document_id in self.read if document_id in published]
+        if not replaced:
+            return ""
+        return (
+            f"; the next job brings the new text of {len(replaced):,} that were there before, such as {replaced[0]!r}:"
+            " send the old text again to keep it"
+        )
 
 
 def do(work: Work) -> str:

@@ -154,7 +154,14 @@ def _check_origin(request: Request) -> None:
     origin = request.headers.get("origin")
     if origin is None or origin in request.app.state.cors_origins:
         return
-    if urlsplit(origin).netloc != request.headers.get("host"):
+    if _netloc(origin) != request.headers.get("host"):
         raise HTTPProblem(
             403, "cross_origin", "pages of other sites may not use this server: start it with --cors-origin for them."
         )
+
+
+def _netloc(origin: str) -> str:
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return ""

@@ -1,5 +1,6 @@
 """The collections a server has: folders on the disk, each opened once and again when a new generation is published."""
 
+import os
 import re
 import threading
 from collections import defaultdict
@@ -18,6 +19,7 @@ from triplebeam.index.manifest import MANIFEST, is_index
 from triplebeam.index.opened import Index
 from triplebeam.names import nearest
 from triplebeam.serve.http.errors import HTTPProblem
+from triplebeam.serve.http.served_collection import ServedCollection
 from triplebeam.settings import Settings
 
 ENDING = ".index"
@@ -148,9 +150,12 @@ class Library:
                 self._embedders[name] = self._given_embedder or make_embedder(name, self.settings)
             return self._embedders[name]
 
-    def sentence(self, name: str, error: Exception) -> str:
-        """What an error says, without where the server keeps its files."""
-        return str(error).replace(str(self.folder(name)), f"the collection {name!r}")
+    def told(self, text: str) -> str:
+        """What an error says, without where on its disk the server keeps its files."""
+        folders = {*self._data, *(folder.parent for folder in self._single.values())}
+        for folder in sorted(map(str, folders), key=len, reverse=True):
+            text = text.replace(f"{folder}{os.sep}", "")
+        return text
 
     def _folders(self) -> dict[str, Path]:
         """Looked up each time: collections may be made by `triplebeam index` while the server runs."""
@@ -174,7 +179,7 @@ class Library:
     def _collection(self, folder: Path) -> Collection:
         index = Index.open(folder)
         embedder = self.embedder(self.settings.embedder or index.manifest.embedder.name)
-        return Collection(index, self.settings, embedder, self._given_model)
+        return ServedCollection(index, self.settings, embedder, self._given_model)
 
 
 def check_name(name: str) -> None:

@@ -10,6 +10,8 @@ from triplebeam.serve.extras import ExtraMissingError
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.keys import role_of_request
 from triplebeam.serve.http.library import DEFAULT_ASK, DEFAULT_SEARCH, Library
+from triplebeam.serve.http.limits import Limits
+from triplebeam.serve.http.workers import Workers
 
 PATH = "/mcp"
 
@@ -17,8 +19,10 @@ PATH = "/mcp"
 class MCPDoor:
     """Lets requests with a key through to the tools; where their library is not installed, nobody."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, limits: Limits, workers: Workers) -> None:
         self._library = library
+        self._limits = limits
+        self._workers = workers
         self._inside: ASGIApp | None = None
 
     @asynccontextmanager
@@ -27,11 +31,13 @@ class MCPDoor:
         try:
             from mcp.server.transport_security import TransportSecuritySettings
 
+            from triplebeam.serve.http.mcp_rules import ServerRules
             from triplebeam.serve.mcp import make_server
         except (ImportError, ExtraMissingError):
             yield
             return
-        server = make_server(self._library, search_method=DEFAULT_SEARCH, ask_method=DEFAULT_ASK)
+        rules = ServerRules(self._library, self._limits, self._workers)
+        server = make_server(self._library, search_method=DEFAULT_SEARCH, ask_method=DEFAULT_ASK, rules=rules)
         # Which hosts may be named and which pages may call is settled for the whole app, not here once more.
         security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
         self._inside = server.streamable_http_app(streamable_http_path=PATH, transport_security=security)

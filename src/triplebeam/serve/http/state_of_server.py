@@ -77,5 +77,5 @@ def _state(library: Library, name: str) -> str:
         if is_index(library.folder(name)):
             library.collection(name)
     except TriplebeamError as error:
-        return library.sentence(name, error)
+        return library.told(str(error))
     return "ok"

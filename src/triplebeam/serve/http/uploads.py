@@ -47,12 +47,12 @@ def clean_name(name: str) -> str:
 
 
 def check_id(document_id: str) -> str:
-    """An id that can stand in a path: no part may be ``..``, and nothing may be unprintable."""
-    if not document_id.strip() or ".." in document_id.split("/") or not document_id.isprintable():
+    """An id that can stand in a path: no part may be ``.`` or ``..``, and nothing may be unprintable."""
+    if not document_id.strip() or {".", ".."} & {*document_id.split("/")} or not document_id.isprintable():
         raise HTTPProblem(
             400,
             "bad_document_id",
-            f"{document_id[:80]!r} cannot be a document's id: use printable characters, no '..'.",
+            f"{document_id[:80]!r} cannot be a document's id: use printable characters, no part '.' or '..'.",
         )
     return document_id
 

@@ -7,12 +7,14 @@ the client is told; one that had not begun never will.
 import asyncio
 import contextvars
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
 from fastapi import Request
 
+from triplebeam.generate.patience import GivenUpError, heed
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.limits import Limits
 
@@ -34,6 +36,22 @@ class Workers:
 
     async def search(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function among the searches; past the time limit the problem is 504."""
+        future = self._begun(function, *args, **kwargs)
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(future), self._limits.search_seconds)
+        except TimeoutError:
+            raise self._too_slow() from None
+
+    def search_from_thread(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The same, for a caller that has a thread to wait in."""
+        future = self._begun(function, *args, **kwargs)
+        try:
+            return future.result(self._limits.search_seconds)
+        except TimeoutError:
+            future.cancel()
+            raise self._too_slow() from None
+
+    def _begun(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> "Future[T]":
         self._count(searches_waiting=1)
 
         def begin() -> T:
@@ -45,18 +63,44 @@ class Workers:
 
         future = _submit(self._searches, begin)
         future.add_done_callback(lambda done: self._count(searches_waiting=-1) if done.cancelled() else None)
-        try:
-            return await asyncio.wait_for(asyncio.wrap_future(future), self._limits.search_seconds)
-        except TimeoutError:
-            raise HTTPProblem(
-                504,
-                "time_limit",
-                f"the search took more than the {self._limits.search_seconds:g} seconds it may: try again, or name a"
-                " quicker method such as hybrid.",
-            ) from None
+        return future
+
+    def _too_slow(self) -> HTTPProblem:
+        return HTTPProblem(
+            504,
+            "time_limit",
+            f"the search took more than the {self._limits.search_seconds:g} seconds it may: try again, or name a"
+            " quicker method such as hybrid.",
+        )
 
     def agent(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> "Future[T]":
         """Start a function among the agents; where as many run as may, the problem is 429."""
+        self._take_place()
+        future = _submit(self._agents, function, *args, **kwargs)
+        future.add_done_callback(lambda _: self._count(agents_running=-1))
+        return future
+
+    @contextmanager
+    def agent_from_thread(self) -> Iterator[None]:
+        """A place among the agents for whoever brings a thread. No model is asked past the time limit: then it is 504,
+        as it is 429 where as many agents run as may.
+        """
+        self._take_place()
+        stop = threading.Event()
+        timer = threading.Timer(self._limits.ask_seconds, stop.set)
+        timer.start()
+        heed(stop)
+        try:
+            yield
+        except GivenUpError:
+            raise HTTPProblem(
+                504, "time_limit", f"the agent took more than the {self._limits.ask_seconds:g} seconds it may."
+            ) from None
+        finally:
+            timer.cancel()
+            self._count(agents_running=-1)
+
+    def _take_place(self) -> None:
         with self._counting:
             if self.agents_running >= self._limits.agents:
                 raise HTTPProblem(
@@ -65,9 +109,6 @@ class Workers:
                     f"{self.agents_running} questions are being answered, as many as may be: try again in a while.",
                 )
             self.agents_running += 1
-        future = _submit(self._agents, function, *args, **kwargs)
-        future.add_done_callback(lambda _: self._count(agents_running=-1))
-        return future
 
     @property
     def busy(self) -> bool:

@@ -5,11 +5,12 @@ put right comes back as a tool error with its sentence; anything else is a bug, 
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from inspect import getdoc
-from typing import Annotated, Protocol, TypeAlias
+from typing import Annotated, Protocol, TypeAlias, TypeVar
 
 from pydantic import Field
 
@@ -37,6 +38,8 @@ _INSTRUCTIONS = (
     " follow an entity through the graph. `ask` lets an agent answer, with quotes; it costs calls of a language model."
 )
 
+T = TypeVar("T")
+
 QuestionText: TypeAlias = Annotated[str, Field(description="A whole question or a few telling words.")]
 CollectionName: TypeAlias = Annotated[
     str | None, Field(description="Which collection; needed only where the server has several.")
@@ -55,8 +58,31 @@ class Shelf(Protocol):
         ...
 
 
+class Rules:
+    """What a call may ask for and where it runs: anything, at once. A server for others has rules of its own."""
+
+    def check(self, question: str, method: str) -> None:
+        """Refuse a call."""
+
+    def search(self, function: Callable[[], T], method: str) -> T:
+        """Run a search by that method."""
+        return function()
+
+    def answering(self) -> AbstractContextManager[None]:
+        """Around an agent's work."""
+        return nullcontext()
+
+    def told(self, text: str) -> str:
+        """What a client hears of an error."""
+        return text
+
+
 def make_server(
-    collections: Mapping[str, Collection] | Shelf, *, search_method: str = DEFAULT_METHOD, ask_method: str = "auto"
+    collections: Mapping[str, Collection] | Shelf,
+    *,
+    search_method: str = DEFAULT_METHOD,
+    ask_method: str = "auto",
+    rules: Rules | None = None,
 ) -> MCPServer[None]:
     """A server over these collections, for stdio, or for an HTTP server to mount."""
     shelf = _Given(collections) if isinstance(collections, Mapping) else collections
@@ -67,7 +93,7 @@ def make_server(
         version=version("triplebeam"),
         log_level="WARNING",
     )
-    tools = _Tools(shelf, search_method, ask_method)
+    tools = _Tools(shelf, search_method, ask_method, rules or Rules())
     titles: dict[str, Callable[..., object]] = {
         "Search passages": tools.search,
         "Follow an entity": tools.expand,
@@ -100,6 +126,7 @@ class _Tools:
     shelf: Shelf
     search_method: str
     ask_method: str
+    rules: Rules
 
     def search(
         self,
@@ -119,9 +146,11 @@ class _Tools:
         Use it first, and for any question. It finds what the question names and what is a hop or two away from it, and
         shows the chains of facts that lead there. No language model is called; it takes a fraction of a second.
         """
-        with _explained():
+        with self._explained():
             method = method or self.search_method
-            found = find_passages(self._collection(collection), question, method, k)
+            self.rules.check(question, method)
+            chosen = self._collection(collection)
+            found = self.rules.search(partial(find_passages, chosen, question, method, k), method)
             return SearchResult(method=method, passages=[FoundPassage.of(each) for each in found])
 
     def expand(
@@ -137,8 +166,10 @@ class _Tools:
         Use it when you know a name and need what is connected to it, such as the next hop of a question whose first hop
         is answered. Each fact comes with the passage it stands in. An unknown name is answered with the nearest ones.
         """
-        with _explained():
-            return follow(self._collection(collection), entity, question, length, limit)
+        with self._explained():
+            self.rules.check(entity + (question or ""), self.search_method)
+            chosen = self._collection(collection)
+            return self.rules.search(partial(follow, chosen, entity, question, length, limit), self.search_method)
 
     def ask(
         self,
@@ -155,10 +186,12 @@ class _Tools:
         Use it for a multi-hop question that you do not want to work through with search and expand yourself. It calls
         the server's own language model, takes seconds to minutes, and reports each step as progress.
         """
-        with _explained():
+        with self._explained(), self.rules.answering():
+            method = method or self.ask_method
+            self.rules.check(question, method)
             check_question(question)
             chosen = self._collection(collection)
-            running = chosen.agent(method or self.ask_method).steps(question)
+            running = chosen.agent(method).steps(question)
             while True:
                 # A client that has gone away gets no further step, and pays for none.
                 from_thread.check_cancelled()
@@ -178,7 +211,7 @@ class _Tools:
 
         Use it to check or quote a passage whose id another tool gave.
         """
-        with _explained():
+        with self._explained():
             chosen = self._collection(collection)
             return PassageResult.of(chosen.passages[passage_id], chosen)
 
@@ -193,13 +226,12 @@ class _Tools:
             raise BadInputError(f"there is no collection {name!r}{nearest(name, names)}: {there}.")
         return self.shelf.collection(name)
 
-
-@contextmanager
-def _explained() -> Iterator[None]:
-    try:
-        yield
-    except TriplebeamError as error:
-        raise ToolError(str(error)) from error
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except TriplebeamError as error:
+            raise ToolError(self.rules.told(str(error))) from error
 
 
 def _news(step: Step) -> str:

@@ -12,7 +12,6 @@ from triplebeam.assemble import Collection
 from triplebeam.errors import TriplebeamError
 from triplebeam.generate.patience import GivenUpError, heed
 from triplebeam.serve.http.asking.question import check_method, check_question
-from triplebeam.serve.http.asking.stoppable import stoppable
 from triplebeam.serve.http.errors import HTTPProblem, problem_of, unexpected
 from triplebeam.serve.http.library import Library
 from triplebeam.serve.http.limits import Limits
@@ -32,16 +31,14 @@ class Asked:
 
 
 class AgentRun:
-    """One question to one agent. ``stop`` is what the models of ``collection`` heed, too."""
+    """One question to one agent."""
 
-    def __init__(
-        self, request: Request, asked: Asked, collection: Collection, agent: Agent, stop: threading.Event
-    ) -> None:
+    def __init__(self, request: Request, asked: Asked, collection: Collection, agent: Agent) -> None:
         limits: Limits = request.app.state.limits
         self.collection = collection
         self._request = request
         self._asked = asked
-        self._stop = stop
+        self._stop = threading.Event()
         self._loop = asyncio.get_running_loop()
         self._seconds = limits.ask_seconds
         self._deadline = self._loop.time() + limits.ask_seconds
@@ -64,7 +61,7 @@ class AgentRun:
         error = self._future.exception()
         if error is None:
             return self._future.result()
-        raise _problem(error) from error
+        raise self._problem(error) from error
 
     async def answered(self) -> Answer:
         """The answer alone. A client that goes away is looked for, since nothing is sent to it meanwhile."""
@@ -95,7 +92,7 @@ class AgentRun:
 
     def _work(self, running: Generator[Step, None, Answer]) -> Answer:
         """In a thread of the agents' pool."""
-        heed(self._stop)  # pauses between tries of an endpoint end, too
+        heed(self._stop)  # so do models, and pauses between tries of an endpoint
         with span("ask", {"collection": self._asked.collection, "method": self._asked.method}):
             while not self._stop.is_set():
                 with span("step"):
@@ -106,6 +103,15 @@ class AgentRun:
         running.close()
         raise GivenUpError("the question was given up: nobody waits for its answer any more.")
 
+    def _problem(self, error: BaseException) -> HTTPProblem:
+        match error:
+            case TriplebeamError():
+                return problem_of(error, self._request.app.state.library.told)
+            case Exception():
+                return unexpected(error)
+            case _:
+                raise error
+
     def _hand_over(self, step: Step | None) -> None:
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._done.put_nowait, step)
@@ -114,16 +120,14 @@ class AgentRun:
 async def start(request: Request, asked: Asked) -> AgentRun:
     """An agent begins to work; what is wrong with the request is raised here."""
     check_question(request, asked.question)
-    stop = threading.Event()
-    collection, agent = await in_search_pool(request, _made, request.app.state.library, asked, stop)
-    return AgentRun(request, asked, collection, agent, stop)
-
-
-def _made(library: Library, asked: Asked, stop: threading.Event) -> tuple[Collection, Agent]:
-    collection = library.collection(asked.collection)
     check_method(asked.method)
-    own = stoppable(collection, stop)
-    return own, own.agent(asked.method)
+    collection, agent = await in_search_pool(request, _made, request.app.state.library, asked)
+    return AgentRun(request, asked, collection, agent)
+
+
+def _made(library: Library, asked: Asked) -> tuple[Collection, Agent]:
+    collection = library.collection(asked.collection)
+    return collection, collection.agent(asked.method)
 
 
 def _take(running: Generator[Step, None, Answer]) -> Step | Answer:
@@ -132,15 +136,3 @@ def _take(running: Generator[Step, None, Answer]) -> Step | Answer:
     except StopIteration as end:
         answer: Answer = end.value
         return answer
-
-
-def _problem(error: BaseException) -> HTTPProblem:
-    match error:
-        case HTTPProblem():
-            return error
-        case TriplebeamError():
-            return problem_of(error)
-        case Exception():
-            return unexpected(error)
-        case _:
-            raise error

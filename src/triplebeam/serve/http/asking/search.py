@@ -1,6 +1,7 @@
 """Passages: searched for, and looked up."""
 
 import asyncio
+import threading
 import time
 from typing import Annotated, Any
 
@@ -8,8 +9,7 @@ from fastapi import APIRouter, Path, Request
 
 from triplebeam.assemble import Collection
 from triplebeam.assemble.method_names import uses_model
-from triplebeam.assemble.retrievers import make_retriever
-from triplebeam.serve.http.asking.methods import SEARCH_METHODS
+from triplebeam.generate.patience import heed
 from triplebeam.serve.http.asking.question import check_method, check_question
 from triplebeam.serve.http.asking.shapes import PassageResponse, SearchRequest, SearchResponse
 from triplebeam.serve.http.errors import HTTPProblem
@@ -40,7 +40,8 @@ async def found(request: Request, name: str, asked: SearchRequest) -> dict[str, 
     library: Library = request.app.state.library
     if not uses_model(asked.method) or not library.can_ask:
         return await in_search_pool(request, _search, library, name, asked)
-    future = in_agents_pool(request, _search, library, name, asked)
+    stop = threading.Event()
+    future = in_agents_pool(request, _search, library, name, asked, stop)
     seconds: float = request.app.state.limits.ask_seconds
     try:
         return await asyncio.wait_for(asyncio.wrap_future(future), seconds)
@@ -48,16 +49,19 @@ async def found(request: Request, name: str, asked: SearchRequest) -> dict[str, 
         raise HTTPProblem(
             504, "time_limit", f"the search took more than the {seconds:g} seconds it may: name a quicker method."
         ) from None
+    finally:
+        stop.set()
 
 
-def _search(library: Library, name: str, asked: SearchRequest) -> dict[str, object]:
+def _search(
+    library: Library, name: str, asked: SearchRequest, stop: threading.Event | None = None
+) -> dict[str, object]:
     started = time.perf_counter()
+    if stop:
+        heed(stop)
     with span("search", {"collection": name, "method": asked.method, "k": asked.k}):
         collection = library.collection(name)
-        # A collection keeps what it makes: of the methods one can think of in brackets there is no end.
-        listed = asked.method in SEARCH_METHODS
-        retriever = collection.retriever(asked.method) if listed else make_retriever(collection, asked.method)
-        ranking = retriever.retrieve(asked.question, asked.k)
+        ranking = collection.search(asked.question, asked.method, asked.k)
         written = ranking_json(asked.question, asked.method, ranking, collection.passages)
     return {**written, "seconds": time.perf_counter() - started}
 

@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from triplebeam.assemble.method_names import check_method, uses_model
-from triplebeam.serve.http.asking.methods import ASK_METHODS, SEARCH_METHODS
+from triplebeam.serve.http.known_methods import ASK_METHODS, SEARCH_METHODS
 from triplebeam.serve.http.library import Library
 from triplebeam.serve.http.openai_api.chat_request import collection_and_method
 from triplebeam.serve.http.workers import in_search_pool
