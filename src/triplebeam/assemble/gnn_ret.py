@@ -80,6 +80,7 @@ def _gnn_ret(collection: "Collection", base: ScoringBase, weights: Weights | Non
         edges=choice("edges", values["edges"], EDGES) if "edges" in values else trained.edges,
         distance=base.distance,
         triples=triples,
+        explained=values.get("explained"),
     )
 
 

@@ -19,6 +19,7 @@ from triplebeam.methods.hipporag2 import HippoRAG2
 from triplebeam.methods.query_entities import GivenQueryEntities, LLMQueryEntities, QueryEntities, VerbatimEntities
 from triplebeam.methods.title_link import TitleLink, TitleLinks
 from triplebeam.methods.triple_filter import LLMTripleFilter
+from triplebeam.methods.walk_chains import WalkChains
 from triplebeam.names import nearest
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
@@ -42,6 +43,8 @@ _TITLE_BONUS = 0.2
 _BLENDED_SEEDS = 10
 #: A fusion looks at ranks alone: four steps of a walk instead of nine give the same passages but for one in 200.
 _BLENDED_TOLERANCE = 5e-3
+#: Of each part's thirty hits, those that may come out on top; to look up why the others are there takes time.
+_EXPLAINED = 15
 _ENTITIES = ("llm", "verbatim", "given")
 _SCORERS: Mapping[str, Callable[..., ChainScorer]] = {"cascade": Cascade, "exact": Exact, "pooled": Pooled}
 
@@ -173,14 +176,16 @@ def _blended(collection: "Collection") -> Mapping[str, Callable[[], Retriever]]:
     """The parts for which this index has something to walk on."""
     index, embedder = collection.index, collection.embedder
     base = RememberingScores(_scaled_hybrid(collection, {"title_bonus": _TITLE_BONUS}))
-    messages = {"messages": partial(gnn_ret, collection, base, {}, "blend")}
+    messages = {"messages": partial(gnn_ret, collection, base, {"explained": _EXPLAINED}, "blend")}
     if not len(collection.triples):
         return messages
-    names, walk = VerbatimEntities(index.entities), {"tolerance": _BLENDED_TOLERANCE}
+    names, tolerance = VerbatimEntities(index.entities), _BLENDED_TOLERANCE
+    walk: dict[str, Any] = {"base": base, "seed_entities": _BLENDED_SEEDS, "explained": _EXPLAINED}
+    chains = WalkChains(index.triples, index.entities, index.passages, _EXPLAINED)
     return {
         **messages,
-        "triples": partial(HippoRAG2.over, index, embedder, base=base, seed_entities=_BLENDED_SEEDS, **walk),
-        "names": partial(HippoRAG.over, index, embedder, names, fallback=None, **walk),
+        "triples": partial(HippoRAG2.over, index, embedder, tolerance=tolerance, **walk),
+        "names": partial(HippoRAG.over, index, embedder, names, fallback=None, tolerance=tolerance, chains=chains),
     }
 
 

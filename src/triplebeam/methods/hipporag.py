@@ -62,12 +62,12 @@ class HippoRAG:
     def over(cls, index: Index, embedder: Embedder, query_entities: QueryEntities, **parameters: Any) -> "HippoRAG":
         """Over an index, with dense retrieval to fall back on unless told otherwise."""
         parameters.setdefault("fallback", Dense.over_passages(index, embedder))
+        parameters.setdefault("chains", WalkChains(index.triples, index.entities, index.passages))
         return cls(
             query_entities=query_entities,
             graph=index.entities,
             embedder=embedder,
             passage_of=index.passages.ids,
-            chains=WalkChains(index.triples, index.entities, index.passages),
             **parameters,
         )
 

@@ -62,6 +62,8 @@ class HippoRAG2:
     damping: float = 0.5
     synonym_threshold: float = THRESHOLD
     tolerance: float = TOLERANCE
+    explained: int | None = None
+    """Hits, from the best on, that show their chains; None: all."""
 
     @classmethod
     def over(cls, index: Index, embedder: Embedder, **parameters: Any) -> "HippoRAG2":
@@ -95,7 +97,7 @@ class HippoRAG2:
         ]
 
     def _explained(self, ranking: Ranking, seeds: NDArray[np.int64]) -> Ranking:
-        return WalkChains(self.triples, self.graph, self.passages).from_triples(ranking, seeds)
+        return WalkChains(self.triples, self.graph, self.passages, self.explained).from_triples(ranking, seeds)
 
     def _fall_back(self, query: str, k: int) -> Ranking:
         remark(f"no triple bears on {query!r}: the passages are those of the base alone")

@@ -25,6 +25,8 @@ class WalkChains:
     triples: TripleGraph
     graph: EntityGraph
     passages: PassageTable
+    hits: int | None = None
+    """How many, from the best on, are explained; None: all."""
 
     def from_entities(self, ranking: Ranking, entities: NDArray[np.int64]) -> Ranking:
         """For a walk that set out from entities: from their triples."""
@@ -38,12 +40,14 @@ class WalkChains:
         at_home: dict[int, list[tuple[int, ...]]] = defaultdict(list)
         for seed, row in zip(seeds.tolist(), self.graph.triple_passages[seeds].tolist(), strict=True):
             at_home[row].append((seed,))
-        led_to = self._led_to(ranking, seeds)
-        rows = [self.passages.row(hit.passage_id) for hit in ranking]
-        return ranking.replaced(
+        best = ranking if self.hits is None else ranking.top(self.hits)
+        led_to = self._led_to(best, seeds)
+        rows = [self.passages.row(hit.passage_id) for hit in best]
+        explained = (
             hit._replace(chains=tuple(map(self._chain, (at_home.get(row) or led_to.get(row, []))[:CHAINS])))
-            for hit, row in zip(ranking, rows, strict=True)
+            for hit, row in zip(best, rows, strict=True)
         )
+        return ranking.replaced([*explained, *ranking[len(best) :]])
 
     def _led_to(self, ranking: Ranking, seeds: NDArray[np.int64]) -> dict[int, list[tuple[int, ...]]]:
         """By passage: a seed and its first triple that shares an entity with it, in the order of the seeds."""

@@ -7,7 +7,7 @@ from triplebeam.ranking import Hit, Ranking
 def ranking_json(question: str, method: str, ranking: Ranking, passages: Passages) -> dict[str, object]:
     """The passages found, best first, with the chains of triples that led to each.
 
-    ``parts``, of a fusion that tells: its rank in the lists that hold it.
+    ``found_by``, of a fusion that tells: its rank in the lists that hold it.
     """
     return {"question": question, "method": method, "passages": [_hit(hit, passages) for hit in ranking]}
 
@@ -21,4 +21,4 @@ def _hit(hit: Hit, passages: Passages) -> dict[str, object]:
         "text": passage.text,
         "chains": hit.chains,
     }
-    return {**written, "parts": dict(hit.found_by)} if hit.found_by else written
+    return {**written, "found_by": dict(hit.found_by)} if hit.found_by else written

@@ -21,13 +21,13 @@ def test_passages_come_with_chains_and_the_time_it_took(client: TestClient) -> N
     assert len(found["passages"]) == 3
     assert "film" in [passage["id"] for passage in found["passages"]]
     assert any(FACTS[0] in chain for passage in found["passages"] for chain in passage["chains"])
-    assert all("parts" not in passage for passage in found["passages"])
+    assert all("found_by" not in passage for passage in found["passages"])
 
 
 def test_the_default_tells_the_ranks_in_the_lists_it_fuses(client: TestClient) -> None:
     found = client.post(SEARCH, json={"question": QUESTION}).json()
     assert found["method"] == "blend"
-    parts = [passage["parts"] for passage in found["passages"]]
+    parts = [passage["found_by"] for passage in found["passages"]]
     assert set().union(*parts) == {"messages", "triples", "names", "titles"}
     assert all(rank >= 1 for ranks in parts for rank in ranks.values())
 

@@ -41,6 +41,9 @@ class GNNRet:
     share.
     """
 
+    explained: int | None = None
+    """Hits, from the best on, that show it; None: all."""
+
     def __post_init__(self) -> None:
         if not all(0 <= weight <= 1 for weight in self.alpha):
             raise BadInputError(f"alpha is {self.alpha} where every layer's must lie between 0 and 1.")
@@ -77,15 +80,17 @@ class GNNRet:
         return rank_scores((1 - distances).astype(np.float32), self.passages.ids, k)
 
     def _explained(self, ranking: Ranking, propagated: Propagated, triples: TripleGraph) -> Ranking:
-        rows = np.array([self.passages.row(passage_id) for passage_id in ranking.ids], np.int64)
+        best = ranking if self.explained is None else ranking.top(self.explained)
+        rows = np.array([self.passages.row(passage_id) for passage_id in best.ids], np.int64)
         senders = messages_that_helped(propagated, rows)
         shown = self._joined_by_keyword(senders, rows).tolist()
-        return ranking.replaced(
+        explained = (
             hit._replace(chains=shared_keyword(triples, self.passages.ids([sender])[0], hit.passage_id))
             if joined
             else hit
-            for hit, sender, joined in zip(ranking, senders.tolist(), shown, strict=True)
+            for hit, sender, joined in zip(best, senders.tolist(), shown, strict=True)
         )
+        return ranking.replaced([*explained, *ranking[len(best) :]])
 
     def _joined_by_keyword(self, senders: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Neighbours in a document may share an entity too, one too common for an edge, and it brought nothing."""

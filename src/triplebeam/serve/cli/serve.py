@@ -76,7 +76,7 @@ def serve(
     library = Library(folders, read_settings(embedder=embedder, offline=offline or None))
     local = _is_loopback(host)
     keys = Keys(library.keys_file, required=not local)
-    _check_keys(keys, host, local, folders[0])
+    _check_keys(keys, host, local, _folder_of_keys(library, folders))
     limits = Limits(
         upload_bytes=int(max_upload_mb * MEGABYTE),
         search_seconds=search_seconds,
@@ -110,6 +110,11 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def _folder_of_keys(library: "Library", folders: list[Path]) -> Path:
+    """The folder that was named and whose keys count: `triplebeam keys` is to be given the same one."""
+    return next((folder for folder in folders if folder.resolve() == library.keys_file.parent.resolve()), folders[0])
 
 
 def _check_keys(keys: "Keys", host: str, local: bool, folder: Path) -> None:

@@ -131,7 +131,7 @@ def role_of_request(request: Request, key: str | None) -> Role:
     if role is None:
         what = "the key is not known here" if key else "this server wants a key"
         raise HTTPProblem(
-            401, "bad_key" if key else "no_key", f"{what}: send one of `triplebeam keys create` as a bearer token."
+            401, "bad_key" if key else "no_key", f"{what}: send one that triplebeam keys create made as a bearer token."
         )
     return role
 

@@ -46,7 +46,7 @@ class FoundPassage(RankedPassage):
     """A passage and why it is here."""
 
     chains: list[list[TripleShape]] = Field(description="The chains of triples that led to it.")
-    parts: dict[str, int] | None = Field(None, description="Its rank in each list that `blend` fuses.")
+    found_by: dict[str, int] | None = Field(None, description="Its rank in each list that `blend` fuses.")
 
 
 class SearchResponse(BaseModel):

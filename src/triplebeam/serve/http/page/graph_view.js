@@ -70,7 +70,7 @@ function legend(graph) {
     "ul",
     { class: "legend", "aria-label": "Legend" },
     hops.map((hop) => entry(`hop-${hop}`, `hop ${hop}${hop === 3 ? " or more" : ""}`)),
-    entry("plain", "passage, by words or meaning alone"),
+    entry("plain", "passage, by no fact from the question’s names"),
     entry("entity", "entity"),
     [...graph.edges.values()].some((edge) => edge.role === "evidence") && entry("fact-line", "fact of the answer"),
   );

@@ -86,7 +86,7 @@ function card(passage, { only, evidence, hops, anchored }) {
     ),
     textView(passage, evidence, supports),
     chainsView(passage.chains ?? []),
-    passage.parts && make("p", { class: "note parts" }, partsLine(passage.parts)),
+    passage.found_by && make("p", { class: "note parts" }, partsLine(passage.found_by)),
   );
 }
 
