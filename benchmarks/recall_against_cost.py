@@ -40,8 +40,8 @@ def main() -> None:
     times: dict[str, float] = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     recall = json.loads((HERE / "recall.json").read_text(encoding="utf-8"))["methods"]
     points = [
-        Point(place=0, label=LABELS.get(method, method), cost=times[method], value=mean(r5 for r5, _ in recall[method].values()))
-        for method in recall
+        Point(place=0, label=LABELS.get(method, method), cost=times[method], value=mean(r5 for r5, _ in found.values()))
+        for method, found in recall.items()
         if method in times
     ]
     svg = str(
