@@ -124,6 +124,13 @@ def test_the_command_refuses_what_would_be_unsafe_or_impossible(quick: Quick, tm
     assert "of reports" in quick("serve", "data", "--reports", "nowhere")[2]
 
 
+def test_the_folder_whose_keys_count_is_named(quick: Quick, small_index: Path) -> None:
+    """Of several, the data folder's."""
+    (small_index.parent / "data").mkdir()
+    _, _, stderr = quick("serve", small_index, "data", "--host", "0.0.0.0")
+    assert "triplebeam keys create data --role write" in stderr
+
+
 def test_without_the_extra_one_sentence_says_what_to_install(quick: Quick, monkeypatch: pytest.MonkeyPatch) -> None:
     from triplebeam.serve.cli import serve
 
