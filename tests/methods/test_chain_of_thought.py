@@ -4,8 +4,9 @@ import json
 from collections.abc import Sequence
 
 import pytest
-from table_retriever import PASSAGES, Table, path
+from model_replies import path
 
+from scripted_loops import PASSAGES, Table
 from triplebeam.errors import BadInputError, EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, Prompt

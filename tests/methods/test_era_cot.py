@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
-from table_retriever import PASSAGES, Table, completion, path
+from model_replies import completion, path
 
+from scripted_loops import PASSAGES, Table
 from triplebeam.answer import Answer
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from table_retriever import PASSAGES, Table
 
+from scripted_loops import PASSAGES, Table
 from triplebeam.answer import Answer
 from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted

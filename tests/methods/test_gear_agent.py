@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import gear_agent
+from scripted_loops import Table
 from small_world import WORLD
 from triplebeam.answer import Answer, Step
 from triplebeam.errors import EndpointError
@@ -30,18 +31,6 @@ PASSAGE_IDS = sorted(PASSAGES)
 
 def ranking(ids: Sequence[str]) -> Ranking:
     return Ranking(Hit(id_, 1 / rank) for rank, id_ in enumerate(ids, start=1))
-
-
-class Table:
-    """A retriever that knows its queries; an unknown one is an error, not an empty list."""
-
-    def __init__(self, table: Mapping[str, Sequence[str]]) -> None:
-        self.table = table
-        self.asked: list[str] = []
-
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        self.asked.append(query)
-        return ranking(self.table[query]).top(k)
 
 
 def completion(reply: Mapping[str, Any]) -> Completion:

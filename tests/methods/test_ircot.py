@@ -1,14 +1,15 @@
 """IRCoT through loops that a scripted model drives."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from model_replies import completion
 
-from small_world import TRIPLES, WORLD
+from scripted_loops import PASSAGES, Table
+from small_world import TRIPLES
 from triplebeam.answer import Answer, Step
 from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
@@ -16,27 +17,8 @@ from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
 from triplebeam.generate.scripted import Scripted
 from triplebeam.methods.ircot import IRCoT
 from triplebeam.methods.question_answering import QuestionAnswerer
-from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.triple import Triple
-
-PASSAGES = {id_: Passage(id_, text, title) for id_, (title, text) in WORLD.items()}
-
-
-class Table:
-    """A retriever that knows its queries; an unknown one is an error, not an empty list."""
-
-    def __init__(self, table: Mapping[str, Sequence[str]]) -> None:
-        self.table = table
-        self.asked: list[str] = []
-
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        self.asked.append(query)
-        return Ranking(Hit(id_, -rank) for rank, id_ in enumerate(self.table[query])).top(k)
-
-
-def completion(reply: Mapping[str, Any]) -> Completion:
-    return Completion(text=json.dumps(reply), usage=Usage(calls=1, tokens_in=10, tokens_out=3))
 
 
 def sentence(text: str | None) -> Completion:

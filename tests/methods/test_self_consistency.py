@@ -3,8 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from table_retriever import PASSAGES, Table, path
+from model_replies import path
 
+from scripted_loops import PASSAGES, Table
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import LanguageModel

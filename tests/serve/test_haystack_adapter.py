@@ -4,7 +4,6 @@ import asyncio
 import os
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,20 +13,12 @@ from haystack import Document, Pipeline
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
+from serve.adapted import GRAPH, QUESTION, Watched
 from small_world import WORLD
-from triplebeam.assemble import Collection, open_collection
-from triplebeam.embed.embedder import Embedder
+from triplebeam.assemble import Collection
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.index.opened import Index
 from triplebeam.serve.haystack import TriplebeamRetriever, from_haystack
-
-GRAPH = "hybrid+naive_ge"
-QUESTION = "When did the director of Laughter in Hell die?"
-
-
-@pytest.fixture
-def collection(world: Index, words: Embedder) -> Collection:
-    return open_collection(world.folder, embedder=words)
 
 
 def test_in_a_pipeline(collection: Collection) -> None:
@@ -60,16 +51,10 @@ def test_what_cannot_be_used_is_told(collection: Collection, tmp_path: Path) -> 
 
 
 def test_asynchronously_it_searches_in_a_thread(collection: Collection) -> None:
-    threads: list[int] = []
-
-    class Watched:
-        def retrieve(self, query: str, k: int = 10) -> Any:
-            threads.append(threading.get_ident())
-            return collection.search(query, "bm25", k)
-
-    found = asyncio.run(TriplebeamRetriever(collection, Watched()).run_async("Great Lakes"))
+    watched = Watched(collection)
+    found = asyncio.run(TriplebeamRetriever(collection, watched).run_async("Great Lakes"))
     assert found["documents"][0].id == "lake"
-    assert threads != [threading.get_ident()]
+    assert watched.threads != [threading.get_ident()]
 
 
 def in_memory(*documents: Document) -> InMemoryBM25Retriever:

@@ -14,27 +14,14 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 from pydantic import ValidationError
 
+from serve.adapted import GRAPH, QUESTION, Watched
 from small_world import WORLD
-from triplebeam.assemble import Collection, open_collection
-from triplebeam.embed.embedder import Embedder
+from triplebeam.assemble import Collection
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.index.opened import Index
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.langchain import TriplebeamRetriever, from_langchain
 from triplebeam.testing.contracts import RetrieverContract
-
-GRAPH = "hybrid+naive_ge"
-QUESTION = "When did the director of Laughter in Hell die?"
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
-def collection(world: Index, words: Embedder) -> Collection:
-    return open_collection(world.folder, embedder=words)
 
 
 @pytest.mark.anyio
@@ -87,17 +74,11 @@ def test_what_cannot_be_used_is_told_when_it_is_made_or_asked(collection: Collec
 
 
 def test_asynchronously_it_searches_in_a_thread(collection: Collection) -> None:
-    threads: list[int] = []
-
-    class Watched:
-        def retrieve(self, query: str, k: int = 10) -> Any:
-            threads.append(threading.get_ident())
-            return collection.search(query, "bm25", k)
-
-    retriever = TriplebeamRetriever(collection=collection, method=Watched())
+    watched = Watched(collection)
+    retriever = TriplebeamRetriever(collection=collection, method=watched)
     (document,) = asyncio.run(retriever.ainvoke("Great Lakes"))[:1]
     assert document.id == "lake"
-    assert threads != [threading.get_ident()]
+    assert watched.threads != [threading.get_ident()]
 
 
 class Fixed(BaseRetriever):

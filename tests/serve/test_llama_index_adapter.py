@@ -3,28 +3,19 @@
 import asyncio
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import Document, MetadataMode, NodeWithScore, QueryBundle, TextNode
 
+from serve.adapted import GRAPH, QUESTION, Watched
 from small_world import WORLD
-from triplebeam.assemble import Collection, open_collection
-from triplebeam.embed.embedder import Embedder
+from triplebeam.assemble import Collection
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.index.opened import Index
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.llama_index import TriplebeamRetriever, from_llama_index
 from triplebeam.testing.contracts import RetrieverContract
-
-GRAPH = "hybrid+naive_ge"
-QUESTION = "When did the director of Laughter in Hell die?"
-
-
-@pytest.fixture
-def collection(world: Index, words: Embedder) -> Collection:
-    return open_collection(world.folder, embedder=words)
 
 
 def test_a_node_says_what_it_is_and_why_it_is_here(collection: Collection) -> None:
@@ -54,16 +45,10 @@ def test_what_cannot_be_used_is_told(collection: Collection, tmp_path: Path) -> 
 
 
 def test_asynchronously_it_searches_in_a_thread(collection: Collection) -> None:
-    threads: list[int] = []
-
-    class Watched:
-        def retrieve(self, query: str, k: int = 10) -> Any:
-            threads.append(threading.get_ident())
-            return collection.search(query, "bm25", k)
-
-    found = asyncio.run(TriplebeamRetriever(collection, Watched()).aretrieve("Great Lakes"))
+    watched = Watched(collection)
+    found = asyncio.run(TriplebeamRetriever(collection, watched).aretrieve("Great Lakes"))
     assert found[0].node.node_id == "lake"
-    assert threads != [threading.get_ident()]
+    assert watched.threads != [threading.get_ident()]
 
 
 class Fixed(BaseRetriever):

@@ -10,6 +10,7 @@ from mcp.client import Client
 from mcp_types import CallToolResult, TextContent
 
 from scripted_loops import final, reply
+from serve.adapted import GRAPH, QUESTION
 from triplebeam.assemble import DEFAULT_METHOD, Collection, open_collection
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
@@ -19,21 +20,9 @@ from triplebeam.serve.mcp import make_server
 
 pytestmark = pytest.mark.anyio
 
-GRAPH = "hybrid+naive_ge"
-QUESTION = "When did the director of Laughter in Hell die?"
 DIED = ("Edward Cahn", "died on", "25 August 1963")
 MISSING = reply(missing="who directed it", answerable=False, used=[], answer="")
 ANSWERED = reply(missing="", answerable=True, used=[1], answer="25 August 1963")
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
-def collection(world: Index, words: Embedder) -> Collection:
-    return open_collection(world.folder, embedder=words)
 
 
 def asked(world: Index, words: Embedder, model: LanguageModel) -> Mapping[str, Collection]:

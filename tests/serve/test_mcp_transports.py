@@ -31,11 +31,6 @@ from triplebeam.settings import read_settings
 ANY_TEXT = {"question": "lake", "method": "bm25", "k": 1}
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def command(*arguments: object) -> list[str]:
     return ["-W", "error", "-m", "triplebeam", "mcp", *map(str, arguments)]
 

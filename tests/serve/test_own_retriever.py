@@ -28,11 +28,6 @@ def longest(query: str, k: int) -> Iterable[str]:
     return sorted(WORLD, key=lambda id_: -len(WORLD[id_][1]))[:k]
 
 
-@pytest.fixture
-def collection(world: Index, words: Embedder) -> Collection:
-    return open_collection(world.folder, embedder=words)
-
-
 class TestAFunction(RetrieverContract):
     @pytest.fixture
     def retriever(self, collection: Collection) -> Retriever:

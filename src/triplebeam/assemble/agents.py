@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from triplebeam.answer import Agent
 from triplebeam.assemble.method_names import AGENTS, BASES, parse, retriever_parts, split_agent
-from triplebeam.assemble.retrievers import OVER_TRIPLES, base, expanded, make_retriever, reader
+from triplebeam.assemble.retrievers import OVER_TRIPLES, base, expanded, reader
 from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.passages import PassageTable
@@ -107,7 +107,7 @@ class _Ingredients:
         )
 
     def retriever(self, default: str = DEFAULT_BASE) -> Retriever:
-        return make_retriever(self.collection, self.below or default) if self.given is None else self.given
+        return self.collection.retriever(self.below or default) if self.given is None else self.given
 
     def synced(self) -> Retriever:
         """A base alone gets SyncGE, as in GeAR's paper; what is expanded already is taken as it is."""

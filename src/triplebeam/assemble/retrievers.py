@@ -41,7 +41,7 @@ _BLEND: Mapping[str, float] = {"messages": 1.5, "triples": 1.0, "names": 1.0, "t
 _TITLE_BONUS = 0.2
 #: HippoRAG 2 keeps five entities of the nearest triples; twice as many find more here.
 _BLENDED_SEEDS = 10
-#: A fusion looks at ranks alone: four steps of a walk instead of nine give the same passages but for one in 200.
+#: A fusion looks at ranks alone: four steps of a walk instead of nine give the same passages but for one in 300.
 _BLENDED_TOLERANCE = 5e-3
 #: Of each part's thirty hits, those that may come out on top; to look up why the others are there takes time.
 _EXPLAINED = 15

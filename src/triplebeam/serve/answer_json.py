@@ -35,7 +35,7 @@ def to_json(answer: Answer, passages: Passages, *, price: float | None = None) -
             {"id": passage.id, "title": passage.title, "score": hit.score, "text": passage.text}
             for hit, passage in ranked
         ],
-        "steps": [_step(step) for step in answer.steps],
+        "steps": [step_json(step) for step in answer.steps],
         "usage": asdict(answer.usage),
     }
     return written if price is None else {**written, "price": price}
@@ -58,7 +58,8 @@ def _evidence(fact: Evidence) -> dict[str, object]:
     return {**written, "note": fact.note} if fact.note else written
 
 
-def _step(step: Step) -> dict[str, object]:
+def step_json(step: Step) -> dict[str, object]:
+    """A step, as it is told when it is done and as it stands in the answer."""
     written: dict[str, object] = {
         "number": step.number,
         "query": step.query,

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from triplebeam.assemble import Collection, make_embedder
+from triplebeam.assemble import DEFAULT_METHOD, Collection, make_embedder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.extract.extractor import Extractor
@@ -23,7 +23,7 @@ from triplebeam.serve.http.served_collection import ServedCollection
 from triplebeam.settings import Settings
 
 ENDING = ".index"
-DEFAULT_SEARCH = "blend"
+DEFAULT_SEARCH = DEFAULT_METHOD
 DEFAULT_ASK = "auto"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 

@@ -1,8 +1,5 @@
 """From an entity into the graph: chains of facts that begin there, ranked by their likeness to a question."""
 
-import numpy as np
-from numpy.typing import NDArray
-
 from triplebeam.assemble import Collection
 from triplebeam.errors import BadInputError
 from triplebeam.methods.gear import Cascade
@@ -24,7 +21,7 @@ def follow(collection: Collection, entity: str, question: str | None, length: in
         length=length,
     )
     (query,) = collection.embedder.embed([question or entity], kind="query")
-    beams = search.search(query, _triples_of(collection, number))
+    beams = search.search(query, triples.of_entity(number))
     chains = [
         FollowedChain(
             facts=[Fact.of(triples.triple(triple_id)) for triple_id in chain],
@@ -50,7 +47,3 @@ def _entity(collection: Collection, name: str) -> int:
             else f"there is no entity {name!r}: this collection has no triples; index it with an extractor."
         )
     return number
-
-
-def _triples_of(collection: Collection, entity: int) -> NDArray[np.int64]:
-    return np.flatnonzero((collection.index.entities.triple_entities == entity).any(axis=1)).astype(np.int64)

@@ -1,12 +1,12 @@
 """Answers: an agent's steps as they are done, then the answer; or the answer alone."""
 
 from collections.abc import AsyncGenerator
-from typing import Any, cast
+from typing import Any
 
 from fastapi import APIRouter, Request
 
-from triplebeam.answer import Answer, Step
-from triplebeam.serve.answer_json import to_json
+from triplebeam.answer import Answer
+from triplebeam.serve.answer_json import step_json, to_json
 from triplebeam.serve.answer_price import price_of_answer
 from triplebeam.serve.http.asking.agent_run import AgentRun, Asked, start
 from triplebeam.serve.http.asking.search import CollectionName
@@ -54,9 +54,3 @@ async def _events(run: AgentRun) -> AsyncGenerator[bytes, None]:
 def answer_json(run: AgentRun, answer: Answer) -> dict[str, object]:
     """The answer with its price."""
     return to_json(answer, run.collection.passages, price=price_of_answer(answer, run.collection))
-
-
-def step_json(step: Step) -> dict[str, object]:
-    """A step as it will stand in the answer."""
-    written = to_json(Answer(question="", text="", steps=(step,)), {})
-    return cast(list[dict[str, object]], written["steps"])[0]

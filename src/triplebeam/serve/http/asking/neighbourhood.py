@@ -3,7 +3,6 @@
 import difflib
 from collections.abc import Sequence
 
-import numpy as np
 from pydantic import BaseModel, Field
 
 from triplebeam.assemble import Collection
@@ -45,7 +44,7 @@ def around_entity(collection: Collection, entity: str, limit: int) -> Neighbourh
     number = graph.numbers.get(entity_key(entity))
     if number is None:
         return None
-    triples = np.flatnonzero((graph.triple_entities == number).any(axis=1)).tolist()
+    triples = collection.triples.of_entity(number).tolist()
     return _drawn(collection, triples, _entity(graph.names[number]), limit)
 
 

@@ -1,0 +1,21 @@
+"""What the adapters of all frameworks are tried with."""
+
+import threading
+
+from triplebeam.assemble import Collection
+from triplebeam.ranking import Ranking
+
+GRAPH = "hybrid+naive_ge"
+QUESTION = "When did the director of Laughter in Hell die?"
+
+
+class Watched:
+    """A search that notes the threads it is asked from."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._collection = collection
+        self.threads: list[int] = []
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        self.threads.append(threading.get_ident())
+        return self._collection.search(query, "bm25", k)
