@@ -21,7 +21,7 @@ from triplebeam.extract.given import GivenTriples
 from triplebeam.generate.scripted import Scripted
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gear import Cascade, Exact, GeAR, NaiveGE, Pooled, SyncGE
-from triplebeam.methods.title_link import TitleLink
+from triplebeam.title_link import TitleLink
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.hybrid import Hybrid
 from triplebeam.settings import Settings

@@ -9,7 +9,7 @@ import pytest
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.vectors import VectorIndex, VectorWriter
-from triplebeam.methods.title_link import TitleLink, TitleLinks
+from triplebeam.title_link import TitleLink, TitleLinks
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.hybrid import Hybrid

@@ -17,7 +17,7 @@ from triplebeam.methods.gear.score import ChainScorer
 from triplebeam.methods.hipporag import HippoRAG
 from triplebeam.methods.hipporag2 import HippoRAG2
 from triplebeam.methods.query_entities import GivenQueryEntities, LLMQueryEntities, QueryEntities, VerbatimEntities
-from triplebeam.methods.title_link import TitleLink, TitleLinks
+from triplebeam.title_link import TitleLink, TitleLinks
 from triplebeam.methods.triple_filter import LLMTripleFilter
 from triplebeam.methods.walk_chains import WalkChains
 from triplebeam.names import nearest

@@ -2,7 +2,7 @@
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.methods.title_link import TitleLink, TitleLinks
+from triplebeam.title_link import TitleLink, TitleLinks
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.given import GivenRanking
 from triplebeam.triple import Triple
