@@ -49,9 +49,5 @@ BAD = Completion(text="no idea", usage=Usage(calls=1))
 
 def driven(agent: Agent, question: str) -> tuple[list[Step], Answer]:
     """The steps as they come, then the answer."""
-    running, steps = agent.steps(question), []
-    while True:
-        try:
-            steps.append(next(running))
-        except StopIteration as done:
-            return steps, done.value
+    run = agent.run(question)
+    return list(run.steps), run.answer

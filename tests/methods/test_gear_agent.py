@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import gear_agent
-from scripted_loops import Table
+from scripted_loops import Table, driven
 from small_world import WORLD
 from triplebeam.answer import Answer, Step
 from triplebeam.errors import EndpointError
@@ -101,13 +101,7 @@ class TestThreeSteps:
             ]
         )
         with model:
-            running = agent(model, table, links).steps(QUESTION)
-            steps = []
-            while True:
-                try:
-                    steps.append(next(running))
-                except StopIteration as done:
-                    return model, table, steps, done.value
+            return model, table, *driven(agent(model, table, links), QUESTION)
 
     def test_the_third_step_finds_the_last_passage(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
         _, table, steps, answer = told

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_replies import completion
 
-from scripted_loops import PASSAGES, Table
+from scripted_loops import PASSAGES, Table, driven
 from small_world import TRIPLES
 from triplebeam.answer import Answer, Step
 from triplebeam.errors import EndpointError
@@ -48,13 +48,7 @@ class TestThreeSteps:
         table = Table({QUESTION: ["director", "film"], DIRECTED: ["film", "actor"], LIVED: ["city", "actor"]})
         replies = [sentence(DIRECTED), sentence(LIVED), sentence("So the answer is: Lake Michigan."), final("Michigan")]
         with Scripted(replies) as model:
-            running = agent(model, table).steps(QUESTION)
-            steps = []
-            while True:
-                try:
-                    steps.append(next(running))
-                except StopIteration as done:
-                    return model, table, steps, done.value
+            return model, table, *driven(agent(model, table), QUESTION)
 
     def test_the_third_step_finds_the_last_passage(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
         _, table, steps, answer = told

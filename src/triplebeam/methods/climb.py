@@ -22,20 +22,13 @@ class Climb(Agent):
         cheap = yield from self.first.steps(question)
         if cheap.text:
             return cheap
-        dear = yield from _renumbered(self.then.steps(question), after=len(cheap.steps))
+        run = self.then.run(question)
+        for step in run.steps:
+            yield replace(step, number=step.number + len(cheap.steps))
+        dear = run.answer
         return replace(
             dear,
             steps=(*cheap.steps, *(replace(step, number=step.number + len(cheap.steps)) for step in dear.steps)),
             usage=cheap.usage + dear.usage,
             ending=f"one step did not answer it; then {dear.ending}",
         )
-
-
-def _renumbered(steps: Generator[Step, None, Answer], after: int) -> Generator[Step, None, Answer]:
-    while True:
-        try:
-            step = next(steps)
-        except StopIteration as done:
-            answer: Answer = done.value
-            return answer
-        yield replace(step, number=step.number + after)
