@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index
 from triplebeam.assemble.training import DEPTHS, Trainer, mean_recall
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
@@ -42,7 +42,7 @@ QUESTIONS = [
 @pytest.fixture
 def trainer(world: Snapshot, words: Embedder) -> Trainer:
     settings = replace(GNN_RET, relevant=1, competitors=4, max_steps=20)
-    return Trainer(collection=Collection(world, Settings(), words), settings=settings)
+    return Trainer(collection=Index.of(world, Settings(), words), settings=settings)
 
 
 @pytest.fixture

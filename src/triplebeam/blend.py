@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from triplebeam.title_link import TitleLinks
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
 from triplebeam.retrieve.retriever import Retriever, retrieve_many
+from triplebeam.title_link import TitleLinks
 
 
 class Part(NamedTuple):

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from docs.documentation import Block, blocks, commands, pages, prints, runs, session
 from docs.obliging_endpoint import answer
 from generate.loopback_endpoint import serve
-from triplebeam.assemble.method_names import check_method
+from triplebeam.assemble import Method
 from triplebeam.serve.cli.app import app
 
 #: Blocks that are neither run nor parsed. A new one needs a reason beside it, and a higher number here.
@@ -117,8 +117,7 @@ def _check_command(words: list[str], block: Block) -> None:
     values = command.make_context(path, list(words)).params
     methods = values.get("method") or ()
     for method in [methods] if isinstance(methods, str) else methods:
-        if not method.startswith("run:"):
-            check_method(method)
+        Method.parse(method)
 
 
 def _run_session(block: Block) -> None:

@@ -14,7 +14,6 @@ from typer.testing import CliRunner
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import IndexFormatError
 from triplebeam.index.build import IndexBuilder
-from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.passage_graph import (
     KINDS,
     EdgeKind,
@@ -25,6 +24,7 @@ from triplebeam.index.passage_graph import (
     document_labels,
     triple_keywords,
 )
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Document, Passage
 from triplebeam.serve.cli.app import app
 

@@ -22,8 +22,8 @@ from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
 from triplebeam.generate.prompts import load
 from triplebeam.generate.scripted import Scripted
-from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.passage_graph import PassageGraph
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import GNNRet
 from triplebeam.methods.gnn_ret.agent import RGNNRet
 from triplebeam.methods.gnn_ret.recurrent import RecurrentGNNRet

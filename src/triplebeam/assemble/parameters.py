@@ -7,7 +7,7 @@ adds its own keyword arguments. Bounds are the classes' own business: they refus
 
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -34,7 +34,7 @@ class Parameter:
     def read(self, text: str, method: str) -> object:
         """The value that a text stands for."""
         if get_origin(self.type) is Literal:
-            return _choice(self.name, text, get_args(self.type))
+            return choice(self.name, text, get_args(self.type))
         if self.type is bool:
             if text not in ("yes", "no"):
                 raise BadInputError(f"{self.name}={text} in {method!r} is not yes or no.")
@@ -83,7 +83,8 @@ def _can_be_typed(hint: Any) -> bool:
     return hint in _TYPED or get_origin(hint) is Literal
 
 
-def _choice(name: str, text: str, words: tuple[str, ...]) -> str:
+def choice(name: str, text: str, words: Iterable[str]) -> Any:
+    """The word that was chosen, once it is known to be one of those there are."""
     if text not in words:
         raise BadInputError(f"{name}={text}{nearest(text, words)}: choose one of {', '.join(words)}.")
     return text

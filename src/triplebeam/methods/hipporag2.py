@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import remark
 from triplebeam.index.entity_graph import EntityGraph
-from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.passages import PassageTable
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.synonyms import THRESHOLD
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.vectors import top

@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from triplebeam.embed.token_encoder import TokenEncoder
 from triplebeam.errors import EmbedderMismatchError, IndexDamagedError, IndexFormatError, IndexMissingError
 from triplebeam.index.manifest import MANIFEST
-from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.passages import PassageTable
+from triplebeam.index.snapshot import Snapshot
 
 FORMAT = 1
 HASH_BYTES = 16

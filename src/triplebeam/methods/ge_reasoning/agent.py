@@ -93,6 +93,10 @@ class GEReasoning(Agent):
                 raise BadInputError(f"{name} is {getattr(self, name)}: a threshold of confidence lies between 0 and 1.")
         if self.samples < 2:
             raise BadInputError(f"samples is {self.samples}: at least 2 are needed to agree, 5 is usual.")
+        if self.retriever is None and (self.always_retrieve or self.triples is not None):
+            raise BadInputError(
+                "GE-Reasoning without a retriever retrieves nothing: leave out always_retrieve and stored."
+            )
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """The question's graph is the first step, each round of Algorithm 1 another."""
