@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from triplebeam.bounds import check_counts, check_not_negative
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
 from triplebeam.retrieve.retriever import Retriever, retrieve_many
@@ -39,6 +40,10 @@ class Blend:
     depth: int = 30
     constant: float = 5.0
     """Smaller than Cormack's 60: the head of each list counts for more."""
+
+    def __post_init__(self) -> None:
+        check_counts(self)
+        check_not_negative(self, "constant")
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """The best k of all lists. Asking for fewer than ``depth`` gives the head of the same ranking."""

@@ -6,6 +6,7 @@ they belong to: ``hybrid+naive_ge[scorer=exact,diversity=inf]``, ``gear[max_step
 system's run, which is read and not computed.
 """
 
+import inspect
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -55,12 +56,12 @@ class Part:
         built = self._made(context, place, own)
         return replace(built, **fields) if fields else built
 
-    def _made(self, context: Context, place: tuple[object, ...], own: Mapping[str, object]) -> Any:
+    def _made(self, context: Context, place: tuple[Any, ...], own: Mapping[str, object]) -> Any:
         if self.row.kind == "base":
             return self.row.build(context, **own)
         if self.row.kind == "expansion":
             return self.row.build(context, *place, **own)
-        if isinstance(self.row.build, type):
+        if inspect.isclass(self.row.build):
             return assembled(self.row.build, *place)
         return self.row.build(*place, **own)
 

@@ -36,7 +36,7 @@ Over: TypeAlias = Literal["passages", "triples"]
 Scorer: TypeAlias = Literal["cascade", "exact", "pooled"]
 BlendedPart: TypeAlias = Literal["messages", "triples", "names", "titles"]
 #: What ``blend`` is made of, and how much each part counts: chosen on dev questions, see docs/methods/blend.md.
-_BLEND: Mapping[BlendedPart, float] = {"messages": 1.5, "triples": 1.0, "names": 1.0, "titles": 1.0}
+_BLEND: Mapping[str, float] = {"messages": 1.5, "triples": 1.0, "names": 1.0, "titles": 1.0}
 _TITLE_BONUS = 0.2
 #: HippoRAG 2 keeps five entities of the nearest triples; twice as many find more here.
 _BLENDED_SEEDS = 10
@@ -133,7 +133,7 @@ def blend(context: Context, *, without: BlendedPart | None = None) -> Blend:
     return Blend(parts=parts, links=BlendLinks(_title_links(context), _BLEND["titles"]) if linked else None)
 
 
-def _blended(context: Context) -> Mapping[BlendedPart, Callable[[], Retriever]]:
+def _blended(context: Context) -> Mapping[str, Callable[[], Retriever]]:
     """The parts for which this index has something to walk on."""
     index, embedder, tolerance = context.snapshot, context.embedder, _BLENDED_TOLERANCE
     base = RememberingScores(scaled_hybrid(context, title_bonus=_TITLE_BONUS))

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from triplebeam.answer import Agent, Answer, Step
+from triplebeam.bounds import check_not_negative
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import account
 from triplebeam.generate.language_model import LanguageModel
@@ -61,6 +62,8 @@ class ChainOfThought(Agent):
     exemplars: Sequence[Exemplar] = field(default_factory=load_exemplars, repr=False)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        check_not_negative(self, "temperature")
         if (self.retriever is None) != (self.passages is None):
             raise BadInputError(
                 "A chain of thought reads what its retriever finds: give it both retriever and passages."

@@ -27,6 +27,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from triplebeam.answer import Agent, Answer, Step
+from triplebeam.bounds import check_not_negative
 from triplebeam.extract.extractor import sort_out
 from triplebeam.extract.triple_row import TripleRow
 from triplebeam.generate.accounting import account, remark
@@ -93,6 +94,10 @@ class ERACoT(Agent):
     """For several samples; a single one is taken at 0."""
     seed: int | None = 0
     exemplars: Sequence[Exemplar] = field(default_factory=load_exemplars, repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_not_negative(self, "temperature")
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """The retrieval and its analysis are the one step; the answer is stage 5."""

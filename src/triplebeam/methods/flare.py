@@ -28,6 +28,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from triplebeam.answer import Agent, Answer, Step
+from triplebeam.bounds import check_shares
 from triplebeam.generate.accounting import Account, note_problem, remark
 from triplebeam.generate.language_model import LanguageModel, PromptFailedError, TokenLogProbability
 from triplebeam.generate.parse import whole_text
@@ -70,6 +71,10 @@ class FLARE(Agent):
     """Passages that are read where the reasoning comes to no answer."""
     exemplars: Sequence[Exemplar] = field(default_factory=load_exemplars, repr=False)
     template: Template = field(default_factory=partial(load, "flare/sentence"), repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_shares(self, "threshold", "mask")
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """Each retrieval, and the sentences that follow from it."""

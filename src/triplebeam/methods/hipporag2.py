@@ -23,6 +23,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.bounds import check_counts, check_not_negative, check_positive, check_shares
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import remark
 from triplebeam.index.entity_graph import EntityGraph
@@ -64,6 +65,12 @@ class HippoRAG2:
     tolerance: float = TOLERANCE
     explained: int | None = None
     """Hits, from the best on, that show their chains; None: all."""
+
+    def __post_init__(self) -> None:
+        check_counts(self)
+        check_shares(self, "damping", "synonym_threshold")
+        check_positive(self, "tolerance")
+        check_not_negative(self, "passage_weight")
 
     @classmethod
     def over(cls, index: Snapshot, embedder: Embedder, **parameters: Any) -> "HippoRAG2":

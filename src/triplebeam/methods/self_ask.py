@@ -67,6 +67,7 @@ class SelfAsk(Agent):
     template: Template = field(default_factory=partial(load, "self_ask/follow_up"), repr=False)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if (self.retriever is None) != (self.sub_answerer is None):
             raise BadInputError("Self-Ask reads what its retriever finds: give it both retriever and sub_answerer.")
 

@@ -25,6 +25,7 @@ from functools import partial
 from pydantic import BaseModel
 
 from triplebeam.answer import Agent, Answer, Step
+from triplebeam.bounds import check_not_negative
 from triplebeam.generate.accounting import Account, account
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import load
@@ -74,6 +75,10 @@ class VerifyAndEdit(Agent):
     """Passages a verifying question is answered from."""
     seed: int | None = 0
     exemplars: Sequence[Exemplar] = field(default_factory=load_exemplars, repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_not_negative(self, "temperature")
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """Each sentence that is checked is a step."""

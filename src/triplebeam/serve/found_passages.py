@@ -6,7 +6,7 @@ from pathlib import Path
 from triplebeam.assemble import Index, check_question, open_index
 from triplebeam.errors import BadInputError
 from triplebeam.passage import Passage
-from triplebeam.ranking import Hit
+from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.retriever import Retriever
 
 
@@ -38,7 +38,7 @@ def opened(collection: Index | str | Path) -> Index:
 def find_passages(collection: Index, question: str, method: str | Retriever, k: int) -> list[Found]:
     """Search by a method's name, or with a retriever that was put together by hand."""
     if isinstance(method, str):
-        ranking = collection.search(question, method, k)
+        ranking: Ranking = collection.search(question, method, k)
     else:
         check_question(question)
         if k < 1:

@@ -26,6 +26,7 @@ from functools import cached_property, partial
 from typing import Literal, TypeAlias, get_args
 
 from triplebeam.answer import Agent, Answer, Step
+from triplebeam.bounds import check_shares
 from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.triple_store import TripleStore
@@ -86,16 +87,15 @@ class GEReasoning(Agent):
     filtering: bool = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.retrieve_by not in get_args(RetrieveBy):
             raise BadInputError(f"retrieve_by is {self.retrieve_by!r}: it is sub_question or question.")
-        for name in ("k1", "k2", "agreement_k1", "agreement_k2"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise BadInputError(f"{name} is {getattr(self, name)}: a threshold of confidence lies between 0 and 1.")
+        check_shares(self, "k1", "k2", "agreement_k1", "agreement_k2")
         if self.samples < 2:
             raise BadInputError(f"samples is {self.samples}: at least 2 are needed to agree, 5 is usual.")
         if self.retriever is None and (self.always_retrieve or self.triples is not None):
             raise BadInputError(
-                "GE-Reasoning without a retriever retrieves nothing: leave out always_retrieve and stored."
+                "GE-Reasoning without a retriever retrieves nothing: leave out always_retrieve=yes and stored=yes."
             )
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:

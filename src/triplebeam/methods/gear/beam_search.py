@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.bounds import check_counts, check_positive
 from triplebeam.index.triple_store import TripleStore
 from triplebeam.methods.gear.score import ChainScorer
 
@@ -43,6 +44,10 @@ class DiverseTripleBeamSearch:
     """Neighbours of a beam's last triple that are looked at."""
     diversity: float | None = None
     """γ: twice the width unless given; infinity switches diversity off."""
+
+    def __post_init__(self) -> None:
+        check_counts(self)
+        check_positive(self, "diversity")
 
     def search(self, query: NDArray[np.float32], initial: NDArray[np.int64]) -> Beams:
         """Algorithm 1: the best chains that begin with one of the initial triples."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.bounds import check_counts, check_positive
 from triplebeam.index.triple_store import TripleStore
 from triplebeam.methods.gear.beam_search import Beams, DiverseTripleBeamSearch
 from triplebeam.methods.gear.link import triple_link
@@ -48,6 +49,10 @@ class _GraphExpansion:
     length: int = 2
     neighbours: int = 100
     diversity: float | None = None
+
+    def __post_init__(self) -> None:
+        check_counts(self)
+        check_positive(self, "diversity")
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """Eq. 3: RRF of the passages along the beams and the base list."""

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from triplebeam.assemble import Index, open_index
-from triplebeam.index.manifest import read_manifest
 from triplebeam.settings import Settings
+from triplebeam.snapshot.manifest import read_manifest
 
 
 class Folders:
@@ -23,7 +23,7 @@ class Folders:
     def collection(self, name: str) -> Index:
         """The collection of that name, of the generation that is published now."""
         known, folder = self._opened[name], self._folders[name]
-        if read_manifest(folder).generation != known.index.manifest.generation:
+        if read_manifest(folder).generation != known.snapshot.manifest.generation:
             # Two threads may both open it, which costs a moment and harms nobody.
             known = self._opened[name] = open_index(folder, settings=self._settings)
         return known
