@@ -39,6 +39,11 @@ def reply(**fields: Any) -> Completion:
     return Completion(text=json.dumps(fields), usage=Usage(calls=1, tokens_in=10, tokens_out=3))
 
 
+def path(answer: str | None, reasoning: str = "It is known.") -> Completion:
+    """A line of thought."""
+    return reply(reasoning=reasoning, answer=answer)
+
+
 def final(text: str) -> Completion:
     return reply(found=bool(text), answer=text, sentence=f"It is {text}." if text else "Nothing says it.")
 

@@ -15,18 +15,18 @@ from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.passage_graph import PassageGraph
 from triplebeam.index.passages import PassageTable
-from triplebeam.methods.chain_of_thought import ChainOfThought
-from triplebeam.methods.climb import Climb
-from triplebeam.methods.closed_book import ClosedBook, ClosedBookAnswerer
+from triplebeam.methods.auto import Auto
+from triplebeam.methods.baselines.chain_of_thought import ChainOfThought
+from triplebeam.methods.baselines.closed_book import ClosedBook, ClosedBookAnswerer
+from triplebeam.methods.baselines.read_once import ReadOnce
+from triplebeam.methods.baselines.self_ask import SelfAsk
 from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.methods.gear import GeAR, LLMReader, PassageLink, Reader, Reasoner, SingleStep, SyncGE
 from triplebeam.methods.gnn_ret.agent import RGNNRet
 from triplebeam.methods.gnn_ret.self_critique import SelfCritique
-from triplebeam.methods.question_answering import QuestionAnswerer
-from triplebeam.methods.question_answering import question_first as before_passages
-from triplebeam.methods.read_once import ReadOnce
-from triplebeam.methods.self_ask import SelfAsk
-from triplebeam.methods.sub_questions import SubAnswerer
+from triplebeam.methods.shared.question_answering import QuestionAnswerer
+from triplebeam.methods.shared.question_answering import question_first as before_passages
+from triplebeam.methods.shared.sub_questions import SubAnswerer
 from triplebeam.passage import Passages
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
 
@@ -108,9 +108,9 @@ def single_step(below: Below) -> SingleStep:
     return assembled(SingleStep, below, retriever=retriever)
 
 
-def auto(below: Below, *, max_steps: int = GeAR.max_steps) -> Climb:
+def auto(below: Below, *, max_steps: int = GeAR.max_steps) -> Auto:
     """The cheap one first, the expensive one where that does not answer."""
-    return Climb(first=single_step(below), then=replace(gear(below), max_steps=max_steps))
+    return Auto(first=single_step(below), then=replace(gear(below), max_steps=max_steps))
 
 
 def read(below: Below, *, question_first: bool = False) -> ReadOnce:

@@ -12,12 +12,12 @@ from typing import Literal
 from triplebeam.assemble import agents, retrievers
 from triplebeam.assemble.gnn_ret import gnn_ret
 from triplebeam.assemble.parameters import Parameter, parameters_of
-from triplebeam.methods.era_cot import ERACoT
-from triplebeam.methods.flare import FLARE
-from triplebeam.methods.ircot import IRCoT
-from triplebeam.methods.iter_retgen import IterRetGen
-from triplebeam.methods.kgp import KGP
-from triplebeam.methods.verify_and_edit import VerifyAndEdit
+from triplebeam.methods.baselines.era_cot import ERACoT
+from triplebeam.methods.baselines.flare import FLARE
+from triplebeam.methods.baselines.ircot import IRCoT
+from triplebeam.methods.baselines.iter_retgen import IterRetGen
+from triplebeam.methods.baselines.kgp import KGP
+from triplebeam.methods.baselines.verify_and_edit import VerifyAndEdit
 
 
 @dataclass(frozen=True)
