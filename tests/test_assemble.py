@@ -6,7 +6,6 @@ import pytest
 
 from triplebeam.answer import Agent
 from triplebeam.assemble import (
-    DEFAULT_METHOD,
     EXTRACTORS,
     Index,
     make_embedder,
@@ -24,7 +23,6 @@ from triplebeam.methods.gear import Cascade, Exact, GeAR, NaiveGE, Pooled, SyncG
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.hybrid import Hybrid
 from triplebeam.settings import Settings
-from triplebeam.title_link import TitleLink
 
 
 @pytest.fixture(scope="module")
@@ -58,14 +56,6 @@ def test_every_scorer_has_its_name(collection: Index, name: str, kind: type) -> 
 
 def test_a_retriever_is_made_once(collection: Index) -> None:
     assert collection.retriever("hipporag2") is collection.retriever("hipporag2")
-    link = collection.retriever("title_link")
-    assert isinstance(link, TitleLink)
-    assert link.base is collection.retriever("scaled_hybrid[title_bonus=0.2]+gnn_ret")
-
-
-def test_the_default_is_the_blend(collection: Index) -> None:
-    assert DEFAULT_METHOD == "blend"
-    assert repr(collection.retriever()) == repr(collection.retriever(DEFAULT_METHOD))
 
 
 @pytest.mark.parametrize(
@@ -73,16 +63,20 @@ def test_the_default_is_the_blend(collection: Index) -> None:
     [
         ("hybird", ["'hybird'", "did you mean 'hybrid'?", "bm25, dense, hybrid"]),
         ("bm52", ["did you mean 'bm25'?"]),
-        ("colbert", ["there is no base 'colbert'", "known are"]),
+        ("colbert", ["there is no method 'colbert'", "known are"]),
         ("hybrid+naivege", ["expansion 'naivege'", "did you mean 'naive_ge'?"]),
-        ("naive_ge", ["there is no base 'naive_ge'"]),
-        ("hybrid+naive_ge[scorer=exakt]", ["scorer 'exakt'", "did you mean 'exact'?"]),
+        ("naivege+hybrid", ["there is no base 'naivege'"]),
+        ("hybrid+bm25", ["there is no expansion 'bm25'"]),
+        ("hybrid+naive_ge[scorer=exakt]", ["scorer=exakt", "did you mean 'exact'?", "cascade, exact, pooled"]),
         ("hybrid+naive_ge[widht=3]", ["no parameter 'widht'", "did you mean 'width'?", "it takes base_k, width"]),
-        ("bm25[depth=3]", ["bm25 has no parameter 'depth'", "it takes none"]),
+        ("bm25[depth=3]", ["bm25 has no parameter 'depth'", "it takes over"]),
+        ("gold[depth=3]", ["it takes none"]),
         ("hybrid[depth=ten]", ["depth=ten", "not a number"]),
-        ("hybrid[depth=0]", ["depth=0", "above 0"]),
-        ("hybrid+naive_ge[width=-1]", ["width=-1", "above 0"]),
-        ("hybrid+naive_ge[diversity=nan]", ["diversity=nan", "above 0"]),
+        ("hybrid[depth=0]", ["depth is 0", "at least 1"]),
+        ("hybrid+naive_ge[width=-1]", ["width is -1", "at least 1"]),
+        ("hybrid+naive_ge[diversity=nan]", ["diversity=nan", "not a number"]),
+        ("hybrid+naive_ge[diversity=0]", ["diversity is 0.0", "above 0"]),
+        ("run:baseline.trec", ["a run of another system"]),
         ("hybrid+naive_ge[width]", ["width=", "not a number"]),
         ("hybrid+naive_ge[scorer=exact,shortlist=3]", ["'exact' has no shortlist"]),
         ("hybrid+naive_ge@triples", ["@triples", "belongs behind a base"]),
@@ -147,7 +141,7 @@ def test_an_agents_parameters_and_base_arrive(world: Snapshot, words: Embedder) 
         ("hybrid", ["finds passages and does not answer", "gear:hybrid"]),
         ("gaer:hybrid", ["there is no agent 'gaer'", "did you mean 'gear'?"]),
         ("gear:hybird", ["did you mean 'hybrid'?"]),
-        ("ge_reasonin", ["there is no agent or base 'ge_reasonin'", "did you mean 'ge_reasoning'?"]),
+        ("ge_reasonin", ["there is no method 'ge_reasonin'", "did you mean 'ge_reasoning'?"]),
         ("ge_reasoning[k2=50]", ["k2 is 50.0", "between 0 and 1"]),
         (
             "ge_reasoning[retrieval=no,stored=yes]",

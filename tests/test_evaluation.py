@@ -131,7 +131,7 @@ def test_a_given_run_stands_beside_ours_on_the_questions_it_holds(
         ("hiporag2", "did you mean 'hipporag2'"),
         ("hipporag[entities=given]", "--query-entities"),
         ("hipporag[entities=verbatm]", "did you mean 'verbatim'"),
-        ("hipporag2[filter=on]", "none or llm"),
+        ("hipporag2[filter=on]", "none, llm"),
         ("hipporag2@triples", "searches passages"),
         ("closed_book:bm25", "without passages"),
         ("gear[stop_when_stuck=maybe]", "not yes or no"),
