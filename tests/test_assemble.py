@@ -145,7 +145,7 @@ def test_an_agents_parameters_and_base_arrive(world: Snapshot, words: Embedder) 
         ("ge_reasoning[k2=50]", ["k2 is 50.0", "between 0 and 1"]),
         (
             "ge_reasoning[retrieval=no,stored=yes]",
-            ["retrieves nothing", "leave always_retrieve=yes and stored=yes out"],
+            ["retrieves nothing", "always_retrieve=yes and stored=yes"],
         ),
         ("self_ask[retrieval=no]:bm25", ["self_ask[retrieval=no] answers without passages"]),
         ("gear[steps=3]", ["gear has no parameter 'steps'", "max_steps"]),

@@ -52,7 +52,7 @@ def test_an_index_opened_again_answers_as_before(
     words: Embedder, corpus: dict[str, tuple[str, list[list[str]]]], query: str
 ) -> None:
     with collection(corpus, words) as first:
-        second = open_index(first.index.folder, embedder=words, settings=Settings())
+        second = open_index(first.folder, embedder=words, settings=Settings())
         for method in METHODS:
             ranking = first.search(query, method)
             assert ranking == second.search(query, method)
