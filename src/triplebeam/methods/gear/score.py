@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.triple_store import TripleStore
 from triplebeam.index.vectors import top
+from triplebeam.methods.shared.bounds import check_fields
 
 
 class ChainScorer(Protocol):
@@ -81,6 +82,9 @@ class Cascade:
     triples: TripleStore = field(repr=False)
     embedder: Embedder = field(repr=False)
     shortlist: int = 8
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def score(
         self, query: NDArray[np.float32], chains: NDArray[np.int64], beams: NDArray[np.int64]

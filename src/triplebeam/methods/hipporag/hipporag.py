@@ -32,6 +32,7 @@ from triplebeam.index.opened import Index
 from triplebeam.index.synonyms import THRESHOLD
 from triplebeam.methods.hipporag.query_entities import QueryEntities
 from triplebeam.methods.hipporag.walk_chains import WalkChains
+from triplebeam.methods.shared.bounds import check_fields
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.personalized_pagerank import TOLERANCE, PersonalizedPageRank
@@ -57,6 +58,9 @@ class HippoRAG:
     node_specificity: bool = True
     synonym_threshold: float = THRESHOLD
     tolerance: float = TOLERANCE
+
+    def __post_init__(self) -> None:
+        check_fields(self, "damping", "synonym_threshold")
 
     @classmethod
     def over(cls, index: Index, embedder: Embedder, query_entities: QueryEntities, **parameters: Any) -> "HippoRAG":

@@ -32,6 +32,7 @@ from triplebeam.index.synonyms import THRESHOLD
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.vectors import top
 from triplebeam.methods.hipporag.walk_chains import WalkChains
+from triplebeam.methods.shared.bounds import check_fields
 from triplebeam.methods.shared.triple_filter import TripleFilter
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.dense import Dense
@@ -64,6 +65,9 @@ class HippoRAG2:
     tolerance: float = TOLERANCE
     explained: int | None = None
     """Hits, from the best on, that show their chains; None: all."""
+
+    def __post_init__(self) -> None:
+        check_fields(self, "damping", "synonym_threshold")
 
     @classmethod
     def over(cls, index: Index, embedder: Embedder, **parameters: Any) -> "HippoRAG2":
