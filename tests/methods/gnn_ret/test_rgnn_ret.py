@@ -25,6 +25,7 @@ from triplebeam.generate.scripted import Scripted
 from triplebeam.index.opened import Index
 from triplebeam.index.passage_graph import PassageGraph
 from triplebeam.methods.baselines.ircot import IRCoT
+from triplebeam.methods.gear import GeAR, NaiveGE, Pooled
 from triplebeam.methods.gnn_ret import GNNRet
 from triplebeam.methods.gnn_ret.agent import RGNNRet
 from triplebeam.methods.gnn_ret.recurrent import RecurrentGNNRet
@@ -120,6 +121,19 @@ class TestRecurrence:
         expected = recurrent.begin()
         assert [step.ranking for step in steps] == [expected.retrieve(QUESTION), expected.retrieve(FILM)]
         assert steps[1].ranking != gnn_ret.retrieve(FILM)
+
+    def test_inside_gear(self, gnn_ret: GNNRet, world: Index, words: Embedder) -> None:
+        """The expansion around it lets it remember."""
+        recurrent = RecurrentGNNRet(gnn_ret=gnn_ret, beta=0.5)
+        scorer = Pooled(triples=world.triples, embedder=words)
+        naive = NaiveGE(base=recurrent, triples=world.triples, scorer=scorer, base_k=2, width=1)
+        undecided = reply(missing="m", answerable=False, used=[], answer="")
+        replies = [reply(facts=[]), undecided, reply(query=FILM), reply(facts=[]), undecided, final("x")]
+        with Scripted(replies) as model:
+            steps, _ = driven(GeAR(retriever=naive, model=model, max_steps=2, retrieved=3), QUESTION)
+        expected = naive.begin()
+        assert [step.ranking for step in steps] == [expected.retrieve(QUESTION, 3), expected.retrieve(FILM, 3)]
+        assert steps[1].ranking != naive.retrieve(FILM, 3)
 
     def test_beta_is_a_share(self, gnn_ret: GNNRet) -> None:
         with pytest.raises(BadInputError, match=r"beta is 1\.5: it must lie between 0 and 1"):
