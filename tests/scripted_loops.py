@@ -17,6 +17,8 @@ PASSAGES = {id_: Passage(id_, text, title) for id_, (title, text) in WORLD.items
 class Table:
     """A retriever that knows its queries; an unknown one is an error, not an empty list."""
 
+    passages = PASSAGES
+
     def __init__(self, table: Mapping[str, Sequence[str]]) -> None:
         self.table = table
         self.asked: list[str] = []
@@ -24,6 +26,17 @@ class Table:
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         self.asked.append(query)
         return Ranking(Hit(id_, -rank) for rank, id_ in enumerate(self.table[query])).top(k)
+
+
+class Anywhere(Table):
+    """A retriever that finds the same passage whatever it is asked."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        self.asked.append(query)
+        return Ranking([Hit("film", 1.0)])
 
 
 class Gone:

@@ -4,7 +4,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 
-from triplebeam.bounds import check_counts
 from triplebeam.generate.language_model import Usage
 from triplebeam.ranking import Ranking
 from triplebeam.triple import Triple, entity_key
@@ -119,10 +118,6 @@ class Run:
 
 class Agent(ABC):
     """Answers questions in steps."""
-
-    def __post_init__(self) -> None:
-        """Refuse to be made with a number of steps or passages below 1."""
-        check_counts(self)
 
     @abstractmethod
     def steps(self, question: str) -> Generator[Step, None, Answer]:

@@ -1,36 +1,30 @@
-"""Numbers that make no sense are refused where an object is made, with its field's name."""
+"""What the parameters of a method may be, checked once, where the method is made."""
 
 from dataclasses import fields
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 from triplebeam.errors import BadInputError
+from triplebeam.names import nearest
 
 
-def check_counts(made: Any) -> None:
-    """Every integer field of a dataclass is a count, of at least one. Only a seed may be any number."""
-    for field in fields(made):
-        value = getattr(made, field.name)
-        if type(value) is int and value < 1 and field.name != "seed":
-            raise BadInputError(f"{field.name} is {value}: it must be at least 1.")
+def check_fields(method: Any, *shares: str) -> None:
+    """Refuse a count below 1, a word that is none of a field's own, and a share that is not between 0 and 1.
+
+    A count is any whole number but the seed: nothing here is searched, read or kept less than once.
+    """
+    for each in fields(method):
+        value = getattr(method, each.name)
+        if type(value) is int and value < 1 and each.name not in ("seed", *shares):
+            raise BadInputError(f"{each.name} is {value}: it must be 1 or more.")
+        if get_origin(each.type) is Literal and value not in get_args(each.type):
+            known = get_args(each.type)
+            raise BadInputError(f"{each.name} is {value!r}{nearest(value, known)}: choose {' or '.join(known)}.")
+        if each.name in shares and not 0 <= value <= 1:
+            raise BadInputError(f"{each.name} is {value}: it must lie between 0 and 1.")
 
 
-def check_shares(made: object, *names: str) -> None:
-    """A share, a probability, a threshold of a similarity: from 0 to 1."""
+def check_not_negative(method: object, *names: str) -> None:
+    """Refuse a weight, a constant or a temperature below 0."""
     for name in names:
-        if not 0 <= getattr(made, name) <= 1:
-            raise BadInputError(f"{name} is {getattr(made, name)}: it must lie between 0 and 1.")
-
-
-def check_not_negative(made: object, *names: str) -> None:
-    """A weight, a temperature: 0 or more."""
-    for name in names:
-        if not getattr(made, name) >= 0:
-            raise BadInputError(f"{name} is {getattr(made, name)}: it must not be below 0.")
-
-
-def check_positive(made: object, *names: str) -> None:
-    """Something one divides by; None was not given."""
-    for name in names:
-        value = getattr(made, name)
-        if value is not None and not value > 0:
-            raise BadInputError(f"{name} is {value}: it must be above 0.")
+        if not getattr(method, name) >= 0:
+            raise BadInputError(f"{name} is {getattr(method, name)}: it must not be below 0.")

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.bounds import check_counts, check_not_negative
+from triplebeam.bounds import check_fields, check_not_negative
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.entity_graph import EntityGraph
 from triplebeam.index.passages import PassageTable
@@ -36,7 +36,7 @@ class TitleLinks:
     """How much the passage of a fact counts, its score as a share of the best, beside the fact's similarity."""
 
     def __post_init__(self) -> None:
-        check_counts(self)
+        check_fields(self)
         check_not_negative(self, "base_weight")
 
     def follow(self, queries: Sequence[str], found: Sequence[Ranking]) -> list[Ranking]:

@@ -1,34 +1,30 @@
 """How agents are put together.
 
-An agent's class names its collaborators by their types, and `assembled` fills them in. A few take more thought and have
-a function here; what is keyword-only there can be written in brackets behind the agent's name.
+An agent needs a retriever, a model, and sometimes a little more: `assembled` fills such fields by their names. A few
+agents take more thought and have a function here; what is keyword-only there can be written in brackets behind the
+agent's name.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields, replace
-from typing import Any, TypeVar, get_type_hints
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
 
 from triplebeam.answer import Agent
 from triplebeam.assemble.context import Context
-from triplebeam.assemble.retrievers import dense, sync_ge
+from triplebeam.assemble.retrievers import dense, reader, sync_ge
 from triplebeam.errors import BadInputError
-from triplebeam.generate.language_model import LanguageModel
-from triplebeam.index.passage_graph import PassageGraph
-from triplebeam.index.passages import PassageTable
 from triplebeam.methods.auto import Auto
 from triplebeam.methods.baselines.chain_of_thought import ChainOfThought
-from triplebeam.methods.baselines.closed_book import ClosedBook, ClosedBookAnswerer
+from triplebeam.methods.baselines.closed_book import ClosedBook
 from triplebeam.methods.baselines.read_once import ReadOnce
 from triplebeam.methods.baselines.self_ask import SelfAsk
 from triplebeam.methods.ge_reasoning import GEReasoning
-from triplebeam.methods.gear import GeAR, LLMReader, PassageLink, Reader, Reasoner, SingleStep, SyncGE
+from triplebeam.methods.gear import GeAR, PassageLink, SingleStep, SyncGE
 from triplebeam.methods.gnn_ret.agent import RGNNRet
-from triplebeam.methods.gnn_ret.self_critique import SelfCritique
 from triplebeam.methods.shared.question_answering import QuestionAnswerer
 from triplebeam.methods.shared.question_answering import question_first as before_passages
 from triplebeam.methods.shared.sub_questions import SubAnswerer
-from triplebeam.passage import Passages
-from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
+from triplebeam.retrieve.retriever import Retriever
 
 A = TypeVar("A", bound=Agent)
 #: Inside an agent SyncGE takes ten base passages (GeAR, appendix C.2).
@@ -62,40 +58,27 @@ class Below:
         return replace(sync_ge(self.context, self.retriever()), base_k=_SYNCED_BASE_K)
 
 
-#: What fills a field of an agent, by the field's type.
-_COLLABORATORS: Mapping[Any, Callable[[Below], object]] = {
-    Retriever: lambda below: below.retriever(),
-    ScoringRetriever: lambda below: dense(below.context),
-    LanguageModel: lambda below: below.context.model,
-    Passages: lambda below: below.context.passages,
-    PassageTable: lambda below: below.context.passages,
-    PassageGraph: lambda below: below.context.snapshot.passage_graph,
-    PassageLink: lambda below: below.link(),
-    Reader: lambda below: LLMReader(model=below.context.reading_model, passages=below.context.passages),
-    Reasoner: lambda below: Reasoner(model=below.context.model),
-    SelfCritique: lambda below: SelfCritique(model=below.context.model),
-    QuestionAnswerer: lambda below: QuestionAnswerer(model=below.context.model, passages=below.context.passages),
-    SubAnswerer: lambda below: SubAnswerer(model=below.context.model, passages=below.context.passages),
+#: What fills a field of an agent, by the field's name.
+_FILLED: Mapping[str, Callable[[Below], object]] = {
+    "retriever": lambda below: below.retriever(),
+    "model": lambda below: below.context.model,
+    "passages": lambda below: below.context.passages,
+    "graph": lambda below: below.context.snapshot.passage_graph,
+    "similarity": lambda below: dense(below.context),
+    "seed": lambda below: below.context.seed,
 }
+_NO_RETRIEVAL: Mapping[str, Any] = {"retriever": None, "passages": None}
 
 
-def assembled(kind: type[A], below: Below, **given: object) -> A:
-    """An agent of that class: every field without a default is filled by its type, unless it is given.
-
-    Agents that sample take the seed of the settings.
-    """
-    hints = get_type_hints(kind)
-    for each in fields(kind):  # type: ignore[arg-type]
-        if each.name == "seed":
-            given.setdefault("seed", below.context.seed)
-        elif each.default is MISSING and each.default_factory is MISSING and each.name not in given:
-            given[each.name] = _COLLABORATORS[hints[each.name]](below)
-    return kind(**given)
+def assembled(kind: type[A], below: Below, **given: Any) -> A:
+    """An agent of that class, with all that it has a field for; what is ``given`` comes first."""
+    names = {field.name for field in fields(kind)} - given.keys()  # type: ignore[arg-type]
+    return kind(**given, **{name: fill(below) for name, fill in _FILLED.items() if name in names})
 
 
 def gear(below: Below) -> GeAR:
     """Over SyncGE, unless the retriever is expanded already."""
-    return assembled(GeAR, below, retriever=below.synced())
+    return assembled(GeAR, below, retriever=below.synced(), reader=reader(below.context), passage_link=below.link())
 
 
 def single_step(below: Below) -> SingleStep:
@@ -115,23 +98,20 @@ def auto(below: Below, *, max_steps: int = GeAR.max_steps) -> Auto:
 
 def read(below: Below, *, question_first: bool = False) -> ReadOnce:
     """With ``question_first`` the model sees the question before the passages, too."""
-    agent = assembled(ReadOnce, below)
-    return replace(agent, answerer=_question_first(agent.answerer)) if question_first else agent
+    return assembled(ReadOnce, below, answerer=_answerer(below, question_first))
 
 
 def rgnn_ret(below: Below, *, question_first: bool = False) -> RGNNRet:
     """With ``question_first`` the model sees the question before the passages, too."""
-    agent = assembled(RGNNRet, below)
-    if not question_first:
-        return agent
-    return replace(agent, answerer=_question_first(agent.answerer), sub_answerer=_question_first(agent.sub_answerer))
+    sub_answerer = SubAnswerer(model=below.context.model, passages=below.context.passages)
+    if question_first:
+        sub_answerer = replace(sub_answerer, template=before_passages(sub_answerer.template))
+    return assembled(RGNNRet, below, answerer=_answerer(below, question_first), sub_answerer=sub_answerer)
 
 
-T = TypeVar("T", QuestionAnswerer, SubAnswerer)
-
-
-def _question_first(reader: T) -> T:
-    return replace(reader, template=before_passages(reader.template))
+def _answerer(below: Below, question_first: bool) -> QuestionAnswerer:
+    answerer = QuestionAnswerer(model=below.context.model, passages=below.context.passages)
+    return replace(answerer, template=before_passages(answerer.template)) if question_first else answerer
 
 
 def closed_book(below: Below) -> ClosedBook:
@@ -142,22 +122,15 @@ def closed_book(below: Below) -> ClosedBook:
 
 def self_ask(below: Below, *, retrieval: bool = True) -> SelfAsk:
     """``retrieval=no``: the closed book of GE-Reasoning's Table 4."""
-    model = below.context.model
-    if not retrieval:
-        below.refuse_retriever("self_ask[retrieval=no]")
-        return SelfAsk(model=model, answerer=ClosedBookAnswerer(model=model))
-    readers = {name: _COLLABORATORS[kind](below) for name, kind in _SELF_ASK_READERS.items()}
-    return assembled(SelfAsk, below, retriever=below.retriever(), **readers)
-
-
-_SELF_ASK_READERS: Mapping[str, type] = {"answerer": QuestionAnswerer, "sub_answerer": SubAnswerer}
+    if retrieval:
+        return assembled(SelfAsk, below)
+    below.refuse_retriever("self_ask[retrieval=no]")
+    return assembled(SelfAsk, below, **_NO_RETRIEVAL)
 
 
 def chain_of_thought(below: Below) -> ChainOfThought:
     """Alone, or with one retrieval where a retriever is named."""
-    if not below.named:
-        return assembled(ChainOfThought, below)
-    return assembled(ChainOfThought, below, retriever=below.retriever(), passages=below.context.passages)
+    return assembled(ChainOfThought, below, **({} if below.named else _NO_RETRIEVAL))
 
 
 def zero_plus_few_shot(below: Below) -> ChainOfThought:
@@ -175,8 +148,7 @@ def ge_reasoning(below: Below, *, retrieval: bool = True, stored: bool = False) 
     from each passage it reads.
     """
     triples = below.context.triples if stored else None
-    if not retrieval:
-        below.refuse_retriever("ge_reasoning[retrieval=no]")
+    if retrieval:
         return assembled(GEReasoning, below, triples=triples)
-    retriever, passages = below.retriever(), below.context.passages
-    return assembled(GEReasoning, below, retriever=retriever, passages=passages, triples=triples)
+    below.refuse_retriever("ge_reasoning[retrieval=no]")
+    return assembled(GEReasoning, below, triples=triples, **_NO_RETRIEVAL)

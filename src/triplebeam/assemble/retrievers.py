@@ -175,8 +175,13 @@ def sync_ge(context: Context, below: Retriever, *, scorer: Scorer = "cascade", s
         base=below,
         triples=context.triples,
         scorer=_scorer(context, scorer, shortlist),
-        reader=LLMReader(model=context.reading_model, passages=context.passages),
+        reader=reader(context),
     )
+
+
+def reader(context: Context) -> LLMReader:
+    """Reads facts with the model for reading."""
+    return LLMReader(model=context.reading_model, passages=context.passages)
 
 
 def _scorer(context: Context, name: Scorer, shortlist: int | None) -> ChainScorer:

@@ -7,7 +7,7 @@ scoring, and ``encoder.label`` says so. What differs from PLAID is in docs/late-
 
 from dataclasses import dataclass, field
 
-from triplebeam.bounds import check_counts
+from triplebeam.bounds import check_fields
 from triplebeam.embed.token_encoder import TokenEncoder
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.token_vectors import TokenVectorIndex
@@ -32,7 +32,7 @@ class LateInteraction:
     candidates: int = 256
 
     def __post_init__(self) -> None:
-        check_counts(self)
+        check_fields(self)
 
     @classmethod
     def over_passages(

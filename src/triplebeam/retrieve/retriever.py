@@ -6,6 +6,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.errors import BadInputError
+from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 
 #: Queries that go through a batch together: enough to read every vector once for all of them, few enough for a score
@@ -61,6 +63,20 @@ class PerQuestion(Protocol):
 def for_question(retriever: Retriever) -> Retriever:
     """What an agent of several steps searches with from its first step to its last."""
     return retriever.begin() if isinstance(retriever, PerQuestion) else retriever
+
+
+def passages_of(retriever: Retriever) -> Passages:
+    """The texts of the passages that a retriever finds: it has them if it, or its base, was built over an index."""
+    known: Passages | None = getattr(retriever, "passages", None)
+    if known is not None:
+        return known
+    base = getattr(retriever, "base", None)
+    if base is None:
+        raise BadInputError(
+            f"{type(retriever).__name__} does not know the texts of the passages it finds: give them as passages=, a"
+            " mapping from ids to passages such as the passages of an index."
+        )
+    return passages_of(base)
 
 
 def retrieve_many(retriever: Retriever, queries: Sequence[str], k: int = 10) -> list[Ranking]:

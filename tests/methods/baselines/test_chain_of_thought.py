@@ -114,6 +114,6 @@ class TestOneRetrieval:
         assert "Passages:\n(none)" in model.prompts[0].user
         assert answer.text == "1963"
 
-    def test_a_retriever_alone_is_refused(self) -> None:
-        with pytest.raises(BadInputError, match="both retriever and passages"):
-            ChainOfThought(model=Scripted([]), retriever=Table({}))
+    def test_passages_without_a_retriever_are_refused(self) -> None:
+        with pytest.raises(BadInputError, match="give passages with a retriever"):
+            ChainOfThought(model=Scripted([]), passages=PASSAGES)

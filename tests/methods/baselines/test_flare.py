@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripted_loops import PASSAGES, Table, final
+from scripted_loops import PASSAGES, Anywhere, Table, final
 from triplebeam.answer import Answer
 from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
@@ -36,9 +36,7 @@ def plain(text: str) -> Completion:
 
 
 def agent(model: LanguageModel, table: Table, **parameters: Any) -> FLARE:
-    told = Accounted(model)
-    answerer = QuestionAnswerer(model=told, passages=PASSAGES)
-    return FLARE(retriever=table, model=told, answerer=answerer, passages=PASSAGES, **parameters)
+    return FLARE(retriever=table, model=Accounted(model), **parameters)
 
 
 class TestThreeRetrievals:
@@ -234,16 +232,9 @@ class TestTokens:
     most=st.integers(1, 4),
 )
 def test_it_always_ends(replies: list[tuple[str, float]], most: int) -> None:
-    class Anything(Table):
-        def retrieve(self, query: str, k: int = 10) -> Any:
-            self.table = {query: ["film"]}
-            return super().retrieve(query, k)
-
     model = Scripted([*(said(reply) for reply in replies), *[said(("D.", 0.5))] * 20])
     answerer = QuestionAnswerer(model=Scripted([final("end")]), passages=PASSAGES)
-    answer = FLARE(
-        retriever=Anything({}), model=model, answerer=answerer, passages=PASSAGES, max_sentences=most
-    ).answer("q")
+    answer = FLARE(retriever=Anywhere(), model=model, answerer=answerer, max_sentences=most).answer("q")
     assert answer.text
     assert answer.ending
     assert len(answer.steps) <= most + 1

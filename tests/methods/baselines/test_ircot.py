@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripted_loops import PASSAGES, Table, driven, final, reply
+from scripted_loops import PASSAGES, Anywhere, Table, driven, final, reply
 from small_world import TRIPLES
 from triplebeam.answer import Answer, Step
 from triplebeam.errors import EndpointError
@@ -25,9 +25,7 @@ def sentence(text: str | None) -> Completion:
 
 
 def agent(model: LanguageModel, table: Table, **parameters: Any) -> IRCoT:
-    told = Accounted(model)
-    answerer = QuestionAnswerer(model=told, passages=PASSAGES)
-    return IRCoT(retriever=table, model=told, answerer=answerer, passages=PASSAGES, **parameters)
+    return IRCoT(retriever=table, model=Accounted(model), **parameters)
 
 
 QUESTION = "On which lake lies the city where the actor of the drama by Edward Cahn lived?"
@@ -219,21 +217,11 @@ class TestLimits:
 @settings(max_examples=60, deadline=None)
 @given(said=st.lists(st.text(max_size=12), min_size=5, max_size=5), max_steps=st.integers(1, 5), stuck=st.booleans())
 def test_it_always_ends(said: list[str], max_steps: int, stuck: bool) -> None:
-    class Anything(Table):
-        def retrieve(self, query: str, k: int = 10) -> Ranking:
-            return Ranking([Hit("film", 1.0)])
-
     model = Scripted([*map(sentence, said)])
     # Whatever is said, the answer is read after at most max_steps sentences.
     answerer = QuestionAnswerer(model=Scripted([final("end")]), passages=PASSAGES)
-    answer = IRCoT(
-        retriever=Anything({}),
-        model=model,
-        answerer=answerer,
-        passages=PASSAGES,
-        max_steps=max_steps,
-        stop_when_stuck=stuck,
-    ).answer("q")
+    asked = IRCoT(retriever=Anywhere(), model=model, answerer=answerer, max_steps=max_steps, stop_when_stuck=stuck)
+    answer = asked.answer("q")
     assert 1 <= len(answer.steps) <= max_steps
     assert len(model.prompts) == len(answer.steps)
     assert (answer.text, bool(answer.ending)) == ("end", True)

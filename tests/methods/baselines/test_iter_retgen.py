@@ -11,7 +11,6 @@ from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
 from triplebeam.generate.scripted import Scripted
 from triplebeam.methods.baselines.iter_retgen import IterRetGen
-from triplebeam.methods.shared.question_answering import QuestionAnswerer
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import Retriever
 
@@ -22,9 +21,7 @@ DONE = f"{LIVED} Milwaukee lies on Lake Michigan."
 
 
 def agent(model: LanguageModel, retriever: Retriever, **parameters: Any) -> IterRetGen:
-    told = Accounted(model)
-    answerer = QuestionAnswerer(model=told, passages=PASSAGES)
-    return IterRetGen(retriever=retriever, model=told, answerer=answerer, passages=PASSAGES, **parameters)
+    return IterRetGen(retriever=retriever, model=Accounted(model), passages=PASSAGES, **parameters)
 
 
 def generation(reasoning: str | None, answer: str | None = "") -> Completion:

@@ -48,15 +48,13 @@ class Similarity:
 
 
 def agent(world: Snapshot, model: LanguageModel, retriever: Retriever, **parameters: Any) -> KGP:
-    told = Accounted(model)
     rows = [(world.passages.row(one), world.passages.row(other)) for one, other in EDGES]
     return KGP(
         retriever=retriever,
         similarity=Similarity(world),
         graph=graph_of(len(world.passages), [], rows),
         passages=world.passages,
-        model=told,
-        answerer=QuestionAnswerer(model=told, passages=world.passages),
+        model=Accounted(model),
         **parameters,
     )
 

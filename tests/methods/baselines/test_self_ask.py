@@ -6,17 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripted_loops import BAD, PASSAGES, Gone, Table, driven, final, reply
+from scripted_loops import BAD, PASSAGES, Anywhere, Gone, Table, driven, final, reply
 from triplebeam.answer import Answer, Step
 from triplebeam.errors import BadInputError, EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
 from triplebeam.generate.scripted import Scripted
-from triplebeam.methods.baselines.closed_book import ClosedBookAnswerer
 from triplebeam.methods.baselines.self_ask import SelfAsk
 from triplebeam.methods.shared.question_answering import QuestionAnswerer
 from triplebeam.methods.shared.sub_questions import SubAnswerer
-from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.retriever import Retriever
 
 QUESTION = "On which lake lies the city where the actor of the drama by Edward Cahn lived?"
@@ -24,14 +22,7 @@ FILM, ACTOR, LAKE = "Which drama did Edward Cahn direct?", "Where did Pat Brien 
 
 
 def agent(model: LanguageModel, retriever: Retriever, **parameters: Any) -> SelfAsk:
-    told = Accounted(model)
-    return SelfAsk(
-        retriever=retriever,
-        model=told,
-        sub_answerer=SubAnswerer(model=told, passages=PASSAGES),
-        answerer=QuestionAnswerer(model=told, passages=PASSAGES),
-        **parameters,
-    )
+    return SelfAsk(retriever=retriever, model=Accounted(model), **parameters)
 
 
 def follow_up(question: str | None, answer: str | None = "") -> Completion:
@@ -150,9 +141,7 @@ class TestClosedBook:
 
     def run(self, replies: list[Completion], **parameters: Any) -> tuple[Scripted, list[Step], Answer]:
         with Scripted(replies) as model:
-            told = Accounted(model)
-            asked = SelfAsk(model=told, answerer=ClosedBookAnswerer(model=told), **parameters)
-            return model, *driven(asked, QUESTION)
+            return model, *driven(SelfAsk(model=Accounted(model), **parameters), QUESTION)
 
     def test_three_steps(self) -> None:
         model, steps, answer = self.run(
@@ -186,22 +175,18 @@ class TestClosedBook:
         assert (answer.text, answer.loop_text, answer.ending) == ("Erie", "", "the last step was reached")
         assert model.prompts[-1].user == f"Question: {QUESTION}"
 
-    def test_a_retriever_alone_is_not_enough(self) -> None:
-        model = Scripted([])
-        with pytest.raises(BadInputError, match="give it both retriever and sub_answerer"):
-            SelfAsk(model=model, answerer=ClosedBookAnswerer(model=model), retriever=Table({}))
+    def test_who_reads_needs_something_to_read(self) -> None:
+        reader = SubAnswerer(model=Scripted([]), passages=PASSAGES)
+        with pytest.raises(BadInputError, match="leave sub_answerer out"):
+            SelfAsk(model=Scripted([]), sub_answerer=reader)
 
 
 @settings(max_examples=60, deadline=None)
 @given(said=st.lists(st.text(max_size=4), min_size=6, max_size=6), max_steps=st.integers(1, 5), stuck=st.booleans())
 def test_it_always_ends(said: list[str], max_steps: int, stuck: bool) -> None:
-    class Anything(Table):
-        def retrieve(self, query: str, k: int = 10) -> Ranking:
-            return Ranking([Hit("film", 1.0)])
-
     model = Scripted([*(follow_up(text) for text in said)])
     asked = SelfAsk(
-        retriever=Anything({}),
+        retriever=Anywhere(),
         model=model,
         sub_answerer=SubAnswerer(model=Scripted([found("A.")] * 5), passages=PASSAGES),
         answerer=QuestionAnswerer(model=Scripted([final("end")]), passages=PASSAGES),

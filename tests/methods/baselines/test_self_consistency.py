@@ -58,7 +58,7 @@ class TestPaths:
         assert answer.ranking.ids == ["city", "lake"]
 
     def test_no_paths_are_refused(self) -> None:
-        with pytest.raises(BadInputError, match="once or more, not 0 times"):
+        with pytest.raises(BadInputError, match="paths is 0: it must be 1 or more"):
             agent(Scripted([]), 0).answer(QUESTION)
 
 

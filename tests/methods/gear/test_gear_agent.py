@@ -8,17 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import gear_agent
-from scripted_loops import PASSAGES, Table, driven, final, reply
+from scripted_loops import PASSAGES, Gone, Table, driven, final, reply
 from triplebeam.answer import Answer, Step
 from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, Prompt, Usage
 from triplebeam.generate.scripted import Scripted
 from triplebeam.methods.auto import Auto
-from triplebeam.methods.gear import GeAR, LLMReader, PassageLink, Reasoner, SingleStep, SyncGE
+from triplebeam.methods.gear import GeAR, LLMReader, PassageLink, SingleStep, SyncGE
 from triplebeam.methods.gear.reason import Verdict
 from triplebeam.methods.gear.score import Pooled
-from triplebeam.methods.shared.question_answering import QuestionAnswerer, ReadAnswer
+from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.triple import Triple
 
@@ -42,15 +42,11 @@ def query(text: str) -> Completion:
 
 
 def agent(model: Scripted, table: Table, links: Table | None = None, **parameters: Any) -> GeAR:
-    told = Accounted(model)
     link = links or Table({})
     return GeAR(
         retriever=table,
-        reader=LLMReader(model=told, passages=PASSAGES),
-        reasoner=Reasoner(model=told),
+        model=Accounted(model),
         passage_link=PassageLink(passages=link, triples=link),
-        answerer=QuestionAnswerer(model=told, passages=PASSAGES),
-        passages=PASSAGES,
         **parameters,
     )
 
@@ -275,17 +271,17 @@ def test_agrees_with_equations_4_to_9(data: st.DataObject, n_max: int, gist_read
             return str(len(ours.calls))
 
     class NoAnswer:
-        def answer(self, question: str, passage_ids: Sequence[str]) -> ReadAnswer:
+        def answer(self, question: str, passage_ids: Sequence[str], /) -> ReadAnswer:
             return ReadAnswer()
 
     table, links = Table(retrieved), Table(linked)
     answer = GeAR(
         retriever=table,
+        model=Gone(),
         reader=ours,
         reasoner=ScriptedReasoner(),  # type: ignore[arg-type]
         passage_link=PassageLink(passages=links, triples=links),
-        answerer=NoAnswer(),  # type: ignore[arg-type]
-        passages=PASSAGES,
+        answerer=NoAnswer(),
         max_steps=n_max,
         read=gist_reads,
         stop_when_stuck=False,
@@ -309,7 +305,7 @@ class TestEffort:
             scorer=Pooled(triples=world.triples, embedder=words),
             reader=LLMReader(model=told, passages=PASSAGES),
         )
-        return SingleStep(retriever=sync, answerer=QuestionAnswerer(model=told, passages=PASSAGES), passages=PASSAGES)
+        return SingleStep(retriever=sync, model=told)
 
     def test_one_step_takes_two_calls(self, world: Any, words: Any) -> None:
         with Scripted([facts(DIRECTED), final("25 August 1963")]) as model:

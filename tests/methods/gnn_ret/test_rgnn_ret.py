@@ -25,12 +25,11 @@ from triplebeam.generate.scripted import Scripted
 from triplebeam.index.passage_graph import PassageGraph
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.baselines.ircot import IRCoT
+from triplebeam.methods.gear import GeAR, NaiveGE, Pooled
 from triplebeam.methods.gnn_ret import GNNRet
 from triplebeam.methods.gnn_ret.agent import RGNNRet
 from triplebeam.methods.gnn_ret.recurrent import RecurrentGNNRet
-from triplebeam.methods.gnn_ret.self_critique import SelfCritique
-from triplebeam.methods.shared.question_answering import QuestionAnswerer, question_first
-from triplebeam.methods.shared.sub_questions import SubAnswerer
+from triplebeam.methods.shared.question_answering import question_first
 from triplebeam.passage import Passage, Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.dense import Dense
@@ -44,15 +43,7 @@ FILM, ACTOR, LAKE = "Which drama did Edward Cahn direct?", "Where did Pat Brien 
 def agent(
     model: LanguageModel, retriever: Retriever, passages: Passages = PASSAGES, **parameters: Any
 ) -> RGNNRet:  # passages a step, not tokens, unless a test says so
-    told = Accounted(model)
-    return RGNNRet(
-        retriever=retriever,
-        critique=SelfCritique(model=told),
-        sub_answerer=SubAnswerer(model=told, passages=passages),
-        answerer=QuestionAnswerer(model=told, passages=passages),
-        passages=passages,
-        **{"retrieved": 2, **parameters},
-    )
+    return RGNNRet(retriever=retriever, model=Accounted(model), passages=passages, **{"retrieved": 2, **parameters})
 
 
 def ask(question: str | None) -> Completion:
@@ -126,15 +117,26 @@ class TestRecurrence:
         """Appendix G: the recurrence under another agent's queries."""
         recurrent = RecurrentGNNRet(gnn_ret=gnn_ret, beta=0.5)
         with Scripted([reply(sentence=FILM), reply(sentence="So the answer is: x"), final("x")]) as model:
-            answerer = QuestionAnswerer(model=model, passages=world.passages)
-            ircot = IRCoT(retriever=recurrent, model=model, answerer=answerer, passages=world.passages)
-            steps, _ = driven(ircot, QUESTION)
+            steps, _ = driven(IRCoT(retriever=recurrent, model=model, passages=world.passages), QUESTION)
         expected = recurrent.begin()
         assert [step.ranking for step in steps] == [expected.retrieve(QUESTION), expected.retrieve(FILM)]
         assert steps[1].ranking != gnn_ret.retrieve(FILM)
 
+    def test_inside_gear(self, gnn_ret: GNNRet, world: Index, words: Embedder) -> None:
+        """The expansion around it lets it remember."""
+        recurrent = RecurrentGNNRet(gnn_ret=gnn_ret, beta=0.5)
+        scorer = Pooled(triples=world.triples, embedder=words)
+        naive = NaiveGE(base=recurrent, triples=world.triples, scorer=scorer, base_k=2, width=1)
+        undecided = reply(missing="m", answerable=False, used=[], answer="")
+        replies = [reply(facts=[]), undecided, reply(query=FILM), reply(facts=[]), undecided, final("x")]
+        with Scripted(replies) as model:
+            steps, _ = driven(GeAR(retriever=naive, model=model, max_steps=2, retrieved=3), QUESTION)
+        expected = naive.begin()
+        assert [step.ranking for step in steps] == [expected.retrieve(QUESTION, 3), expected.retrieve(FILM, 3)]
+        assert steps[1].ranking != naive.retrieve(FILM, 3)
+
     def test_beta_is_a_share(self, gnn_ret: GNNRet) -> None:
-        with pytest.raises(BadInputError, match=r"beta is 1\.5 where it must lie between 0 and 1"):
+        with pytest.raises(BadInputError, match=r"beta is 1\.5: it must lie between 0 and 1"):
             RecurrentGNNRet(gnn_ret=gnn_ret, beta=1.5)
 
 

@@ -160,7 +160,7 @@ class TestBase:
 
     def test_it_stands_in_where_the_walk_cannot_start(self, world: Snapshot, words: Embedder) -> None:
         bm25 = BM25.over_passages(world)
-        method = HippoRAG2.over(world, words, base=bm25, seed_triples=0)
+        method = HippoRAG2.over(world, words, base=bm25, triple_filter=TestFilter.Keeps())
         assert method.retrieve("lake", 3) == bm25.retrieve("lake", 3)
 
 

@@ -23,24 +23,23 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from triplebeam.answer import Agent, Answer, Step
-from triplebeam.bounds import check_not_negative
+from triplebeam.bounds import check_fields
 from triplebeam.errors import BadInputError
-from triplebeam.generate.accounting import account
-from triplebeam.generate.language_model import LanguageModel
-from triplebeam.methods.shared.accounted_step import accounted_step
+from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.methods.shared.exemplars import Exemplar, load_exemplars
+from triplebeam.methods.shared.loop import Loop
+from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reasoning_paths import (
     CAME_TO_AN_ANSWER,
     NO_ANSWER,
     PathReply,
     Vote,
     path_prompt,
-    reasoned_answer,
     vote,
 )
 from triplebeam.methods.shared.usable_replies import usable_samples
 from triplebeam.passage import Passages
-from triplebeam.retrieve.retriever import Retriever
+from triplebeam.retrieve.retriever import Retriever, passages_of
 
 STEP_BY_STEP = "Let's think step by step."
 
@@ -52,7 +51,7 @@ class ChainOfThought(Agent):
     model: LanguageModel
     retriever: Retriever | None = None
     passages: Passages | None = field(default=None, repr=False)
-    """Where the retriever's passages are looked up; given with it, or neither is."""
+    """Texts by passage id; by default those of the index that the retriever searches."""
     retrieved: int = 2
     step_by_step: bool = False
     paths: int = 1
@@ -62,27 +61,33 @@ class ChainOfThought(Agent):
     exemplars: Sequence[Exemplar] = field(default_factory=load_exemplars, repr=False)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        check_not_negative(self, "temperature")
-        if (self.retriever is None) != (self.passages is None):
-            raise BadInputError(
-                "A chain of thought reads what its retriever finds: give it both retriever and passages."
-            )
+        check_fields(self)
+        if self.passages is not None and self.retriever is None:
+            raise BadInputError("A chain of thought reads what its retriever finds: give passages with a retriever.")
+        if self.retriever is not None:
+            self._passages(self.retriever)  # one that does not know its passages is refused here
+
+    def _passages(self, retriever: Retriever) -> Passages:
+        return passages_of(retriever) if self.passages is None else self.passages
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """The retrieval, where there is one, is the one step."""
-        steps, shown = [], None
-        if self.retriever is not None and self.passages is not None:
-            step = accounted_step(partial(_retrieve, self.retriever, question, self.retrieved))
+        loop, read = Loop(question), None
+        if self.retriever is not None:
+            step = loop.take(partial(_retrieve, self.retriever, question, self.retrieved))
             yield step
-            steps, shown = [step], [self.passages[passage_id] for passage_id in step.ranking.ids]
-        prompt = path_prompt(question, shown, self.exemplars, STEP_BY_STEP if self.step_by_step else "")
-        with account() as spent:
-            replies = usable_samples(
-                self.model, prompt, PathReply, count=self.paths, temperature=self.temperature, seed=self.seed
-            )
-            winner = vote([reply.path() for reply in replies])
-        return reasoned_answer(question, winner.path, steps, self._ending(winner), spent)
+            passages = self._passages(self.retriever)
+            read = [passages[passage_id] for passage_id in step.ranking.ids]
+        prompt = path_prompt(question, read, self.exemplars, STEP_BY_STEP if self.step_by_step else "")
+        return loop.conclude(lambda: self._reasoned(loop, prompt))
+
+    def _reasoned(self, loop: Loop, prompt: Prompt) -> ReadAnswer:
+        replies = usable_samples(
+            self.model, prompt, PathReply, count=self.paths, temperature=self.temperature, seed=self.seed
+        )
+        winner = vote([reply.path() for reply in replies])
+        loop.ending = self._ending(winner)
+        return winner.path.said
 
     def _ending(self, winner: Vote) -> str:
         if not winner.votes:

@@ -26,29 +26,27 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from triplebeam.answer import Agent, Answer, Step
-from triplebeam.bounds import check_not_negative
+from triplebeam.answer import Answer, Step
 from triplebeam.extract.extractor import sort_out
 from triplebeam.extract.triple_row import TripleRow
-from triplebeam.generate.accounting import account, remark
-from triplebeam.generate.language_model import LanguageModel, Prompt
+from triplebeam.generate.accounting import remark
+from triplebeam.generate.language_model import Prompt
 from triplebeam.generate.parse import ReplyType
 from triplebeam.generate.prompts import load
 from triplebeam.generate.reply_fields import Text
-from triplebeam.methods.shared.accounted_step import accounted_step
 from triplebeam.methods.shared.exemplars import Exemplar, load_exemplars
-from triplebeam.methods.shared.prompt_text import numbered_facts, numbered_passages
+from triplebeam.methods.shared.loop import Loop
+from triplebeam.methods.shared.prompt_text import numbered_facts
+from triplebeam.methods.shared.question_answering import ReadAnswer
+from triplebeam.methods.shared.reading import ReadingAgent
 from triplebeam.methods.shared.reasoning_paths import (
     CAME_TO_AN_ANSWER,
     NO_ANSWER,
     Path,
     PathReply,
-    reasoned_answer,
     worked_examples,
 )
 from triplebeam.methods.shared.usable_replies import usable_reply, usable_samples
-from triplebeam.passage import Passages
-from triplebeam.retrieve.retriever import Retriever
 from triplebeam.triple import Triple, entity_key
 
 _Item = TypeVar("_Item")
@@ -77,12 +75,9 @@ class _Scores(BaseModel):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ERACoT(Agent):
+class ERACoT(ReadingAgent):
     """One retrieval, four calls that analyse what it found, and one that answers."""
 
-    retriever: Retriever
-    model: LanguageModel
-    passages: Passages = field(repr=False)
     retrieved: int = 2
     inferred: int = 5
     """Relations that may be inferred for a pair of entities."""
@@ -95,22 +90,21 @@ class ERACoT(Agent):
     seed: int | None = 0
     exemplars: Sequence[Exemplar] = field(default_factory=load_exemplars, repr=False)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_not_negative(self, "temperature")
-
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """The retrieval and its analysis are the one step; the answer is stage 5."""
-        analysis = _Analysis(question)
-        step = accounted_step(partial(self._step, analysis))
+        loop, analysis = Loop(question), _Analysis(question)
+        step = loop.take(partial(self._step, analysis))
         yield step
-        with account() as spent:
-            path = self._answered(analysis, step.facts)
-        return reasoned_answer(question, path, [step], CAME_TO_AN_ANSWER if path.answer else NO_ANSWER, spent)
+        return loop.conclude(lambda: self._last(loop, analysis, step.facts))
+
+    def _last(self, loop: Loop, analysis: "_Analysis", relations: Sequence[Triple]) -> ReadAnswer:
+        path = self._answered(analysis, relations)
+        loop.ending = CAME_TO_AN_ANSWER if path.answer else NO_ANSWER
+        return path.said
 
     def _step(self, analysis: "_Analysis") -> Step:
         ranking = self.retriever.retrieve(analysis.question, self.retrieved)
-        analysis.passages = numbered_passages([self.passages[passage_id] for passage_id in ranking.ids])
+        analysis.passages = self._shown(ranking.ids)
         facts: tuple[Triple, ...] = ()
         if ranking:
             analysis.entities = ", ".join(self._entities(analysis)) or "(none)"

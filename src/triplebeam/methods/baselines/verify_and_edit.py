@@ -24,30 +24,24 @@ from functools import partial
 
 from pydantic import BaseModel
 
-from triplebeam.answer import Agent, Answer, Step
-from triplebeam.bounds import check_not_negative
-from triplebeam.generate.accounting import Account, account
-from triplebeam.generate.language_model import LanguageModel
+from triplebeam.answer import Answer, Step
+from triplebeam.generate.accounting import account
 from triplebeam.generate.prompts import load
 from triplebeam.generate.reply_fields import Text
 from triplebeam.ingest.sentences import sentence_spans
-from triplebeam.methods.shared.accounted_step import accounted_step
 from triplebeam.methods.shared.exemplars import Exemplar, load_exemplars
-from triplebeam.methods.shared.prompt_text import numbered_passages
+from triplebeam.methods.shared.loop import Loop
+from triplebeam.methods.shared.question_answering import ReadAnswer
+from triplebeam.methods.shared.reading import ReadingAgent
 from triplebeam.methods.shared.reasoning_paths import (
     NO_ANSWER,
-    Path,
     PathReply,
     Vote,
     path_prompt,
-    reasoned_answer,
     vote,
 )
-from triplebeam.methods.shared.usable_replies import usable_reply, usable_samples
-from triplebeam.passage import Passages
+from triplebeam.methods.shared.usable_replies import usable_samples, usable_text
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.fuse import reciprocal_rank_fusion
-from triplebeam.retrieve.retriever import Retriever
 
 
 class _VerifyingQuestion(BaseModel):
@@ -63,12 +57,9 @@ class _Final(BaseModel):
 
 
 @dataclass(frozen=True, kw_only=True)
-class VerifyAndEdit(Agent):
+class VerifyAndEdit(ReadingAgent):
     """Checks its reasoning where its paths disagree. Where they agree nothing is retrieved: there are no steps."""
 
-    retriever: Retriever
-    model: LanguageModel
-    passages: Passages = field(repr=False)
     paths: int = 5
     temperature: float = 0.7
     retrieved: int = 2
@@ -76,28 +67,20 @@ class VerifyAndEdit(Agent):
     seed: int | None = 0
     exemplars: Sequence[Exemplar] = field(default_factory=load_exemplars, repr=False)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_not_negative(self, "temperature")
-
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """Each sentence that is checked is a step."""
-        with account() as spent:
+        loop = _Reasoning(question, self.retriever)
+        with account() as loop.outside:
             winner = self._winner(question)
-        agreed = f"{winner.votes} of {self.paths} paths agreed"
-        sentences = [winner.path.reasoning[start:end] for start, end in sentence_spans(winner.path.reasoning)]
-        if not sentences or 2 * winner.votes >= self.paths:
-            return reasoned_answer(question, winner.path, [], agreed if winner.votes else NO_ANSWER, spent)
-        run = _Run(question, sentences)
-        for place in range(len(sentences)):
-            step = accounted_step(partial(self._step, run, place))
-            run.steps.append(step)
-            yield step
-        with account() as last:
-            answer = self._answer_again(run, winner.path.answer)
-        both = Account(usage=spent.usage + last.usage, problems=spent.problems + last.problems)
-        path = Path(" ".join(run.sentences), answer)
-        return reasoned_answer(question, path, run.steps, f"{agreed}, and the reasoning was checked", both)
+        loop.ending = f"{winner.votes} of {self.paths} paths agreed" if winner.votes else NO_ANSWER
+        reasoning = winner.path.reasoning
+        loop.sentences = [reasoning[start:end] for start, end in sentence_spans(reasoning)]
+        if not loop.sentences or 2 * winner.votes >= self.paths:
+            return loop.conclude(lambda: winner.path.said)
+        loop.ending = f"{winner.votes} of {self.paths} paths agreed, and the reasoning was checked"
+        for place in range(len(loop.sentences)):
+            yield loop.take(partial(self._step, loop, place))
+        return loop.conclude(lambda: self._answer_again(loop, winner.path.answer))
 
     def _winner(self, question: str) -> Vote:
         """Step 1."""
@@ -111,51 +94,36 @@ class VerifyAndEdit(Agent):
         )
         return vote([reply.path() for reply in replies])
 
-    def _step(self, run: "_Run", place: int) -> Step:
+    def _step(self, loop: "_Reasoning", place: int) -> Step:
         """Steps 2 to 4, for one sentence."""
-        sentence = run.sentences[place]
-        query = self._verifying_question(run.question, sentence) or sentence
-        ranking = self.retriever.retrieve(query, self.retrieved)
-        run.rankings.append(ranking)
-        run.sentences[place] = self._edited(query, ranking) or sentence
-        return Step(
-            number=place + 1,
-            query=query,
-            ranking=ranking,
-            so_far=reciprocal_rank_fusion(run.rankings),
-            thought=run.sentences[place],
-        )
+        sentence = loop.sentences[place]
+        query = self._verifying_question(loop.question, sentence) or sentence
+        ranking = loop.retrieve(query, self.retrieved)
+        edited = loop.sentences[place] = self._edited(query, ranking) or sentence
+        return Step(number=loop.number, query=query, ranking=ranking, so_far=loop.fused(), thought=edited)
 
     def _verifying_question(self, question: str, sentence: str) -> str:
         prompt = load("verify_and_edit/verifying_question").fill(question=question, sentence=sentence)
-        reply = usable_reply(self.model, prompt, _VerifyingQuestion)
-        return reply.question.strip() if reply else ""
+        return usable_text(self.model, prompt, _VerifyingQuestion)
 
     def _edited(self, query: str, ranking: Ranking) -> str:
-        shown = numbered_passages([self.passages[passage_id] for passage_id in ranking.ids])
-        prompt = load("verify_and_edit/edit").fill(passages=shown, question=query)
-        reply = usable_reply(self.model, prompt, _Edited)
-        return reply.sentence.strip() if reply else ""
+        prompt = load("verify_and_edit/edit").fill(passages=self._shown(ranking.ids), question=query)
+        return usable_text(self.model, prompt, _Edited)
 
-    def _answer_again(self, run: "_Run", before: str) -> str:
-        """Step 5; where the model has no answer, the one from before stands."""
+    def _answer_again(self, loop: "_Reasoning", before: str) -> ReadAnswer:
+        """Step 5; where the model has no answer, the one from before counts."""
         examples = "\n\n".join(
             f"{exemplar.asked(with_passages=False)}\nExample reasoning: {exemplar.reasoning}\nExample reply: "
             + json.dumps({"answer": exemplar.answer}, ensure_ascii=False)
             for exemplar in self.exemplars
         )
-        prompt = load("verify_and_edit/answer").fill(
-            exemplars=examples, question=run.question, reasoning=" ".join(run.sentences)
-        )
-        reply = usable_reply(self.model, prompt, _Final)
-        return (reply.answer.strip() if reply else "") or before
+        reasoning = " ".join(loop.sentences)
+        prompt = load("verify_and_edit/answer").fill(exemplars=examples, question=loop.question, reasoning=reasoning)
+        return ReadAnswer(usable_text(self.model, prompt, _Final) or before, reasoning)
 
 
-@dataclass(slots=True)
-class _Run:
+@dataclass
+class _Reasoning(Loop):
     """What checking one question's reasoning has brought so far."""
 
-    question: str
-    sentences: list[str]
-    rankings: list[Ranking] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
+    sentences: list[str] = field(default_factory=list)

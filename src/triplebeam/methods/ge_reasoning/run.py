@@ -9,10 +9,10 @@ from triplebeam.answer import Step
 from triplebeam.methods.ge_reasoning.question_graph import QuestionGraph, QuestionTriplet
 from triplebeam.methods.ge_reasoning.refine import Fact
 from triplebeam.methods.ge_reasoning.sub_answer import Pair, SubAnswer
+from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.prompt_text import numbered_facts
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
-from triplebeam.retrieve.retriever import Retriever
 from triplebeam.triple import Triple, entity_key
 
 
@@ -73,30 +73,24 @@ class Finding:
         return Ranking(Hit(passage_id, -rank) for rank, passage_id in enumerate(ids))
 
 
-@dataclass(slots=True)
-class Run:
+@dataclass
+class Rounds(Loop):
     """The state of the loop."""
 
-    question: str
-    retriever: Retriever | None
     graph: QuestionGraph | None = None
     findings: list[Finding] = field(default_factory=list)
-    rankings: list[Ranking] = field(default_factory=list)
     attempts: Counter[str] = field(default_factory=Counter)
     sub_questions: dict[QuestionTriplet, str] = field(default_factory=dict)
     searched: dict[str, Knowledge] = field(default_factory=dict)
     """What a sub-question brought: another attempt at it would bring the same."""
     rounds: int = 0
-    steps: list[Step] = field(default_factory=list)
-    ending: str = ""
 
     @property
     def pairs(self) -> list[Pair]:
         """The sub-questions and sub-answers that were kept."""
         return [Pair(found.ask.sub_question, found.answer.sentence, found.answer.answer) for found in self.findings]
 
-    @property
-    def so_far(self) -> Ranking:
+    def fused(self) -> Ranking:
         """All searches' lists, what was read of each, and what each kept answer rests on, fused.
 
         Only what was read is known to help, so it has a vote of its own.

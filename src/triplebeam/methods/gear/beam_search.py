@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.bounds import check_counts, check_positive
+from triplebeam.bounds import check_fields
+from triplebeam.errors import BadInputError
 from triplebeam.index.triple_store import TripleStore
 from triplebeam.methods.gear.score import ChainScorer
 
@@ -46,8 +47,9 @@ class DiverseTripleBeamSearch:
     """γ: twice the width unless given; infinity switches diversity off."""
 
     def __post_init__(self) -> None:
-        check_counts(self)
-        check_positive(self, "diversity")
+        check_fields(self)
+        if self.diversity is not None and not self.diversity > 0:
+            raise BadInputError(f"diversity is {self.diversity}: it must be above 0; infinity switches it off.")
 
     def search(self, query: NDArray[np.float32], initial: NDArray[np.int64]) -> Beams:
         """Algorithm 1: the best chains that begin with one of the initial triples."""

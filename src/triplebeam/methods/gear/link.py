@@ -33,10 +33,11 @@ class PassageLink:
 
     passages: Retriever
     """Searches the passages (C)."""
-    triples: Retriever
-    """Searches the triples and gives their passages (T)."""
+    triples: Retriever | None = None
+    """Searches the triples and gives their passages (T); without one, what the passages give is all."""
 
     def link(self, triple: Triple, k: int = 10) -> Ranking:
         """Eq. 10, 11: RRF of the passages that C and T give for the triple's text."""
-        lists = [retriever.retrieve(str(triple), k) for retriever in (self.passages, self.triples)]
+        searched = [retriever for retriever in (self.passages, self.triples) if retriever is not None]
+        lists = [retriever.retrieve(str(triple), k) for retriever in searched]
         return reciprocal_rank_fusion(lists).top(k)

@@ -53,9 +53,7 @@ class LLMReader:
             question=query,
         )
         reply = usable_reply(self.model, prompt, _Facts)
-        if reply is None:
-            return ()
-        sorted_out = sort_out("", reply.facts)
+        sorted_out = sort_out("", reply.facts if reply else [])
         for parts in sorted_out.rejected:
             remark(f"a fact that is no triple was passed over: {list(parts)}")
         return sorted_out.triples

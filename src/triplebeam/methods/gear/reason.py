@@ -16,7 +16,7 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Numbers, Text
 from triplebeam.methods.shared.prompt_text import numbered_facts
-from triplebeam.methods.shared.usable_replies import usable_reply
+from triplebeam.methods.shared.usable_replies import usable_reply, usable_text
 from triplebeam.triple import Triple
 
 
@@ -67,7 +67,4 @@ class Reasoner:
             missing=missing or "(not said)",
             searched="\n".join(f"- {query}" for query in searched),
         )
-        reply = usable_reply(self.model, prompt, _Query)
-        if reply is None:
-            return ""
-        return reply.query.strip()
+        return usable_text(self.model, prompt, _Query)

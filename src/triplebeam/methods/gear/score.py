@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.bounds import check_counts
+from triplebeam.bounds import check_fields
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.triple_store import TripleStore
 from triplebeam.index.vectors import top
@@ -84,7 +84,7 @@ class Cascade:
     shortlist: int = 8
 
     def __post_init__(self) -> None:
-        check_counts(self)
+        check_fields(self)
 
     def score(
         self, query: NDArray[np.float32], chains: NDArray[np.int64], beams: NDArray[np.int64]

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.bounds import check_positive, check_shares
+from triplebeam.bounds import check_fields
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import remark
 from triplebeam.index.entity_graph import EntityGraph
@@ -60,8 +60,7 @@ class HippoRAG:
     tolerance: float = TOLERANCE
 
     def __post_init__(self) -> None:
-        check_shares(self, "damping", "synonym_threshold")
-        check_positive(self, "tolerance")
+        check_fields(self, "damping", "synonym_threshold")
 
     @classmethod
     def over(cls, index: Snapshot, embedder: Embedder, query_entities: QueryEntities, **parameters: Any) -> "HippoRAG":

@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.bounds import check_counts, check_not_negative, check_positive, check_shares
+from triplebeam.bounds import check_fields
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import remark
 from triplebeam.index.entity_graph import EntityGraph
@@ -67,10 +67,7 @@ class HippoRAG2:
     """Hits, from the best on, that show their chains; None: all."""
 
     def __post_init__(self) -> None:
-        check_counts(self)
-        check_shares(self, "damping", "synonym_threshold")
-        check_positive(self, "tolerance")
-        check_not_negative(self, "passage_weight")
+        check_fields(self, "damping", "synonym_threshold")
 
     @classmethod
     def over(cls, index: Snapshot, embedder: Embedder, **parameters: Any) -> "HippoRAG2":

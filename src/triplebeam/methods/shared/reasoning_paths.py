@@ -11,15 +11,13 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from triplebeam.answer import Answer, Step
-from triplebeam.generate.accounting import Account
 from triplebeam.generate.language_model import Prompt
 from triplebeam.generate.prompts import load
 from triplebeam.generate.reply_fields import Text
 from triplebeam.methods.shared.exemplars import Exemplar, with_cue
 from triplebeam.methods.shared.prompt_text import numbered_passages
+from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.passage import Passage
-from triplebeam.ranking import Ranking
 from triplebeam.triple import entity_key
 
 #: How a single path ends.
@@ -34,6 +32,11 @@ class Path:
 
     reasoning: str = ""
     answer: str = ""
+
+    @property
+    def said(self) -> ReadAnswer:
+        """The answer with its reasoning as the sentence. No facts are read, so it is never marked as supported."""
+        return ReadAnswer(self.answer, self.reasoning)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,19 +100,3 @@ def vote_key(answer: str) -> str:
     if not any(character.isalnum() for character in key):
         return ""
     return " ".join(word for word in key.split() if word not in _ARTICLES) or key
-
-
-def reasoned_answer(question: str, path: Path, steps: Sequence[Step], ending: str, spent: Account) -> Answer:
-    """A path as the answer of an agent, whose last calls, after the last step, are on ``spent``.
-
-    No facts are read as triples with their places, so there is no evidence: it is never marked as supported.
-    """
-    return Answer(
-        question=question,
-        text=path.answer,
-        sentence=path.reasoning,
-        ranking=steps[-1].so_far if steps else Ranking(),
-        steps=tuple(steps),
-        usage=sum((step.usage for step in steps), spent.usage),
-        ending="; ".join([ending, *spent.problems]),
-    )

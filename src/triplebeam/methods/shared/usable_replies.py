@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from triplebeam.errors import BadInputError
+from pydantic import BaseModel
+
 from triplebeam.generate.accounting import note_problem
 from triplebeam.generate.ask import Parsed, ask, ask_many
 from triplebeam.generate.language_model import LanguageModel, Prompt, PromptFailedError
@@ -19,6 +20,13 @@ def usable_reply(model: LanguageModel, prompt: Prompt, reply_type: type[ReplyTyp
     return reply
 
 
+def usable_text(model: LanguageModel, prompt: Prompt, reply_type: type[BaseModel]) -> str:
+    """The text of a reply that has no other field; no words where the reply cannot be used."""
+    reply = usable_reply(model, prompt, reply_type)
+    [text] = dict(reply).values() if reply else [""]
+    return str(text).strip()
+
+
 def usable_samples(
     model: LanguageModel,
     prompt: Prompt,
@@ -29,10 +37,6 @@ def usable_samples(
     seed: int | None,
 ) -> list[ReplyType]:
     """Several samples of one prompt, in order, in one batch."""
-    if count < 1:
-        raise BadInputError(
-            f"A model is asked once or more, not {count} times: set the number of samples to 1 or more."
-        )
     samples = [replace(prompt, temperature=temperature, seed=seed, sample=number) for number in range(count)]
     usable = []
     for reply in ask_many(model, samples, reply_type):
