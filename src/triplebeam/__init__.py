@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from triplebeam.assemble import Index, Method
     from triplebeam.assemble import create_index as create
     from triplebeam.assemble import open_index as open  # noqa: A004
-    from triplebeam.assemble.results import Result, Results
+    from triplebeam.assemble.results import Result
     from triplebeam.errors import TriplebeamError
     from triplebeam.methods.ge_reasoning import GEReasoning
     from triplebeam.methods.gear import Cascade, Exact, GeAR, NaiveGE, Pooled, SyncGE
@@ -50,7 +50,6 @@ _HOMES = {
     "Pooled": "methods.gear",
     "Ranking": "ranking",
     "Result": "assemble.results",
-    "Results": "assemble.results",
     "Retriever": "retrieve.retriever",
     "Run": "answer",
     "Settings": "settings",
@@ -82,7 +81,6 @@ __all__ = [
     "Pooled",
     "Ranking",
     "Result",
-    "Results",
     "Retriever",
     "Run",
     "Settings",

@@ -11,7 +11,7 @@ from triplebeam.assemble.given_documents import Given, read_given
 from triplebeam.assemble.in_thread import in_thread
 from triplebeam.assemble.indexing import index_builder, known_documents
 from triplebeam.assemble.method import Method, expand
-from triplebeam.assemble.results import Results
+from triplebeam.assemble.results import Result, with_passages
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.extract.extractor import Extractor
@@ -23,6 +23,7 @@ from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.passage import Passage
 from triplebeam.progress import Progress, silent
+from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings, read_settings
 
@@ -173,12 +174,12 @@ class Index:
 
     # -- passages and answers out
 
-    def search(self, question: str, method: str | Method = DEFAULT_METHOD, k: int = 10) -> Results:
+    def search(self, question: str, method: str | Method = DEFAULT_METHOD, k: int = 10) -> Ranking[Result]:
         """The best k passages for a question, with their texts."""
         check_question(question)
         if k < 1:
             raise BadInputError(f"k is {k}: ask for at least one passage.")
-        return Results.over(self.retriever(method).retrieve(question, k), self.passages)
+        return with_passages(self.retriever(method).retrieve(question, k), self.passages)
 
     def ask(self, question: str, method: str | Method = DEFAULT_AGENT) -> Answer:
         """The answer of an agent, with its evidence and its steps."""
@@ -195,7 +196,7 @@ class Index:
         check_question(question)
         return self.agent(method).run(question)
 
-    async def search_async(self, question: str, method: str | Method = DEFAULT_METHOD, k: int = 10) -> Results:
+    async def search_async(self, question: str, method: str | Method = DEFAULT_METHOD, k: int = 10) -> Ranking[Result]:
         """`search` for asyncio: in a thread; cancelling the task stops calls to a language model."""
         return await in_thread(lambda: self.search(question, method, k))
 

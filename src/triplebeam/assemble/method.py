@@ -62,7 +62,8 @@ class Part:
         if self.row.kind == "expansion":
             return self.row.build(context, *place, **own)
         if inspect.isclass(self.row.build):
-            return assembled(self.row.build, *place)
+            kind: Any = self.row.build
+            return assembled(kind, *place)
         return self.row.build(*place, **own)
 
 

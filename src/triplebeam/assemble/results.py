@@ -1,7 +1,4 @@
-"""What a search returns: a ranking whose hits carry their passages."""
-
-from collections.abc import Iterator
-from typing import overload
+"""The result of a search: a ranking whose hits carry their passages."""
 
 from triplebeam.passage import Passage, Passages
 from triplebeam.ranking import Hit, Ranking
@@ -34,22 +31,6 @@ class Result(Hit):
         return f"Result(score={self.score:.4f}, title={self.title!r}, passage_id={self.passage_id!r})"
 
 
-class Results(Ranking):
-    """The hits of one search with their texts, best first."""
-
-    __slots__ = ()
-
-    @classmethod
-    def over(cls, ranking: Ranking, passages: Passages) -> "Results":
-        """A ranking with the passages looked up."""
-        return cls(Result.of(hit, passages[hit.passage_id]) for hit in ranking)
-
-    @overload
-    def __getitem__(self, index: int) -> Result: ...
-    @overload
-    def __getitem__(self, index: slice) -> Ranking: ...
-    def __getitem__(self, index: int | slice) -> Result | Ranking:
-        return super().__getitem__(index)  # type: ignore[return-value]
-
-    def __iter__(self) -> Iterator[Result]:
-        return super().__iter__()  # type: ignore[return-value]
+def with_passages(ranking: Ranking, passages: Passages) -> Ranking[Result]:
+    """A ranking with its passages, each looked up once."""
+    return Ranking(Result.of(hit, passages[hit.passage_id]) for hit in ranking)

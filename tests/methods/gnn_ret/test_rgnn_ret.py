@@ -122,7 +122,7 @@ class TestRecurrence:
         assert [step.ranking for step in steps] == [expected.retrieve(QUESTION), expected.retrieve(FILM)]
         assert steps[1].ranking != gnn_ret.retrieve(FILM)
 
-    def test_inside_gear(self, gnn_ret: GNNRet, world: Index, words: Embedder) -> None:
+    def test_inside_gear(self, gnn_ret: GNNRet, world: Snapshot, words: Embedder) -> None:
         """The expansion around it lets it remember."""
         recurrent = RecurrentGNNRet(gnn_ret=gnn_ret, beta=0.5)
         scorer = Pooled(triples=world.triples, embedder=words)

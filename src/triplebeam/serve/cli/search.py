@@ -9,7 +9,8 @@ from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offl
 
 if TYPE_CHECKING:
     from triplebeam.assemble import Index
-    from triplebeam.assemble.results import Results
+    from triplebeam.assemble.results import Result
+    from triplebeam.ranking import Ranking
 
 
 def search(
@@ -63,7 +64,7 @@ def show_passages(index: "Index", question: str, method: str, k: int, explain: b
         _draw(index, results, explain)
 
 
-def _draw(index: "Index", results: "Results", explain: bool) -> None:
+def _draw(index: "Index", results: "Ranking[Result]", explain: bool) -> None:
     from triplebeam.serve.cli.display import draw_hit, err, out
 
     console = out()

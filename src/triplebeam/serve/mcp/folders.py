@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from triplebeam.assemble import Index, open_index
+from triplebeam.index.manifest import read_manifest
 from triplebeam.settings import Settings
-from triplebeam.snapshot.manifest import read_manifest
 
 
 class Folders:
