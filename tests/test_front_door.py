@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,7 @@ import triplebeam
 from small_world import TRIPLES, TableExtractor
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
-from triplebeam.generate.language_model import Prompt
-from triplebeam.generate.patience import GivenUpError
+from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.generate.scripted import Scripted
 from triplebeam.settings import Settings
 
@@ -113,7 +113,7 @@ class TestDocumentsOut:
     def test_an_unknown_document_is_an_error_with_the_nearest_and_nothing_is_removed(
         self, index: triplebeam.Index
     ) -> None:
-        with pytest.raises(BadInputError, match="no document 'filn' in the index .did you mean 'film'"):
+        with pytest.raises(BadInputError, match=r"no document 'filn' in the index .did you mean 'film'"):
             index.remove("director", "filn")
         assert len(index) == 2
 
@@ -134,7 +134,7 @@ class TestCreateAndOpen:
                 index.search("anything")
 
     def test_create_refuses_an_index_that_is_there(self, index: triplebeam.Index) -> None:
-        with pytest.raises(BadInputError, match="there is an index at .* already: open it with triplebeam.open"):
+        with pytest.raises(BadInputError, match=r"there is an index at .* already: open it with triplebeam\.open"):
             triplebeam.create(index.folder)
 
     def test_create_refuses_a_folder_of_other_things(self, tmp_path: Path) -> None:
@@ -214,9 +214,10 @@ class Held:
 
     def __init__(self) -> None:
         self.called, self.go_on, self.calls = threading.Event(), threading.Event(), 0
+        self.scripted = Scripted(REPLIES)
 
-    def complete(self, prompts: list[Prompt]) -> list[object]:
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
         self.calls += 1
         self.called.set()
         self.go_on.wait()
-        raise GivenUpError("held")
+        return self.scripted.complete(prompts)
