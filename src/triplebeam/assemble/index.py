@@ -66,7 +66,10 @@ class Index:
         """What methods are built from; an empty index has nothing to build them from."""
         if self._context is None:
             if not is_index(self.folder) and has_store(self.folder):
-                raise IndexMissingError(f"the index at {self.folder} is empty: add documents to it first.")
+                raise IndexMissingError(
+                    f"the index at {self.folder} is empty: add documents to it first; where indexing was stopped, run the same"
+                    " `triplebeam index` again."
+                )
             self._context = Context(
                 Snapshot.open(self.folder), self.settings, self.given_embedder, self.given_model, self.progress
             )
