@@ -102,10 +102,15 @@ class MessagePassing:
             before = hidden[-1]
             sent = self.messages(before)
             after = before.copy()
-            after[sent.receivers] = weight * before[sent.receivers] + (1 - weight) * sent.carry(before)  # Eq. 2
+            after[sent.receivers] = mix_messages(before, sent, weight)
             hidden.append(after)
             messages.append(sent)
         return Propagated(tuple(hidden), tuple(messages))
+
+
+def mix_messages(before: Distances, sent: Messages, alpha: float) -> Distances:
+    """Eq. 2: α of each receiver's own distance and 1 - α of what it is sent."""
+    return alpha * before[sent.receivers] + (1 - alpha) * sent.carry(before)
 
 
 def integrate_steps(current: Distances, previous: Distances | None, beta: float) -> Distances:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from triplebeam.errors import BadInputError
 from triplebeam.index.passage_graph import KINDS, EdgeKind, PassageGraph
 from triplebeam.methods.gnn_ret.labels import Targets
-from triplebeam.methods.gnn_ret.objective import CompetitorsBy, HingeObjective, LossAndGradient, TrainingStep
+from triplebeam.methods.gnn_ret.objective import HingeObjective, LossAndGradient, TrainingStep
 from triplebeam.methods.gnn_ret.printed import printed_gradient
 from triplebeam.methods.gnn_ret.propagate import Message, MessagePassing
 from triplebeam.progress import Progress, silent
@@ -44,7 +44,6 @@ class TrainingSettings:
     threshold: float = 0.01
     relevant: int = 5
     competitors: int = 25
-    competitors_by: CompetitorsBy = "integrated"
     message: Message = "min"
     edges: tuple[EdgeKind, ...] = KINDS
     gradient: Gradient = "exact"
@@ -110,12 +109,7 @@ def _mean(
 ) -> LossAndGradient:
     """The mean loss of all examples and its gradient."""
     passing = MessagePassing(graph=graph, relevant=settings.relevant, message=settings.message, edges=settings.edges)
-    objective = HingeObjective(
-        passing=passing,
-        threshold=settings.threshold,
-        competitors=settings.competitors,
-        competitors_by=settings.competitors_by,
-    )
+    objective = HingeObjective(passing=passing, threshold=settings.threshold, competitors=settings.competitors)
     *alpha, beta = values.tolist()
     results = [
         printed_gradient(objective, steps, alpha, beta)
