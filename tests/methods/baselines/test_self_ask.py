@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from scripted_loops import BAD, PASSAGES, Anywhere, Gone, Table, driven, final, reply
 from triplebeam.answer import Answer, Step
-from triplebeam.errors import BadInputError, EndpointError
+from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
 from triplebeam.generate.scripted import Scripted
@@ -174,11 +174,6 @@ class TestClosedBook:
         model, _, answer = self.run([follow_up(FILM), final("x"), follow_up(ACTOR), final("Erie")], max_steps=1)
         assert (answer.text, answer.loop_text, answer.ending) == ("Erie", "", "the last step was reached")
         assert model.prompts[-1].user == f"Question: {QUESTION}"
-
-    def test_who_reads_needs_something_to_read(self) -> None:
-        reader = SubAnswerer(model=Scripted([]), passages=PASSAGES)
-        with pytest.raises(BadInputError, match="leave sub_answerer out"):
-            SelfAsk(model=Scripted([]), sub_answerer=reader)
 
 
 @settings(max_examples=60, deadline=None)

@@ -27,7 +27,6 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from triplebeam.answer import Answer, Step
-from triplebeam.extract.extractor import sort_out
 from triplebeam.extract.triple_row import TripleRow
 from triplebeam.generate.accounting import remark
 from triplebeam.generate.language_model import Prompt
@@ -46,7 +45,7 @@ from triplebeam.methods.shared.reasoning_paths import (
     PathReply,
     worked_examples,
 )
-from triplebeam.methods.shared.usable_replies import usable_reply, usable_samples
+from triplebeam.methods.shared.usable_replies import usable_reply, usable_samples, usable_triples
 from triplebeam.triple import Triple, entity_key
 
 _Item = TypeVar("_Item")
@@ -194,10 +193,7 @@ class _Analysis:
 
 
 def _triples(reply: _Relations) -> Sequence[Triple]:
-    sorted_out = sort_out("", reply.relations)
-    for parts in sorted_out.rejected:
-        remark(f"a relation that is no triple was passed over: {list(parts)}")
-    return sorted_out.triples
+    return usable_triples(reply.relations, "relation")
 
 
 def _relation_key(relation: Triple) -> tuple[str, ...]:

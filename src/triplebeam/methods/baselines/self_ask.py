@@ -25,7 +25,6 @@ from functools import cached_property, partial
 from pydantic import BaseModel
 
 from triplebeam.answer import Agent, Answer, Step
-from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Text
@@ -37,11 +36,12 @@ from triplebeam.methods.shared.question_answering import (
     QuestionAnswerer,
     ReadAnswer,
 )
+from triplebeam.methods.shared.reading import texts_for
 from triplebeam.methods.shared.sub_questions import Exchange, SubAnswerer, asked_before, fused, numbered_exchanges
 from triplebeam.methods.shared.usable_replies import usable_reply
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.retriever import Retriever, passages_of
+from triplebeam.retrieve.retriever import Retriever
 
 _ANSWERED = "no follow-up question is needed"
 _NO_FOLLOW_UP = "the model gave neither a follow-up question nor an answer"
@@ -76,24 +76,21 @@ class SelfAsk(Agent):
 
     def __post_init__(self) -> None:
         check_fields(self)
-        _ = self._sub_answerer  # a retriever that does not know its passages is refused here
-        if self.sub_answerer and not self.retriever:
-            raise BadInputError("Self-Ask without a retriever finds nothing to read: leave sub_answerer out of it.")
+        _ = self._passages  # a retriever that does not know its passages is refused here
+
+    @cached_property
+    def _passages(self) -> Passages:
+        return texts_for(self.retriever, self.passages)
 
     @cached_property
     def _answerer(self) -> Answerer:
-        if self.retriever is None:
-            return self.answerer or ClosedBookAnswerer(model=self.model)
-        return self.answerer or QuestionAnswerer(model=self.model, passages=self._passages(self.retriever))
+        if self.answerer is None and self.retriever is None:
+            return ClosedBookAnswerer(model=self.model)
+        return self.answerer or QuestionAnswerer(model=self.model, passages=self._passages)
 
     @cached_property
-    def _sub_answerer(self) -> SubAnswerer | None:
-        if self.sub_answerer or self.retriever is None:
-            return self.sub_answerer
-        return SubAnswerer(model=self.model, passages=self._passages(self.retriever))
-
-    def _passages(self, retriever: Retriever) -> Passages:
-        return passages_of(retriever) if self.passages is None else self.passages
+    def _sub_answerer(self) -> SubAnswerer:
+        return self.sub_answerer or SubAnswerer(model=self.model, passages=self._passages)
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """One follow-up question a step."""
@@ -121,7 +118,7 @@ class SelfAsk(Agent):
         return Step(number=loop.number, query=query, ranking=ranking, so_far=so_far, thought=exchange.answer)
 
     def _sub_answer(self, query: str, ranking: Ranking) -> Exchange:
-        if self._sub_answerer:
+        if self.retriever:
             return self._sub_answerer.answer(query, ranking.ids)
         known = self._answerer.answer(query, [])
         # Where the model does not know, its sentence says what it would have to find out.

@@ -33,14 +33,8 @@ from triplebeam.methods.shared.exemplars import Exemplar, load_exemplars
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import ReadingAgent
-from triplebeam.methods.shared.reasoning_paths import (
-    NO_ANSWER,
-    PathReply,
-    Vote,
-    path_prompt,
-    vote,
-)
-from triplebeam.methods.shared.usable_replies import usable_samples, usable_text
+from triplebeam.methods.shared.reasoning_paths import NO_ANSWER, Vote, path_prompt, sampled_vote
+from triplebeam.methods.shared.usable_replies import usable_text
 from triplebeam.ranking import Ranking
 
 
@@ -84,15 +78,8 @@ class VerifyAndEdit(ReadingAgent):
 
     def _winner(self, question: str) -> Vote:
         """Step 1."""
-        replies = usable_samples(
-            self.model,
-            path_prompt(question, None, self.exemplars),
-            PathReply,
-            count=self.paths,
-            temperature=self.temperature,
-            seed=self.seed,
-        )
-        return vote([reply.path() for reply in replies])
+        prompt = path_prompt(question, None, self.exemplars)
+        return sampled_vote(self.model, prompt, paths=self.paths, temperature=self.temperature, seed=self.seed)
 
     def _step(self, loop: "_Reasoning", place: int) -> Step:
         """Steps 2 to 4, for one sentence."""

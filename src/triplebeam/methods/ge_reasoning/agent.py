@@ -39,9 +39,10 @@ from triplebeam.methods.ge_reasoning.sub_question import SubQuestions
 from triplebeam.methods.shared.bounds import check_fields
 from triplebeam.methods.shared.loop import NothingToSearch
 from triplebeam.methods.shared.prompt_text import numbered_passages
+from triplebeam.methods.shared.reading import texts_for
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.retriever import Retriever, passages_of
+from triplebeam.retrieve.retriever import Retriever
 
 #: What is searched for (Table 2).
 RetrieveBy: TypeAlias = Literal["sub_question", "question"]
@@ -193,9 +194,7 @@ class GEReasoning(Agent):
 
     @cached_property
     def _passages(self) -> Passages:
-        if self.passages is not None:
-            return self.passages
-        return {} if self.retriever is None else passages_of(self.retriever)
+        return texts_for(self.retriever, self.passages)
 
     @cached_property
     def _sub_questions(self) -> SubQuestions:

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from triplebeam.generate.language_model import Prompt
+from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.prompts import load
 from triplebeam.generate.reply_fields import Text
 from triplebeam.methods.shared.exemplars import Exemplar, with_cue
 from triplebeam.methods.shared.prompt_text import numbered_passages
 from triplebeam.methods.shared.question_answering import ReadAnswer
+from triplebeam.methods.shared.usable_replies import usable_samples
 from triplebeam.passage import Passage
 from triplebeam.triple import entity_key
 
@@ -80,11 +81,17 @@ def worked_examples(exemplars: Sequence[Exemplar], *, with_passages: bool, cue: 
     )
 
 
+def sampled_vote(model: LanguageModel, prompt: Prompt, *, paths: int, temperature: float, seed: int | None) -> Vote:
+    """The vote of several paths that are sampled for one prompt."""
+    replies = usable_samples(model, prompt, PathReply, count=paths, temperature=temperature, seed=seed)
+    return vote([reply.path() for reply in replies])
+
+
 def vote(paths: Sequence[Path]) -> Vote:
     """The majority by normal form. Of answers with equally many votes, the one that was given first wins.
 
     Paths without an answer do not vote. The winner is written as the first path that gave it wrote it; where no path
-    gave any, the first path stands, without votes.
+    gave any, the first path wins, without votes.
     """
     counted = Counter(vote_key(path.answer) for path in paths if path.answer)
     if not counted:
