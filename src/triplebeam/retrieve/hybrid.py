@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import CONSTANT, reciprocal_rank_fusion
-from triplebeam.retrieve.retriever import Retriever, passages_of, retrieve_many
+from triplebeam.retrieve.retriever import Retriever, retrieve_many
 
 
 @dataclass(frozen=True)
@@ -17,11 +16,6 @@ class Hybrid:
     dense: Retriever
     depth: int = 15
     constant: float = CONSTANT
-
-    @property
-    def passages(self) -> Passages:
-        """The texts of the passages."""
-        return passages_of(self.dense)
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """The best k of both lists. Asking for fewer than ``depth`` gives the head of the same ranking."""

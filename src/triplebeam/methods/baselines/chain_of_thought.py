@@ -79,7 +79,7 @@ class ChainOfThought(Agent):
     def _reasoned(self, loop: Loop, prompt: Prompt) -> ReadAnswer:
         winner = sampled_vote(self.model, prompt, paths=self.paths, temperature=self.temperature, seed=self.seed)
         loop.ending = self._ending(winner)
-        return winner.path.said
+        return winner.path
 
     def _ending(self, winner: Vote) -> str:
         if not winner.votes:

@@ -41,7 +41,6 @@ from triplebeam.methods.shared.reading import ReadingAgent
 from triplebeam.methods.shared.reasoning_paths import (
     CAME_TO_AN_ANSWER,
     NO_ANSWER,
-    Path,
     PathReply,
     worked_examples,
 )
@@ -98,8 +97,8 @@ class ERACoT(ReadingAgent):
 
     def _last(self, loop: Loop, analysis: "_Analysis", relations: Sequence[Triple]) -> ReadAnswer:
         path = self._answered(analysis, relations)
-        loop.ending = CAME_TO_AN_ANSWER if path.answer else NO_ANSWER
-        return path.said
+        loop.ending = CAME_TO_AN_ANSWER if path.text else NO_ANSWER
+        return path
 
     def _step(self, analysis: "_Analysis") -> Step:
         ranking = self.retriever.retrieve(analysis.question, self.retrieved)
@@ -164,7 +163,7 @@ class ERACoT(ReadingAgent):
             remark(f"{len(unscored)} of {len(inferred)} inferred relations were given no score and are put aside")
         return [relation for number, relation in enumerate(inferred, 1) if scores.get(number, 0) >= self.threshold]
 
-    def _answered(self, analysis: "_Analysis", relations: Sequence[Triple]) -> Path:
+    def _answered(self, analysis: "_Analysis", relations: Sequence[Triple]) -> ReadAnswer:
         """Stage 5."""
         prompt = load("era_cot/answer").fill(
             exemplars=worked_examples(self.exemplars, with_passages=True),
@@ -174,7 +173,7 @@ class ERACoT(ReadingAgent):
             question=analysis.question,
         )
         reply = usable_reply(self.model, prompt, PathReply)
-        return reply.path() if reply else Path()
+        return reply.path() if reply else ReadAnswer()
 
     def _sampled(self, prompt: Prompt, reply_type: type[ReplyType]) -> list[ReplyType]:
         temperature = self.temperature if self.samples > 1 else 0.0
