@@ -13,7 +13,7 @@
 Followed to the letter: the above, six exemplars, 2 passages, greedy decoding for a single path, an unweighted vote.
 
 What differs: the exemplars are our own, one set for all datasets. The reply is JSON with the reasoning first, so
-Kojima's cue stands after the question, in the exemplars too, not at the head of the reply, and their second prompt,
+Kojima's cue comes after the question, in the exemplars too, not at the head of the reply, and their second prompt,
 which extracts the answer, is not needed. Answers are equal by a normal form (case, punctuation, articles); ties go to
 the answer that was given first, and a path without an answer has no vote. The model may have no answer at all.
 """

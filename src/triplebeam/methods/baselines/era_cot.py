@@ -3,18 +3,18 @@
 1. Entities, with their types, are extracted from the text;
 2. the relations between them that the text states;
 3. relations that it does not state but that follow are inferred, at most so many for a pair of entities;
-4. each inferred relation is scored from 0 to 10 and those below a threshold are put aside;
+4. each inferred relation is scored from 0 to 10 and those below a threshold are dropped;
 5. the question is answered, step by step, from the text, the entities and the relations that are left.
 
 GE-Reasoning compares with it over retrieved passages where the paper gives it the gold ones, and so do we: one
 retrieval for the question, 2 passages, six exemplars before the answer (the paper's prompts have none).
 
-Followed to the letter: the five stages and what each is shown. At most 5 inferred relations a pair and a score of 6 to
-stay are the authors' released code. The paper makes the extraction robust by self-consistency: with ``samples`` above
-1, stages 1 and 2 keep what more than half of the samples name; the released code takes one sample, and so do we.
+Followed to the letter: the five stages and what each is shown. At most 5 inferred relations per pair and a score of 6
+to be kept are the authors' released code. The paper makes the extraction robust by self-consistency: with ``samples``
+above 1, stages 1 and 2 keep what more than half of the samples name; the released code takes one sample, and so do we.
 
 What differs: the prompts and the names of the types are our own, replies are JSON, and one call scores all inferred
-relations where the released code makes one a relation. A relation that is given no score is put aside. A stage whose
+relations where the released code makes one per relation. A relation that is given no score is dropped. A stage whose
 reply cannot be used counts as having found nothing, and the next goes on.
 """
 

@@ -5,17 +5,17 @@ A step: the model's follow-up question is the query, and an intermediate answer 
 the model, shown the question and all follow-ups with their answers, asks the next one or says the final answer.
 
 Followed to the letter: follow-ups are asked one at a time with the answers so far in view; the model itself decides in
-the same breath whether another is needed. As in the GNN-Ret paper's comparison, the intermediate answer is read from
+the same reply whether another is needed. As in the GNN-Ret paper's comparison, the intermediate answer is read from
 retrieved passages, where Press et al. take a search engine's answer. Without a retriever the model answers its
-follow-ups itself, and its final answer stands: "Self-ask" of GE-Reasoning's Table 4.
+follow-ups itself, and its final answer is kept: "Self-ask" of GE-Reasoning's Table 4.
 
 What differs: at most 4 follow-ups; the reply is JSON instead of a continued text; a reply with both a follow-up and an
 answer is a follow-up, since its answer runs ahead of the evidence. A question the model would answer at once is
-searched for as it stands, once, so that there is something to read. The ranking is that of `sub_questions`, of all
-steps together, and the answer is read from its best passages by the `QuestionAnswerer` that all agents share; where
-that finds nothing, and with ``own_answer`` in any case, Self-Ask's own final answer stands. Behind ``stop_when_stuck``:
-a follow-up that was asked before ends the loop. Without a retriever a follow-up is a prompt of its own, where Press et
-al. let the model write on; where the loop comes to no answer, the question is put to the model as it stands.
+searched for unchanged, once, so that there is something to read. The ranking is that of `sub_questions`, of all steps
+together, and the answer is read from its best passages by the `QuestionAnswerer` that all agents share; where that
+finds nothing, and with ``own_answer`` in any case, Self-Ask's own final answer is kept. Behind ``stop_when_stuck``: a
+follow-up that was asked before ends the loop. Without a retriever a follow-up is a prompt of its own, where Press et
+al. let the model write on; where the loop comes to no answer, the model is asked the question itself.
 """
 
 from collections.abc import Generator
@@ -67,10 +67,10 @@ class SelfAsk(Agent):
     """Reads what the retriever finds; by default the model does."""
     max_steps: int = 4
     retrieved: int = 10
-    """Passages a step retrieves and reads."""
+    """Passages that a step retrieves and reads."""
     answered_from: int = 5
     own_answer: bool = False
-    """Let the loop's own answer stand, as in the paper, and read passages only where it has none."""
+    """Keep the loop's own answer, as in the paper, and read passages only where it has none."""
     stop_when_stuck: bool = True
     template: Template = field(default_factory=partial(load, "self_ask/follow_up"), repr=False)
 
@@ -93,7 +93,7 @@ class SelfAsk(Agent):
         return self.sub_answerer or SubAnswerer(model=self.model, passages=self._passages)
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
-        """One follow-up question a step."""
+        """One follow-up question per step."""
         loop = _FollowUps(question, self.retriever or NothingToSearch())
         yield from loop.take_all(partial(self._step, loop))
         return loop.conclude(partial(self._last, loop))

@@ -1,4 +1,4 @@
-"""Verify-and-Edit (Zhao, Li, Joty, Qin & Bing, ACL 2023): a chain of thought the model is unsure of is put right.
+"""Verify-and-Edit (Zhao, Li, Joty, Qin & Bing, ACL 2023): a chain of thought that the model is unsure of is corrected.
 
 1. Five paths are sampled at temperature 0.7, and vote (self-consistency). Where a majority agrees, that is the answer.
 2. Else each sentence of the winning path is checked: the model writes a question that verifies it,
@@ -8,12 +8,12 @@
 
 Followed to the letter: these steps; majority means half of the paths or more, rounded up; a verifying question is made
 from the question and the one sentence, not from what was edited before it. From GE-Reasoning's comparison: six
-exemplars, 2 passages a verifying question.
+exemplars, 2 passages per verifying question.
 
 What differs: the paper gathers whole pages and keeps the three sentences of them nearest to the verifying question;
 here the passages are shown as they are retrieved. Among the paths of the winning answer the authors' code takes the
 most probable one, ours the first, since not every endpoint gives probabilities. Where the passages do not answer a
-verifying question the sentence stays as it was; where no verifying question can be had, the sentence itself is
+verifying question the sentence stays as it was; where the model gives no verifying question, the sentence itself is
 searched for. Replies are JSON. The final ranking is the reciprocal rank fusion of all steps' lists.
 """
 
@@ -57,7 +57,7 @@ class VerifyAndEdit(ReadingAgent):
     paths: int = 5
     temperature: float = 0.7
     retrieved: int = 2
-    """Passages a verifying question is answered from."""
+    """Passages that a verifying question is answered from."""
     seed: int | None = 0
     exemplars: Sequence[Exemplar] = field(default_factory=load_exemplars, repr=False)
 

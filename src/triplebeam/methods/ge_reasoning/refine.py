@@ -2,7 +2,7 @@
 
 Followed to the letter: triplets are extracted from each passage by itself, then all of them are filtered. The switches
 are the paper's ablation and our option: without ``filtering`` all triplets are kept, with ``triples`` those that the
-index holds of the passages are taken, which saves a call a passage. Ours: triplets are chosen by number, and what
+index holds of the passages are taken, which saves one call per passage. Ours: triplets are chosen by number, and what
 cannot be used of the replies is noted.
 """
 
@@ -24,7 +24,7 @@ from triplebeam.triple import Triple
 
 
 class Fact(NamedTuple):
-    """A triplet, and the passage it was drawn from."""
+    """A triplet, and the passage it was extracted from."""
 
     triple: Triple
     passage_id: str

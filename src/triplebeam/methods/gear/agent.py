@@ -5,9 +5,9 @@ gist answers the question (Eq. 6), and if not, rewrite the query (Eq. 7). Every 
 (Eq. 8) and all lists are fused (Eq. 9); the best five are read for the answer (Table 3).
 
 Followed to the letter: the first query is the question; the gist is read for the original question, not for the
-rewritten one; all lists of all steps are fused. A fact is linked once, in the step that read it, so that every step can
-tell the fusion so far (Figures 2 and 6 plot its recall); the last step's is that of Eq. 9. Ours where the paper is
-silent: the gist reads the 10 best fused passages, passageLink takes 10, a step's list holds 20. Ours beyond it, behind
+rewritten one; all lists of all steps are fused. A fact is linked once, in the step that read it, so that every step has
+the fusion so far (Figures 2 and 6 plot its recall); the last step's is that of Eq. 9. Ours where the paper is silent:
+the gist reads the 10 best fused passages, passageLink takes 10, a step's list holds 20. Ours beyond it, behind
 ``stop_when_stuck``: the agent also stops, saying so, when a rewritten query repeats an earlier one or a step brings
 neither a new fact nor a new passage.
 """

@@ -22,7 +22,7 @@ from triplebeam.triple import Triple
 
 
 class Reader(Protocol):
-    """read(C, q, G): what a model finds in the passages for this query. It looks the passages' texts up itself."""
+    """read(C, q, G): what a model finds in the passages for this query. It looks up the passages' texts itself."""
 
     def read(self, query: str, passage_ids: Sequence[str], gist: Sequence[Triple] = ()) -> Sequence[Triple]:
         """The proximal triples, most helpful first; none where the passages do not help."""

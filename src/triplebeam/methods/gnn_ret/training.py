@@ -4,7 +4,7 @@ Followed to the letter: the mean gradient of all examples, rate 1.0, start at α
 r 0.01, K 5, O 25 or 10; the end is a gradient below 0.001, or a loss that rises five times running.
 
 Ours: the gradient is the exact one unless the printed one is asked for (`printed`); α and β are kept between 0 and 1,
-and descent ends where all that have a gradient stand at such a border and would be pushed over it; a cap on the steps;
+and descent ends where every value with a gradient is at such a border and would be pushed over it; a cap on the steps;
 and what comes back are the values of the lowest loss that was seen, which after five rises are not the last.
 """
 
@@ -27,7 +27,7 @@ from triplebeam.progress import Progress, silent
 Gradient: TypeAlias = Literal["exact", "printed"]
 
 SMALL_GRADIENT = "the gradient is small"
-AT_BORDER = "what has a gradient stands at 0 or 1 and would go further"
+AT_BORDER = "every value with a gradient is at 0 or 1 and would go further"
 RISING_LOSS = "the loss kept rising"
 LAST_STEP = "the last step was reached"
 
