@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from small_world import WORLD
 from triplebeam.answer import Agent, Answer, Step
 from triplebeam.errors import EndpointError
 from triplebeam.generate.language_model import Completion, Prompt, Usage
+from triplebeam.generate.scripted import Scripted
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
 
@@ -63,6 +64,15 @@ def final(text: str) -> Completion:
 
 #: A reply that cannot be read; it is asked for twice.
 BAD = Completion(text="no idea", usage=Usage(calls=1))
+
+
+class Driven(NamedTuple):
+    """What a scripted model was asked, what was searched for, and what came of it."""
+
+    model: Scripted
+    table: Table
+    steps: list[Step]
+    answer: Answer
 
 
 def driven(agent: Agent, question: str) -> tuple[list[Step], Answer]:

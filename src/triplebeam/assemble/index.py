@@ -67,8 +67,8 @@ class Index:
         if self._context is None:
             if not is_index(self.folder) and has_store(self.folder):
                 raise IndexMissingError(
-                    f"the index at {self.folder} is empty: add documents to it first; where indexing was stopped, run the same"
-                    " `triplebeam index` again."
+                    f"the index at {self.folder} is empty: add documents to it first; where indexing was stopped, run"
+                    " the same `triplebeam index` again."
                 )
             self._context = Context(
                 Snapshot.open(self.folder), self.settings, self.given_embedder, self.given_model, self.progress

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from triplebeam.bounds import check_fields, check_not_negative
-from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import CONSTANT, reciprocal_rank_fusion
-from triplebeam.retrieve.retriever import Retriever, passages_of, retrieve_many
+from triplebeam.retrieve.retriever import Retriever, retrieve_many
 
 
 @dataclass(frozen=True)
@@ -22,11 +21,6 @@ class Hybrid:
     def __post_init__(self) -> None:
         check_fields(self)
         check_not_negative(self, "constant")
-
-    @property
-    def passages(self) -> Passages:
-        """The texts of the passages."""
-        return passages_of(self.dense)
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """The best k of both lists. Asking for fewer than ``depth`` gives the head of the same ranking."""

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.retriever import ScoringRetriever, passages_of, scores_many
+from triplebeam.retrieve.retriever import ScoringRetriever, scores_many
 from triplebeam.retrieve.rows import PassageOf
 from triplebeam.retrieve.scores import min_max, rank_scores
 
@@ -25,11 +24,6 @@ class ScaledHybrid:
         """One score a passage, from 0 to 1."""
         scores: NDArray[np.float32] = self.scores_many([query])[0]
         return scores
-
-    @property
-    def passages(self) -> Passages:
-        """The texts of the passages."""
-        return passages_of(self.dense)
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """The k passages of highest score."""

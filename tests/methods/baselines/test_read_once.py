@@ -68,8 +68,8 @@ def test_what_the_retriever_spends_is_the_steps() -> None:
 
     spent = Completion(text="anything", usage=Usage(calls=1, tokens_in=7))
     with Scripted([spent, reply("")]) as model:
-        told = Accounted(model)
-        answer = ReadOnce(retriever=Reads(told), model=told, passages=PASSAGES).answer(QUESTION)
+        accounted = Accounted(model)
+        answer = ReadOnce(retriever=Reads(accounted), model=accounted, passages=PASSAGES).answer(QUESTION)
     assert [step.usage.tokens_in for step in answer.steps] == [7]
     assert (answer.text, answer.usage.calls) == ("", 2)
 

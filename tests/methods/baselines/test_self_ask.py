@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripted_loops import BAD, PASSAGES, Anywhere, Gone, Table, driven, final, reply
+from scripted_loops import BAD, PASSAGES, Anywhere, Driven, Gone, Table, driven, final, reply
 from triplebeam.answer import Answer, Step
-from triplebeam.errors import BadInputError, EndpointError
+from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
 from triplebeam.generate.scripted import Scripted
@@ -37,7 +37,7 @@ class TestThreeSteps:
     """Only the third step finds the last passage."""
 
     @pytest.fixture
-    def told(self) -> tuple[Scripted, Table, list[Step], Answer]:
+    def done(self) -> Driven:
         table = Table({FILM: ["film", "director"], ACTOR: ["actor", "film"], LAKE: ["city", "actor"]})
         replies = [
             *(follow_up(FILM), found("Edward Cahn directed Laughter in Hell.")),
@@ -46,27 +46,25 @@ class TestThreeSteps:
             *(follow_up("", "Lake Michigan"), final("Michigan")),
         ]
         with Scripted(replies) as model:
-            return model, table, *driven(agent(model, table), QUESTION)
+            return Driven(model, table, *driven(agent(model, table), QUESTION))
 
-    def test_the_third_step_finds_the_last_passage(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
-        _, table, steps, answer = told
+    def test_the_third_step_finds_the_last_passage(self, done: Driven) -> None:
+        _, table, steps, answer = done
         assert table.asked == [step.query for step in steps] == [FILM, ACTOR, LAKE]
         assert ["city" in step.ranking.ids for step in steps] == [False, False, True]
         assert (answer.text, answer.loop_text) == ("Michigan", "Lake Michigan")
         assert answer.ending == "no follow-up question is needed"
 
-    def test_the_second_question_depends_on_the_first_retrieval(
-        self, told: tuple[Scripted, Table, list[Step], Answer]
-    ) -> None:
-        asking = [prompt.user for prompt in told[0].prompts if prompt.template == "self_ask/follow_up"]
-        reading = [prompt.user for prompt in told[0].prompts if prompt.template == "sub_answer"]
+    def test_the_second_question_depends_on_the_first_retrieval(self, done: Driven) -> None:
+        asking = [prompt.user for prompt in done.model.prompts if prompt.template == "self_ask/follow_up"]
+        reading = [prompt.user for prompt in done.model.prompts if prompt.template == "sub_answer"]
         assert "directed by Edward Cahn" in reading[0]
         assert asking[0] == f"Question: {QUESTION}\n\nFollow-ups so far:\n(none)"
         assert asking[1].endswith(f"1. {FILM}\n   Edward Cahn directed Laughter in Hell.")
         assert asking[3].endswith(f"3. {LAKE}\n   Milwaukee lies on Lake Michigan.")
 
-    def test_each_step_tells_the_ranking_so_far(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
-        *_, steps, answer = told
+    def test_each_step_tells_the_ranking_so_far(self, done: Driven) -> None:
+        *_, steps, answer = done
         assert [step.so_far.ids for step in steps] == [
             ["film", "director"],
             ["film", "actor", "director"],
@@ -75,8 +73,8 @@ class TestThreeSteps:
         assert steps[-1].so_far == answer.ranking
         assert [step.thought for step in steps][1] == "Pat Brien lived in Milwaukee."
 
-    def test_calls_are_counted_by_step(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
-        *_, steps, answer = told
+    def test_calls_are_counted_by_step(self, done: Driven) -> None:
+        *_, steps, answer = done
         assert [step.usage.calls for step in steps] == [3, 2, 2]
         assert answer.usage.calls == 8
 
@@ -174,11 +172,6 @@ class TestClosedBook:
         model, _, answer = self.run([follow_up(FILM), final("x"), follow_up(ACTOR), final("Erie")], max_steps=1)
         assert (answer.text, answer.loop_text, answer.ending) == ("Erie", "", "the last step was reached")
         assert model.prompts[-1].user == f"Question: {QUESTION}"
-
-    def test_who_reads_needs_something_to_read(self) -> None:
-        reader = SubAnswerer(model=Scripted([]), passages=PASSAGES)
-        with pytest.raises(BadInputError, match="leave sub_answerer out"):
-            SelfAsk(model=Scripted([]), sub_answerer=reader)
 
 
 @settings(max_examples=60, deadline=None)

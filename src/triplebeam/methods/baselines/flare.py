@@ -1,18 +1,18 @@
 """FLARE (Jiang, Xu, Gao, Sun, Liu, Dwivedi-Yu, Yang, Callan & Neubig, EMNLP 2023): retrieval where the model is unsure.
 
-The first retrieval is for the question. Then, sentence by sentence, the model writes the next sentence of its reasoning
-for the time being. If every token of it is as probable as a threshold (θ, 0.8), it stands. Else it becomes a query,
-without its tokens less probable than another threshold (β, 0.4), and is written again from what that finds. A sentence
-that says "So the answer is: ..." ends the loop.
+The first retrieval is for the question. Then, sentence by sentence, the model drafts the next sentence of its
+reasoning. If every token of it is at least as probable as a threshold (θ, 0.8), it is kept. Otherwise it becomes a
+query, without its tokens less probable than another threshold (β, 0.4), and is written again from what that finds. A
+sentence that says "So the answer is: ..." ends the loop.
 
 Followed to the letter: FLARE-direct with the implicit queries of the paper's section 3.2, as above; only the first
-sentence of a reply counts; new passages take the place of the old. θ, β, 2 passages and that the sentence for the time
-being sees the passages of the last retrieval are the authors' released configuration for 2WikiMultihopQA (without
-``look_ahead_reads`` it sees none, which is how the paper writes it).
+sentence of a reply counts; new passages take the place of the old. θ, β, 2 passages and that the draft sees the
+passages of the last retrieval are the authors' released configuration for 2WikiMultihopQA (without ``look_ahead_reads``
+it sees none, which is how the paper writes it).
 
 **Without log-probabilities** there is nothing to be sure by: every sentence but the last, "So the answer is", is taken
 as unsure and searched for as a whole (θ = 1, β = 0 in the paper's terms: retrieval for every sentence). The first step
-tells so among its problems. The same happens where the tokens an endpoint gives do not spell the sentence.
+says so among its problems. The same happens where the tokens an endpoint gives do not spell the sentence.
 
 What differs: six exemplars of our own (the paper: eight). The limit is a number of sentences, not of tokens. A step of
 ours is one retrieval with the sentences that follow from it, so sure sentences make no steps. A query of which nothing
@@ -44,7 +44,7 @@ from triplebeam.ranking import Ranking
 _CONCLUSION = re.compile(r"\bthe answer is\b:?(?P<answer>.*)", re.IGNORECASE | re.DOTALL)
 _LAST_SENTENCE = "the last sentence was reached"
 _NO_SENTENCE = "the model gave no further sentence"
-_NOT_TOLD = "the model does not tell how sure it is (no log-probabilities), so every sentence is searched for"
+_NO_PROBABILITIES = "the model does not report how sure it is (no log-probabilities), so every sentence is searched for"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,13 +52,13 @@ class FLARE(AnsweringAgent):
     """The agent over any retriever; the paper's is BM25."""
 
     retrieved: int = 2
-    """Passages a retrieval brings."""
+    """Passages per retrieval."""
     threshold: float = 0.8
     """θ: a sentence with a token less probable than this is searched for."""
     mask: float = 0.4
     """β: a token less probable than this is left out of the query."""
     look_ahead_reads: bool = True
-    """Whether the sentence for the time being sees the passages of the last retrieval."""
+    """Whether the draft of a sentence sees the passages of the last retrieval."""
     max_sentences: int = 10
     exemplars: Sequence[Exemplar] = field(default_factory=load_exemplars, repr=False)
     template: Template = field(default_factory=partial(load, "flare/sentence"), repr=False)
@@ -112,13 +112,13 @@ class FLARE(AnsweringAgent):
         return _Sentence(sentence, tokens_of(sentence, completion.log_probabilities or ()))
 
     def _query(self, loop: "_Sentences", ahead: "_Sentence") -> str:
-        """What to search for before the sentence may stand; nothing where the model is sure of it."""
+        """What to search for before the sentence is kept; nothing where the model is sure of it."""
         if not ahead.text:
             return ""
         if ahead.tokens is None:
-            if not loop.not_told:
-                remark(_NOT_TOLD)
-            loop.not_told = True
+            if not loop.searches_all:
+                remark(_NO_PROBABILITIES)
+            loop.searches_all = True
             return "" if _CONCLUSION.search(ahead.text) else ahead.text
         if all(math.exp(token.log_probability) >= self.threshold for token in ahead.tokens):
             return ""
@@ -146,7 +146,7 @@ def _worked(exemplar: Exemplar) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
-    """A sentence, and how probable its tokens are where the model tells."""
+    """A sentence, and how probable its tokens are, where the model reports it."""
 
     text: str
     tokens: Sequence[TokenLogProbability] | None
@@ -160,10 +160,10 @@ class _Sentences(Loop):
     sentences: list[str] = field(default_factory=list)
     concluded: str = ""
     """The answer that the last sentence gives."""
-    not_told: bool = False
+    searches_all: bool = False
 
     def write(self, sentence: str, most: int) -> None:
-        """Let a sentence stand, and say why if it is the last."""
+        """Keep a sentence, and say why if it is the last."""
         if sentence:
             self.sentences.append(sentence)
         conclusion = _CONCLUSION.search(sentence)

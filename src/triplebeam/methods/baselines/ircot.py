@@ -5,16 +5,16 @@ far, and take its next sentence. The first query is the question, every later on
 that says "So the answer is: ..." ends the loop, as does the last step.
 
 Followed to the letter: the above; only the first sentence of a reply counts and what runs ahead of the evidence is
-discarded; at most 15 passages are collected. From the GeAR paper's comparison: 10 passages a step, at most 4 steps
+discarded; at most 15 passages are collected. From the GeAR paper's comparison: 10 passages per step, at most 4 steps
 (IRCoT: 2 to 8 passages, 8 steps), an answer read from the 5 best passages.
 
 What differs: the paper collects passages in order of arrival, since its reader sees them all. As a ranking that would
-leave the best 10 to the first step whatever the others find, and 10 a step would fill the collection before the third
+leave the best 10 to the first step whatever the others find, and 10 per step would fill the collection before the third
 step is seen. So the collection is the best 15 of the reciprocal rank fusion of all steps' lists. (HippoRAG's IRCoT,
 which GeAR compares with, keeps each passage's best score; scores of different queries need not compare, ranks do.) The
 prompt has two worked examples for all datasets instead of about fifteen for each, and the reply is JSON. The paper's
-reader starts afresh from the passages, and so does ours, the `QuestionAnswerer` that all agents share; where it finds
-nothing, the answer of the reasoning stands. Ours beyond the paper, behind ``stop_when_stuck``: a sentence that repeats
+reader starts again from the passages, and so does ours, the `QuestionAnswerer` that all agents share; where it finds
+nothing, the answer of the reasoning is kept. Ours beyond the paper, behind ``stop_when_stuck``: a sentence that repeats
 an earlier query ends the loop, as it would find nothing new.
 """
 
@@ -54,7 +54,7 @@ class IRCoT(AnsweringAgent):
 
     max_steps: int = 4
     retrieved: int = 10
-    """Passages a step retrieves."""
+    """Passages that a step retrieves."""
     collected: int = 15
     """Passages that are kept over all steps: the model reads them, and they are the final ranking."""
     stop_when_stuck: bool = True

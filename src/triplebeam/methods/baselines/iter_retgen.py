@@ -44,9 +44,9 @@ class IterRetGen(AnsweringAgent):
     retrieved: int = 20
     """Passages in a step's ranking."""
     read: int = 5
-    """Passages a step generates from."""
+    """Passages that a step generates from."""
     own_answer: bool = False
-    """Let the loop's own answer stand, as in the paper, and read passages only where it has none."""
+    """Keep the loop's own answer, as in the paper, and read passages only where it has none."""
     stop_when_stuck: bool = True
     template: Template = field(default_factory=partial(load, "iter_retgen/generate"), repr=False)
 

@@ -2,12 +2,12 @@
 
 The first step retrieves seeds for the question; each is the beginning of a path. Every later step takes a path from
 the queue, shows the model the question and the path's passages, and lets it write the evidence that is needed next. Of
-the neighbours of the path's last passage the most similar to that text go on the path, each as a path of its own at
+the neighbours of the path's last passage the most similar to that text go on the path, each as a new path at
 the end of the queue. It ends when as many passages are collected as wanted, or no path leads on.
 
 Followed to the letter: the above, which is the paper's traversal, first in first out. What differs: the graph is
 GNN-Ret's (neighbours in a document, shared keywords), as in that comparison, and the model is asked as it is
-instead of being trained to name evidence. Ours: 5 seeds, 3 neighbours a path, 30 passages, 10 steps; a passage is
+instead of being trained to name evidence. Ours: 5 seeds, 3 neighbours per path, 30 passages, 10 steps; a passage is
 collected once; a path whose neighbours are all collected is passed over without a call; no evidence where the model
 says that a path needs none, which leaves the path. The ranking is by each passage's similarity to the text that brought
 it, the question's for a seed. The answer is read from its best by the `QuestionAnswerer` that all agents share.
@@ -62,7 +62,7 @@ class KGP(AnsweringAgent):
     template: Template = field(default_factory=partial(load, "kgp/next_evidence"), repr=False)
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
-        """The seeds, then a path a step."""
+        """The seeds, then one path per step."""
         loop = _Paths(question)
         yield loop.take(partial(self._seed, loop))
         yield from loop.take_all(partial(self._walk, loop))
@@ -119,6 +119,6 @@ class _Paths(Loop):
     paths: deque[Path] = field(default_factory=deque)
 
     def collect(self, path: Path, scores: Mapping[str, float]) -> None:
-        """Passages a path goes on to, or the seeds of paths; each makes a path of its own."""
+        """Passages that a path goes on to, or the seeds of paths; each starts a new path."""
         self.scores.update(scores)
         self.paths.extend((*path, passage_id) for passage_id in scores)

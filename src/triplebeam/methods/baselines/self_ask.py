@@ -5,17 +5,17 @@ A step: the model's follow-up question is the query, and an intermediate answer 
 the model, shown the question and all follow-ups with their answers, asks the next one or says the final answer.
 
 Followed to the letter: follow-ups are asked one at a time with the answers so far in view; the model itself decides in
-the same breath whether another is needed. As in the GNN-Ret paper's comparison, the intermediate answer is read from
+the same reply whether another is needed. As in the GNN-Ret paper's comparison, the intermediate answer is read from
 retrieved passages, where Press et al. take a search engine's answer. Without a retriever the model answers its
-follow-ups itself, and its final answer stands: "Self-ask" of GE-Reasoning's Table 4.
+follow-ups itself, and its final answer is kept: "Self-ask" of GE-Reasoning's Table 4.
 
 What differs: at most 4 follow-ups; the reply is JSON instead of a continued text; a reply with both a follow-up and an
 answer is a follow-up, since its answer runs ahead of the evidence. A question the model would answer at once is
-searched for as it stands, once, so that there is something to read. The ranking is that of `sub_questions`, of all
-steps together, and the answer is read from its best passages by the `QuestionAnswerer` that all agents share; where
-that finds nothing, and with ``own_answer`` in any case, Self-Ask's own final answer stands. Behind ``stop_when_stuck``:
-a follow-up that was asked before ends the loop. Without a retriever a follow-up is a prompt of its own, where Press et
-al. let the model write on; where the loop comes to no answer, the question is put to the model as it stands.
+searched for unchanged, once, so that there is something to read. The ranking is that of `sub_questions`, of all steps
+together, and the answer is read from its best passages by the `QuestionAnswerer` that all agents share; where that
+finds nothing, and with ``own_answer`` in any case, Self-Ask's own final answer is kept. Behind ``stop_when_stuck``: a
+follow-up that was asked before ends the loop. Without a retriever a follow-up is a prompt of its own, where Press et
+al. let the model write on; where the loop comes to no answer, the model is asked the question itself.
 """
 
 from collections.abc import Generator
@@ -26,7 +26,6 @@ from pydantic import BaseModel
 
 from triplebeam.answer import Agent, Answer, Step
 from triplebeam.bounds import check_fields
-from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Text
@@ -37,11 +36,12 @@ from triplebeam.methods.shared.question_answering import (
     QuestionAnswerer,
     ReadAnswer,
 )
+from triplebeam.methods.shared.reading import texts_for
 from triplebeam.methods.shared.sub_questions import Exchange, SubAnswerer, asked_before, fused, numbered_exchanges
 from triplebeam.methods.shared.usable_replies import usable_reply
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.retriever import Retriever, passages_of
+from triplebeam.retrieve.retriever import Retriever
 
 _ANSWERED = "no follow-up question is needed"
 _NO_FOLLOW_UP = "the model gave neither a follow-up question nor an answer"
@@ -67,36 +67,33 @@ class SelfAsk(Agent):
     """Reads what the retriever finds; by default the model does."""
     max_steps: int = 4
     retrieved: int = 10
-    """Passages a step retrieves and reads."""
+    """Passages that a step retrieves and reads."""
     answered_from: int = 5
     own_answer: bool = False
-    """Let the loop's own answer stand, as in the paper, and read passages only where it has none."""
+    """Keep the loop's own answer, as in the paper, and read passages only where it has none."""
     stop_when_stuck: bool = True
     template: Template = field(default_factory=partial(load, "self_ask/follow_up"), repr=False)
 
     def __post_init__(self) -> None:
         check_fields(self)
-        _ = self._sub_answerer  # a retriever that does not know its passages is refused here
-        if self.sub_answerer and not self.retriever:
-            raise BadInputError("Self-Ask without a retriever finds nothing to read: leave sub_answerer out of it.")
+        _ = self._passages  # a retriever that does not know its passages is refused here
+
+    @cached_property
+    def _passages(self) -> Passages:
+        return texts_for(self.retriever, self.passages)
 
     @cached_property
     def _answerer(self) -> Answerer:
-        if self.retriever is None:
-            return self.answerer or ClosedBookAnswerer(model=self.model)
-        return self.answerer or QuestionAnswerer(model=self.model, passages=self._passages(self.retriever))
+        if self.answerer is None and self.retriever is None:
+            return ClosedBookAnswerer(model=self.model)
+        return self.answerer or QuestionAnswerer(model=self.model, passages=self._passages)
 
     @cached_property
-    def _sub_answerer(self) -> SubAnswerer | None:
-        if self.sub_answerer or self.retriever is None:
-            return self.sub_answerer
-        return SubAnswerer(model=self.model, passages=self._passages(self.retriever))
-
-    def _passages(self, retriever: Retriever) -> Passages:
-        return passages_of(retriever) if self.passages is None else self.passages
+    def _sub_answerer(self) -> SubAnswerer:
+        return self.sub_answerer or SubAnswerer(model=self.model, passages=self._passages)
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
-        """One follow-up question a step."""
+        """One follow-up question per step."""
         loop = _FollowUps(question, self.retriever or NothingToSearch())
         yield from loop.take_all(partial(self._step, loop))
         return loop.conclude(partial(self._last, loop))
@@ -121,7 +118,7 @@ class SelfAsk(Agent):
         return Step(number=loop.number, query=query, ranking=ranking, so_far=so_far, thought=exchange.answer)
 
     def _sub_answer(self, query: str, ranking: Ranking) -> Exchange:
-        if self._sub_answerer:
+        if self.retriever:
             return self._sub_answerer.answer(query, ranking.ids)
         known = self._answerer.answer(query, [])
         # Where the model does not know, its sentence says what it would have to find out.

@@ -1,4 +1,4 @@
-"""Verify-and-Edit (Zhao, Li, Joty, Qin & Bing, ACL 2023): a chain of thought the model is unsure of is put right.
+"""Verify-and-Edit (Zhao, Li, Joty, Qin & Bing, ACL 2023): a chain of thought that the model is unsure of is corrected.
 
 1. Five paths are sampled at temperature 0.7, and vote (self-consistency). Where a majority agrees, that is the answer.
 2. Else each sentence of the winning path is checked: the model writes a question that verifies it,
@@ -8,12 +8,12 @@
 
 Followed to the letter: these steps; majority means half of the paths or more, rounded up; a verifying question is made
 from the question and the one sentence, not from what was edited before it. From GE-Reasoning's comparison: six
-exemplars, 2 passages a verifying question.
+exemplars, 2 passages per verifying question.
 
 What differs: the paper gathers whole pages and keeps the three sentences of them nearest to the verifying question;
 here the passages are shown as they are retrieved. Among the paths of the winning answer the authors' code takes the
 most probable one, ours the first, since not every endpoint gives probabilities. Where the passages do not answer a
-verifying question the sentence stays as it was; where no verifying question can be had, the sentence itself is
+verifying question the sentence stays as it was; where the model gives no verifying question, the sentence itself is
 searched for. Replies are JSON. The final ranking is the reciprocal rank fusion of all steps' lists.
 """
 
@@ -33,14 +33,8 @@ from triplebeam.methods.shared.exemplars import Exemplar, load_exemplars
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import ReadingAgent
-from triplebeam.methods.shared.reasoning_paths import (
-    NO_ANSWER,
-    PathReply,
-    Vote,
-    path_prompt,
-    vote,
-)
-from triplebeam.methods.shared.usable_replies import usable_samples, usable_text
+from triplebeam.methods.shared.reasoning_paths import NO_ANSWER, Vote, path_prompt, sampled_vote
+from triplebeam.methods.shared.usable_replies import usable_text
 from triplebeam.ranking import Ranking
 
 
@@ -63,7 +57,7 @@ class VerifyAndEdit(ReadingAgent):
     paths: int = 5
     temperature: float = 0.7
     retrieved: int = 2
-    """Passages a verifying question is answered from."""
+    """Passages that a verifying question is answered from."""
     seed: int | None = 0
     exemplars: Sequence[Exemplar] = field(default_factory=load_exemplars, repr=False)
 
@@ -73,26 +67,19 @@ class VerifyAndEdit(ReadingAgent):
         with account() as loop.outside:
             winner = self._winner(question)
         loop.ending = f"{winner.votes} of {self.paths} paths agreed" if winner.votes else NO_ANSWER
-        reasoning = winner.path.reasoning
+        reasoning = winner.path.sentence
         loop.sentences = [reasoning[start:end] for start, end in sentence_spans(reasoning)]
         if not loop.sentences or 2 * winner.votes >= self.paths:
-            return loop.conclude(lambda: winner.path.said)
+            return loop.conclude(lambda: winner.path)
         loop.ending = f"{winner.votes} of {self.paths} paths agreed, and the reasoning was checked"
         for place in range(len(loop.sentences)):
             yield loop.take(partial(self._step, loop, place))
-        return loop.conclude(lambda: self._answer_again(loop, winner.path.answer))
+        return loop.conclude(lambda: self._answer_again(loop, winner.path.text))
 
     def _winner(self, question: str) -> Vote:
         """Step 1."""
-        replies = usable_samples(
-            self.model,
-            path_prompt(question, None, self.exemplars),
-            PathReply,
-            count=self.paths,
-            temperature=self.temperature,
-            seed=self.seed,
-        )
-        return vote([reply.path() for reply in replies])
+        prompt = path_prompt(question, None, self.exemplars)
+        return sampled_vote(self.model, prompt, paths=self.paths, temperature=self.temperature, seed=self.seed)
 
     def _step(self, loop: "_Reasoning", place: int) -> Step:
         """Steps 2 to 4, for one sentence."""

@@ -1,23 +1,23 @@
-"""GE-Reasoning, Algorithm 1: a question is answered by filling in its graph, one sub-question a round.
+"""GE-Reasoning, Algorithm 1: a question is answered by filling in its graph, one sub-question per round.
 
 A round takes a triplet with one open variable, asks the model for a sub-question and a sub-answer, retrieves where the
 model is not sure (k1), refines what came to facts, asks again, and drops the pair (k2) or puts the answer in the
 variable's place everywhere. When nothing is left to ask, the kept pairs answer the question.
 
-Followed to the letter: all that, with two passages read a search, BM25 in the paper, any retriever here; without one
+Followed to the letter: all that, with two passages read per search, BM25 in the paper, any retriever here; without one
 it is the closed-book form of Table 4. The switches are the ablations: ``retrieve_by`` and ``graph_guidance`` (Table 2),
-``refining`` and ``filtering`` (Table 3; we read its "Filter." as section 3.5's second gate, and
-``triplet_filtering`` switches section 3.4's), ``typed`` (Table 5).
+``refining`` and ``filtering`` (Table 3; we read its "Filter." as section 3.5's second gate, and ``triplet_filtering``
+switches section 3.4's), ``typed`` (Table 5).
 
-What differs. The text says 10 rounds, the loop as printed makes 9: 10 it is. "Sample" is not said more closely: the
-triplet tried least comes first, in the order of the graph, so that one that cannot be answered does not starve the
-others; another attempt asks for another sample and repeats no search. No usable graph, or without one no first
-sub-question, means one retrieval with the question, or none in the closed-book form, and an answer from that, told in
-the trace. The thresholds are ours, see `confidence.py`; an empty sub-answer is never kept. Where the kept pairs do not
-answer the question, the best passages are read, as every agent does. Ours beyond the paper: ``always_retrieve`` skips
-lines 8 and 9, for documents that a model cannot know; ``max_attempts`` bounds what one triplet may cost; a longer list
-than the two passages read is kept for the ranking; each kept answer leaves evidence, and each triplet that stayed open
-says so there.
+What differs. The text says 10 rounds, the loop as printed makes 9: 10 it is. "Sample" is not specified: the triplet
+tried least comes first, in the order of the graph, so that one that cannot be answered does not starve the others;
+another attempt asks for another sample and repeats no search. No usable graph, or without one no first sub-question,
+means one retrieval with the question, or none in the closed-book form, and an answer from that, as the trace says. The
+thresholds are ours, see `confidence.py`; an empty sub-answer is never kept. Where the kept pairs do not answer the
+question, the best passages are read, as every agent does. Ours beyond the paper: ``always_retrieve`` skips lines 8 and
+9, for documents that a model cannot know; ``max_attempts`` bounds what one triplet may cost; a longer list than the two
+passages read is kept for the ranking; each kept answer leaves evidence, and each triplet that stayed open says so
+there.
 """
 
 from collections.abc import Generator
@@ -34,14 +34,23 @@ from triplebeam.methods.ge_reasoning.confidence import Thresholds
 from triplebeam.methods.ge_reasoning.construct import GraphConstruction
 from triplebeam.methods.ge_reasoning.final_answer import FinalAnswer
 from triplebeam.methods.ge_reasoning.refine import Refinement
-from triplebeam.methods.ge_reasoning.run import Ask, Finding, Knowledge, Rounds, new_triples, shown_facts, told_round
+from triplebeam.methods.ge_reasoning.run import (
+    Ask,
+    Finding,
+    Knowledge,
+    Rounds,
+    describe,
+    new_triples,
+    shown_facts,
+)
 from triplebeam.methods.ge_reasoning.sub_answer import SubAnswer, SubAnswers
 from triplebeam.methods.ge_reasoning.sub_question import SubQuestions
 from triplebeam.methods.shared.loop import NothingToSearch
 from triplebeam.methods.shared.prompt_text import numbered_passages
+from triplebeam.methods.shared.reading import texts_for
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.retriever import Retriever, passages_of
+from triplebeam.retrieve.retriever import Retriever
 
 #: What is searched for (Table 2).
 RetrieveBy: TypeAlias = Literal["sub_question", "question"]
@@ -143,7 +152,7 @@ class GEReasoning(Agent):
             ranking=knowledge.ranking if knowledge else Ranking(),
             so_far=loop.fused(),
             facts=new_triples(loop.steps, knowledge),
-            thought=told_round(ask, answer, kept=kept, searched=knowledge is not None, graph=loop.graph),
+            thought=describe(ask, answer, kept=kept, searched=knowledge is not None, graph=loop.graph),
             picture=loop.graph.mermaid() if loop.graph else "",
         )
 
@@ -197,9 +206,7 @@ class GEReasoning(Agent):
 
     @cached_property
     def _passages(self) -> Passages:
-        if self.passages is not None:
-            return self.passages
-        return {} if self.retriever is None else passages_of(self.retriever)
+        return texts_for(self.retriever, self.passages)
 
     @cached_property
     def _sub_questions(self) -> SubQuestions:

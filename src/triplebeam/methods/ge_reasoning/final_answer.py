@@ -1,8 +1,9 @@
 """GE-Reasoning, section 3.6: the answer to the question, from the sub-answers that were kept, and what it rests on.
 
 Followed to the letter: the model sees the question and the kept pairs (line 25). Ours: where those do not settle it,
-the best passages are read, as every agent does; where that is no help either, the variable that is asked for stands.
-Without a question graph the passages are read straight away, or the model answers alone in the closed-book form.
+the best passages are read, as every agent does; where that does not help either, the value of the variable that is
+asked for is the answer. Without a question graph the passages are read straight away, or the model answers alone in the
+closed-book form.
 """
 
 from collections.abc import Sequence
@@ -53,7 +54,7 @@ class FinalAnswer:
 def evidence_of(findings: Sequence[Finding], passages: Passages) -> tuple[Evidence, ...]:
     """For each kept answer the facts it rests on, or itself as a fact, each with the words that support it.
 
-    A note says which variable a fact is for, so a fact that two variables rest on stands there twice.
+    A note says which variable a fact is for, so a fact that two variables rest on is listed twice.
     """
     evidence: dict[Evidence, None] = {}
     for finding in findings:
@@ -63,7 +64,7 @@ def evidence_of(findings: Sequence[Finding], passages: Passages) -> tuple[Eviden
             rests_on = [(finding.own_fact, read)]
         for triple, among in rests_on:
             [fact] = evidence_for([triple], among)
-            evidence[replace(fact, note=finding.told)] = None
+            evidence[replace(fact, note=finding.note)] = None
     return tuple(evidence)
 
 

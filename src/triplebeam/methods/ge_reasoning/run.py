@@ -1,4 +1,4 @@
-"""What one question has brought so far, and how a round of it is told."""
+"""What one question has brought so far, and how a round of it is described."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -61,7 +61,7 @@ class Finding:
         return Triple(self.ask.sub_question, "has the answer", self.answer.answer)
 
     @property
-    def told(self) -> str:
+    def note(self) -> str:
         """The variable, its value and the sub-question: ``#1 (film director) = Edward Cahn: Who directed it?``"""
         name = f"{self.ask.triplet.variables[0].named} = " if self.ask.triplet else ""
         return f"{name}{self.answer.answer}: {self.ask.sub_question}"
@@ -105,8 +105,8 @@ class Rounds(Loop):
             self.graph = self.graph.assign(variable, finding.answer.answer)
 
 
-def told_round(ask: Ask, answer: SubAnswer, *, kept: bool, searched: bool, graph: QuestionGraph | None) -> str:
-    """A round in words: what the variable is now or why it stays open, and the graph as it stands."""
+def describe(ask: Ask, answer: SubAnswer, *, kept: bool, searched: bool, graph: QuestionGraph | None) -> str:
+    """A round in words: what the variable is now or why it stays open, and the graph as it is now."""
     name = str(ask.triplet.variables[0]) if ask.triplet else "the sub-question"
     said = repr(answer.answer) if answer.answer else "no answer"
     how = f"{answer.confidence}, {'after' if searched else 'without'} retrieval"
@@ -116,11 +116,11 @@ def told_round(ask: Ask, answer: SubAnswer, *, kept: bool, searched: bool, graph
 
 
 def shown_facts(facts: Sequence[Fact]) -> str:
-    """The facts of a search, a line each."""
+    """The facts of a search, one per line."""
     return numbered_facts([fact.triple for fact in facts])
 
 
 def new_triples(steps: Sequence[Step], knowledge: Knowledge | None) -> tuple[Triple, ...]:
-    """The facts that no earlier step told."""
-    told = {fact for step in steps for fact in step.facts}
-    return tuple(fact.triple for fact in (knowledge.facts if knowledge else ()) if fact.triple not in told)
+    """The facts that no earlier step has."""
+    known = {fact for step in steps for fact in step.facts}
+    return tuple(fact.triple for fact in (knowledge.facts if knowledge else ()) if fact.triple not in known)

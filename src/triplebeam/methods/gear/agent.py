@@ -5,9 +5,9 @@ gist answers the question (Eq. 6), and if not, rewrite the query (Eq. 7). Every 
 (Eq. 8) and all lists are fused (Eq. 9); the best five are read for the answer (Table 3).
 
 Followed to the letter: the first query is the question; the gist is read for the original question, not for the
-rewritten one; all lists of all steps are fused. A fact is linked once, in the step that read it, so that every step can
-tell the fusion so far (Figures 2 and 6 plot its recall); the last step's is that of Eq. 9. Ours where the paper is
-silent: the gist reads the 10 best fused passages, passageLink takes 10, a step's list holds 20. Ours beyond it, behind
+rewritten one; all lists of all steps are fused. A fact is linked once, in the step that read it, so that every step has
+the fusion so far (Figures 2 and 6 plot its recall); the last step's is that of Eq. 9. Ours where the paper is silent:
+the gist reads the 10 best fused passages, passageLink takes 10, a step's list holds 20. Ours beyond it, behind
 ``stop_when_stuck``: the agent also stops, saying so, when a rewritten query repeats an earlier one or a step brings
 neither a new fact nor a new passage.
 """
@@ -56,11 +56,11 @@ class GeAR(AnsweringAgent):
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """Eq. 4 to 7, step by step."""
-        loop = _Gist(question, self.retriever, queries=[question])
+        loop = Gist(question, self.retriever, queries=[question])
         yield from loop.take_all(partial(self._step, loop))
         return self._conclude(loop, evidence=self._evidence(loop))
 
-    def _step(self, loop: "_Gist") -> Step:
+    def _step(self, loop: "Gist") -> Step:
         query = loop.queries[-1]
         ranking = loop.retriever.retrieve(query, self.retrieved)
         facts = new_facts(self._reader.read(loop.question, ranking.ids[: self.read], loop.facts), loop.facts)
@@ -77,7 +77,7 @@ class GeAR(AnsweringAgent):
             thought=loop.verdict.answer if loop.verdict.answerable else loop.verdict.missing,
         )
 
-    def _decide(self, loop: "_Gist", brought_something: bool) -> None:
+    def _decide(self, loop: "Gist", brought_something: bool) -> None:
         """Stop, and say why, or set the next query (Eq. 7)."""
         loop.answer = loop.verdict.answer
         if loop.verdict.answerable:
@@ -95,7 +95,7 @@ class GeAR(AnsweringAgent):
             else:
                 loop.queries.append(query)
 
-    def _evidence(self, loop: "_Gist") -> tuple[Evidence, ...]:
+    def _evidence(self, loop: "Gist") -> tuple[Evidence, ...]:
         nearest = [self._passages[passage_id] for passage_id in loop.so_far.ids[: self.retrieved]]
         return evidence_for(loop.verdict.used or loop.facts, nearest)
 
@@ -115,7 +115,7 @@ class GeAR(AnsweringAgent):
 
 
 @dataclass
-class _Gist(Loop):
+class Gist(Loop):
     """What one question has brought so far."""
 
     queries: list[str] = field(default_factory=list)

@@ -25,7 +25,7 @@ from triplebeam.methods.gear.score import ChainScorer
 
 
 class Beams(NamedTuple):
-    """The sequences kept after a step, best first: a score each, and a row of triple ids each."""
+    """The sequences kept after a step, best first: a score and a row of triple ids for each."""
 
     scores: NDArray[np.float64]
     chains: NDArray[np.int64]

@@ -20,11 +20,10 @@ from triplebeam.methods.gear.beam_search import Beams, DiverseTripleBeamSearch
 from triplebeam.methods.gear.link import triple_link
 from triplebeam.methods.gear.read import Reader
 from triplebeam.methods.gear.score import ChainScorer
-from triplebeam.passage import Passages
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
-from triplebeam.retrieve.retriever import Retriever, for_question, passages_of
+from triplebeam.retrieve.retriever import Retriever, for_question
 from triplebeam.retrieve.rows import Found
 from triplebeam.triple import Chain, Triple
 
@@ -58,12 +57,6 @@ class _GraphExpansion:
     def __post_init__(self) -> None:
         check_fields(self)
         _ = self._search  # which refuses what it cannot search with
-
-    @property
-    def passages(self) -> Passages:
-        """The texts of the passages: those of the index whose triples these are, or of the base."""
-        known: Passages | None = getattr(self.triples, "passages", None)
-        return passages_of(self.base) if known is None else known
 
     def begin(self) -> Self:
         """For the steps of one question; the base may learn from its queries."""

@@ -29,7 +29,7 @@ def triple_link(proximal: Sequence[Triple], triples: TripleStore, embedder: Embe
 
 @dataclass(frozen=True, kw_only=True)
 class PassageLink:
-    """Eq. 8: the passages a triple stands for."""
+    """Eq. 8: the passages that a triple is linked to."""
 
     passages: Retriever
     """Searches the passages (C)."""

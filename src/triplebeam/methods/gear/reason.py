@@ -2,7 +2,7 @@
 
 Followed to the letter: `reason` sees the gist and the original question and gives answerability with a reason;
 `rewrite` sees the gist, the original question and that reason. Ours: the prompts' words, the facts an answer rests on
-are asked for by number, `rewrite` is also told what was searched for before, and a reply that cannot be used is noted,
+are asked for by number, `rewrite` also sees what was searched for before, and a reply that cannot be used is noted,
 never guessed.
 """
 

@@ -50,7 +50,7 @@ class RGNNRet(AnsweringAgent):
     stop_when_stuck: bool = True
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
-        """One sub-question a step."""
+        """One sub-question per step."""
         loop = _SubQuestions(question, self.retriever)
         yield from loop.take_all(partial(self._step, loop))
         if loop.answer:

@@ -5,7 +5,7 @@ triples: the 5 nearest are found, a model may filter them, and their entities ar
 all passages, a little, by their similarity to the query. Passages are ranked by the probability of their own node.
 
 Followed to the letter: these steps; an entity's reset weight is the mean similarity of its seed triples divided by the
-number of passages it stands in, and the 5 entities of highest weight are kept; a passage's is 0.05 times its dense
+number of passages it occurs in, and the 5 entities of highest weight are kept; a passage's is 0.05 times its dense
 similarity, scaled so that the worst passage has 0 and the best 1; damping 0.5; synonyms from cosine 0.8; dense
 retrieval where the filter leaves nothing.
 
@@ -53,7 +53,7 @@ class HippoRAG2:
     passages: PassageTable = field(repr=False)
     embedder: Embedder = field(repr=False)
     base: Retriever
-    """Its scores reset the passages, and its list stands in where the walk cannot start; the paper's is dense."""
+    """Its scores reset the passages, and its list is the result where the walk cannot start; the paper's is dense."""
     base_k: int | None = None
     """Passages of the base's list that are reset; None: all that it gives, or has scores for."""
     triple_filter: TripleFilter | None = None

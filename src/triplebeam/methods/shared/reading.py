@@ -14,6 +14,13 @@ from triplebeam.passage import Passages
 from triplebeam.retrieve.retriever import Retriever, passages_of
 
 
+def texts_for(retriever: Retriever | None, given: Passages | None) -> Passages:
+    """The passages that are given, or those of the index that the retriever searches; none without a retriever."""
+    if given is not None:
+        return given
+    return passages_of(retriever) if retriever is not None else {}
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReadingAgent(Agent):
     """A retriever and a model are enough; whatever else is given takes the place of what is derived from them."""
@@ -29,7 +36,7 @@ class ReadingAgent(Agent):
 
     @cached_property
     def _passages(self) -> Passages:
-        return passages_of(self.retriever) if self.passages is None else self.passages
+        return texts_for(self.retriever, self.passages)
 
     def _shown(self, passage_ids: Sequence[str]) -> str:
         """Passages as prompts show them."""

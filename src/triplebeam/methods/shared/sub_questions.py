@@ -1,7 +1,7 @@
 """Sub-questions and their answers, for agents that take a question apart: RGNN-Ret and Self-Ask.
 
 Their papers keep no ranking over all steps; ours is the reciprocal rank fusion of all steps' lists and of the passages
-each sub-answer names as its source, as a list of its own. A hop's passage is often second or third for its one
+each sub-answer names as its source, as a separate list. A hop's passage is often second or third for its one
 sub-question; without its source it falls behind what is somewhere in every list.
 """
 
