@@ -86,7 +86,7 @@ def test_it_is_known_as_a_graph_without_a_model() -> None:
         ("dense@triples+gnn_ret", ["a score for every passage"]),
         ("bm25@triples+gnn_ret", ["a score for every passage"]),
         ("gnn_ret+gnn_ret", ["a score for every passage"]),
-        ("gnn_ret@triples", ["@triples", "belongs behind a base"]),
+        ("gnn_ret@triples", ["searches passages"]),
         ("scaled_hybrid@triples", ["searches passages"]),
         ("gnn_ret[edges=keywords]", ["edges=keywords", "did you mean 'keyword'?", "both, structural, keyword"]),
         ("gnn_ret[message=max]", ["message=max", "min, mean"]),

@@ -76,10 +76,8 @@ class Context:
 
     def once(self, name: str, make: Callable[[], Retriever]) -> Retriever:
         """The retriever of that name, made at first use and kept: some compute a matrix."""
-        if name not in self._retrievers:
-            made = make()
-            while len(self._retrievers) >= _KEPT:
-                self._retrievers.pop(next(iter(list(self._retrievers))), None)
-            self._retrievers[name] = made
-            return made
-        return self._retrievers[name]
+        if (known := self._retrievers.get(name)) is not None:
+            return known
+        while len(self._retrievers) >= _KEPT:  # other threads may do the same
+            self._retrievers.pop(next(iter(tuple(self._retrievers))), None)
+        return self._retrievers.setdefault(name, make())

@@ -6,7 +6,6 @@ they belong to: ``hybrid+naive_ge[scorer=exact,diversity=inf]``, ``gear[max_step
 system's run, which is read and not computed.
 """
 
-import inspect
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -44,27 +43,15 @@ class Part:
             for value in (self.values.get(name, each.default) for name, each in self.row.parameters.items())
         )
 
-    def build(self, context: Context, *place: object) -> Any:
-        """The object, with its parameters. ``place`` is what it stands on: a retriever, or what an agent needs."""
-        values = {
-            name: value.retriever(context) if isinstance(value, Method) else value
-            for name, value in self.values.items()
-        }
-        is_field = {name: self.row.parameters[name].is_field for name in values}
-        own = {name: value for name, value in values.items() if not is_field[name]}
-        fields = {name: value for name, value in values.items() if is_field[name]}
-        built = self._made(context, place, own)
+    def build(self, context: Context, *place: Any) -> Any:
+        """The object, with its parameters. ``place`` is what it is built over: the context, a retriever, or `Below`."""
+        arguments, fields = dict[str, Any](), dict[str, Any]()
+        for name, value in self.values.items():
+            kept = fields if self.row.parameters[name].is_field else arguments
+            kept[name] = value.retriever(context) if isinstance(value, Method) else value
+        build: Any = self.row.build
+        built: Any = assembled(build, *place) if isinstance(build, type) else build(*place, **arguments)
         return replace(built, **fields) if fields else built
-
-    def _made(self, context: Context, place: tuple[Any, ...], own: Mapping[str, object]) -> Any:
-        if self.row.kind == "base":
-            return self.row.build(context, **own)
-        if self.row.kind == "expansion":
-            return self.row.build(context, *place, **own)
-        if inspect.isclass(self.row.build):
-            kind: Any = self.row.build
-            return assembled(kind, *place)
-        return self.row.build(*place, **own)
 
 
 @dataclass(frozen=True)
@@ -134,7 +121,7 @@ class Method:
         first, *expansions = self.parts
         if first.row.kind == "expansion":
             return expand(context, Method.parse(first.row.base).retriever(context), self.parts)
-        return expand(context, first.build(context), tuple(expansions))
+        return expand(context, first.build(context, context), tuple(expansions))
 
     def build_agent(self, context: Context, given: Retriever | None = None) -> Agent:
         """The agent it names; it uses the retriever it is ``given``, where the name leaves room for one."""
@@ -170,8 +157,8 @@ class Method:
             base = Method.parse(_LINKING_BASE).parts[0]
         passages = given.base if isinstance(given, NaiveGE | SyncGE) else given
         return PassageLink(
-            passages=_over(base, "passages").build(context) if passages is None else passages,
-            triples=_over(base, "triples").build(context),
+            passages=_over(base, "passages").build(context, context) if passages is None else passages,
+            triples=_over(base, "triples").build(context, context),
         )
 
 
@@ -182,7 +169,7 @@ def expand(context: Context, below: Retriever, expansions: "str | tuple[Part, ..
     for part in expansions:
         if part.row.kind != "expansion":
             raise BadInputError(f"{part.row.name} finds passages by itself: it expands nothing.")
-        below = part.build(context, below)
+        below = part.build(context, context, below)
     return below
 
 
@@ -201,42 +188,29 @@ def _retriever_parts(text: str, method: str) -> tuple[Part, ...]:
 
 def _part(text: str, method: str, known: Mapping[str, Row], role: str) -> Part:
     match = _PART.fullmatch(text.strip())
-    if not match or match["over"] not in (None, "passages", "triples"):
+    if not match:
         raise BadInputError(
             f"the method {method!r} cannot be read at {text!r}: write a base, + what expands it, parameters in"
             " brackets, such as hybrid+naive_ge[scorer=exact], bm25@triples or gear:hybrid."
         )
-    name = match["name"]
-    if name not in known:
-        raise _unknown(name, method, known, role)
-    row = known[name]
-    return Part(row, {**_over_of(row, match["over"], method), **_values(row, match["parameters"] or "", method)})
+    if match["name"] not in known:
+        raise _unknown(match["name"], method, known, role)
+    row = known[match["name"]]
+    if match["over"] and "over" not in row.parameters:
+        raise BadInputError(f"{row.name} searches passages: @{match['over']} in {method!r} has no meaning there.")
+    pairs = [pair.partition("=") for pair in (match["parameters"] or "").split(",") if pair.strip()]
+    texts = {name.strip(): value.strip() for name, _, value in pairs}
+    if len(texts) < len(pairs):
+        raise BadInputError(f"a parameter is written twice in {text!r}: name each once.")
+    texts |= {"over": match["over"]} if match["over"] else {}
+    return Part(row, {name: _value(row, name, value, method) for name, value in texts.items()})
 
 
 def _unknown(name: str, method: str, known: Mapping[str, Row], role: str) -> BadInputError:
-    if ":" in method or "+" in method:
-        role, place = f"{role} {name!r}", f" in the method {method!r}"
-    else:  # what was meant may be an agent, too
-        role, place, known = f"method {name!r}", "", {**known, **AGENTS}
-    return BadInputError(f"there is no {role}{place}{nearest(name, known)}; known are {', '.join(known)}.")
-
-
-def _over_of(row: Row, over: str | None, method: str) -> Mapping[str, str]:
-    if over is None:
-        return {}
-    if row.kind != "base":
-        raise BadInputError(f"@{over} in {method!r} belongs behind a base, not behind {row.name}.")
-    if "over" not in row.parameters and over != "passages":
-        raise BadInputError(f"{row.name} searches passages: @{over} in {method!r} has no meaning there.")
-    return {"over": over} if "over" in row.parameters else {}
-
-
-def _values(row: Row, written: str, method: str) -> dict[str, object]:
-    pairs = [pair.partition("=") for pair in written.split(",") if pair.strip()]
-    texts = {name.strip(): value.strip() for name, _, value in pairs}
-    if len(texts) < len(pairs):
-        raise BadInputError(f"a parameter stands twice in {row.name}[{written}]: name each once.")
-    return {name: _value(row, name, text, method) for name, text in texts.items()}
+    place = f" in the method {method!r}"
+    if ":" not in method and "+" not in method:  # what was meant may be an agent, too
+        role, place, known = "method", "", {**known, **AGENTS}
+    return BadInputError(f"there is no {role} {name!r}{place}{nearest(name, known)}; known are {', '.join(known)}.")
 
 
 def _value(row: Row, name: str, text: str, method: str) -> object:
@@ -244,5 +218,4 @@ def _value(row: Row, name: str, text: str, method: str) -> object:
         takes = f"it takes {', '.join(row.parameters)}" if row.parameters else "it takes none"
         raise BadInputError(f"{row.name} has no parameter {name!r}{nearest(name, row.parameters)}; {takes}.")
     parameter = row.parameters[name]
-    value = parameter.read(text, method)
-    return Method.parse(text) if parameter.type is Retriever else value
+    return Method.parse(text) if parameter.type is Retriever else parameter.read(text, method)

@@ -40,7 +40,7 @@ class Parameter:
                 raise BadInputError(f"{self.name}={text} in {method!r} is not yes or no.")
             return text == "yes"
         try:
-            value = text if self.type is Retriever else self.type(text)
+            value = self.type(text)
         except ValueError:
             value = math.nan
         if value != value:
