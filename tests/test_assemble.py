@@ -18,13 +18,13 @@ from triplebeam.assemble.method_names import AGENTS
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, EmbedderMismatchError, IndexMissingError, ModelMissingError
 from triplebeam.extract.given import GivenTriples
-from triplebeam.generate.scripted import Scripted
 from triplebeam.index.opened import Index
 from triplebeam.methods.gear import Cascade, Exact, GeAR, NaiveGE, Pooled, SyncGE
 from triplebeam.methods.title_link import TitleLink
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.hybrid import Hybrid
 from triplebeam.settings import Settings
+from triplebeam.testing.scripted import Scripted
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from triplebeam.extract.given import GivenTriples
 from triplebeam.extract.llm import LLMExtractor
 from triplebeam.generate.connect import connect
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.generate.scripted import Scripted
 from triplebeam.testing.contracts import ExtractorContract, LanguageModelContract
+from triplebeam.testing.scripted import Scripted
 
 FILM = [["Laughter in Hell", "directed by", "Edward Cahn"], ["Laughter in Hell", " is ", "drama film"]]
 UNTIDY = [*FILM, FILM[0], ["", "is", "nothing"]]

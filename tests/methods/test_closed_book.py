@@ -5,9 +5,9 @@ import json
 import pytest
 
 from triplebeam.generate.accounting import Accounted
-from triplebeam.generate.scripted import Scripted
 from triplebeam.methods.climb import Climb
 from triplebeam.methods.closed_book import ClosedBook
+from triplebeam.testing.scripted import Scripted
 
 QUESTION = "Who directed Laughter in Hell?"
 

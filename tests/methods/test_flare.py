@@ -14,9 +14,9 @@ from triplebeam.answer import Answer
 from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, TokenLogProbability, Usage
-from triplebeam.generate.scripted import Scripted
 from triplebeam.methods.flare import FLARE, tokens_of
 from triplebeam.methods.question_answering import QuestionAnswerer
+from triplebeam.testing.scripted import Scripted
 
 QUESTION = "On which lake lies the city where the actor of Laughter in Hell lived?"
 CONCLUSION = "So the answer is: Lake Michigan."

@@ -15,7 +15,6 @@ from triplebeam.answer import Answer, Step
 from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, Prompt, Usage
-from triplebeam.generate.scripted import Scripted
 from triplebeam.methods.climb import Climb
 from triplebeam.methods.gear import GeAR, LLMReader, PassageLink, Reasoner, SingleStep, SyncGE
 from triplebeam.methods.gear.reason import Verdict
@@ -23,6 +22,7 @@ from triplebeam.methods.gear.score import Pooled
 from triplebeam.methods.question_answering import QuestionAnswerer, ReadAnswer
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
+from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
 
 PASSAGES = {id_: Passage(id_, text, title) for id_, (title, text) in WORLD.items()}

@@ -9,12 +9,12 @@ from small_world import WORLD
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
-from triplebeam.generate.scripted import Scripted
 from triplebeam.methods.question_answering import QuestionAnswerer
 from triplebeam.methods.read_once import ReadOnce
 from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.given import GivenRanking
+from triplebeam.testing.scripted import Scripted
 
 PASSAGES = {id_: Passage(id_, text, title) for id_, (title, text) in WORLD.items()}
 QUESTION = "When did the director of Laughter in Hell die?"

@@ -9,9 +9,9 @@ from scripted_loops import PASSAGES, Table
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.generate.scripted import Scripted
 from triplebeam.methods.chain_of_thought import ChainOfThought
 from triplebeam.methods.reasoning_paths import Path, Vote, vote, vote_key
+from triplebeam.testing.scripted import Scripted
 
 QUESTION = "On which lake lies Milwaukee?"
 

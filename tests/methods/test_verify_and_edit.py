@@ -9,8 +9,8 @@ from scripted_loops import PASSAGES, Table
 from triplebeam.answer import Answer
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
-from triplebeam.generate.scripted import Scripted
 from triplebeam.methods.verify_and_edit import VerifyAndEdit
+from triplebeam.testing.scripted import Scripted
 
 QUESTION = "On which lake lies the city where the actor of Edward Cahn's drama lived?"
 FIRST = "Edward Cahn directed Afraid to Talk."

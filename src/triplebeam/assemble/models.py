@@ -45,7 +45,7 @@ def make_model(settings: Settings, role: Role = "answering", *, refresh: bool = 
     if not endpoint.model:
         raise ModelMissingError(f"no language model is configured: {HOW_TO_CONFIGURE}.")
     from triplebeam.generate.accounting import Accounted
-    from triplebeam.generate.completion_store import CompletionStore
+    from triplebeam.generate.completion_cache import CompletionStore
     from triplebeam.generate.connect import connect
 
     return Accounted(

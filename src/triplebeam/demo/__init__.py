@@ -7,8 +7,8 @@ from pathlib import Path
 
 from triplebeam.answer import Answer, Step
 from triplebeam.assemble import DEFAULT_METHOD, Collection, make_embedder, make_extractor, open_collection
+from triplebeam.demo.recorded import Recorded, read_recordings
 from triplebeam.errors import BadInputError
-from triplebeam.generate.recorded import Recorded, read_recordings
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.manifest import is_index
 from triplebeam.index.opened import Index

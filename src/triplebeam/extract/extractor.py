@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from triplebeam.passage import Passage
+from triplebeam.text import storable
 from triplebeam.triple import Triple
 
 
@@ -42,7 +43,7 @@ def sort_out(passage_id: str, rows: Sequence[Sequence[str]], entities: Sequence[
     triples: dict[Triple, None] = {}
     rejected = []
     for row in rows:
-        parts = tuple(_storable(part).strip() for part in row)
+        parts = tuple(storable(part).strip() for part in row)
         if len(parts) == 3 and all(parts):
             triples[Triple(*parts)] = None
         else:
@@ -50,11 +51,6 @@ def sort_out(passage_id: str, rows: Sequence[Sequence[str]], entities: Sequence[
     return Extraction(
         passage_id=passage_id,
         triples=tuple(triples),
-        entities=tuple(dict.fromkeys(map(_storable, entities))),
+        entities=tuple(dict.fromkeys(map(storable, entities))),
         rejected=tuple(rejected),
     )
-
-
-def _storable(text: str) -> str:
-    """Without the lone surrogates that a JSON escape can smuggle in and that nothing can store."""
-    return text.encode("utf-8", "replace").decode()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from triplebeam.generate.tokens import estimated_tokens
+from triplebeam.generate.language_model import estimated_tokens
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import Retriever

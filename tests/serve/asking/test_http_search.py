@@ -8,8 +8,8 @@ from starlette.testclient import TestClient
 from scripted_loops import reply
 from serve.asking.served_world import FACTS, QUESTION, MakeApp, Slow
 from triplebeam.assemble.method_names import AGENTS, BASES, EXPANSIONS, is_agent
-from triplebeam.generate.scripted import Scripted
 from triplebeam.serve.http.known_methods import ASK_METHODS, SEARCH_METHODS
+from triplebeam.testing.scripted import Scripted
 
 SEARCH = "/api/collections/world/search"
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from triplebeam.assemble import DEFAULT_METHOD, Collection
 from triplebeam.assemble.retrievers import make_retriever
+from triplebeam.generate.cancellation import check_cancelled
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
 from triplebeam.generate.outcomes import Outcome, outcomes_of
-from triplebeam.generate.patience import pause
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.http.known_methods import SEARCH_METHODS
 
@@ -25,18 +25,18 @@ class Heeding:
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
         """What the model within says."""
-        pause(0)  # raises where the question is given up
+        check_cancelled()  # raises where the question is given up
         return self.model.complete(prompts)
 
     def outcomes(self, prompts: Sequence[Prompt]) -> list[Outcome]:
         """What became of each prompt."""
-        pause(0)
+        check_cancelled()
         return outcomes_of(self.model, prompts)
 
 
 @dataclass(frozen=True)
 class ServedCollection(Collection):
-    """One for all questions. Which of them is given up, the thread knows that answers it: see `heed`."""
+    """One for all questions. Which of them is given up, the thread knows that answers it: see `cancel_on`."""
 
     @property
     def model(self) -> LanguageModel:

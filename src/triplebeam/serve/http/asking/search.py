@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Request
 
 from triplebeam.assemble import Collection
 from triplebeam.assemble.method_names import uses_model
-from triplebeam.generate.patience import heed
+from triplebeam.generate.cancellation import cancel_on
 from triplebeam.serve.http.asking.question import check_method, check_question
 from triplebeam.serve.http.asking.shapes import PassageResponse, SearchRequest, SearchResponse
 from triplebeam.serve.http.errors import HTTPProblem
@@ -58,7 +58,7 @@ def _search(
 ) -> dict[str, object]:
     started = time.perf_counter()
     if stop:
-        heed(stop)
+        cancel_on(stop)
     with span("search", {"collection": name, "method": asked.method, "k": asked.k}):
         collection = library.collection(name)
         ranking = collection.search(asked.question, asked.method, asked.k)
