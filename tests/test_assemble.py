@@ -18,7 +18,7 @@ from triplebeam.assemble.method_names import AGENTS
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, EmbedderMismatchError, IndexMissingError, ModelMissingError
 from triplebeam.extract.given import GivenTriples
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gear import Cascade, Exact, GeAR, NaiveGE, Pooled, SyncGE
 from triplebeam.methods.title_link import TitleLink
 from triplebeam.retrieve.bm25 import BM25
@@ -28,7 +28,7 @@ from triplebeam.testing.scripted import Scripted
 
 
 @pytest.fixture(scope="module")
-def collection(world: Index, words: Embedder) -> Collection:
+def collection(world: Snapshot, words: Embedder) -> Collection:
     return Collection(world, Settings(), words)
 
 
@@ -100,7 +100,7 @@ def test_a_wrong_name_is_told_in_one_line(collection: Collection, method: str, w
         assert each in str(caught.value)
 
 
-def test_what_needs_a_model_says_how_to_get_one(world: Index, words: Embedder) -> None:
+def test_what_needs_a_model_says_how_to_get_one(world: Snapshot, words: Embedder) -> None:
     collection = Collection(world, Settings(model=None), words)
     for make in (lambda: collection.retriever("hybrid+sync_ge"), lambda: collection.agent("gear")):
         with pytest.raises(ModelMissingError, match="no language model is configured: set TRIPLEBEAM_MODEL"):
@@ -125,12 +125,12 @@ def test_what_needs_a_model_says_how_to_get_one(world: Index, words: Embedder) -
         "chain_of_thought:bm25",
     ],
 )
-def test_every_agent_has_its_name(world: Index, words: Embedder, method: str) -> None:
+def test_every_agent_has_its_name(world: Snapshot, words: Embedder, method: str) -> None:
     collection = Collection(world, Settings(), words, Scripted([]))
     assert isinstance(collection.agent(method), Agent)
 
 
-def test_an_agents_parameters_and_base_arrive(world: Index, words: Embedder) -> None:
+def test_an_agents_parameters_and_base_arrive(world: Snapshot, words: Embedder) -> None:
     agent = Collection(world, Settings(), words, Scripted([])).agent("gear[max_steps=2]:bm25")
     assert isinstance(agent, GeAR)
     assert agent.max_steps == 2
@@ -159,7 +159,7 @@ def test_an_agents_parameters_and_base_arrive(world: Index, words: Embedder) -> 
         ("single_step:hybrid+naive_ge", ["needs +sync_ge last"]),
     ],
 )
-def test_a_wrong_agent_is_told(world: Index, words: Embedder, method: str, words_of_the_message: list[str]) -> None:
+def test_a_wrong_agent_is_told(world: Snapshot, words: Embedder, method: str, words_of_the_message: list[str]) -> None:
     with pytest.raises(BadInputError) as error:
         Collection(world, Settings(), words, Scripted([])).agent(method)
     assert all(part in str(error.value) for part in words_of_the_message)
@@ -182,14 +182,14 @@ def test_no_passages_wanted_is_refused(collection: Collection) -> None:
         collection.search("lake", k=0)
 
 
-def test_no_model_is_loaded_for_terms_alone(world: Index, tmp_path: Path) -> None:
+def test_no_model_is_loaded_for_terms_alone(world: Snapshot, tmp_path: Path) -> None:
     nothing_installed = Collection(world, Settings(home=tmp_path, offline=True, embedder="minilm"))
     assert nothing_installed.search("lake", "bm25").ids[0] == "lake"
     with pytest.raises(ModelMissingError):
         nothing_installed.search("lake", "dense")
 
 
-def test_another_embedder_than_the_indexs_is_refused(world: Index, words: Embedder) -> None:
+def test_another_embedder_than_the_indexs_is_refused(world: Snapshot, words: Embedder) -> None:
     class Others(type(words)):  # type: ignore[misc]
         fingerprint = "words-2"
 
@@ -235,14 +235,14 @@ def test_an_embedder_behind_an_endpoint(tmp_path: Path) -> None:
     assert "secret" not in repr(embedder)
 
 
-def test_the_calls_of_a_users_own_model_are_counted(world: Index, words: Embedder) -> None:
+def test_the_calls_of_a_users_own_model_are_counted(world: Snapshot, words: Embedder) -> None:
     replies = ['{"facts": []}', '{"found": true, "answer": "1963", "sentence": "In 1963."}']
     with Scripted(replies) as model:
         answer = Collection(world, Settings(), words, model).agent("single_step").answer("When did he die?")
     assert answer.usage.calls == 2
 
 
-def test_reading_shares_the_client_unless_it_has_its_own(world: Index, words: Embedder, tmp_path: Path) -> None:
+def test_reading_shares_the_client_unless_it_has_its_own(world: Snapshot, words: Embedder, tmp_path: Path) -> None:
     main = Settings(model="big", completions=tmp_path / "c.sqlite")
     shared = Collection(world, main, words)
     assert shared.reading_model is shared.model

@@ -8,7 +8,7 @@ from triplebeam.assemble import Collection
 from triplebeam.assemble.method_names import check_method, uses_graph, uses_model
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import GNNRet, TrainedOn, TrainingSettings, Weights, write_weights
 from triplebeam.methods.gnn_ret.recurrent import RecurrentGNNRet
 from triplebeam.retrieve.bm25 import BM25
@@ -18,7 +18,7 @@ from triplebeam.settings import Settings
 
 
 @pytest.fixture(scope="module")
-def collection(world: Index, words: Embedder) -> Collection:
+def collection(world: Snapshot, words: Embedder) -> Collection:
     return Collection(world, Settings(), words)
 
 

@@ -13,7 +13,7 @@ from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run_file import RunFile
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, Prompt, Usage
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.settings import Settings
 
@@ -90,7 +90,7 @@ def test_interrupted_and_started_again_nothing_is_asked_twice(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("method", "encodings"), [("bm25", 0), ("dense", 1), ("hybrid+naive_ge[scorer=pooled]", 1)])
-def test_a_question_is_encoded_once_and_counted(world: Index, words: Embedder, method: str, encodings: int) -> None:
+def test_a_question_is_encoded_once_and_counted(world: Snapshot, words: Embedder, method: str, encodings: int) -> None:
     """Also the first, though the method was warmed, and though several of its parts ask for the same vector."""
     counting = CountingEmbedder(words)
     retriever = Collection(world, Settings(), counting).retriever(method)
@@ -98,7 +98,7 @@ def test_a_question_is_encoded_once_and_counted(world: Index, words: Embedder, m
     assert [result.encodings for result in results] == [encodings, encodings]
 
 
-def test_chains_are_counted_too(world: Index, words: Embedder) -> None:
+def test_chains_are_counted_too(world: Snapshot, words: Embedder) -> None:
     counting = CountingEmbedder(words)
     retriever = Collection(world, Settings(), counting).retriever("hybrid+naive_ge[scorer=exact,width=3]")
     assert ask_all("exact", retriever, QUESTIONS, encoded=lambda: counting.encoded)[0].encodings > 1

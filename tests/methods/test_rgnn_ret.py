@@ -21,8 +21,8 @@ from triplebeam.errors import BadInputError, EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
 from triplebeam.generate.prompts import load
-from triplebeam.index.opened import Index
 from triplebeam.index.passage_graph import PassageGraph
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import GNNRet
 from triplebeam.methods.gnn_ret.agent import RGNNRet
 from triplebeam.methods.gnn_ret.recurrent import RecurrentGNNRet
@@ -68,7 +68,7 @@ def critique(enough: bool) -> Completion:
 
 
 @pytest.fixture
-def graph(world: Index) -> PassageGraph:
+def graph(world: Snapshot) -> PassageGraph:
     """Passages of the small world that share an entity."""
     pairs = [("film", "director"), ("film", "actor"), ("actor", "city"), ("city", "lake")]
     rows = [(world.passages.row(one), world.passages.row(other)) for one, other in pairs]
@@ -76,7 +76,7 @@ def graph(world: Index) -> PassageGraph:
 
 
 @pytest.fixture
-def gnn_ret(world: Index, words: Embedder, graph: PassageGraph) -> GNNRet:
+def gnn_ret(world: Snapshot, words: Embedder, graph: PassageGraph) -> GNNRet:
     return GNNRet(base=Dense.over_passages(world, words), graph=graph, passages=world.passages, relevant=1)
 
 
@@ -89,7 +89,7 @@ class TestRecurrentGNNRet(RetrieverContract):
 class TestRecurrence:
     """What a question's retriever remembers."""
 
-    def test_alone_it_is_gnn_ret(self, gnn_ret: GNNRet, world: Index) -> None:
+    def test_alone_it_is_gnn_ret(self, gnn_ret: GNNRet, world: Snapshot) -> None:
         gnn_ret = replace(gnn_ret, triples=world.triples)
         alone = RecurrentGNNRet(gnn_ret=gnn_ret)
         assert any(hit.chains for hit in alone.retrieve(FILM, 4)), "with GNN-Ret's reasons"
@@ -122,7 +122,7 @@ class TestRecurrence:
         assert isinstance(recurrent, PerQuestion)
         assert for_question(recurrent) is not recurrent
 
-    def test_inside_ircot(self, gnn_ret: GNNRet, world: Index) -> None:
+    def test_inside_ircot(self, gnn_ret: GNNRet, world: Snapshot) -> None:
         """Appendix G: the recurrence under another agent's queries."""
         recurrent = RecurrentGNNRet(gnn_ret=gnn_ret, beta=0.5)
         with Scripted([reply(sentence=FILM), reply(sentence="So the answer is: x"), final("x")]) as model:
@@ -385,7 +385,7 @@ class TestSources:
 
 
 class TestReading:
-    def test_as_many_passages_as_fit(self, gnn_ret: GNNRet, world: Index) -> None:
+    def test_as_many_passages_as_fit(self, gnn_ret: GNNRet, world: Snapshot) -> None:
         recurrent = RecurrentGNNRet(gnn_ret=gnn_ret, beta=0.5)
         replies = [ask(FILM), sub_answer(""), ask(LAKE), sub_answer("B."), critique(True), final("x")]
         for tokens, count in ((30, 1), (3500, 6)):

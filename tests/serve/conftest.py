@@ -4,11 +4,11 @@ import pytest
 
 from triplebeam.assemble import Collection, open_collection
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 
 
 @pytest.fixture
-def collection(world: Index, words: Embedder) -> Collection:
+def collection(world: Snapshot, words: Embedder) -> Collection:
     return open_collection(world.folder, embedder=words)
 
 

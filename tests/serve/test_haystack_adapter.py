@@ -17,7 +17,7 @@ from serve.adapted import GRAPH, QUESTION, Watched
 from small_world import WORLD
 from triplebeam.assemble import Collection
 from triplebeam.errors import BadInputError, IndexMissingError
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.serve.haystack import TriplebeamRetriever, from_haystack
 
 
@@ -34,7 +34,7 @@ def test_in_a_pipeline(collection: Collection) -> None:
     ]
 
 
-def test_a_pipeline_is_saved_and_opened_again(world: Index) -> None:
+def test_a_pipeline_is_saved_and_opened_again(world: Snapshot) -> None:
     pipeline = Pipeline()
     pipeline.add_component("retriever", TriplebeamRetriever(world.folder, "bm25", 1))
     again = Pipeline.from_dict(pipeline.to_dict(), allowed_modules=["triplebeam.serve.haystack"])

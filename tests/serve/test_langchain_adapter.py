@@ -18,7 +18,7 @@ from serve.adapted import GRAPH, QUESTION, Watched
 from small_world import WORLD
 from triplebeam.assemble import Collection
 from triplebeam.errors import BadInputError, IndexMissingError
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.langchain import TriplebeamRetriever, from_langchain
 from triplebeam.testing.contracts import RetrieverContract
@@ -56,7 +56,7 @@ def test_a_document_says_what_it_is_and_why_it_is_here(collection: Collection) -
     ]
 
 
-def test_an_index_folder_will_do(world: Index) -> None:
+def test_an_index_folder_will_do(world: Snapshot) -> None:
     for folder in (world.folder, str(world.folder)):
         (document,) = TriplebeamRetriever(collection=folder, method="bm25", k=1).invoke("lake")
         assert document.id == "lake"

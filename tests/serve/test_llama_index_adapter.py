@@ -12,7 +12,7 @@ from serve.adapted import GRAPH, QUESTION, Watched
 from small_world import WORLD
 from triplebeam.assemble import Collection
 from triplebeam.errors import BadInputError, IndexMissingError
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.llama_index import TriplebeamRetriever, from_llama_index
 from triplebeam.testing.contracts import RetrieverContract
@@ -30,7 +30,7 @@ def test_a_node_says_what_it_is_and_why_it_is_here(collection: Collection) -> No
     assert film.get_content(MetadataMode.LLM) == f"title: Laughter in Hell\n\n{WORLD['film'][1]}"
 
 
-def test_an_index_folder_will_do(world: Index) -> None:
+def test_an_index_folder_will_do(world: Snapshot) -> None:
     (found,) = TriplebeamRetriever(str(world.folder), "bm25", 1).retrieve(QueryBundle("lake"))
     assert found.node.node_id == "lake"
 

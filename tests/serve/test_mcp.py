@@ -14,7 +14,7 @@ from serve.adapted import GRAPH, QUESTION
 from triplebeam.assemble import DEFAULT_METHOD, Collection, open_collection
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.serve.mcp import make_server
 from triplebeam.testing.scripted import Scripted
 
@@ -25,7 +25,7 @@ MISSING = reply(missing="who directed it", answerable=False, used=[], answer="")
 ANSWERED = reply(missing="", answerable=True, used=[1], answer="25 August 1963")
 
 
-def asked(world: Index, words: Embedder, model: LanguageModel) -> Mapping[str, Collection]:
+def asked(world: Snapshot, words: Embedder, model: LanguageModel) -> Mapping[str, Collection]:
     return {"world": open_collection(world.folder, embedder=words, model=model)}
 
 
@@ -105,7 +105,7 @@ async def test_read_passage_gives_it_whole_with_its_facts(collection: Collection
     assert passage["facts"] == [{"subject": "Lake Michigan", "predicate": "one of", "object": "Great Lakes"}]
 
 
-async def test_ask_reports_each_step_and_quotes_its_evidence(world: Index, words: Embedder) -> None:
+async def test_ask_reports_each_step_and_quotes_its_evidence(world: Snapshot, words: Embedder) -> None:
     told: list[tuple[float, str | None]] = []
 
     async def listen(progress: float, total: float | None, message: str | None) -> None:
@@ -148,7 +148,7 @@ class Slow:
         return [self.replies.pop(0) for _ in prompts]
 
 
-async def test_an_agent_at_work_holds_up_nobody(world: Index, words: Embedder) -> None:
+async def test_an_agent_at_work_holds_up_nobody(world: Snapshot, words: Embedder) -> None:
     model = Slow(reply(facts=[DIED]), ANSWERED, final("25 August 1963"))
     async with Client(make_server(asked(world, words, model))) as client, anyio.create_task_group() as tasks:
         tasks.start_soon(client.call_tool, "ask", {"question": QUESTION, "method": "gear:bm25+naive_ge"})
@@ -158,7 +158,7 @@ async def test_an_agent_at_work_holds_up_nobody(world: Index, words: Embedder) -
     assert model.replies == []
 
 
-async def test_a_client_that_goes_away_pays_for_no_further_step(world: Index, words: Embedder) -> None:
+async def test_a_client_that_goes_away_pays_for_no_further_step(world: Snapshot, words: Embedder) -> None:
     model = Slow(reply(facts=[DIED]), MISSING, reply(query="Edward Cahn"), *[reply(facts=[DIED])] * 5)
     async with Client(make_server(asked(world, words, model))) as client, anyio.create_task_group() as tasks:
         tasks.start_soon(client.call_tool, "ask", {"question": QUESTION, "method": "gear:bm25+naive_ge"})

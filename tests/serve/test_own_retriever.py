@@ -12,7 +12,7 @@ from small_world import WORLD
 from triplebeam.assemble import Collection, open_collection
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gear import GeAR, NaiveGE, SyncGE
 from triplebeam.passage import Passage
 from triplebeam.retrieve.retriever import Retriever
@@ -70,7 +70,7 @@ class TestAgentsOverYourOwn:
         return Scripted([reply(facts=[died]), reply(facts=[died]), verdict, final("25 August 1963")])
 
     @pytest.fixture
-    def asked(self, world: Index, words: Embedder, model: Scripted) -> Collection:
+    def asked(self, world: Snapshot, words: Embedder, model: Scripted) -> Collection:
         return open_collection(world.folder, embedder=words, model=model)
 
     def test_gear_reads_expands_and_links_by_it(self, asked: Collection) -> None:

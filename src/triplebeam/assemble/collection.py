@@ -14,8 +14,8 @@ from triplebeam.embed.remembering import Remembering
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.index.opened import Index
 from triplebeam.index.passages import PassageTable
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.progress import Progress, silent
 from triplebeam.ranking import Ranking
@@ -29,7 +29,7 @@ DEFAULT_METHOD = "blend"
 class Collection:
     """An open index with its embedder and, where one is configured, a language model."""
 
-    index: Index
+    index: Snapshot
     settings: Settings
     given_embedder: Embedder | None = None
     given_model: LanguageModel | None = None
@@ -117,4 +117,6 @@ def open_collection(
     query_entities: Path | None = None,
 ) -> Collection:
     """Open an index folder for questions. ``embedder`` and ``model`` are for ones without a name, such as your own."""
-    return Collection(Index.open(Path(folder)), settings or read_settings(), embedder, model, progress, query_entities)
+    return Collection(
+        Snapshot.open(Path(folder)), settings or read_settings(), embedder, model, progress, query_entities
+    )

@@ -11,7 +11,7 @@ from triplebeam.demo.recorded import Recorded, read_recordings
 from triplebeam.errors import BadInputError
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.manifest import is_index
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.progress import Progress, silent
 from triplebeam.ranking import Ranking
@@ -56,7 +56,7 @@ def build(folder: Path, settings: Settings, progress: Progress = silent) -> Coll
 def _check_free(folder: Path) -> None:
     """The demo must not mix its corpus into an index of the user's own."""
     if is_index(folder):
-        known = Index.open(folder).passages
+        known = Snapshot.open(folder).passages
         if len(known) != len(passages()) or not all(passage.id in known for passage in passages()):
             raise BadInputError(f"{folder} is an index with other documents: name another folder for the demo's index.")
 

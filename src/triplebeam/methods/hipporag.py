@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import remark
 from triplebeam.index.entity_graph import EntityGraph
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.synonyms import THRESHOLD
 from triplebeam.methods.query_entities import QueryEntities
 from triplebeam.methods.walk_chains import WalkChains
@@ -59,7 +59,7 @@ class HippoRAG:
     tolerance: float = TOLERANCE
 
     @classmethod
-    def over(cls, index: Index, embedder: Embedder, query_entities: QueryEntities, **parameters: Any) -> "HippoRAG":
+    def over(cls, index: Snapshot, embedder: Embedder, query_entities: QueryEntities, **parameters: Any) -> "HippoRAG":
         """Over an index, with dense retrieval to fall back on unless told otherwise."""
         parameters.setdefault("fallback", Dense.over_passages(index, embedder))
         parameters.setdefault("chains", WalkChains(index.triples, index.entities, index.passages))

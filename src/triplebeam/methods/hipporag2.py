@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import remark
 from triplebeam.index.entity_graph import EntityGraph
-from triplebeam.index.opened import Index
 from triplebeam.index.passages import PassageTable
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.synonyms import THRESHOLD
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.vectors import top
@@ -66,7 +66,7 @@ class HippoRAG2:
     """Hits, from the best on, that show their chains; None: all."""
 
     @classmethod
-    def over(cls, index: Index, embedder: Embedder, **parameters: Any) -> "HippoRAG2":
+    def over(cls, index: Snapshot, embedder: Embedder, **parameters: Any) -> "HippoRAG2":
         """Over an index; the base is dense retrieval unless another is given."""
         parameters.setdefault("base", Dense.over_passages(index, embedder))
         return cls(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from triplebeam.embed.token_encoder import TokenEncoder
 from triplebeam.errors import BadInputError
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.token_vectors import TokenVectorIndex
 from triplebeam.index.token_vectors.opened import Rows, Vectors
 from triplebeam.index.vectors import top
@@ -39,7 +39,7 @@ class LateInteraction:
 
     @classmethod
     def over_passages(
-        cls, index: Index, encoder: TokenEncoder, *, nprobe: int = nprobe, candidates: int = candidates
+        cls, index: Snapshot, encoder: TokenEncoder, *, nprobe: int = nprobe, candidates: int = candidates
     ) -> "LateInteraction":
         """Open the token vectors of an index, once they are known to be of its passages and of this encoder."""
         tokens = TokenVectorIndex.open(index.folder)

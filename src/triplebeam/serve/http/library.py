@@ -16,7 +16,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.manifest import MANIFEST, is_index
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.names import nearest
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.served_collection import ServedCollection
@@ -177,7 +177,7 @@ class Library:
             return known
 
     def _collection(self, folder: Path) -> Collection:
-        index = Index.open(folder)
+        index = Snapshot.open(folder)
         embedder = self.embedder(self.settings.embedder or index.manifest.embedder.name)
         return ServedCollection(index, self.settings, embedder, self._given_model)
 
