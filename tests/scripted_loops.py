@@ -39,6 +39,11 @@ def reply(**fields: Any) -> Completion:
     return Completion(text=json.dumps(fields), usage=Usage(calls=1, tokens_in=10, tokens_out=3))
 
 
+def path(answer: str | None, reasoning: str = "It is known.") -> Completion:
+    """A line of thought."""
+    return reply(reasoning=reasoning, answer=answer)
+
+
 def final(text: str) -> Completion:
     return reply(found=bool(text), answer=text, sentence=f"It is {text}." if text else "Nothing says it.")
 
@@ -49,9 +54,5 @@ BAD = Completion(text="no idea", usage=Usage(calls=1))
 
 def driven(agent: Agent, question: str) -> tuple[list[Step], Answer]:
     """The steps as they come, then the answer."""
-    running, steps = agent.steps(question), []
-    while True:
-        try:
-            steps.append(next(running))
-        except StopIteration as done:
-            return steps, done.value
+    run = agent.run(question)
+    return list(run.steps), run.answer

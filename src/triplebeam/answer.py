@@ -91,19 +91,42 @@ def stands_in(answer: str, evidence: Sequence[Evidence]) -> bool:
     return said in ("yes", "no") or any(said in entity_key(text) for text in texts)
 
 
+class Run:
+    """An agent at work on one question: its steps as they are done, and its answer."""
+
+    def __init__(self, working: Generator[Step, None, Answer]) -> None:
+        self._answer: Answer | None = None
+        self.steps = self._taken(working)
+        """Each step as it is done; they can be taken once."""
+
+    def _taken(self, working: Generator[Step, None, Answer]) -> Generator[Step, None, None]:
+        self._answer = yield from working
+
+    @property
+    def answer(self) -> Answer:
+        """The answer; the steps that remain are taken first."""
+        for _ in self.steps:
+            pass
+        if self._answer is None:
+            raise RuntimeError("the run was closed or failed before it came to an answer: ask again.")
+        return self._answer
+
+    def close(self) -> None:
+        """Take no further step."""
+        self.steps.close()
+
+
 class Agent(ABC):
     """Answers questions in steps."""
 
     @abstractmethod
     def steps(self, question: str) -> Generator[Step, None, Answer]:
-        """The steps, each as it is done; the generator's return value is the answer."""
+        """How an agent is written: yields each step as it is done and returns the answer. Callers use `run`."""
+
+    def run(self, question: str) -> Run:
+        """The agent at work on the question; nothing is done until the first step is taken."""
+        return Run(self.steps(question))
 
     def answer(self, question: str) -> Answer:
         """All steps, then the answer."""
-        running = self.steps(question)
-        while True:
-            try:
-                next(running)
-            except StopIteration as done:
-                answer: Answer = done.value
-                return answer
+        return self.run(question).answer

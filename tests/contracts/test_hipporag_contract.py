@@ -4,9 +4,9 @@ import pytest
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.methods.hipporag import HippoRAG
-from triplebeam.methods.hipporag2 import HippoRAG2
-from triplebeam.methods.query_entities import VerbatimEntities
+from triplebeam.methods.hipporag.hipporag import HippoRAG
+from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
+from triplebeam.methods.hipporag.query_entities import VerbatimEntities
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.retriever import Retriever

@@ -11,23 +11,23 @@ from triplebeam.assemble.retrievers import OVER_TRIPLES, base, expanded, reader
 from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.passages import PassageTable
-from triplebeam.methods.chain_of_thought import ChainOfThought
-from triplebeam.methods.climb import Climb
-from triplebeam.methods.closed_book import ClosedBook, ClosedBookAnswerer
-from triplebeam.methods.era_cot import ERACoT
-from triplebeam.methods.flare import FLARE
+from triplebeam.methods.auto import Auto
+from triplebeam.methods.baselines.chain_of_thought import ChainOfThought
+from triplebeam.methods.baselines.closed_book import ClosedBook, ClosedBookAnswerer
+from triplebeam.methods.baselines.era_cot import ERACoT
+from triplebeam.methods.baselines.flare import FLARE
+from triplebeam.methods.baselines.ircot import IRCoT
+from triplebeam.methods.baselines.iter_retgen import IterRetGen
+from triplebeam.methods.baselines.kgp import KGP
+from triplebeam.methods.baselines.read_once import ReadOnce
+from triplebeam.methods.baselines.self_ask import SelfAsk
+from triplebeam.methods.baselines.verify_and_edit import VerifyAndEdit
 from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.methods.gear import GeAR, NaiveGE, PassageLink, Reasoner, SingleStep, SyncGE
 from triplebeam.methods.gnn_ret.agent import RGNNRet
 from triplebeam.methods.gnn_ret.self_critique import SelfCritique
-from triplebeam.methods.ircot import IRCoT
-from triplebeam.methods.iter_retgen import IterRetGen
-from triplebeam.methods.kgp import KGP
-from triplebeam.methods.question_answering import QuestionAnswerer, question_first
-from triplebeam.methods.read_once import ReadOnce
-from triplebeam.methods.self_ask import SelfAsk
-from triplebeam.methods.sub_questions import SubAnswerer
-from triplebeam.methods.verify_and_edit import VerifyAndEdit
+from triplebeam.methods.shared.question_answering import QuestionAnswerer, question_first
+from triplebeam.methods.shared.sub_questions import SubAnswerer
 from triplebeam.names import nearest
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.retriever import Retriever
@@ -158,7 +158,7 @@ def _single_step(of: _Ingredients, values: _Values) -> Agent:
 
 
 def _auto(of: _Ingredients, values: _Values) -> Agent:
-    return Climb(first=_single_step(of, {}), then=_gear(of, values))
+    return Auto(first=_single_step(of, {}), then=_gear(of, values))
 
 
 def _ircot(of: _Ingredients, values: _Values) -> Agent:

@@ -14,12 +14,17 @@ from triplebeam.errors import BadInputError
 from triplebeam.index.token_vectors import published_tokens
 from triplebeam.methods.gear import Cascade, Exact, LLMReader, NaiveGE, Pooled, SyncGE
 from triplebeam.methods.gear.score import ChainScorer
-from triplebeam.methods.hipporag import HippoRAG
-from triplebeam.methods.hipporag2 import HippoRAG2
-from triplebeam.methods.query_entities import GivenQueryEntities, LLMQueryEntities, QueryEntities, VerbatimEntities
+from triplebeam.methods.hipporag.hipporag import HippoRAG
+from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
+from triplebeam.methods.hipporag.query_entities import (
+    GivenQueryEntities,
+    LLMQueryEntities,
+    QueryEntities,
+    VerbatimEntities,
+)
+from triplebeam.methods.hipporag.walk_chains import WalkChains
+from triplebeam.methods.shared.triple_filter import LLMTripleFilter
 from triplebeam.methods.title_link import TitleLink, TitleLinks
-from triplebeam.methods.triple_filter import LLMTripleFilter
-from triplebeam.methods.walk_chains import WalkChains
 from triplebeam.names import nearest
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense

@@ -1,11 +1,10 @@
 """The demo: a small corpus is indexed, and plain search and graph expansion answer the same question side by side."""
 
-from collections.abc import Generator
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 
-from triplebeam.answer import Answer, Step
+from triplebeam.answer import Run
 from triplebeam.assemble import DEFAULT_METHOD, Collection, make_embedder, make_extractor, open_collection
 from triplebeam.demo.recorded import Recorded, read_recordings
 from triplebeam.errors import BadInputError
@@ -67,11 +66,11 @@ def compare(collection: Collection) -> list[Comparison]:
     return [Comparison(q, plain.retrieve(q.question, K), graph.retrieve(q.question, K)) for q in questions()]
 
 
-def asked_through_agent(collection: Collection) -> tuple[str, Generator[Step, None, Answer]]:
-    """Whose words the agent uses, and its steps: a model's where one is configured, else recorded ones."""
+def asked_through_agent(collection: Collection) -> tuple[str, Run]:
+    """Whose words the agent uses, and its run: a model's where one is configured, else recorded ones."""
     question = next(each.question for each in questions() if each.id == SHOWN)
     if collection.settings.model:
-        return f"the model {collection.settings.model}", collection.agent("gear").steps(question)
+        return f"the model {collection.settings.model}", collection.agent("gear").run(question)
     recordings = read_recordings(files(__name__).joinpath("completions.json").read_text("utf-8"))
     recorded = replace(collection, given_model=Recorded(recordings))
-    return "completions recorded with the demo", recorded.agent("gear").steps(question)
+    return "completions recorded with the demo", recorded.agent("gear").run(question)

@@ -30,7 +30,7 @@ from triplebeam.generate.parse import ReplyType
 from triplebeam.generate.prompts import load
 from triplebeam.generate.reply_fields import Text
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.methods.prompt_text import numbered_passages
+from triplebeam.methods.shared.prompt_text import numbered_passages
 from triplebeam.passage import Passages
 from triplebeam.progress import Progress, silent
 from triplebeam.support.page import words_of

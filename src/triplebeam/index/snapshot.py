@@ -1,4 +1,4 @@
-"""A snapshot: one published generation of an index, open for reading, memory-mapped, whole for as long as it is held."""
+"""A snapshot: one published generation of an index, open for reading, memory-mapped, whole as long as it is held."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

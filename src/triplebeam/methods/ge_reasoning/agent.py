@@ -29,7 +29,6 @@ from triplebeam.answer import Agent, Answer, Step
 from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.triple_store import TripleStore
-from triplebeam.methods.accounted_step import accounted_step
 from triplebeam.methods.ge_reasoning.confidence import Thresholds
 from triplebeam.methods.ge_reasoning.construct import GraphConstruction
 from triplebeam.methods.ge_reasoning.final_answer import FinalAnswer
@@ -37,7 +36,8 @@ from triplebeam.methods.ge_reasoning.refine import Refinement
 from triplebeam.methods.ge_reasoning.run import Ask, Finding, Knowledge, Run, new_triples, shown_facts, told_round
 from triplebeam.methods.ge_reasoning.sub_answer import SubAnswer, SubAnswers
 from triplebeam.methods.ge_reasoning.sub_question import SubQuestions
-from triplebeam.methods.prompt_text import numbered_passages
+from triplebeam.methods.shared.accounted_step import accounted_step
+from triplebeam.methods.shared.prompt_text import numbered_passages
 from triplebeam.passage import Passage, Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import Retriever, for_question

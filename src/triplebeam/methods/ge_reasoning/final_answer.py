@@ -15,7 +15,7 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.methods.ge_reasoning.run import Finding, Run
 from triplebeam.methods.ge_reasoning.sub_answer import shown_pairs
-from triplebeam.methods.question_answering import QuestionAnswerer, ReadAnswer, evidence_for, short_answer
+from triplebeam.methods.shared.question_answering import QuestionAnswerer, ReadAnswer, evidence_for, short_answer
 from triplebeam.passage import Passages
 
 

@@ -20,7 +20,7 @@ from triplebeam.generate.ask import Failed, ask_many
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.index.triple_store import TripleStore
-from triplebeam.methods.triple_filter import LLMTripleFilter
+from triplebeam.methods.shared.triple_filter import LLMTripleFilter
 from triplebeam.passage import Passages
 from triplebeam.triple import Triple
 

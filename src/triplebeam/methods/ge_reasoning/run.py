@@ -9,7 +9,7 @@ from triplebeam.answer import Step
 from triplebeam.methods.ge_reasoning.question_graph import QuestionGraph, QuestionTriplet
 from triplebeam.methods.ge_reasoning.refine import Fact
 from triplebeam.methods.ge_reasoning.sub_answer import Pair, SubAnswer
-from triplebeam.methods.prompt_text import numbered_facts
+from triplebeam.methods.shared.prompt_text import numbered_facts
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
 from triplebeam.retrieve.retriever import Retriever

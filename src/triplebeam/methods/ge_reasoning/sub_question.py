@@ -15,7 +15,7 @@ from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Text
 from triplebeam.methods.ge_reasoning.question_graph import QuestionTriplet
 from triplebeam.methods.ge_reasoning.sub_answer import Pair, shown_pairs
-from triplebeam.methods.usable_replies import usable_reply
+from triplebeam.methods.shared.usable_replies import usable_reply
 
 
 class _Reply(BaseModel):

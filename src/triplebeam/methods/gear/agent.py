@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from triplebeam.answer import Agent, Answer, Step
-from triplebeam.methods.accounted_step import accounted_step, taken_steps
 from triplebeam.methods.gear.expand import SyncGE
 from triplebeam.methods.gear.gist import new_facts
 from triplebeam.methods.gear.link import PassageLink
 from triplebeam.methods.gear.read import Reader
 from triplebeam.methods.gear.reason import Reasoner, Verdict
-from triplebeam.methods.question_answering import ONE_STEP, QuestionAnswerer, conclude, evidence_for
+from triplebeam.methods.shared.accounted_step import accounted_step, taken_steps
+from triplebeam.methods.shared.question_answering import ONE_STEP, QuestionAnswerer, conclude, evidence_for
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion

@@ -17,8 +17,8 @@ from triplebeam.extract.triple_row import TripleRow
 from triplebeam.generate.accounting import remark
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
-from triplebeam.methods.prompt_text import numbered_facts, numbered_passages
-from triplebeam.methods.usable_replies import usable_reply
+from triplebeam.methods.shared.prompt_text import numbered_facts, numbered_passages
+from triplebeam.methods.shared.usable_replies import usable_reply
 from triplebeam.passage import Passages
 from triplebeam.triple import Triple
 

@@ -15,8 +15,8 @@ from pydantic import BaseModel
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Numbers, Text
-from triplebeam.methods.prompt_text import numbered_facts
-from triplebeam.methods.usable_replies import usable_reply
+from triplebeam.methods.shared.prompt_text import numbered_facts
+from triplebeam.methods.shared.usable_replies import usable_reply
 from triplebeam.triple import Triple
 
 

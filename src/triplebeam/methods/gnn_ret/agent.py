@@ -19,10 +19,10 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 
 from triplebeam.answer import Agent, Answer, Step
-from triplebeam.methods.accounted_step import taken_steps
 from triplebeam.methods.gnn_ret.self_critique import SelfCritique
-from triplebeam.methods.question_answering import QuestionAnswerer, ReadAnswer, conclude
-from triplebeam.methods.sub_questions import Exchange, SubAnswerer, asked_before, fused
+from triplebeam.methods.shared.accounted_step import taken_steps
+from triplebeam.methods.shared.question_answering import QuestionAnswerer, ReadAnswer, conclude
+from triplebeam.methods.shared.sub_questions import Exchange, SubAnswerer, asked_before, fused
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import Retriever, for_question

@@ -78,8 +78,8 @@ def ask(
         search(folder, question, DEFAULT_METHOD, k, explain=True, as_json=as_json, embedder=embedder, offline=offline)
         return
     collection = open_collection(folder, settings=settings)
-    steps = collection.agent(method or _METHODS[effort]).steps(question)
-    answer = take_steps(steps, None if as_json else out(), collection.passages)
+    run = collection.agent(method or _METHODS[effort]).run(question)
+    answer = take_steps(run, None if as_json else out(), collection.passages)
     dollars = price_of_answer(answer, collection)
     if as_json:
         typer.echo(json.dumps(to_json(answer, collection.passages, price=dollars), ensure_ascii=False, indent=2))

@@ -14,7 +14,7 @@ from typing import Annotated, Protocol, TypeAlias, TypeVar
 
 from pydantic import Field
 
-from triplebeam.answer import Answer, Step
+from triplebeam.answer import Step
 from triplebeam.assemble import DEFAULT_METHOD, Collection, check_question
 from triplebeam.errors import BadInputError, TriplebeamError
 from triplebeam.names import nearest
@@ -191,16 +191,13 @@ class _Tools:
             self.rules.check(question, method)
             check_question(question)
             chosen = self._collection(collection)
-            running = chosen.agent(method).steps(question)
-            while True:
-                # A client that has gone away gets no further step, and pays for none.
-                from_thread.check_cancelled()
-                try:
-                    step = next(running)
-                except StopIteration as done:
-                    answer: Answer = done.value
-                    return AskResult.of(answer, chosen)
+            run = chosen.agent(method).run(question)
+            # A client that has gone away gets no further step, and pays for none.
+            from_thread.check_cancelled()
+            for step in run.steps:
                 from_thread.run(context.report_progress, step.number, None, _news(step))
+                from_thread.check_cancelled()
+            return AskResult.of(run.answer, chosen)
 
     def read_passage(
         self,

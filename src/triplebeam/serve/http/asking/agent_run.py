@@ -2,12 +2,12 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 from fastapi import Request
 
-from triplebeam.answer import Agent, Answer, Step
+from triplebeam.answer import Agent, Answer, Run, Step
 from triplebeam.assemble import Collection
 from triplebeam.errors import TriplebeamError
 from triplebeam.generate.cancellation import WorkCancelledError, cancel_on
@@ -43,7 +43,7 @@ class AgentRun:
         self._seconds = limits.ask_seconds
         self._deadline = self._loop.time() + limits.ask_seconds
         self._done: asyncio.Queue[Step | None] = asyncio.Queue()
-        self._future = in_agents_pool(request, self._work, agent.steps(asked.question))
+        self._future = in_agents_pool(request, self._work, agent.run(asked.question))
         self._future.add_done_callback(lambda _: self._hand_over(None))
 
     def give_up(self) -> None:
@@ -90,17 +90,17 @@ class AgentRun:
             await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
         self.give_up()
 
-    def _work(self, running: Generator[Step, None, Answer]) -> Answer:
+    def _work(self, run: Run) -> Answer:
         """In a thread of the agents' pool."""
         cancel_on(self._stop)  # so do models, and pauses between tries of an endpoint
         with span("ask", {"collection": self._asked.collection, "method": self._asked.method}):
             while not self._stop.is_set():
                 with span("step"):
-                    done = _take(running)
-                if isinstance(done, Answer):
-                    return done
-                self._hand_over(done)
-        running.close()
+                    step = next(run.steps, None)
+                if step is None:
+                    return run.answer
+                self._hand_over(step)
+        run.close()
         raise WorkCancelledError("the question was given up: nobody waits for its answer any more.")
 
     def _problem(self, error: BaseException) -> HTTPProblem:
@@ -128,11 +128,3 @@ async def start(request: Request, asked: Asked) -> AgentRun:
 def _made(library: Library, asked: Asked) -> tuple[Collection, Agent]:
     collection = library.collection(asked.collection)
     return collection, collection.agent(asked.method)
-
-
-def _take(running: Generator[Step, None, Answer]) -> Step | Answer:
-    try:
-        return next(running)
-    except StopIteration as end:
-        answer: Answer = end.value
-        return answer
