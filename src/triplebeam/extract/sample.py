@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.llm import LLMExtractor
 from triplebeam.extract.quote import Measured
-from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
-from triplebeam.generate.outcomes import Outcome, outcomes_of
+from triplebeam.generate.language_model import Completion, Prompt, Usage
+from triplebeam.generate.outcomes import Outcome, Wrapper, completions, outcomes_of
 from triplebeam.passage import Passage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """Passages that were extracted, what came of it and what it cost."""
+    """Passages that were extracted, the results and what they cost."""
 
     extractions: tuple[Extraction, ...]
     measured: tuple[Measured, ...]
@@ -31,9 +31,9 @@ def draw_sample(passages: Sequence[Passage], size: int, seed: int) -> list[Passa
 def extract_sample(
     extractor: LLMExtractor, passages: Sequence[Passage], clock: Callable[[], float] = time.perf_counter
 ) -> Sample:
-    """Extract passages, no two of them with the same text, as an indexing run would, and note what each costs.
+    """Extract passages, no two of them with the same text, as an indexing run would, and record what each costs.
 
-    Prompts are under way side by side, so the time that passed is shared out by the tokens that were written.
+    Prompts run concurrently, so the time is divided in proportion to the tokens written.
     """
     watched = _Watched(extractor.model)
     start = clock()
@@ -57,28 +57,18 @@ def _measured(passage: Passage, usage: Usage, pace: float) -> Measured:
 
 
 @dataclass(frozen=True)
-class _Watched:
-    """A model that notes what the prompts of each passage cost; a correction has the same user's part as the first."""
+class _Watched(Wrapper):
+    """A model that records what the prompts of each passage cost; a correction has the same user part as the first."""
 
-    model: LanguageModel
     usages: dict[str, Usage] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        return self.model.name
-
-    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        completions = self.model.complete(prompts)
-        self._note(prompts, completions)
-        return completions
 
     def outcomes(self, prompts: Sequence[Prompt]) -> list[Outcome]:
         outcomes = outcomes_of(self.model, prompts)
-        self._note(prompts, outcomes)
-        return outcomes
-
-    def _note(self, prompts: Sequence[Prompt], outcomes: Sequence[Outcome]) -> None:
         for prompt, outcome in zip(prompts, outcomes, strict=True):
             # What was refused cost nothing.
             usage = outcome.usage if isinstance(outcome, Completion) else Usage()
             self.usages[prompt.user] = self.usages.get(prompt.user, Usage()) + usage
+        return outcomes
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        return completions(self.outcomes(prompts))

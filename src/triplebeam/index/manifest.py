@@ -15,7 +15,6 @@ from triplebeam.errors import IndexDamagedError, IndexFormatError, IndexMissingE
 from triplebeam.index.passage_graph import GraphStatistics
 from triplebeam.index.space import VectorSpace
 
-#: 2: entities have vectors and synonym links, passages a graph. What format 1 has is read as it was.
 FORMAT = 2
 MANIFEST = "manifest.json"
 
@@ -33,8 +32,7 @@ class Manifest(BaseModel):
     embedder: VectorSpace
     counts: dict[str, int]
     triples_by_extractor: dict[str, int]
-    passage_graph: GraphStatistics | None = None
-    """None where the generation has no graph of passages."""
+    passage_graph: GraphStatistics
     files: dict[str, int]
     """Each file of the generation with its size in bytes: a missing or cut-off file is noticed when the index is
     opened.
@@ -83,14 +81,22 @@ def read_manifest(folder: Path) -> Manifest:
     return manifest
 
 
+def published(folder: Path) -> Manifest | None:
+    """What is published now; a damaged generation counts as none, since it can be derived again."""
+    try:
+        return read_manifest(folder) if is_index(folder) else None
+    except IndexDamagedError:
+        return None
+
+
 def _parse(path: Path, text: str) -> Manifest:
     try:
         content = json.loads(text)
         version = content["format"]
-        if version > FORMAT:
+        if version != FORMAT:
             raise IndexFormatError(
-                f"the index at {path.parent} has format {version}, this Triplebeam reads formats up to {FORMAT}:"
-                " upgrade Triplebeam, or index into a new folder."
+                f"the index at {path.parent} has format {version}, this Triplebeam reads format {FORMAT}: use the"
+                " Triplebeam that made it, or index into a new folder."
             )
         return Manifest.model_validate(content)
     except (json.JSONDecodeError, KeyError, TypeError, ValidationError) as error:

@@ -1,4 +1,4 @@
-"""From the store to a generation: every search structure is derived here, and nothing else is."""
+"""From the store to a generation: every search structure is derived here."""
 
 import datetime
 import shutil
@@ -48,13 +48,13 @@ def publish_generation(folder: Path, store: Store, embedder: Embedder, progress:
 
 
 def withdraw(folder: Path) -> None:
-    """Publish nothing: readers find no index any more, and no generation keeps texts that were taken out."""
+    """Publish nothing: readers find no index any more, and no generation keeps texts that were removed."""
     (folder / MANIFEST).unlink(missing_ok=True)
     _remove_old(folder, keep="")
 
 
 def _write(generation: Path, store: Store, embedder: Embedder, progress: Progress) -> tuple[int, GraphStatistics]:
-    """All files; how many entities there are, and the measure of the passage graph."""
+    """Write all files; returns the number of entities and the statistics of the passage graph."""
     stages = iter(range(1, _STAGES + 1))
 
     def done() -> None:
@@ -73,8 +73,6 @@ def _write(generation: Path, store: Store, embedder: Embedder, progress: Progres
     triples = [entry.triple for entry in stored]
     rows = [row_of[entry.passage] for entry in stored]
     names = write_triple_graph(generation, triples, rows, len(passages))
-    extractors = sorted({entry.extractor for entry in stored})
-    np.save(generation / "triple_extractors.npy", np.array([extractors.index(e.extractor) for e in stored], np.uint16))
     done()
     keywords = [(row_of[number], keyword) for number, keyword in store.keywords()]
     statistics = _write_passage_graph(generation, passages, names, keywords)
@@ -118,7 +116,7 @@ def _write_vectors(path: Path, texts: Sequence[str], store: Store, embedder: Emb
 
 
 def _next_name(folder: Path) -> str:
-    """A number above every generation there is; one that was begun and never published counts too."""
+    """A number above every generation there is, published or not."""
     return f"{max((int(path.name) for path in _generations(folder)), default=0) + 1:06d}"
 
 
@@ -127,8 +125,8 @@ def _generations(folder: Path) -> Iterable[Path]:
 
 
 def _remove_old(folder: Path, keep: str) -> None:
-    """Older generations go. A reader that has one open keeps its files; where the system refuses, the next run tries
-    again.
+    """Remove older generations. A reader that has one open keeps its files; where the system refuses, the next run
+    retries.
     """
     for path in _generations(folder):
         if path.name != keep:

@@ -4,7 +4,7 @@ import logging
 from pathlib import Path
 
 from triplebeam.assemble import DEFAULT_EMBEDDER
-from triplebeam.index.build import published
+from triplebeam.index.manifest import published
 from triplebeam.settings import Settings
 
 MAX_FAILURES = 0.05

@@ -90,7 +90,7 @@ def _embedder(settings: "Settings", folder: Path | None) -> "Check":
     from triplebeam.assemble import DEFAULT_EMBEDDER, make_embedder
     from triplebeam.errors import ModelMissingError, TriplebeamError
     from triplebeam.extract.health import Check
-    from triplebeam.index.build import published
+    from triplebeam.index.manifest import published
 
     name = settings.embedder or DEFAULT_EMBEDDER
     try:

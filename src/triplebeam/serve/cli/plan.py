@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from triplebeam.passage import PASSAGE_TOKENS
 from triplebeam.serve.cli.options import AsJson
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def plan(
     ],
     sample: Annotated[int, typer.Option(min=5, help="How many passages are extracted to see what they cost.")] = 20,
     seed: Annotated[int, typer.Option(help="Another seed draws another sample.")] = 0,
-    passage_tokens: Annotated[int, typer.Option(min=20, help="Tokens a passage has at the most.")] = 200,
+    passage_tokens: Annotated[int, typer.Option(min=20, help="Tokens a passage has at the most.")] = PASSAGE_TOKENS,
     split: Annotated[bool, typer.Option("--split", help="Cut JSON lines and BEIR rows into passages too.")] = False,
     as_json: AsJson = False,
 ) -> None:
