@@ -21,7 +21,7 @@ from triplebeam.errors import (
     IndexMissingError,
 )
 from triplebeam.extract.extractor import Extraction
-from triplebeam.extract.given import GivenTriples
+from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index import build
 from triplebeam.index.build import BuildReport, IndexBuilder
 from triplebeam.index.snapshot import Snapshot
@@ -113,7 +113,7 @@ def test_triples_of_two_files_stand_side_by_side(tmp_path: Path) -> None:
         file = tmp_path / f"{name}.jsonl"
         file.write_text(json.dumps({"passage_id": passage_id, "triples": [["a", "b", name]]}))
         index = tmp_path / "my.index"
-        IndexBuilder(folder=index, embedder=WordEmbedder(), extractor=GivenTriples(file)).build(world_documents())
+        IndexBuilder(folder=index, embedder=WordEmbedder(), extractor=TriplesFile(file)).build(world_documents())
     triples = Snapshot.open(index).triples
     assert sorted(triples.triple(number).object for number in range(len(triples))) == ["one", "two"]
 

@@ -9,8 +9,8 @@ from triplebeam.answer import Agent
 from triplebeam.assemble.agents import make_agent
 from triplebeam.assemble.models import make_embedder, make_model
 from triplebeam.assemble.retrievers import expand_by, make_retriever
+from triplebeam.embed.cached import CachedEmbedder
 from triplebeam.embed.embedder import Embedder
-from triplebeam.embed.remembering import Remembering
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import LanguageModel
@@ -56,7 +56,7 @@ class Collection:
         name = self.settings.embedder or self.index.manifest.embedder.name
         embedder = self.given_embedder or make_embedder(name, self.settings, self.progress)
         self.index.manifest.embedder.check(embedder)
-        return Remembering(embedder)
+        return CachedEmbedder(embedder)
 
     @cached_property
     def model(self) -> LanguageModel:

@@ -11,8 +11,8 @@ from triplebeam.methods.gnn_ret.propagate import Distance, Message
 from triplebeam.methods.gnn_ret.recurrent import RecurrentGNNRet
 from triplebeam.names import nearest
 from triplebeam.retrieve.bm25 import BM25
+from triplebeam.retrieve.cached_scores import CachedScores
 from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.remembering import RememberingScores
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
 from triplebeam.retrieve.scaled_hybrid import ScaledHybrid
 from triplebeam.retrieve.title_bonus import TitleBonus
@@ -42,7 +42,7 @@ def scoring_base(below: Retriever, method: str) -> ScoringBase:
             return ScoringBase(below, "dense", "cosine")
         case ScaledHybrid():  # from 0 to 1 already
             return ScoringBase(below, "scaled_hybrid", "cosine")
-        case RememberingScores():
+        case CachedScores():
             return scoring_base(below.base, method)._replace(retriever=below)
         case TitleBonus():
             return ScoringBase(below, "scaled_hybrid with titles", "cosine")

@@ -95,9 +95,9 @@ def _extractor(
     name: str, triples_file: Path | None, settings: Settings, progress: Progress, refresh: bool
 ) -> Extractor | None:
     if triples_file:
-        from triplebeam.extract.given import GivenTriples
+        from triplebeam.extract.triples_file import TriplesFile
 
-        return GivenTriples(triples_file)
+        return TriplesFile(triples_file)
     match name:
         case "none":
             return None

@@ -27,11 +27,11 @@ from triplebeam.methods.shared.triple_filter import LLMTripleFilter
 from triplebeam.methods.title_link import TitleLink, TitleLinks
 from triplebeam.names import nearest
 from triplebeam.retrieve.bm25 import BM25
+from triplebeam.retrieve.cached_scores import CachedScores
 from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.given import GivenRanking
+from triplebeam.retrieve.fixed_ranking import FixedRanking
 from triplebeam.retrieve.hybrid import Hybrid
 from triplebeam.retrieve.late_interaction import LateInteraction
-from triplebeam.retrieve.remembering import RememberingScores
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
 from triplebeam.retrieve.scaled_hybrid import ScaledHybrid
 from triplebeam.retrieve.title_bonus import TitleBonus
@@ -180,7 +180,7 @@ def _blend(collection: "Collection", values: dict[str, Any]) -> Retriever:
 def _blended(collection: "Collection") -> Mapping[str, Callable[[], Retriever]]:
     """The parts for which this index has something to walk on."""
     index, embedder = collection.index, collection.embedder
-    base = RememberingScores(_scaled_hybrid(collection, {"title_bonus": _TITLE_BONUS}))
+    base = CachedScores(_scaled_hybrid(collection, {"title_bonus": _TITLE_BONUS}))
     messages = {"messages": partial(gnn_ret, collection, base, {"explained": _EXPLAINED}, "blend")}
     if not len(collection.triples):
         return messages
@@ -197,7 +197,7 @@ def _blended(collection: "Collection") -> Mapping[str, Callable[[], Retriever]]:
 def _gold(collection: "Collection", method: str) -> Retriever:
     if not collection.gold:
         raise BadInputError(f"{method!r} needs questions whose gold passages are known: use it in `triplebeam bench`.")
-    return GivenRanking(collection.gold)
+    return FixedRanking(collection.gold)
 
 
 def expanded(collection: "Collection", below: Retriever, part: Part) -> Retriever:

@@ -20,7 +20,7 @@ from triplebeam.generate.prices import Price
 #: How often, at least, the interval contains the truth.
 COVERAGE = 0.90
 #: The level at which Student's interval is taken to keep that promise for skewed counts; the tests simulate it.
-_LEVEL = 0.95
+_LEVEL = 0.96
 #: A line through fewer points has no scatter to speak of.
 FEWEST = 5
 

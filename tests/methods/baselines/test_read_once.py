@@ -13,7 +13,7 @@ from triplebeam.methods.baselines.read_once import ReadOnce
 from triplebeam.methods.shared.question_answering import QuestionAnswerer
 from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.given import GivenRanking
+from triplebeam.retrieve.fixed_ranking import FixedRanking
 from triplebeam.testing.scripted import Scripted
 
 PASSAGES = {id_: Passage(id_, text, title) for id_, (title, text) in WORLD.items()}
@@ -27,7 +27,7 @@ def reply(text: str) -> str:
 
 def agent(model: LanguageModel, ids: Sequence[str] = RANKED, **parameters: int) -> ReadOnce:
     answerer = QuestionAnswerer(model=Accounted(model), passages=PASSAGES)
-    return ReadOnce(retriever=GivenRanking({QUESTION: ids}), answerer=answerer, **parameters)
+    return ReadOnce(retriever=FixedRanking({QUESTION: ids}), answerer=answerer, **parameters)
 
 
 def test_the_best_five_are_read() -> None:
