@@ -19,7 +19,7 @@ from triplebeam.evaluate.report import markdown_report
 from triplebeam.evaluate.run import Evaluation, QuestionResult, Run
 from triplebeam.evaluate.trec import read_run
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.token_vectors.manifest import TokenManifest
+from triplebeam.index.token_vectors import TokenManifest
 from triplebeam.serve.cli.evaluation_display import draw_evaluation, tell_written
 from triplebeam.settings import Settings
 from triplebeam.testing.scripted import Scripted

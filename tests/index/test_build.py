@@ -264,8 +264,12 @@ class TestOpening:
     def test_another_format(self, folder: Path, number: int) -> None:
         manifest = json.loads((folder / "manifest.json").read_text())
         (folder / "manifest.json").write_text(json.dumps(manifest | {"format": number}))
-        with pytest.raises(IndexFormatError, match=f"has format {number}, .* or index into a new folder"):
+        with pytest.raises(IndexFormatError, match=f"has format {number}, .* or run `triplebeam index` on the same"):
             Snapshot.open(folder)
+        extractor = TableExtractor(TRIPLES)
+        assert make(folder, extractor=extractor).published
+        assert extractor.asked == []
+        assert Snapshot.open(folder).manifest.format == 2
 
     def test_a_newer_store(self, folder: Path) -> None:
         import sqlite3

@@ -12,10 +12,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TypeVar
 
-from filelock import FileLock, Timeout
-
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError, IndexBusyError, IndexDamagedError, IndexMissingError, SourceError
+from triplebeam.errors import BadInputError, IndexDamagedError, IndexMissingError, SourceError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.index.extraction import MAX_FAILURES, Budget, Failure, Numbered, extract_triples
 from triplebeam.index.manifest import MANIFEST, Manifest, published
@@ -23,6 +21,7 @@ from triplebeam.index.publish import publish_generation, withdraw
 from triplebeam.index.space import VectorSpace
 from triplebeam.index.store import Store, vector_key
 from triplebeam.index.triple_graph import number_entities
+from triplebeam.index.write_lock import LOCK, write_lock
 from triplebeam.ingest import Skipped, Unreadable, split
 from triplebeam.passage import PASSAGE_TOKENS, Document
 from triplebeam.progress import Progress, silent
@@ -34,7 +33,6 @@ ENCODING_WINDOW = 512
 #: As many passages as a model is asked at a time by default, so that a run that goes wrong stops early.
 EXTRACTION_WINDOW = 16
 READING_WINDOW = 256
-_LOCK = "write.lock"
 _STORE = "store.sqlite"
 
 
@@ -218,20 +216,8 @@ def _writing(folder: Path) -> Iterator[Store]:
             f"there can be no index at {folder} ({error.strerror}): name a folder that is new or an index already."
         ) from error
     _check_is_ours(folder)
-    lock = FileLock(folder / _LOCK)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise IndexBusyError(
-            f"another process is writing to {folder}: wait until it is done, then try again."
-        ) from None
-    except OSError as error:
-        raise BadInputError(f"{folder} cannot be written to ({error.strerror}): index into another folder.") from error
-    try:
-        with closing(Store(folder / _STORE)) as store:
-            yield store
-    finally:
-        lock.release()
+    with write_lock(folder), closing(Store(folder / _STORE)) as store:
+        yield store
 
 
 def _check_is_there(folder: Path, therefore: str) -> None:
@@ -250,7 +236,7 @@ def _check_is_ours(folder: Path) -> None:
             f"{folder / _STORE} is missing, so the index can be searched but not added to: restore the file from a"
             " copy, or index into a new folder."
         )
-    others = sorted(path.name for path in folder.iterdir() if path.name != _LOCK and path.name[0] != ".")
+    others = sorted(path.name for path in folder.iterdir() if path.name != LOCK and path.name[0] != ".")
     if others:
         raise BadInputError(
             f"{folder} is no index and holds other files, such as {others[0]!r}: name a folder that is new, or empty."

@@ -1,15 +1,14 @@
 """From the store to a generation: every search structure is derived here."""
 
 import datetime
-import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.manifest import MANIFEST, Manifest, file_sizes, generation_folder, publish
+from triplebeam.index.manifest import MANIFEST, Manifest, file_sizes, new_generation, publish, remove_generations
 from triplebeam.index.passage_graph import GraphStatistics, build_passage_graph, document_labels, triple_keywords
 from triplebeam.index.passages import write_passages
 from triplebeam.index.space import VectorSpace
@@ -27,14 +26,12 @@ _STAGES = 8
 
 def publish_generation(folder: Path, store: Store, embedder: Embedder, progress: Progress = silent) -> Manifest:
     """Write a new generation from the store and make it the published one."""
-    name = _next_name(folder)
-    generation = generation_folder(folder, name)
-    generation.mkdir(parents=True)
+    generation = new_generation(folder / "generations")
     entities, passage_graph = _write(generation, store, embedder, progress)
     manifest = Manifest(
         triplebeam=version("triplebeam"),
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        generation=name,
+        generation=generation.name,
         revision=store.revision,
         embedder=VectorSpace.of(embedder),
         counts=store.counts() | {"entities": entities},
@@ -43,14 +40,14 @@ def publish_generation(folder: Path, store: Store, embedder: Embedder, progress:
         files=file_sizes(generation),
     )
     publish(folder, manifest)
-    _remove_old(folder, keep=name)
+    remove_generations(folder / "generations", keep=generation.name)
     return manifest
 
 
 def withdraw(folder: Path) -> None:
     """Publish nothing: readers find no index any more, and no generation keeps texts that were removed."""
     (folder / MANIFEST).unlink(missing_ok=True)
-    _remove_old(folder, keep="")
+    remove_generations(folder / "generations")
 
 
 def _write(generation: Path, store: Store, embedder: Embedder, progress: Progress) -> tuple[int, GraphStatistics]:
@@ -113,21 +110,3 @@ def _write_vectors(path: Path, texts: Sequence[str], store: Store, embedder: Emb
     for text in texts:
         writer.append(store.vector(vector_key(embedder.fingerprint, text)))
     writer.close()
-
-
-def _next_name(folder: Path) -> str:
-    """A number above every generation there is, published or not."""
-    return f"{max((int(path.name) for path in _generations(folder)), default=0) + 1:06d}"
-
-
-def _generations(folder: Path) -> Iterable[Path]:
-    return [path for path in (folder / "generations").glob("*") if path.name.isdigit()]
-
-
-def _remove_old(folder: Path, keep: str) -> None:
-    """Remove older generations. A reader that has one open keeps its files; where the system refuses, the next run
-    retries.
-    """
-    for path in _generations(folder):
-        if path.name != keep:
-            shutil.rmtree(path, ignore_errors=True)
