@@ -18,7 +18,7 @@ from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.rows import rank_passages
+from triplebeam.retrieve.scores import rank_passages
 from triplebeam.settings import Settings
 
 BASES = ("bm25", "dense", "hybrid", "hybrid@triples")

@@ -16,8 +16,8 @@ from triplebeam.ranking import Ranking
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.cached_scores import CachedScores
 from triplebeam.retrieve.dense import Dense
+from triplebeam.retrieve.hybrid import ScaledHybrid
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.retrieve.scaled_hybrid import ScaledHybrid
 from triplebeam.retrieve.title_bonus import TitleBonus
 from triplebeam.testing.contracts import RetrieverContract
 

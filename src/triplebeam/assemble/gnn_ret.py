@@ -13,8 +13,8 @@ from triplebeam.names import nearest
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.cached_scores import CachedScores
 from triplebeam.retrieve.dense import Dense
+from triplebeam.retrieve.hybrid import ScaledHybrid
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
-from triplebeam.retrieve.scaled_hybrid import ScaledHybrid
 from triplebeam.retrieve.title_bonus import TitleBonus
 
 if TYPE_CHECKING:

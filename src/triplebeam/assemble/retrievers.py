@@ -30,10 +30,9 @@ from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.cached_scores import CachedScores
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.fixed_ranking import FixedRanking
-from triplebeam.retrieve.hybrid import Hybrid
+from triplebeam.retrieve.hybrid import Hybrid, ScaledHybrid
 from triplebeam.retrieve.late_interaction import LateInteraction
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
-from triplebeam.retrieve.scaled_hybrid import ScaledHybrid
 from triplebeam.retrieve.title_bonus import TitleBonus
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from pydantic import BaseModel
 
 from triplebeam.extract.extractor import Extraction, sort_out
 from triplebeam.extract.llm import Entities, failed_extraction, in_batches
-from triplebeam.extract.triple_row import TripleRow
 from triplebeam.generate.ask import Failed, Reply, ask_many
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
+from triplebeam.generate.reply_fields import TripleRow
 from triplebeam.passage import Passage
 
 

@@ -16,9 +16,8 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexDamagedError, IndexMissingError, SourceError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.index.extraction import MAX_FAILURES, Budget, Failure, Numbered, extract_triples
-from triplebeam.index.manifest import MANIFEST, Manifest, published
+from triplebeam.index.manifest import MANIFEST, Manifest, VectorSpace, published
 from triplebeam.index.publish import publish_generation, withdraw
-from triplebeam.index.space import VectorSpace
 from triplebeam.index.store import Store, vector_key
 from triplebeam.index.triple_graph import number_entities
 from triplebeam.index.write_lock import LOCK, write_lock

@@ -13,15 +13,42 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from triplebeam.errors import IndexDamagedError, IndexFormatError, IndexMissingError
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import EmbedderMismatchError, IndexDamagedError, IndexFormatError, IndexMissingError
 from triplebeam.index.passage_graph import GraphStatistics
-from triplebeam.index.space import VectorSpace
 
 FORMAT = 2
 MANIFEST = "manifest.json"
 
 ManifestType = TypeVar("ManifestType", bound=BaseModel)
 _REPAIR = "run `triplebeam index` on the same sources again; what was extracted and encoded is kept."
+
+
+class VectorSpace(BaseModel):
+    """An embedder as the manifest names it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    fingerprint: str
+    dimension: int
+
+    @classmethod
+    def of(cls, embedder: Embedder) -> "VectorSpace":
+        """The space an embedder encodes into."""
+        return cls(name=embedder.name, fingerprint=embedder.fingerprint, dimension=embedder.dimension)
+
+    def check(self, embedder: Embedder) -> None:
+        """Raise where an embedder encodes into another space than this one."""
+        other = VectorSpace.of(embedder)
+        if (self.fingerprint, self.dimension) != (other.fingerprint, other.dimension):
+            raise EmbedderMismatchError(
+                f"the index was built with the embedder {self}, not with {other}:"
+                f" use `--embedder {self.name}`, or index into a new folder."
+            )
+
+    def __str__(self) -> str:
+        return f"{self.name!r} ({self.dimension} dimensions, fingerprint {self.fingerprint[:12]})"
 
 
 class Manifest(BaseModel):

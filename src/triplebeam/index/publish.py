@@ -8,10 +8,17 @@ from pathlib import Path
 import numpy as np
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.manifest import MANIFEST, Manifest, file_sizes, new_generation, publish, remove_generations
+from triplebeam.index.manifest import (
+    MANIFEST,
+    Manifest,
+    VectorSpace,
+    file_sizes,
+    new_generation,
+    publish,
+    remove_generations,
+)
 from triplebeam.index.passage_graph import GraphStatistics, build_passage_graph, document_labels, triple_keywords
 from triplebeam.index.passages import write_passages
-from triplebeam.index.space import VectorSpace
 from triplebeam.index.store import Store, vector_key
 from triplebeam.index.synonyms import write_synonyms
 from triplebeam.index.terms import write_terms

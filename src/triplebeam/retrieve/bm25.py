@@ -9,7 +9,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.terms import TermIndex
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.rows import PassageOf, rank_passages
+from triplebeam.retrieve.scores import PassageOf, rank_passages
 
 #: Matches that count in `BM25.scores`. A question's common words match a third of a corpus, and reading a match costs
 #: ten microseconds; on MuSiQue those behind the first thousand change no recall by more than 0.2.

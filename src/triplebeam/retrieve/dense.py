@@ -12,7 +12,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.rows import Found, PassageOf, rank_passages
+from triplebeam.retrieve.scores import Found, PassageOf, rank_passages
 
 #: Given a vector and k, the nearest rows and their cosines.
 Nearest: TypeAlias = Callable[[NDArray[np.float32], int], Found]

@@ -14,7 +14,7 @@ from triplebeam.index.token_vectors import TokenVectorIndex
 from triplebeam.index.token_vectors.token_index import Rows, Vectors
 from triplebeam.index.vectors import top
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.rows import PassageOf, rank_passages
+from triplebeam.retrieve.scores import PassageOf, rank_passages
 
 
 @dataclass(frozen=True, kw_only=True)

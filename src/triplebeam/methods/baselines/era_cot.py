@@ -28,12 +28,11 @@ from pydantic import BaseModel
 
 from triplebeam.answer import Agent, Answer, Step
 from triplebeam.extract.extractor import sort_out
-from triplebeam.extract.triple_row import TripleRow
 from triplebeam.generate.accounting import account, remark
 from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.parse import ReplyType
 from triplebeam.generate.prompts import load
-from triplebeam.generate.reply_fields import Text
+from triplebeam.generate.reply_fields import Text, TripleRow
 from triplebeam.methods.shared.accounted_step import accounted_step
 from triplebeam.methods.shared.exemplars import Exemplar, load_exemplars
 from triplebeam.methods.shared.prompt_text import numbered_facts, numbered_passages

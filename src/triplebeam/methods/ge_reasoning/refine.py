@@ -14,11 +14,11 @@ from typing import NamedTuple
 from pydantic import BaseModel
 
 from triplebeam.extract.extractor import sort_out
-from triplebeam.extract.triple_row import TripleRow
 from triplebeam.generate.accounting import note_problem, remark
 from triplebeam.generate.ask import Failed, ask_many
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
+from triplebeam.generate.reply_fields import TripleRow
 from triplebeam.index.triple_store import TripleStore
 from triplebeam.methods.shared.triple_filter import LLMTripleFilter
 from triplebeam.passage import Passages

@@ -12,8 +12,7 @@ from triplebeam.serve.cli.options import AsJson
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from triplebeam.extract.quote import Interval, Quote
-    from triplebeam.extract.sample import Sample
+    from triplebeam.extract.quote import Interval, Quote, Sample
     from triplebeam.passage import Passage
 
 
@@ -40,8 +39,7 @@ def plan(
     """
     from triplebeam.assemble import make_extractor
     from triplebeam.extract.llm import LLMExtractor
-    from triplebeam.extract.quote import quote
-    from triplebeam.extract.sample import draw_sample, extract_sample
+    from triplebeam.extract.quote import draw_sample, extract_sample, quote
     from triplebeam.generate.prices import price_of
     from triplebeam.serve.cli.display import err
     from triplebeam.settings import read_settings
