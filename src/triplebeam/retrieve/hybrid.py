@@ -40,6 +40,10 @@ class ScaledHybrid(RankedByScores):
     dense: ScoringRetriever
     passage_of: PassageOf = field(repr=False)
 
+    def passage_ids(self, rows: NDArray[np.int64]) -> list[str]:
+        """The passages at these rows."""
+        return self.passage_of(rows)
+
     def scores_many(self, queries: Sequence[str]) -> NDArray[np.float32]:
         """A row of scores per query, from 0 to 1."""
         both = zip(scores_many(self.sparse, queries), scores_many(self.dense, queries), strict=True)

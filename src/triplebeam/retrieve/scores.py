@@ -61,11 +61,10 @@ def min_max(scores: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 class RankedByScores(Protocol):
-    """A retriever that follows from its scores: a subclass has ``scores_many`` and ``passage_of``."""
+    """A retriever that follows from its scores: a subclass has ``scores_many`` and ``passage_ids``."""
 
-    @property
-    def passage_of(self) -> PassageOf:
-        """From rows to passages."""
+    def passage_ids(self, rows: NDArray[np.int64]) -> list[str]:
+        """The passages at these rows."""
         ...
 
     def scores_many(self, queries: Sequence[str]) -> NDArray[np.float32]:
@@ -83,4 +82,4 @@ class RankedByScores(Protocol):
 
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
         """The k passages of highest score for each query."""
-        return [rank_scores(scores, self.passage_of, k) for scores in self.scores_many(queries)]
+        return [rank_scores(scores, self.passage_ids, k) for scores in self.scores_many(queries)]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from triplebeam.index.passages import PassageTable
 from triplebeam.retrieve.retriever import ScoringRetriever, scores_many
-from triplebeam.retrieve.scores import PassageOf, RankedByScores, min_max
+from triplebeam.retrieve.scores import RankedByScores, min_max
 from triplebeam.retrieve.verbatim import VerbatimNames
 
 
@@ -25,10 +25,9 @@ class TitleBonus(RankedByScores):
     passages: PassageTable = field(repr=False)
     bonus: float = 0.2
 
-    @property
-    def passage_of(self) -> PassageOf:
-        """From rows to passages."""
-        return self.passages.ids
+    def passage_ids(self, rows: NDArray[np.int64]) -> list[str]:
+        """The passages at these rows."""
+        return self.passages.ids(rows)
 
     def scores_many(self, queries: Sequence[str]) -> NDArray[np.float32]:
         """A row of scores per query."""
