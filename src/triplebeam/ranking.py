@@ -17,7 +17,7 @@ class Hit(NamedTuple):
     score: float
     chains: tuple[Chain, ...] = ()
     found_by: tuple[tuple[str, int], ...] = ()
-    """In a fusion that tells: the parts that list the passage, each with its rank there."""
+    """In an explained fusion: the parts that list the passage, each with its rank there."""
 
 
 def _order(hit: Hit) -> tuple[float, str]:
@@ -34,7 +34,7 @@ class Ranking(Sequence[Hit]):
         if any(math.isnan(hit.score) for hit in self._hits):
             raise ValueError("a score in a ranking is not a number")
         if len({hit.passage_id for hit in self._hits}) < len(self._hits):
-            raise ValueError("a passage stands twice in a ranking")
+            raise ValueError("a passage is listed twice in a ranking")
         if any(_order(b) < _order(a) for a, b in zip(self._hits, self._hits[1:], strict=False)):
             raise ValueError("a ranking is not in falling order of score, ties by passage id")
 
@@ -58,11 +58,11 @@ class Ranking(Sequence[Hit]):
         return self._as_checked(self._hits[:k])
 
     def replaced(self, hits: Iterable[Hit]) -> "Ranking":
-        """The same passages with the same scores, told more of: chains, or who found them."""
-        told = self._as_checked(tuple(hits))
-        if [hit[:2] for hit in told] != [hit[:2] for hit in self]:
+        """The same passages with the same scores and more details: chains, or who found them."""
+        detailed = self._as_checked(tuple(hits))
+        if [hit[:2] for hit in detailed] != [hit[:2] for hit in self]:
             raise ValueError("hits were replaced by others")
-        return told
+        return detailed
 
     @classmethod
     def _as_checked(cls, hits: tuple[Hit, ...]) -> "Ranking":

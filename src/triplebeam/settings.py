@@ -62,11 +62,11 @@ class Settings(BaseSettings):
     api_key: SecretStr | None = Field(default_factory=_openai_key)
     """``OPENAI_BASE_URL`` and ``OPENAI_API_KEY`` are the last resort; that key is sent to no other endpoint."""
     extraction_model: str | None = None
-    """Another model for `--extractor llm`, at another endpoint if one is given."""
+    """Another model for `--extractor llm`, at another endpoint if one is set."""
     extraction_base_url: str | None = None
     extraction_api_key: SecretStr | None = None
     reading_model: str | None = None
-    """Another model for reading passages into facts, at another endpoint if one is given."""
+    """Another model for reading passages into facts, at another endpoint if one is set."""
     reading_base_url: str | None = None
     reading_api_key: SecretStr | None = None
     timeout: float = Field(600.0, gt=0)

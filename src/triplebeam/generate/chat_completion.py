@@ -108,11 +108,11 @@ def _usage(counted: _Usage, prompt: Prompt, text: str) -> Usage:
     return Usage(calls=1, tokens_in=tokens_in, tokens_out=tokens_out, estimated=True)
 
 
-def _log_probabilities(given: _LogProbabilities | None) -> tuple[TokenLogProbability, ...] | None:
-    if given is None or not given.content:
+def _log_probabilities(found: _LogProbabilities | None) -> tuple[TokenLogProbability, ...] | None:
+    if found is None or not found.content:
         return None
     return tokens_without_thoughts(
-        [TokenLogProbability(storable(token.token), token.logprob) for token in given.content]
+        [TokenLogProbability(storable(token.token), token.logprob) for token in found.content]
     )
 
 

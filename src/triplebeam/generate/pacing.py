@@ -12,7 +12,7 @@ from triplebeam.generate.faults import TransientError
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
 from triplebeam.generate.outcomes import Wrapper
 
-#: Called with one sentence, to explain why a run seems to stand still.
+#: Called with one sentence, to explain why a run is waiting.
 Notify = Callable[[str], None]
 
 

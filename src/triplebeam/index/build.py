@@ -227,7 +227,7 @@ def _check_is_there(folder: Path, therefore: str) -> None:
 
 
 def _check_is_ours(folder: Path) -> None:
-    """Refuse to write into a folder of something else, and to begin an index anew under the manifest of another."""
+    """Refuse to write into a folder of something else, and to start a new index under the manifest of another."""
     if (folder / _STORE).exists():
         return
     if (folder / MANIFEST).exists() and (folder / "generations").is_dir():

@@ -101,11 +101,11 @@ def _write_passage_graph(
     )
     if keywords:
         numbers = {entity_key(name): number for number, name in enumerate(names)}
-        given = np.array(
+        chosen = np.array(
             [(row, numbers.setdefault(entity_key(keyword), len(numbers))) for row, keyword in keywords], np.int64
         )
-        others = ~np.isin(rows, given[:, 0])
-        rows, entities = np.append(rows[others], given[:, 0]), np.append(entities[others], given[:, 1])
+        others = ~np.isin(rows, chosen[:, 0])
+        rows, entities = np.append(rows[others], chosen[:, 0]), np.append(entities[others], chosen[:, 1])
     places = [passage.position for passage in passages]
     graph = build_passage_graph(document_labels(passages), places, rows, entities)
     graph.write(generation)

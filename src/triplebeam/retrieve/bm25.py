@@ -31,7 +31,7 @@ class BM25:
 
     @classmethod
     def over_triples(cls, index: Snapshot) -> "BM25":
-        """Search the triples, and give the passages of the best."""
+        """Search the triples, and return the passages of the best."""
         return cls(terms=index.triple_terms, passage_of=index.triples.passage_of, over="triples")
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:

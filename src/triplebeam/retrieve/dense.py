@@ -14,7 +14,7 @@ from triplebeam.index.snapshot import Snapshot
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.scores import Found, PassageOf, rank_passages
 
-#: Given a vector and k, the nearest rows and their cosines.
+#: Called with a vector and k: the nearest rows and their cosines.
 Nearest: TypeAlias = Callable[[NDArray[np.float32], int], Found]
 #: The same for each row of several vectors.
 NearestMany: TypeAlias = Callable[[NDArray[np.float32], int], Sequence[Found]]
@@ -31,7 +31,7 @@ class Dense:
     passage_vectors: NDArray[np.float32] | None = field(default=None, repr=False)
     """Where passages are searched, their vectors."""
     nearest_many: NearestMany | None = field(default=None, repr=False)
-    """Where it is given, many queries are searched together."""
+    """Where it is set, many queries are searched together."""
 
     @classmethod
     def over_passages(cls, index: Snapshot, embedder: Embedder) -> "Dense":
@@ -47,7 +47,7 @@ class Dense:
 
     @classmethod
     def over_triples(cls, index: Snapshot, embedder: Embedder) -> "Dense":
-        """Search the triples, and give the passages of the best."""
+        """Search the triples, and return the passages of the best."""
         return cls(embedder=embedder, nearest=index.triples.search, passage_of=index.triples.passage_of, over="triples")
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:

@@ -1,4 +1,4 @@
-"""Retrieval until a prompt is full: as many of the best passages as fit into a number of tokens."""
+"""Retrieval within a number of tokens: as many of the best passages as fit."""
 
 from collections.abc import Callable
 
