@@ -98,7 +98,9 @@ class TestFilter:
         query = "Milwaukee lies on Lake Michigan"
         found = HippoRAG2.over(world, words, triple_filter=self.Keeps(1)).retrieve(query)
         beginnings = {chain[0] for hit in found for chain in hit.chains}
-        assert beginnings == {world.triples.triple(world.triples.search(words.embed([query])[0], 2)[0][1])}
+        assert beginnings == {
+            world.triples.triple(world.triples.vector_index.nearest(words.embed([query])[0], 2)[0][1])
+        }
 
     def test_where_it_leaves_nothing_retrieval_is_dense(self, world: Snapshot, words: Embedder) -> None:
         method = HippoRAG2.over(world, words, triple_filter=self.Keeps())
