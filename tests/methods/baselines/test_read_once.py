@@ -84,5 +84,5 @@ def test_a_reply_that_cannot_be_used_is_told() -> None:
 
 
 def test_gold_passages_are_known_for_their_questions_alone() -> None:
-    with pytest.raises(BadInputError, match="No passages are given"):
+    with pytest.raises(BadInputError, match="No passages are listed"):
         agent(Scripted([])).answer("Who?")
