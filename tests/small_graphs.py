@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from triplebeam.index.passage_graph import EdgeKind, Edges, PassageGraph
-from triplebeam.methods.gnn_ret.objective import CompetitorsBy, TrainingStep
+from triplebeam.methods.gnn_ret.objective import TrainingStep
 
 
 def graph_of(nodes: int, structural: list[tuple[int, int]], keyword: list[tuple[int, int]]) -> PassageGraph:
@@ -41,7 +41,6 @@ class Problem(NamedTuple):
     beta: float
     relevant: int
     competitors: int
-    competitors_by: CompetitorsBy
 
     @property
     def steps(self) -> list[TrainingStep]:
@@ -74,5 +73,4 @@ def problems(draw: st.DrawFn, max_steps: int = 3) -> Problem:
         beta=draw(share),
         relevant=draw(st.integers(1, 5)),
         competitors=draw(st.integers(1, 8)),
-        competitors_by=draw(st.sampled_from(["integrated", "base"])),
     )

@@ -13,7 +13,7 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.passages import PassageTable
 from triplebeam.methods.auto import Auto
 from triplebeam.methods.baselines.chain_of_thought import ChainOfThought
-from triplebeam.methods.baselines.closed_book import ClosedBook, ClosedBookAnswerer
+from triplebeam.methods.baselines.closed_book import ClosedBook
 from triplebeam.methods.baselines.era_cot import ERACoT
 from triplebeam.methods.baselines.flare import FLARE
 from triplebeam.methods.baselines.ircot import IRCoT
@@ -23,12 +23,10 @@ from triplebeam.methods.baselines.read_once import ReadOnce
 from triplebeam.methods.baselines.self_ask import SelfAsk
 from triplebeam.methods.baselines.verify_and_edit import VerifyAndEdit
 from triplebeam.methods.ge_reasoning import GEReasoning
-from triplebeam.methods.gear import GeAR, NaiveGE, PassageLink, Reasoner, SingleStep, SyncGE
+from triplebeam.methods.gear import GeAR, NaiveGE, PassageLink, SingleStep, SyncGE
 from triplebeam.methods.gnn_ret.agent import RGNNRet
-from triplebeam.methods.gnn_ret.self_critique import SelfCritique
 from triplebeam.methods.shared.question_answering import QuestionAnswerer, question_first
 from triplebeam.methods.shared.sub_questions import SubAnswerer
-from triplebeam.names import nearest
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.retriever import Retriever
 
@@ -42,7 +40,6 @@ DEFAULT_BASE = "hybrid"
 SYNCED_BASE = "blend"
 _GNN_RET_BASE = "dense"
 _GE_REASONING_BASE = "bm25"
-_RETRIEVE_BY = ("sub_question", "question")
 #: Inside an agent SyncGE takes ten base passages (GeAR, appendix C.2).
 _AGENT_BASE_K = "10"
 
@@ -141,10 +138,9 @@ _Values: TypeAlias = dict[str, Any]
 def _gear(of: _Ingredients, values: _Values) -> Agent:
     return GeAR(
         retriever=of.synced(),
+        model=of.model,
         reader=reader(of.collection),
-        reasoner=Reasoner(model=of.model),
         passage_link=of.linking(),
-        answerer=of.answerer,
         passages=of.passages,
         **values,
     )
@@ -154,7 +150,7 @@ def _single_step(of: _Ingredients, values: _Values) -> Agent:
     retriever = of.synced()
     if not isinstance(retriever, SyncGE):
         raise BadInputError(f"single_step reads before it walks: {of.method!r} needs +sync_ge last, or a base alone.")
-    return SingleStep(retriever=retriever, answerer=of.answerer, passages=of.passages, **values)
+    return SingleStep(retriever=retriever, model=of.model, passages=of.passages, **values)
 
 
 def _auto(of: _Ingredients, values: _Values) -> Agent:
@@ -162,12 +158,12 @@ def _auto(of: _Ingredients, values: _Values) -> Agent:
 
 
 def _ircot(of: _Ingredients, values: _Values) -> Agent:
-    return IRCoT(retriever=of.retriever(), model=of.model, answerer=of.answerer, passages=of.passages, **values)
+    return IRCoT(retriever=of.retriever(), model=of.model, passages=of.passages, **values)
 
 
 def _read(of: _Ingredients, values: _Values) -> Agent:
     answerer, _ = of.readers(values)
-    return ReadOnce(retriever=of.retriever(), answerer=answerer, **values)
+    return ReadOnce(retriever=of.retriever(), model=of.model, passages=of.passages, answerer=answerer, **values)
 
 
 def _closed_book(of: _Ingredients, values: _Values) -> Agent:
@@ -179,7 +175,7 @@ def _rgnn_ret(of: _Ingredients, values: _Values) -> Agent:
     answerer, sub_answerer = of.readers(values)
     return RGNNRet(
         retriever=of.retriever("gnn_ret[beta=0.9]"),
-        critique=SelfCritique(model=of.model),
+        model=of.model,
         sub_answerer=sub_answerer,
         answerer=answerer,
         passages=of.passages,
@@ -191,14 +187,14 @@ def _self_ask(of: _Ingredients, values: _Values) -> Agent:
     """``retrieval=no``: the closed book of GE-Reasoning's Table 4."""
     if not values.pop("retrieval", True):
         of.alone("self_ask[retrieval=no]")
-        return SelfAsk(model=of.model, answerer=ClosedBookAnswerer(model=of.model), **values)
+        return SelfAsk(model=of.model, **values)
     retriever = of.retriever(_GNN_RET_BASE)
-    return SelfAsk(retriever=retriever, model=of.model, sub_answerer=of.sub_answerer, answerer=of.answerer, **values)
+    return SelfAsk(retriever=retriever, model=of.model, passages=of.passages, **values)
 
 
 def _iter_retgen(of: _Ingredients, values: _Values) -> Agent:
     retriever = of.retriever(_GNN_RET_BASE)
-    return IterRetGen(retriever=retriever, model=of.model, answerer=of.answerer, passages=of.passages, **values)
+    return IterRetGen(retriever=retriever, model=of.model, passages=of.passages, **values)
 
 
 def _kgp(of: _Ingredients, values: _Values) -> Agent:
@@ -208,7 +204,6 @@ def _kgp(of: _Ingredients, values: _Values) -> Agent:
         graph=of.collection.index.passage_graph,
         passages=of.passages,
         model=of.model,
-        answerer=of.answerer,
         **values,
     )
 
@@ -228,7 +223,7 @@ def _verify_and_edit(of: _Ingredients, values: _Values) -> Agent:
 
 def _flare(of: _Ingredients, values: _Values) -> Agent:
     retriever = of.retriever(_GE_REASONING_BASE)
-    return FLARE(retriever=retriever, model=of.model, answerer=of.answerer, passages=of.passages, **values)
+    return FLARE(retriever=retriever, model=of.model, passages=of.passages, **values)
 
 
 def _era_cot(of: _Ingredients, values: _Values) -> Agent:
@@ -238,9 +233,6 @@ def _era_cot(of: _Ingredients, values: _Values) -> Agent:
 
 def _ge_reasoning(of: _Ingredients, values: _Values) -> Agent:
     """``retrieval=no`` is the paper's closed book; ``stored=yes`` takes the index's triples instead of drawing anew."""
-    if values.get("retrieve_by", _RETRIEVE_BY[0]) not in _RETRIEVE_BY:
-        given = values["retrieve_by"]
-        raise BadInputError(f"retrieve_by={given}{nearest(given, _RETRIEVE_BY)}: choose {' or '.join(_RETRIEVE_BY)}.")
     stored = of.collection.triples if values.pop("stored", False) else None
     if not values.pop("retrieval", True):
         of.alone("ge_reasoning[retrieval=no]")

@@ -1,7 +1,7 @@
-"""Effort only where it is needed: a cheap agent first, a dear one when the cheap one found no answer.
+"""Effort only where it is needed: a cheap agent first, an expensive one if the cheap one found no answer.
 
-The dear agent starts afresh from the question, and its ranking is the answer's. So its steps tell the ranking of its
-own steps so far, not mixed with what the cheap one found: that, too, is what stopping there would have given.
+The expensive agent starts again from the question, and its ranking is the answer's. So its steps give the ranking of
+its own steps so far, not mixed with what the cheap one found: that is what stopping there would have given.
 """
 
 from collections.abc import Generator
@@ -25,10 +25,10 @@ class Auto(Agent):
         run = self.then.run(question)
         for step in run.steps:
             yield replace(step, number=step.number + len(cheap.steps))
-        dear = run.answer
+        costly = run.answer
         return replace(
-            dear,
-            steps=(*cheap.steps, *(replace(step, number=step.number + len(cheap.steps)) for step in dear.steps)),
-            usage=cheap.usage + dear.usage,
-            ending=f"one step did not answer it; then {dear.ending}",
+            costly,
+            steps=(*cheap.steps, *(replace(step, number=step.number + len(cheap.steps)) for step in costly.steps)),
+            usage=cheap.usage + costly.usage,
+            ending=f"one step did not answer it; then {costly.ending}",
         )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from scripted_loops import PASSAGES, Table, path
-from triplebeam.errors import BadInputError, EndpointError
+from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.ingest.sentences import sentence_spans
@@ -113,7 +113,3 @@ class TestOneRetrieval:
             answer = ChainOfThought(model=model, retriever=Table({QUESTION: []}), passages=PASSAGES).answer(QUESTION)
         assert "Passages:\n(none)" in model.prompts[0].user
         assert answer.text == "1963"
-
-    def test_a_retriever_alone_is_refused(self) -> None:
-        with pytest.raises(BadInputError, match="both retriever and passages"):
-            ChainOfThought(model=Scripted([]), retriever=Table({}))

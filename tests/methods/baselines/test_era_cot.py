@@ -38,7 +38,7 @@ def agent(model: LanguageModel, **parameters: Any) -> ERACoT:
 
 class TestFiveStages:
     @pytest.fixture
-    def told(self) -> tuple[Scripted, Answer]:
+    def done(self) -> tuple[Scripted, Answer]:
         replies = [
             entities("Laughter in Hell", "Edward Cahn"),
             relations(DIRECTED, DIED),
@@ -49,8 +49,8 @@ class TestFiveStages:
         with Scripted(replies) as model:
             return model, agent(model).answer(QUESTION)
 
-    def test_every_stage_is_shown_what_came_before(self, told: tuple[Scripted, Answer]) -> None:
-        first, second, third, fourth, fifth = (prompt.user for prompt in told[0].prompts)
+    def test_every_stage_is_shown_what_came_before(self, done: tuple[Scripted, Answer]) -> None:
+        first, second, third, fourth, fifth = (prompt.user for prompt in done[0].prompts)
         assert all("He died on 25 August 1963" in user for user in (first, second, third, fourth, fifth))
         assert not any("Pat Brien starred" in user for user in (first, second, third, fourth, fifth))
         named = "Entities: Laughter in Hell (person), Edward Cahn (person)"
@@ -62,8 +62,8 @@ class TestFiveStages:
         assert fourth.endswith(f"Inferred relations:\n{inferred}"), "what is stated already is not inferred"
         assert f"{stated}\n3. Laughter in Hell older than 25 August 1963\n\nQuestion" in fifth, "6 stays, 5.9 does not"
 
-    def test_the_answer_and_its_one_step(self, told: tuple[Scripted, Answer]) -> None:
-        _, answer = told
+    def test_the_answer_and_its_one_step(self, done: tuple[Scripted, Answer]) -> None:
+        _, answer = done
         [step] = answer.steps
         assert (answer.text, answer.sentence) == ("25 August 1963", "Cahn directed it. Cahn died then.")
         assert step.facts == (Triple(*DIRECTED), Triple(*DIED), Triple(*OUTLIVED))
@@ -72,10 +72,10 @@ class TestFiveStages:
         assert (step.usage.calls, answer.usage.calls) == (4, 5)
         assert answer.ending == "the reasoning came to an answer"
 
-    def test_examples_stand_before_the_answer_alone(self, told: tuple[Scripted, Answer]) -> None:
-        assert [prompt.system.count("Guernica") > 0 for prompt in told[0].prompts] == [False] * 4 + [True]
-        assert all(prompt.temperature == 0.0 for prompt in told[0].prompts)
-        assert "at most 5 for any two entities" in told[0].prompts[2].system
+    def test_examples_stand_before_the_answer_alone(self, done: tuple[Scripted, Answer]) -> None:
+        assert [prompt.system.count("Guernica") > 0 for prompt in done[0].prompts] == [False] * 4 + [True]
+        assert all(prompt.temperature == 0.0 for prompt in done[0].prompts)
+        assert "at most 5 for any two entities" in done[0].prompts[2].system
 
 
 def test_entities_and_stated_relations_that_most_samples_name() -> None:

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripted_loops import PASSAGES, Table, final
-from triplebeam.answer import Answer
+from scripted_loops import PASSAGES, Anywhere, Driven, Table, driven, final
 from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, TokenLogProbability, Usage
@@ -36,16 +35,14 @@ def plain(text: str) -> Completion:
 
 
 def agent(model: LanguageModel, table: Table, **parameters: Any) -> FLARE:
-    told = Accounted(model)
-    answerer = QuestionAnswerer(model=told, passages=PASSAGES)
-    return FLARE(retriever=table, model=told, answerer=answerer, passages=PASSAGES, **parameters)
+    return FLARE(retriever=table, model=Accounted(model), **parameters)
 
 
 class TestThreeRetrievals:
     """A sure sentence stands, two unsure ones are searched for; the last search finds the last passage."""
 
     @pytest.fixture
-    def told(self) -> tuple[Scripted, Table, Answer]:
+    def done(self) -> Driven:
         table = Table(
             {
                 QUESTION: ["film", "other"],
@@ -63,18 +60,16 @@ class TestThreeRetrievals:
             said("So the answer is", ": Lake Michigan", "."),
         ]
         with Scripted(replies) as model:
-            return model, table, agent(model, table).answer(QUESTION)
+            return Driven(model, table, *driven(agent(model, table), QUESTION))
 
-    def test_unsure_sentences_are_searched_for_without_their_unlikely_tokens(
-        self, told: tuple[Scripted, Table, Answer]
-    ) -> None:
-        _, table, answer = told
+    def test_unsure_sentences_are_searched_for_without_their_unlikely_tokens(self, done: Driven) -> None:
+        _, table, _, answer = done
         queries = [QUESTION, "Laughter in Hell starred .", "lies on Lake ."]
         assert table.asked == [step.query for step in answer.steps] == queries
         assert ["city" in step.ranking.ids for step in answer.steps] == [False, False, True]
 
-    def test_a_sentence_is_written_again_from_what_was_found(self, told: tuple[Scripted, Table, Answer]) -> None:
-        users = [prompt.user for prompt in told[0].prompts]
+    def test_a_sentence_is_written_again_from_what_was_found(self, done: Driven) -> None:
+        users = [prompt.user for prompt in done.model.prompts]
         before, again = users[1], users[2]
         assert before.split("Question:")[1] == again.split("Question:")[1], "the unsure sentence leaves no trace"
         assert "Pat Brien starred" not in before
@@ -83,8 +78,8 @@ class TestThreeRetrievals:
         assert "Etan" not in again, "new passages take the place of the old"
         assert ["Milwaukee lies in Wisconsin" in user for user in users] == [False] * 5 + [True] * 2
 
-    def test_the_reasoning_so_far_goes_on(self, told: tuple[Scripted, Table, Answer]) -> None:
-        model, _, answer = told
+    def test_the_reasoning_so_far_goes_on(self, done: Driven) -> None:
+        model, *_, answer = done
         sentences = [
             "Laughter in Hell is a drama.",
             "Pat Brien starred in Laughter in Hell.",
@@ -100,17 +95,15 @@ class TestThreeRetrievals:
         ]
         assert answer.sentence == " ".join(sentences)
 
-    def test_the_answer_is_the_reasonings_own(self, told: tuple[Scripted, Table, Answer]) -> None:
-        _, _, answer = told
+    def test_the_answer_is_the_reasonings_own(self, done: Driven) -> None:
+        answer = done.answer
         assert (answer.text, answer.ending) == ("Lake Michigan", "the reasoning came to an answer")
         assert answer.usage.calls == sum(step.usage.calls for step in answer.steps) == 7
         assert answer.ranking == answer.steps[-1].so_far
         assert answer.ranking.ids[:3] == ["film", "actor", "city"]
 
-    def test_the_prompt_asks_for_probabilities_of_plain_text_after_six_examples(
-        self, told: tuple[Scripted, Table, Answer]
-    ) -> None:
-        for prompt in told[0].prompts:
+    def test_the_prompt_asks_for_probabilities_of_plain_text_after_six_examples(self, done: Driven) -> None:
+        for prompt in done.model.prompts:
             assert (prompt.log_probabilities, prompt.schema, prompt.temperature) == (True, None, 0.0)
             assert prompt.system.count("So the answer is: ") == 6 + 1
 
@@ -149,7 +142,7 @@ class TestWithoutLogProbabilities:
     """Every sentence is searched for, and the answer says why."""
 
     @pytest.fixture
-    def told(self) -> tuple[Scripted, Table, Answer]:
+    def done(self) -> Driven:
         starred, lived = "Paul Muni starred in Laughter in Hell.", "Pat Brien lived in Chicago."
         table = Table({QUESTION: ["film"], starred: ["actor"], lived: ["city"]})
         replies = [
@@ -160,20 +153,18 @@ class TestWithoutLogProbabilities:
             plain(CONCLUSION),
         ]
         with Scripted(replies) as model:
-            return model, table, agent(model, table).answer(QUESTION)
+            return Driven(model, table, *driven(agent(model, table), QUESTION))
 
-    def test_whole_sentences_are_the_queries_and_the_last_finds_the_city(
-        self, told: tuple[Scripted, Table, Answer]
-    ) -> None:
-        _, table, answer = told
+    def test_whole_sentences_are_the_queries_and_the_last_finds_the_city(self, done: Driven) -> None:
+        _, table, _, answer = done
         assert table.asked == list(table.table)
         assert [step.ranking.ids for step in answer.steps] == [["film"], ["actor"], ["city"]]
-        assert "Milwaukee lies in Wisconsin" in told[0].prompts[3].user
+        assert "Milwaukee lies in Wisconsin" in done.model.prompts[3].user
         assert answer.text == "Lake Michigan", "the conclusion itself is not searched for"
 
-    def test_it_is_told_once(self, told: tuple[Scripted, Table, Answer]) -> None:
-        assert [len(step.problems) for step in told[2].steps] == [1, 0, 0]
-        assert "no log-probabilities" in told[2].steps[0].problems[0]
+    def test_it_is_told_once(self, done: Driven) -> None:
+        assert [len(step.problems) for step in done.answer.steps] == [1, 0, 0]
+        assert "no log-probabilities" in done.answer.steps[0].problems[0]
 
     def test_tokens_that_do_not_spell_the_sentence_count_as_none(self) -> None:
         table = Table({QUESTION: ["film"], "Ça va.": ["actor"]})
@@ -234,16 +225,9 @@ class TestTokens:
     most=st.integers(1, 4),
 )
 def test_it_always_ends(replies: list[tuple[str, float]], most: int) -> None:
-    class Anything(Table):
-        def retrieve(self, query: str, k: int = 10) -> Any:
-            self.table = {query: ["film"]}
-            return super().retrieve(query, k)
-
     model = Scripted([*(said(reply) for reply in replies), *[said(("D.", 0.5))] * 20])
     answerer = QuestionAnswerer(model=Scripted([final("end")]), passages=PASSAGES)
-    answer = FLARE(
-        retriever=Anything({}), model=model, answerer=answerer, passages=PASSAGES, max_sentences=most
-    ).answer("q")
+    answer = FLARE(retriever=Anywhere(), model=model, answerer=answerer, max_sentences=most).answer("q")
     assert answer.text
     assert answer.ending
     assert len(answer.steps) <= most + 1

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripted_loops import PASSAGES, Table, driven, final, reply
+from scripted_loops import PASSAGES, Anywhere, Driven, Table, driven, final, reply
 from small_world import TRIPLES
-from triplebeam.answer import Answer, Step
+from triplebeam.answer import Answer
 from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
@@ -25,9 +25,7 @@ def sentence(text: str | None) -> Completion:
 
 
 def agent(model: LanguageModel, table: Table, **parameters: Any) -> IRCoT:
-    told = Accounted(model)
-    answerer = QuestionAnswerer(model=told, passages=PASSAGES)
-    return IRCoT(retriever=table, model=told, answerer=answerer, passages=PASSAGES, **parameters)
+    return IRCoT(retriever=table, model=Accounted(model), **parameters)
 
 
 QUESTION = "On which lake lies the city where the actor of the drama by Edward Cahn lived?"
@@ -39,24 +37,22 @@ class TestThreeSteps:
     """Only the third step finds the last passage."""
 
     @pytest.fixture
-    def told(self) -> tuple[Scripted, Table, list[Step], Answer]:
+    def done(self) -> Driven:
         table = Table({QUESTION: ["director", "film"], DIRECTED: ["film", "actor"], LIVED: ["city", "actor"]})
         replies = [sentence(DIRECTED), sentence(LIVED), sentence("So the answer is: Lake Michigan."), final("Michigan")]
         with Scripted(replies) as model:
-            return model, table, *driven(agent(model, table), QUESTION)
+            return Driven(model, table, *driven(agent(model, table), QUESTION))
 
-    def test_the_third_step_finds_the_last_passage(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
-        _, table, steps, answer = told
+    def test_the_third_step_finds_the_last_passage(self, done: Driven) -> None:
+        _, table, steps, answer = done
         assert table.asked == [step.query for step in steps] == [QUESTION, DIRECTED, LIVED]
         assert ["city" in step.ranking.ids for step in steps] == [False, False, True]
         assert (answer.text, answer.loop_text) == ("Michigan", "Lake Michigan")
         assert answer.ending == "the reasoning came to an answer"
         assert answer.steps == tuple(steps)
 
-    def test_the_second_query_depends_on_the_first_retrieval(
-        self, told: tuple[Scripted, Table, list[Step], Answer]
-    ) -> None:
-        model, _, steps, _ = told
+    def test_the_second_query_depends_on_the_first_retrieval(self, done: Driven) -> None:
+        model, _, steps, _ = done
         first, second, third, _ = (prompt.user for prompt in model.prompts)
         assert "Laughter in Hell is a drama film directed by Edward Cahn" in first
         assert steps[0].thought == steps[1].query == DIRECTED
@@ -64,20 +60,18 @@ class TestThreeSteps:
         assert "Pat Brien starred" in second
         assert "Milwaukee lies in Wisconsin" in third
 
-    def test_the_model_sees_the_question_and_its_sentences(
-        self, told: tuple[Scripted, Table, list[Step], Answer]
-    ) -> None:
-        thinking = [prompt.user for prompt in told[0].prompts[:3]]
+    def test_the_model_sees_the_question_and_its_sentences(self, done: Driven) -> None:
+        thinking = [prompt.user for prompt in done.model.prompts[:3]]
         assert all(f"Question: {QUESTION}" in user for user in thinking)
         assert [user.split("Sentences so far: ")[1] for user in thinking] == ["(none)", DIRECTED, f"{DIRECTED} {LIVED}"]
 
-    def test_the_steps_lists_are_fused(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
+    def test_the_steps_lists_are_fused(self, done: Driven) -> None:
         # film 1/62 + 1/61 and actor 1/62 + 1/62 stand in two lists; city and director lead one each, and tie.
-        assert told[3].ranking.ids == ["film", "actor", "city", "director"]
-        assert told[3].ranking[0].score == pytest.approx(1 / 62 + 1 / 61)
+        assert done.answer.ranking.ids == ["film", "actor", "city", "director"]
+        assert done.answer.ranking[0].score == pytest.approx(1 / 62 + 1 / 61)
 
-    def test_each_step_tells_the_ranking_so_far(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
-        *_, steps, answer = told
+    def test_each_step_tells_the_ranking_so_far(self, done: Driven) -> None:
+        *_, steps, answer = done
         assert [step.so_far.ids for step in steps] == [
             ["director", "film"],
             ["film", "director", "actor"],
@@ -85,8 +79,8 @@ class TestThreeSteps:
         ]
         assert steps[-1].so_far == answer.ranking
 
-    def test_tokens_are_counted_by_step(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
-        *_, steps, answer = told
+    def test_tokens_are_counted_by_step(self, done: Driven) -> None:
+        *_, steps, answer = done
         assert [step.usage.tokens_in for step in steps] == [10, 10, 10]
         assert answer.usage.calls == 4
 
@@ -219,21 +213,11 @@ class TestLimits:
 @settings(max_examples=60, deadline=None)
 @given(said=st.lists(st.text(max_size=12), min_size=5, max_size=5), max_steps=st.integers(1, 5), stuck=st.booleans())
 def test_it_always_ends(said: list[str], max_steps: int, stuck: bool) -> None:
-    class Anything(Table):
-        def retrieve(self, query: str, k: int = 10) -> Ranking:
-            return Ranking([Hit("film", 1.0)])
-
     model = Scripted([*map(sentence, said)])
     # Whatever is said, the answer is read after at most max_steps sentences.
     answerer = QuestionAnswerer(model=Scripted([final("end")]), passages=PASSAGES)
-    answer = IRCoT(
-        retriever=Anything({}),
-        model=model,
-        answerer=answerer,
-        passages=PASSAGES,
-        max_steps=max_steps,
-        stop_when_stuck=stuck,
-    ).answer("q")
+    asked = IRCoT(retriever=Anywhere(), model=model, answerer=answerer, max_steps=max_steps, stop_when_stuck=stuck)
+    answer = asked.answer("q")
     assert 1 <= len(answer.steps) <= max_steps
     assert len(model.prompts) == len(answer.steps)
     assert (answer.text, bool(answer.ending)) == ("end", True)

@@ -4,13 +4,12 @@ from typing import Any
 
 import pytest
 
-from scripted_loops import BAD, PASSAGES, Gone, Table, driven, final, reply
-from triplebeam.answer import Answer, Step
+from scripted_loops import BAD, PASSAGES, Driven, Gone, Table, driven, final, reply
+from triplebeam.answer import Answer
 from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
 from triplebeam.methods.baselines.iter_retgen import IterRetGen
-from triplebeam.methods.shared.question_answering import QuestionAnswerer
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.testing.scripted import Scripted
@@ -22,9 +21,7 @@ DONE = f"{LIVED} Milwaukee lies on Lake Michigan."
 
 
 def agent(model: LanguageModel, retriever: Retriever, **parameters: Any) -> IterRetGen:
-    told = Accounted(model)
-    answerer = QuestionAnswerer(model=told, passages=PASSAGES)
-    return IterRetGen(retriever=retriever, model=told, answerer=answerer, passages=PASSAGES, **parameters)
+    return IterRetGen(retriever=retriever, model=Accounted(model), passages=PASSAGES, **parameters)
 
 
 def generation(reasoning: str | None, answer: str | None = "") -> Completion:
@@ -35,7 +32,7 @@ class TestThreeSteps:
     """Only the third step finds the last passage."""
 
     @pytest.fixture
-    def told(self) -> tuple[Scripted, Table, list[Step], Answer]:
+    def done(self) -> Driven:
         table = Table(
             {
                 QUESTION: ["director", "film"],
@@ -45,19 +42,17 @@ class TestThreeSteps:
         )
         replies = [generation(DIRECTED), generation(LIVED), generation(DONE, "Lake Michigan"), final("Michigan")]
         with Scripted(replies) as model:
-            return model, table, *driven(agent(model, table, max_steps=3), QUESTION)
+            return Driven(model, table, *driven(agent(model, table, max_steps=3), QUESTION))
 
-    def test_the_third_step_finds_the_last_passage(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
-        _, table, steps, answer = told
+    def test_the_third_step_finds_the_last_passage(self, done: Driven) -> None:
+        _, table, steps, answer = done
         assert table.asked == [step.query for step in steps] == list(table.table)
         assert ["city" in step.ranking.ids for step in steps] == [False, False, True]
         assert (answer.text, answer.loop_text) == ("Michigan", "Lake Michigan")
         assert (answer.ending, answer.usage.calls) == ("the last step was reached", 4)
 
-    def test_the_second_query_depends_on_the_first_retrieval(
-        self, told: tuple[Scripted, Table, list[Step], Answer]
-    ) -> None:
-        model, _, steps, _ = told
+    def test_the_second_query_depends_on_the_first_retrieval(self, done: Driven) -> None:
+        model, _, steps, _ = done
         first, second, third, _ = (prompt.user for prompt in model.prompts)
         assert "Laughter in Hell is a drama film directed by Edward Cahn" in first
         assert steps[1].query == f"{steps[0].thought} {QUESTION}"
@@ -65,8 +60,8 @@ class TestThreeSteps:
         assert "Edward Cahn was a film director" not in second, "a step reads its own passages and no others"
         assert "Milwaukee lies in Wisconsin" in third
 
-    def test_the_ranking_so_far_is_the_last_retrieval(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
-        *_, steps, answer = told
+    def test_the_ranking_so_far_is_the_last_retrieval(self, done: Driven) -> None:
+        *_, steps, answer = done
         assert [step.so_far.ids for step in steps] == [["director", "film"], ["film", "actor"], ["city", "actor"]]
         assert steps[-1].so_far == answer.ranking
 

@@ -48,15 +48,13 @@ class Similarity:
 
 
 def agent(world: Snapshot, model: LanguageModel, retriever: Retriever, **parameters: Any) -> KGP:
-    told = Accounted(model)
     rows = [(world.passages.row(one), world.passages.row(other)) for one, other in EDGES]
     return KGP(
         retriever=retriever,
         similarity=Similarity(world),
         graph=graph_of(len(world.passages), [], rows),
         passages=world.passages,
-        model=told,
-        answerer=QuestionAnswerer(model=told, passages=world.passages),
+        model=Accounted(model),
         **parameters,
     )
 
@@ -69,26 +67,26 @@ class TestFourSteps:
     """The lake is three passages away from the seed, and nothing but the walk leads there."""
 
     @pytest.fixture
-    def told(self, world: Snapshot) -> tuple[Scripted, list[Step], Answer]:
+    def done(self, world: Snapshot) -> tuple[Scripted, list[Step], Answer]:
         with Scripted([evidence(ACTOR), evidence(CITY), evidence(LAKE), final("Michigan")]) as model:
             return model, *driven(agent(world, model, Table({QUESTION: ["film"]}), branches=1), QUESTION)
 
-    def test_the_last_step_finds_the_last_passage(self, told: tuple[Scripted, list[Step], Answer]) -> None:
-        _, steps, answer = told
+    def test_the_last_step_finds_the_last_passage(self, done: tuple[Scripted, list[Step], Answer]) -> None:
+        _, steps, answer = done
         assert [step.query for step in steps] == [QUESTION, ACTOR, CITY, LAKE]
         assert [step.ranking.ids for step in steps] == [["film"], ["actor"], ["city"], ["lake"]]
         assert (answer.text, answer.ending) == ("Michigan", "no path leads to another passage")
 
-    def test_what_is_needed_next_depends_on_the_path(self, told: tuple[Scripted, list[Step], Answer]) -> None:
-        first, second, third, _ = (prompt.user for prompt in told[0].prompts)
+    def test_what_is_needed_next_depends_on_the_path(self, done: tuple[Scripted, list[Step], Answer]) -> None:
+        first, second, third, _ = (prompt.user for prompt in done[0].prompts)
         assert "directed by Edward Cahn" in first
         assert "Pat Brien starred" not in first
         assert "[2] Pat Brien" in second
         assert "[3] Milwaukee" in third
         assert all(f"Question: {QUESTION}" in user for user in (first, second, third))
 
-    def test_each_step_tells_the_ranking_so_far(self, told: tuple[Scripted, list[Step], Answer]) -> None:
-        _, steps, answer = told
+    def test_each_step_tells_the_ranking_so_far(self, done: tuple[Scripted, list[Step], Answer]) -> None:
+        _, steps, answer = done
         assert [step.so_far.ids for step in steps] == [
             ["film"],
             ["actor", "film"],
@@ -98,8 +96,8 @@ class TestFourSteps:
         assert steps[-1].so_far == answer.ranking
         assert answer.ranking[3].score == pytest.approx(0.5), "a seed's similarity is to the question"
 
-    def test_the_seeds_cost_no_call(self, told: tuple[Scripted, list[Step], Answer]) -> None:
-        _, steps, answer = told
+    def test_the_seeds_cost_no_call(self, done: tuple[Scripted, list[Step], Answer]) -> None:
+        _, steps, answer = done
         assert [step.usage.calls for step in steps] == [0, 1, 1, 1]
         assert answer.usage.calls == 4
 

@@ -10,7 +10,6 @@ from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
 from triplebeam.methods.baselines.read_once import ReadOnce
-from triplebeam.methods.shared.question_answering import QuestionAnswerer
 from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fixed_ranking import FixedRanking
@@ -26,8 +25,8 @@ def reply(text: str) -> str:
 
 
 def agent(model: LanguageModel, ids: Sequence[str] = RANKED, **parameters: int) -> ReadOnce:
-    answerer = QuestionAnswerer(model=Accounted(model), passages=PASSAGES)
-    return ReadOnce(retriever=FixedRanking({QUESTION: ids}), answerer=answerer, **parameters)
+    retriever = FixedRanking({QUESTION: ids})
+    return ReadOnce(retriever=retriever, model=Accounted(model), passages=PASSAGES, **parameters)
 
 
 def test_the_best_five_are_read() -> None:
@@ -69,9 +68,8 @@ def test_what_the_retriever_spends_is_the_steps() -> None:
 
     spent = Completion(text="anything", usage=Usage(calls=1, tokens_in=7))
     with Scripted([spent, reply("")]) as model:
-        told = Accounted(model)
-        answerer = QuestionAnswerer(model=told, passages=PASSAGES)
-        answer = ReadOnce(retriever=Reads(told), answerer=answerer).answer(QUESTION)
+        accounted = Accounted(model)
+        answer = ReadOnce(retriever=Reads(accounted), model=accounted, passages=PASSAGES).answer(QUESTION)
     assert [step.usage.tokens_in for step in answer.steps] == [7]
     assert (answer.text, answer.usage.calls) == ("", 2)
 

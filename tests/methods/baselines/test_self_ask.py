@@ -6,16 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripted_loops import BAD, PASSAGES, Gone, Table, driven, final, reply
+from scripted_loops import BAD, PASSAGES, Anywhere, Driven, Gone, Table, driven, final, reply
 from triplebeam.answer import Answer, Step
-from triplebeam.errors import BadInputError, EndpointError
+from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
-from triplebeam.methods.baselines.closed_book import ClosedBookAnswerer
 from triplebeam.methods.baselines.self_ask import SelfAsk
 from triplebeam.methods.shared.question_answering import QuestionAnswerer
 from triplebeam.methods.shared.sub_questions import SubAnswerer
-from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.testing.scripted import Scripted
 
@@ -24,14 +22,7 @@ FILM, ACTOR, LAKE = "Which drama did Edward Cahn direct?", "Where did Pat Brien 
 
 
 def agent(model: LanguageModel, retriever: Retriever, **parameters: Any) -> SelfAsk:
-    told = Accounted(model)
-    return SelfAsk(
-        retriever=retriever,
-        model=told,
-        sub_answerer=SubAnswerer(model=told, passages=PASSAGES),
-        answerer=QuestionAnswerer(model=told, passages=PASSAGES),
-        **parameters,
-    )
+    return SelfAsk(retriever=retriever, model=Accounted(model), **parameters)
 
 
 def follow_up(question: str | None, answer: str | None = "") -> Completion:
@@ -46,7 +37,7 @@ class TestThreeSteps:
     """Only the third step finds the last passage."""
 
     @pytest.fixture
-    def told(self) -> tuple[Scripted, Table, list[Step], Answer]:
+    def done(self) -> Driven:
         table = Table({FILM: ["film", "director"], ACTOR: ["actor", "film"], LAKE: ["city", "actor"]})
         replies = [
             *(follow_up(FILM), found("Edward Cahn directed Laughter in Hell.")),
@@ -55,27 +46,25 @@ class TestThreeSteps:
             *(follow_up("", "Lake Michigan"), final("Michigan")),
         ]
         with Scripted(replies) as model:
-            return model, table, *driven(agent(model, table), QUESTION)
+            return Driven(model, table, *driven(agent(model, table), QUESTION))
 
-    def test_the_third_step_finds_the_last_passage(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
-        _, table, steps, answer = told
+    def test_the_third_step_finds_the_last_passage(self, done: Driven) -> None:
+        _, table, steps, answer = done
         assert table.asked == [step.query for step in steps] == [FILM, ACTOR, LAKE]
         assert ["city" in step.ranking.ids for step in steps] == [False, False, True]
         assert (answer.text, answer.loop_text) == ("Michigan", "Lake Michigan")
         assert answer.ending == "no follow-up question is needed"
 
-    def test_the_second_question_depends_on_the_first_retrieval(
-        self, told: tuple[Scripted, Table, list[Step], Answer]
-    ) -> None:
-        asking = [prompt.user for prompt in told[0].prompts if prompt.template == "self_ask/follow_up"]
-        reading = [prompt.user for prompt in told[0].prompts if prompt.template == "sub_answer"]
+    def test_the_second_question_depends_on_the_first_retrieval(self, done: Driven) -> None:
+        asking = [prompt.user for prompt in done.model.prompts if prompt.template == "self_ask/follow_up"]
+        reading = [prompt.user for prompt in done.model.prompts if prompt.template == "sub_answer"]
         assert "directed by Edward Cahn" in reading[0]
         assert asking[0] == f"Question: {QUESTION}\n\nFollow-ups so far:\n(none)"
         assert asking[1].endswith(f"1. {FILM}\n   Edward Cahn directed Laughter in Hell.")
         assert asking[3].endswith(f"3. {LAKE}\n   Milwaukee lies on Lake Michigan.")
 
-    def test_each_step_tells_the_ranking_so_far(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
-        *_, steps, answer = told
+    def test_each_step_tells_the_ranking_so_far(self, done: Driven) -> None:
+        *_, steps, answer = done
         assert [step.so_far.ids for step in steps] == [
             ["film", "director"],
             ["film", "actor", "director"],
@@ -84,8 +73,8 @@ class TestThreeSteps:
         assert steps[-1].so_far == answer.ranking
         assert [step.thought for step in steps][1] == "Pat Brien lived in Milwaukee."
 
-    def test_calls_are_counted_by_step(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
-        *_, steps, answer = told
+    def test_calls_are_counted_by_step(self, done: Driven) -> None:
+        *_, steps, answer = done
         assert [step.usage.calls for step in steps] == [3, 2, 2]
         assert answer.usage.calls == 8
 
@@ -150,9 +139,7 @@ class TestClosedBook:
 
     def run(self, replies: list[Completion], **parameters: Any) -> tuple[Scripted, list[Step], Answer]:
         with Scripted(replies) as model:
-            told = Accounted(model)
-            asked = SelfAsk(model=told, answerer=ClosedBookAnswerer(model=told), **parameters)
-            return model, *driven(asked, QUESTION)
+            return model, *driven(SelfAsk(model=Accounted(model), **parameters), QUESTION)
 
     def test_three_steps(self) -> None:
         model, steps, answer = self.run(
@@ -186,22 +173,13 @@ class TestClosedBook:
         assert (answer.text, answer.loop_text, answer.ending) == ("Erie", "", "the last step was reached")
         assert model.prompts[-1].user == f"Question: {QUESTION}"
 
-    def test_a_retriever_alone_is_not_enough(self) -> None:
-        model = Scripted([])
-        with pytest.raises(BadInputError, match="give it both retriever and sub_answerer"):
-            SelfAsk(model=model, answerer=ClosedBookAnswerer(model=model), retriever=Table({}))
-
 
 @settings(max_examples=60, deadline=None)
 @given(said=st.lists(st.text(max_size=4), min_size=6, max_size=6), max_steps=st.integers(1, 5), stuck=st.booleans())
 def test_it_always_ends(said: list[str], max_steps: int, stuck: bool) -> None:
-    class Anything(Table):
-        def retrieve(self, query: str, k: int = 10) -> Ranking:
-            return Ranking([Hit("film", 1.0)])
-
     model = Scripted([*(follow_up(text) for text in said)])
     asked = SelfAsk(
-        retriever=Anything({}),
+        retriever=Anywhere(),
         model=model,
         sub_answerer=SubAnswerer(model=Scripted([found("A.")] * 5), passages=PASSAGES),
         answerer=QuestionAnswerer(model=Scripted([final("end")]), passages=PASSAGES),

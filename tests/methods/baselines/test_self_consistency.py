@@ -9,7 +9,8 @@ from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.methods.baselines.chain_of_thought import ChainOfThought
-from triplebeam.methods.shared.reasoning_paths import Path, Vote, vote, vote_key
+from triplebeam.methods.shared.question_answering import ReadAnswer
+from triplebeam.methods.shared.reasoning_paths import Vote, vote, vote_key
 from triplebeam.testing.scripted import Scripted
 
 QUESTION = "On which lake lies Milwaukee?"
@@ -20,7 +21,7 @@ def agent(model: LanguageModel, paths: int = 5) -> ChainOfThought:
 
 
 def voted(*answers: str) -> Vote:
-    return vote([Path(f"Path {number}.", answer) for number, answer in enumerate(answers, 1)])
+    return vote([ReadAnswer(answer, f"Path {number}.") for number, answer in enumerate(answers, 1)])
 
 
 class TestPaths:
@@ -58,19 +59,19 @@ class TestPaths:
         assert answer.ranking.ids == ["city", "lake"]
 
     def test_no_paths_are_refused(self) -> None:
-        with pytest.raises(BadInputError, match="once or more, not 0 times"):
+        with pytest.raises(BadInputError, match="paths is 0: it must be 1 or more"):
             agent(Scripted([]), 0).answer(QUESTION)
 
 
 class TestVote:
     def test_ties_go_to_the_answer_given_first(self) -> None:
-        assert voted("A", "B", "B", "A", "C") == Vote(Path("Path 1.", "A"), 2)
-        assert voted("C", "B", "A", "A", "B") == Vote(Path("Path 2.", "B"), 2)
+        assert voted("A", "B", "B", "A", "C") == Vote(ReadAnswer("A", "Path 1."), 2)
+        assert voted("C", "B", "A", "A", "B") == Vote(ReadAnswer("B", "Path 2."), 2)
 
     def test_empty_answers_do_not_vote(self) -> None:
-        assert voted("", "", "", "A") == Vote(Path("Path 4.", "A"), 1)
-        assert voted("", "") == Vote(Path("Path 1.", ""), 0)
-        assert voted() == Vote(Path(), 0)
+        assert voted("", "", "", "A") == Vote(ReadAnswer("A", "Path 4."), 1)
+        assert voted("", "") == Vote(ReadAnswer("", "Path 1."), 0)
+        assert voted() == Vote(ReadAnswer(), 0)
 
     def test_spellings_of_one_answer_vote_together(self) -> None:
         assert voted("Danube", "the Rhine", "Rhine.", "RHINE").votes == 3
@@ -85,4 +86,4 @@ class TestVote:
         assert winner.votes == max((keys.count(key) for key in keys), default=0)
         if keys:
             best = [key for key in keys if keys.count(key) == winner.votes]
-            assert vote_key(winner.path.answer) == best[0]
+            assert vote_key(winner.path.text) == best[0]

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from scripted_loops import PASSAGES, Table, path, reply
-from triplebeam.answer import Answer
+from scripted_loops import PASSAGES, Driven, Table, driven, path, reply
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
 from triplebeam.methods.baselines.verify_and_edit import VerifyAndEdit
@@ -58,7 +57,7 @@ class TestThreeSteps:
     """The winning path's three sentences are checked; the last check finds the last passage."""
 
     @pytest.fixture
-    def told(self) -> tuple[Scripted, Table, Answer]:
+    def done(self) -> Driven:
         table = Table({WHICH: ["film", "director"], WHERE: ["actor", "film"], LAKE: ["lake", "city", "other"]})
         replies = [
             *UNSURE,
@@ -71,30 +70,28 @@ class TestThreeSteps:
             final("Lake Michigan"),
         ]
         with Scripted(replies) as model:
-            return model, table, agent(model, table).answer(QUESTION)
+            return Driven(model, table, *driven(agent(model, table), QUESTION))
 
-    def test_every_sentence_is_asked_for_and_the_last_step_finds_the_city(
-        self, told: tuple[Scripted, Table, Answer]
-    ) -> None:
-        _, table, answer = told
+    def test_every_sentence_is_asked_for_and_the_last_step_finds_the_city(self, done: Driven) -> None:
+        _, table, _, answer = done
         assert table.asked == [step.query for step in answer.steps] == [WHICH, WHERE, LAKE]
         assert ["city" in step.so_far.ids for step in answer.steps] == [False, False, True]
         assert answer.steps[2].ranking.ids == ["lake", "city"]
         assert answer.ranking == answer.steps[-1].so_far
 
-    def test_each_verifying_question_comes_from_its_sentence(self, told: tuple[Scripted, Table, Answer]) -> None:
-        users = [prompt.user for prompt in told[0].prompts[5:]]
+    def test_each_verifying_question_comes_from_its_sentence(self, done: Driven) -> None:
+        users = [prompt.user for prompt in done.model.prompts[5:]]
         assert [user.split("Sentence: ")[1] for user in users[0:6:2]] == [FIRST, SECOND, THIRD]
         assert all(f"Question: {QUESTION}" in user for user in users[0:6:2])
 
-    def test_edits_are_read_from_what_was_found(self, told: tuple[Scripted, Table, Answer]) -> None:
-        users = [prompt.user for prompt in told[0].prompts[6:11:2]]
+    def test_edits_are_read_from_what_was_found(self, done: Driven) -> None:
+        users = [prompt.user for prompt in done.model.prompts[6:11:2]]
         assert all(f"Question: {query}" in user for user, query in zip(users, (WHICH, WHERE, LAKE), strict=True))
         assert "Pat Brien starred" in users[1]
         assert "Milwaukee lies in Wisconsin" in users[2]
 
-    def test_the_answer_follows_from_the_edited_reasoning(self, told: tuple[Scripted, Table, Answer]) -> None:
-        model, _, answer = told
+    def test_the_answer_follows_from_the_edited_reasoning(self, done: Driven) -> None:
+        model, *_, answer = done
         kept = f"Edward Cahn directed Laughter in Hell. Pat Brien lived in Milwaukee. {THIRD}"
         assert f"Reasoning: {kept}" in model.prompts[-1].user
         assert model.prompts[-1].system.count("Example reasoning:") == 6
@@ -102,9 +99,9 @@ class TestThreeSteps:
         assert [step.thought for step in answer.steps] == [*kept.replace(". ", ".|").split("|")]
         assert answer.ending == "2 of 5 paths agreed, and the reasoning was checked"
 
-    def test_all_calls_are_counted(self, told: tuple[Scripted, Table, Answer]) -> None:
-        assert [step.usage.calls for step in told[2].steps] == [2, 2, 2]
-        assert told[2].usage.calls == 5 + 6 + 1
+    def test_all_calls_are_counted(self, done: Driven) -> None:
+        assert [step.usage.calls for step in done.answer.steps] == [2, 2, 2]
+        assert done.answer.usage.calls == 5 + 6 + 1
 
 
 def test_replies_that_cannot_be_used_are_told_and_lived_with() -> None:

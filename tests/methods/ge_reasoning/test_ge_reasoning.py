@@ -24,8 +24,7 @@ from scripted_question_graphs import (
     says,
 )
 
-from scripted_loops import Table, final, reply
-from triplebeam.answer import Answer, Step
+from scripted_loops import Driven, Table, final, reply
 from triplebeam.errors import EndpointError
 from triplebeam.generate.completion_cache import Cached, CompletionStore
 from triplebeam.generate.connect import WithParameters
@@ -38,7 +37,7 @@ class TestThreeRounds:
     """Only the third round finds the last passage."""
 
     @pytest.fixture
-    def told(self) -> tuple[Scripted, Table, list[Step], Answer]:
+    def done(self) -> Driven:
         table = Table({WHO: ["actor", "film"], LAKE: ["city", "lake", "other"]})
         first = [
             graph(CHAIN, "lake: #3"),
@@ -51,10 +50,10 @@ class TestThreeRounds:
         first += [says("Pat Brien", used=[1]), asks(WHERE), says("Milwaukee", 0.6)]
         then = [asks(LAKE), says("Lake Erie", 0.3), extracts(LIES, ["Milwaukee", "", "x"]), extracts(), helpful(1)]
         with Scripted([*first, *then, says("Lake Michigan", 0.8, [1]), final("Lake Michigan")]) as model:
-            return model, table, *drive(agent(model, table))
+            return Driven(model, table, *drive(agent(model, table)))
 
-    def test_the_third_round_finds_the_last_passage(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
-        _, table, steps, answer = told
+    def test_the_third_round_finds_the_last_passage(self, done: Driven) -> None:
+        _, table, steps, answer = done
         assert [step.query for step in steps] == [QUESTION, WHO, WHERE, LAKE]
         assert table.asked == [WHO, LAKE], "the second sub-answer was sure enough without a search"
         assert ["city" in step.so_far.ids for step in steps] == [False, False, False, True]
@@ -63,8 +62,8 @@ class TestThreeRounds:
         assert answer.steps == tuple(steps)
         assert answer.ranking == steps[-1].so_far
 
-    def test_the_graph_fills_in(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
-        steps = told[2]
+    def test_the_graph_fills_in(self, done: Driven) -> None:
+        steps = done.steps
         assert steps[0].thought.endswith("(city: #2; lies on; lake: #3)")
         assert ['v1(["name: #1 = Pat Brien"])' in step.picture for step in steps] == [False, True, True, True]
         assert first_lines(steps[1:]) == [
@@ -77,24 +76,24 @@ class TestThreeRounds:
             "(city: #2 = Milwaukee; lies on; lake: #3)",
         ]
 
-    def test_sub_questions_see_values(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
-        asked = [prompt.user for prompt in told[0].prompts if prompt.template == "ge_reasoning/sub_question"]
+    def test_sub_questions_see_values(self, done: Driven) -> None:
+        asked = [prompt.user for prompt in done.model.prompts if prompt.template == "ge_reasoning/sub_question"]
         assert asked == [
             "Triplet: (Laughter in Hell; actor; name: #1)",
             "Triplet: (Pat Brien; lived in; city: #2)",
             "Triplet: (Milwaukee; lies on; lake: #3)",
         ]
 
-    def test_sub_answers_see_the_history_and_the_facts(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
-        shown = [prompt.user for prompt in told[0].prompts if prompt.template == "ge_reasoning/sub_answer"]
+    def test_sub_answers_see_the_history_and_the_facts(self, done: Driven) -> None:
+        shown = [prompt.user for prompt in done.model.prompts if prompt.template == "ge_reasoning/sub_answer"]
         history = f"(1) {WHO}\nIt is Pat Brien. Answer: Pat Brien\n(2) {WHERE}\nIt is Milwaukee. Answer: Milwaukee"
         assert all(f"Question: {QUESTION}" in user for user in shown)
         assert ["(no search was made)" in user for user in shown] == [True, False, True, True, False]
         assert history in shown[-1], "line 12 keeps the history"
         assert "The search found:\n1. Milwaukee lies on Lake Michigan\n" in shown[-1]
 
-    def test_evidence(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
-        answer = told[3]
+    def test_evidence(self, done: Driven) -> None:
+        answer = done.answer
         assert [fact.triple for fact in answer.evidence] == [
             STARRED,
             Triple("Pat Brien", "lived in", "Milwaukee"),
@@ -109,11 +108,11 @@ class TestThreeRounds:
             f"#3 (lake) = Lake Michigan: {LAKE}",
         ]
 
-    def test_what_was_read_stands_first(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
-        assert told[3].ranking.ids == ["actor", "city", "film", "lake", "other"]
+    def test_what_was_read_stands_first(self, done: Driven) -> None:
+        assert done.answer.ranking.ids == ["actor", "city", "film", "lake", "other"]
 
-    def test_facts_problems_and_calls_by_step(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
-        *_, steps, answer = told
+    def test_facts_problems_and_calls_by_step(self, done: Driven) -> None:
+        *_, steps, answer = done
         assert [step.facts for step in steps] == [(), (STARRED,), (), (LIES,)]
         assert [len(step.problems) for step in steps] == [0, 0, 0, 1]
         assert [step.usage.calls for step in steps] == [1, 6, 2, 6]

@@ -101,9 +101,9 @@ class TestAgreement:
         assert answer.supported
 
     def test_parameters_that_cannot_be(self) -> None:
-        with pytest.raises(BadInputError, match="retrieve_by is 'gist': it is sub_question or question"):
-            agent(Scripted([]), retrieve_by="gist")
-        with pytest.raises(BadInputError, match=r"agreement_k2 is 1\.5: a threshold of confidence"):
+        with pytest.raises(BadInputError, match=r"retrieve_by is 'questions' .*: choose sub_question or question"):
+            agent(Scripted([]), retrieve_by="questions")
+        with pytest.raises(BadInputError, match=r"agreement_k2 is 1\.5: it must lie between 0 and 1"):
             agent(Scripted([]), agreement_k2=1.5)
 
     def test_one_sample_cannot_agree(self) -> None:

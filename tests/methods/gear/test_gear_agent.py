@@ -8,16 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import gear_agent
-from scripted_loops import PASSAGES, Table, driven, final, reply
-from triplebeam.answer import Answer, Step
+from scripted_loops import PASSAGES, Driven, Gone, Table, driven, final, reply
+from triplebeam.answer import Answer
 from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, Prompt, Usage
 from triplebeam.methods.auto import Auto
-from triplebeam.methods.gear import GeAR, LLMReader, PassageLink, Reasoner, SingleStep, SyncGE
+from triplebeam.methods.gear import GeAR, LLMReader, PassageLink, SingleStep, SyncGE
 from triplebeam.methods.gear.reason import Verdict
 from triplebeam.methods.gear.score import Pooled
-from triplebeam.methods.shared.question_answering import QuestionAnswerer, ReadAnswer
+from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
@@ -42,15 +42,11 @@ def query(text: str) -> Completion:
 
 
 def agent(model: Scripted, table: Table, links: Table | None = None, **parameters: Any) -> GeAR:
-    told = Accounted(model)
     link = links or Table({})
     return GeAR(
         retriever=table,
-        reader=LLMReader(model=told, passages=PASSAGES),
-        reasoner=Reasoner(model=told),
+        model=Accounted(model),
         passage_link=PassageLink(passages=link, triples=link),
-        answerer=QuestionAnswerer(model=told, passages=PASSAGES),
-        passages=PASSAGES,
         **parameters,
     )
 
@@ -66,7 +62,7 @@ class TestThreeSteps:
     """Only the third step finds the last passage."""
 
     @pytest.fixture
-    def told(self) -> tuple[Scripted, Table, list[Step], Answer]:
+    def done(self) -> Driven:
         table = Table(
             {
                 QUESTION: ["director", "film"],
@@ -89,18 +85,18 @@ class TestThreeSteps:
             ]
         )
         with model:
-            return model, table, *driven(agent(model, table, links), QUESTION)
+            return Driven(model, table, *driven(agent(model, table, links), QUESTION))
 
-    def test_the_third_step_finds_the_last_passage(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
-        _, table, steps, answer = told
+    def test_the_third_step_finds_the_last_passage(self, done: Driven) -> None:
+        _, table, steps, answer = done
         assert table.asked == [QUESTION, "Who starred in Laughter in Hell?", "On which lake lies Milwaukee?"]
         assert ["city" in step.ranking.ids for step in steps] == [False, False, True]
         assert answer.text == answer.loop_text == "Lake Michigan"
         assert answer.ending == "the facts answer the question"
         assert answer.steps == tuple(steps)
 
-    def test_each_step_tells_the_ranking_so_far(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
-        *_, steps, answer = told
+    def test_each_step_tells_the_ranking_so_far(self, done: Driven) -> None:
+        *_, steps, answer = done
         assert [step.so_far.ids for step in steps] == [
             ["film", "director"],  # the film stands second, but is linked to the fact that was read
             ["film", "director", "actor"],  # 1/61 each of the first two, where the actor has 1/62
@@ -108,8 +104,8 @@ class TestThreeSteps:
         ]
         assert steps[-1].so_far == answer.ranking
 
-    def test_the_gist_grows_and_holds_nothing_twice(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
-        *_, steps, answer = told
+    def test_the_gist_grows_and_holds_nothing_twice(self, done: Driven) -> None:
+        *_, steps, answer = done
         assert [step.facts for step in steps] == [
             (Triple(*DIRECTED),),
             (Triple(*STARRED), Triple(*LIVED)),
@@ -117,25 +113,21 @@ class TestThreeSteps:
         ]
         assert [fact.triple for fact in answer.evidence] == [Triple(*t) for t in (DIRECTED, STARRED, LIVED, LIES)]
 
-    def test_the_second_query_depends_on_the_first_retrieval(
-        self, told: tuple[Scripted, Table, list[Step], Answer]
-    ) -> None:
-        model, *_ = told
+    def test_the_second_query_depends_on_the_first_retrieval(self, done: Driven) -> None:
+        model, *_ = done
         rewrite = model.prompts[2]
         assert "Laughter in Hell directed by Edward Cahn" in rewrite.user
         assert "Who acted in it." in rewrite.user
 
-    def test_reading_is_for_the_original_question_with_the_gist(
-        self, told: tuple[Scripted, Table, list[Step], Answer]
-    ) -> None:
-        model, *_ = told
+    def test_reading_is_for_the_original_question_with_the_gist(self, done: Driven) -> None:
+        model, *_ = done
         third_reading = model.prompts[6]
         assert f"Question: {QUESTION}" in third_reading.user
         assert "3. Pat Brien lived in Milwaukee" in third_reading.user
         assert "Milwaukee lies in Wisconsin" in third_reading.user, "the passages' texts are looked up"
 
-    def test_tokens_are_counted_by_step(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
-        *_, steps, answer = told
+    def test_tokens_are_counted_by_step(self, done: Driven) -> None:
+        *_, steps, answer = done
         assert [step.usage.calls for step in steps] == [3, 3, 2]
         assert [step.usage.tokens_in for step in steps] == [30, 30, 20]
         assert answer.usage.calls == 9
@@ -275,17 +267,17 @@ def test_agrees_with_equations_4_to_9(data: st.DataObject, n_max: int, gist_read
             return str(len(ours.calls))
 
     class NoAnswer:
-        def answer(self, question: str, passage_ids: Sequence[str]) -> ReadAnswer:
+        def answer(self, question: str, passage_ids: Sequence[str], /) -> ReadAnswer:
             return ReadAnswer()
 
     table, links = Table(retrieved), Table(linked)
     answer = GeAR(
         retriever=table,
+        model=Gone(),
         reader=ours,
         reasoner=ScriptedReasoner(),  # type: ignore[arg-type]
         passage_link=PassageLink(passages=links, triples=links),
-        answerer=NoAnswer(),  # type: ignore[arg-type]
-        passages=PASSAGES,
+        answerer=NoAnswer(),
         max_steps=n_max,
         read=gist_reads,
         stop_when_stuck=False,
@@ -302,14 +294,14 @@ class TestEffort:
     """One step where it is enough, the agent where it is not."""
 
     def single(self, world: Any, words: Any, model: Scripted) -> SingleStep:
-        told = Accounted(model)
+        accounted = Accounted(model)
         sync = SyncGE(
             base=Table({"When did the director die?": ["film"]}),
             triples=world.triples,
             scorer=Pooled(triples=world.triples, embedder=words),
-            reader=LLMReader(model=told, passages=PASSAGES),
+            reader=LLMReader(model=accounted, passages=PASSAGES),
         )
-        return SingleStep(retriever=sync, answerer=QuestionAnswerer(model=told, passages=PASSAGES), passages=PASSAGES)
+        return SingleStep(retriever=sync, model=accounted)
 
     def test_one_step_takes_two_calls(self, world: Any, words: Any) -> None:
         with Scripted([facts(DIRECTED), final("25 August 1963")]) as model:

@@ -26,12 +26,7 @@ FAR = 1e-4
 
 def objective(problem: Problem, threshold: float, message: Message = "min") -> HingeObjective:
     passing = MessagePassing(graph=problem.graph, relevant=problem.relevant, message=message)
-    return HingeObjective(
-        passing=passing,
-        threshold=threshold,
-        competitors=problem.competitors,
-        competitors_by=problem.competitors_by,
-    )
+    return HingeObjective(passing=passing, threshold=threshold, competitors=problem.competitors)
 
 
 def loss(problem: Problem, values: NDArray[np.float64], threshold: float, message: Message = "min") -> float:
@@ -46,7 +41,6 @@ def loss(problem: Problem, values: NDArray[np.float64], threshold: float, messag
         problem.competitors,
         threshold,
         MESSAGES[message],
-        problem.competitors_by,
     )
 
 
@@ -90,7 +84,6 @@ def test_printed_gradients_are_as_printed(problem: Problem, threshold: float) ->
         problem.relevant,
         problem.competitors,
         threshold,
-        problem.competitors_by,
     )
     assert result.gradient == pytest.approx(expected)
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from oracles.rgnn_ret import rgnn_ret
-from scripted_loops import BAD, PASSAGES, Gone, Table, driven, final, reply
+from scripted_loops import BAD, PASSAGES, Driven, Gone, Table, driven, final, reply
 from small_graphs import edge_lists, graph_of, neighbours_of
-from triplebeam.answer import Answer, Step
+from triplebeam.answer import Answer
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, EndpointError
 from triplebeam.generate.accounting import Accounted
@@ -24,12 +24,11 @@ from triplebeam.generate.prompts import load
 from triplebeam.index.passage_graph import PassageGraph
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.baselines.ircot import IRCoT
+from triplebeam.methods.gear import GeAR, NaiveGE, Pooled
 from triplebeam.methods.gnn_ret import GNNRet
 from triplebeam.methods.gnn_ret.agent import RGNNRet
 from triplebeam.methods.gnn_ret.recurrent import RecurrentGNNRet
-from triplebeam.methods.gnn_ret.self_critique import SelfCritique
-from triplebeam.methods.shared.question_answering import QuestionAnswerer, question_first
-from triplebeam.methods.shared.sub_questions import SubAnswerer
+from triplebeam.methods.shared.question_answering import question_first
 from triplebeam.passage import Passage, Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.dense import Dense
@@ -44,15 +43,7 @@ FILM, ACTOR, LAKE = "Which drama did Edward Cahn direct?", "Where did Pat Brien 
 def agent(
     model: LanguageModel, retriever: Retriever, passages: Passages = PASSAGES, **parameters: Any
 ) -> RGNNRet:  # passages a step, not tokens, unless a test says so
-    told = Accounted(model)
-    return RGNNRet(
-        retriever=retriever,
-        critique=SelfCritique(model=told),
-        sub_answerer=SubAnswerer(model=told, passages=passages),
-        answerer=QuestionAnswerer(model=told, passages=passages),
-        passages=passages,
-        **{"retrieved": 2, **parameters},
-    )
+    return RGNNRet(retriever=retriever, model=Accounted(model), passages=passages, **{"retrieved": 2, **parameters})
 
 
 def ask(question: str | None) -> Completion:
@@ -126,15 +117,26 @@ class TestRecurrence:
         """Appendix G: the recurrence under another agent's queries."""
         recurrent = RecurrentGNNRet(gnn_ret=gnn_ret, beta=0.5)
         with Scripted([reply(sentence=FILM), reply(sentence="So the answer is: x"), final("x")]) as model:
-            answerer = QuestionAnswerer(model=model, passages=world.passages)
-            ircot = IRCoT(retriever=recurrent, model=model, answerer=answerer, passages=world.passages)
-            steps, _ = driven(ircot, QUESTION)
+            steps, _ = driven(IRCoT(retriever=recurrent, model=model, passages=world.passages), QUESTION)
         expected = recurrent.begin()
         assert [step.ranking for step in steps] == [expected.retrieve(QUESTION), expected.retrieve(FILM)]
         assert steps[1].ranking != gnn_ret.retrieve(FILM)
 
+    def test_inside_gear(self, gnn_ret: GNNRet, world: Snapshot, words: Embedder) -> None:
+        """The expansion around it lets it remember."""
+        recurrent = RecurrentGNNRet(gnn_ret=gnn_ret, beta=0.5)
+        scorer = Pooled(triples=world.triples, embedder=words)
+        naive = NaiveGE(base=recurrent, triples=world.triples, scorer=scorer, base_k=2, width=1)
+        undecided = reply(missing="m", answerable=False, used=[], answer="")
+        replies = [reply(facts=[]), undecided, reply(query=FILM), reply(facts=[]), undecided, final("x")]
+        with Scripted(replies) as model:
+            steps, _ = driven(GeAR(retriever=naive, model=model, max_steps=2, retrieved=3), QUESTION)
+        expected = naive.begin()
+        assert [step.ranking for step in steps] == [expected.retrieve(QUESTION, 3), expected.retrieve(FILM, 3)]
+        assert steps[1].ranking != naive.retrieve(FILM, 3)
+
     def test_beta_is_a_share(self, gnn_ret: GNNRet) -> None:
-        with pytest.raises(BadInputError, match=r"beta is 1\.5 where it must lie between 0 and 1"):
+        with pytest.raises(BadInputError, match=r"beta is 1\.5: it must lie between 0 and 1"):
             RecurrentGNNRet(gnn_ret=gnn_ret, beta=1.5)
 
 
@@ -166,7 +168,7 @@ class Drawn:
 class Told:
     """Answers every sub-question with the name of the last passage it is shown, and makes it the next."""
 
-    name = "told"
+    name = "script"
 
     def __init__(self, enough: str) -> None:
         self.enough = enough
@@ -255,7 +257,7 @@ class TestThreeSteps:
     """Only the third step finds the last passage."""
 
     @pytest.fixture
-    def told(self) -> tuple[Scripted, Table, list[Step], Answer]:
+    def done(self) -> Driven:
         table = Table({FILM: ["film", "director"], ACTOR: ["actor", "film"], LAKE: ["city", "actor"]})
         replies = [
             *(ask(FILM), sub_answer("Edward Cahn directed Laughter in Hell."), critique(False)),
@@ -263,19 +265,17 @@ class TestThreeSteps:
             *(ask(LAKE), sub_answer("Milwaukee lies on Lake Michigan."), critique(True), final("Lake Michigan")),
         ]
         with Scripted(replies) as model:
-            return model, table, *driven(agent(model, table), QUESTION)
+            return Driven(model, table, *driven(agent(model, table), QUESTION))
 
-    def test_the_third_step_finds_the_last_passage(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
-        _, table, steps, answer = told
+    def test_the_third_step_finds_the_last_passage(self, done: Driven) -> None:
+        _, table, steps, answer = done
         assert table.asked == [step.query for step in steps] == [FILM, ACTOR, LAKE]
         assert ["city" in step.ranking.ids for step in steps] == [False, False, True]
         assert (answer.text, answer.loop_text, answer.sentence) == ("Lake Michigan",) * 2 + ("It is Lake Michigan.",)
         assert answer.ending == "the sub-answers answer the question"
 
-    def test_the_second_question_depends_on_the_first_retrieval(
-        self, told: tuple[Scripted, Table, list[Step], Answer]
-    ) -> None:
-        prompts = told[0].prompts
+    def test_the_second_question_depends_on_the_first_retrieval(self, done: Driven) -> None:
+        prompts = done.model.prompts
         reading = [prompt.user for prompt in prompts if prompt.template == "sub_answer"]
         assert "directed by Edward Cahn" in reading[0]
         assert [user.split("Question: ")[1] for user in reading] == [FILM, ACTOR, LAKE], "the sub-question alone"
@@ -285,17 +285,15 @@ class TestThreeSteps:
         assert asking[1].endswith(f"1. {FILM}\n   Edward Cahn directed Laughter in Hell.")
         assert asking[2].endswith(f"2. {ACTOR}\n   Pat Brien lived in Milwaukee.")
 
-    def test_the_critique_sees_answers_and_no_sub_questions(
-        self, told: tuple[Scripted, Table, list[Step], Answer]
-    ) -> None:
-        seen = [prompt.user for prompt in told[0].prompts if prompt.template == "gnn_ret/critique"]
+    def test_the_critique_sees_answers_and_no_sub_questions(self, done: Driven) -> None:
+        seen = [prompt.user for prompt in done.model.prompts if prompt.template == "gnn_ret/critique"]
         assert seen[1] == (
             f"Question: {QUESTION}\n\nStatements:\n"
             "1. Edward Cahn directed Laughter in Hell.\n2. Pat Brien lived in Milwaukee."
         )
 
-    def test_each_step_tells_the_ranking_so_far(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
-        *_, steps, answer = told
+    def test_each_step_tells_the_ranking_so_far(self, done: Driven) -> None:
+        *_, steps, answer = done
         assert [step.so_far.ids for step in steps] == [
             ["film", "director"],
             ["film", "actor", "director"],
@@ -304,8 +302,8 @@ class TestThreeSteps:
         assert steps[-1].so_far == answer.ranking
         assert [step.thought for step in steps][2] == "Milwaukee lies on Lake Michigan."
 
-    def test_calls_are_counted_by_step(self, told: tuple[Scripted, Table, list[Step], Answer]) -> None:
-        *_, steps, answer = told
+    def test_calls_are_counted_by_step(self, done: Driven) -> None:
+        *_, steps, answer = done
         assert [step.usage.calls for step in steps] == [4, 3, 3], "the next sub-question is asked in the step before"
         assert answer.usage.calls == 10
 

@@ -98,9 +98,7 @@ class TestFilter:
         query = "Milwaukee lies on Lake Michigan"
         found = HippoRAG2.over(world, words, triple_filter=self.Keeps(1)).retrieve(query)
         beginnings = {chain[0] for hit in found for chain in hit.chains}
-        assert beginnings == {
-            world.triples.triple(world.triples.vector_index.nearest(words.embed([query])[0], 2)[0][1])
-        }
+        assert beginnings == {world.triples.triple(world.triples.search(words.embed([query])[0], 2)[0][1])}
 
     def test_where_it_leaves_nothing_retrieval_is_dense(self, world: Snapshot, words: Embedder) -> None:
         method = HippoRAG2.over(world, words, triple_filter=self.Keeps())
@@ -162,7 +160,7 @@ class TestBase:
 
     def test_it_stands_in_where_the_walk_cannot_start(self, world: Snapshot, words: Embedder) -> None:
         bm25 = BM25.over_passages(world)
-        method = HippoRAG2.over(world, words, base=bm25, seed_triples=0)
+        method = HippoRAG2.over(world, words, base=bm25, triple_filter=TestFilter.Keeps())
         assert method.retrieve("lake", 3) == bm25.retrieve("lake", 3)
 
 

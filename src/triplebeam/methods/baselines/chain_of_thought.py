@@ -13,31 +13,29 @@
 Followed to the letter: the above, six exemplars, 2 passages, greedy decoding for a single path, an unweighted vote.
 
 What differs: the exemplars are our own, one set for all datasets. The reply is JSON with the reasoning first, so
-Kojima's cue stands after the question, in the exemplars too, not at the head of the reply, and their second prompt,
+Kojima's cue comes after the question, in the exemplars too, not at the head of the reply, and their second prompt,
 which extracts the answer, is not needed. Answers are equal by a normal form (case, punctuation, articles); ties go to
 the answer that was given first, and a path without an answer has no vote. The model may have no answer at all.
 """
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 
 from triplebeam.answer import Agent, Answer, Step
-from triplebeam.errors import BadInputError
-from triplebeam.generate.accounting import account
-from triplebeam.generate.language_model import LanguageModel
-from triplebeam.methods.shared.accounted_step import accounted_step
+from triplebeam.generate.language_model import LanguageModel, Prompt
+from triplebeam.methods.shared.bounds import check_fields
 from triplebeam.methods.shared.exemplars import Exemplar, load_exemplars
+from triplebeam.methods.shared.loop import Loop
+from triplebeam.methods.shared.question_answering import ReadAnswer
+from triplebeam.methods.shared.reading import texts_for
 from triplebeam.methods.shared.reasoning_paths import (
     CAME_TO_AN_ANSWER,
     NO_ANSWER,
-    PathReply,
     Vote,
     path_prompt,
-    reasoned_answer,
-    vote,
+    sampled_vote,
 )
-from triplebeam.methods.shared.usable_replies import usable_samples
 from triplebeam.passage import Passages
 from triplebeam.retrieve.retriever import Retriever
 
@@ -51,7 +49,7 @@ class ChainOfThought(Agent):
     model: LanguageModel
     retriever: Retriever | None = None
     passages: Passages | None = field(default=None, repr=False)
-    """Where the retriever's passages are looked up; given with it, or neither is."""
+    """Texts by passage id; by default those of the index that the retriever searches."""
     retrieved: int = 2
     step_by_step: bool = False
     paths: int = 1
@@ -61,25 +59,27 @@ class ChainOfThought(Agent):
     exemplars: Sequence[Exemplar] = field(default_factory=load_exemplars, repr=False)
 
     def __post_init__(self) -> None:
-        if (self.retriever is None) != (self.passages is None):
-            raise BadInputError(
-                "A chain of thought reads what its retriever finds: give it both retriever and passages."
-            )
+        check_fields(self)
+        _ = self._passages  # a retriever that does not know its passages is refused here
+
+    @cached_property
+    def _passages(self) -> Passages:
+        return texts_for(self.retriever, self.passages)
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """The retrieval, where there is one, is the one step."""
-        steps, shown = [], None
-        if self.retriever is not None and self.passages is not None:
-            step = accounted_step(partial(_retrieve, self.retriever, question, self.retrieved))
+        loop, read = Loop(question), None
+        if self.retriever is not None:
+            step = loop.take(partial(_retrieve, self.retriever, question, self.retrieved))
             yield step
-            steps, shown = [step], [self.passages[passage_id] for passage_id in step.ranking.ids]
-        prompt = path_prompt(question, shown, self.exemplars, STEP_BY_STEP if self.step_by_step else "")
-        with account() as spent:
-            replies = usable_samples(
-                self.model, prompt, PathReply, count=self.paths, temperature=self.temperature, seed=self.seed
-            )
-            winner = vote([reply.path() for reply in replies])
-        return reasoned_answer(question, winner.path, steps, self._ending(winner), spent)
+            read = [self._passages[passage_id] for passage_id in step.ranking.ids]
+        prompt = path_prompt(question, read, self.exemplars, STEP_BY_STEP if self.step_by_step else "")
+        return loop.conclude(lambda: self._reasoned(loop, prompt))
+
+    def _reasoned(self, loop: Loop, prompt: Prompt) -> ReadAnswer:
+        winner = sampled_vote(self.model, prompt, paths=self.paths, temperature=self.temperature, seed=self.seed)
+        loop.ending = self._ending(winner)
+        return winner.path
 
     def _ending(self, winner: Vote) -> str:
         if not winner.votes:

@@ -4,46 +4,25 @@ Followed to the letter: the question alone, at most six words. Ours: the model m
 counts as no answer. Nothing is retrieved, so there are no steps and no ranking.
 """
 
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Generator
+from dataclasses import dataclass
 
 from triplebeam.answer import Agent, Answer, Step
-from triplebeam.generate.accounting import account
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.generate.prompts import Template, load
-from triplebeam.methods.shared.question_answering import ReadAnswer, short_answer
+from triplebeam.methods.shared.loop import Loop
+from triplebeam.methods.shared.question_answering import ClosedBookAnswerer
 
 _NO_PASSAGES = "no passages were asked for"
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClosedBookAnswerer:
-    """Answers from what the model knows, in the place of one that reads passages."""
-
-    model: LanguageModel
-    template: Template = field(default_factory=partial(load, "closed_book"), repr=False)
-
-    def answer(self, question: str, passage_ids: Sequence[str] = (), /) -> ReadAnswer:
-        """One call; passages are not looked at."""
-        return short_answer(self.model, self.template.fill(question=question))
-
-
-@dataclass(frozen=True, kw_only=True)
 class ClosedBook(Agent):
-    """That answer, as an agent's."""
+    """The model's answer to the question alone."""
 
     model: LanguageModel
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """No steps, then the answer."""
         yield from ()
-        with account() as spent:
-            known = ClosedBookAnswerer(model=self.model).answer(question)
-        return Answer(
-            question=question,
-            text=known.text,
-            sentence=known.sentence,
-            usage=spent.usage,
-            ending="; ".join([_NO_PASSAGES, *spent.problems]),
-        )
+        answerer = ClosedBookAnswerer(model=self.model)
+        return Loop(question, ending=_NO_PASSAGES).conclude(lambda: answerer.answer(question))

@@ -3,18 +3,18 @@
 1. Entities, with their types, are extracted from the text;
 2. the relations between them that the text states;
 3. relations that it does not state but that follow are inferred, at most so many for a pair of entities;
-4. each inferred relation is scored from 0 to 10 and those below a threshold are put aside;
+4. each inferred relation is scored from 0 to 10 and those below a threshold are dropped;
 5. the question is answered, step by step, from the text, the entities and the relations that are left.
 
 GE-Reasoning compares with it over retrieved passages where the paper gives it the gold ones, and so do we: one
 retrieval for the question, 2 passages, six exemplars before the answer (the paper's prompts have none).
 
-Followed to the letter: the five stages and what each is shown. At most 5 inferred relations a pair and a score of 6 to
-stay are the authors' released code. The paper makes the extraction robust by self-consistency: with ``samples`` above
-1, stages 1 and 2 keep what more than half of the samples name; the released code takes one sample, and so do we.
+Followed to the letter: the five stages and what each is shown. At most 5 inferred relations per pair and a score of 6
+to be kept are the authors' released code. The paper makes the extraction robust by self-consistency: with ``samples``
+above 1, stages 1 and 2 keep what more than half of the samples name; the released code takes one sample, and so do we.
 
 What differs: the prompts and the names of the types are our own, replies are JSON, and one call scores all inferred
-relations where the released code makes one a relation. A relation that is given no score is put aside. A stage whose
+relations where the released code makes one per relation. A relation that is given no score is dropped. A stage whose
 reply cannot be used counts as having found nothing, and the next goes on.
 """
 
@@ -26,27 +26,24 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from triplebeam.answer import Agent, Answer, Step
-from triplebeam.extract.extractor import sort_out
-from triplebeam.generate.accounting import account, remark
-from triplebeam.generate.language_model import LanguageModel, Prompt
+from triplebeam.answer import Answer, Step
+from triplebeam.generate.accounting import remark
+from triplebeam.generate.language_model import Prompt
 from triplebeam.generate.parse import ReplyType
 from triplebeam.generate.prompts import load
 from triplebeam.generate.reply_fields import Text, TripleRow
-from triplebeam.methods.shared.accounted_step import accounted_step
 from triplebeam.methods.shared.exemplars import Exemplar, load_exemplars
-from triplebeam.methods.shared.prompt_text import numbered_facts, numbered_passages
+from triplebeam.methods.shared.loop import Loop
+from triplebeam.methods.shared.prompt_text import numbered_facts
+from triplebeam.methods.shared.question_answering import ReadAnswer
+from triplebeam.methods.shared.reading import ReadingAgent
 from triplebeam.methods.shared.reasoning_paths import (
     CAME_TO_AN_ANSWER,
     NO_ANSWER,
-    Path,
     PathReply,
-    reasoned_answer,
     worked_examples,
 )
-from triplebeam.methods.shared.usable_replies import usable_reply, usable_samples
-from triplebeam.passage import Passages
-from triplebeam.retrieve.retriever import Retriever
+from triplebeam.methods.shared.usable_replies import usable_reply, usable_samples, usable_triples
 from triplebeam.triple import Triple, entity_key
 
 _Item = TypeVar("_Item")
@@ -75,12 +72,9 @@ class _Scores(BaseModel):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ERACoT(Agent):
+class ERACoT(ReadingAgent):
     """One retrieval, four calls that analyse what it found, and one that answers."""
 
-    retriever: Retriever
-    model: LanguageModel
-    passages: Passages = field(repr=False)
     retrieved: int = 2
     inferred: int = 5
     """Relations that may be inferred for a pair of entities."""
@@ -95,16 +89,19 @@ class ERACoT(Agent):
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """The retrieval and its analysis are the one step; the answer is stage 5."""
-        analysis = _Analysis(question)
-        step = accounted_step(partial(self._step, analysis))
+        loop, analysis = Loop(question), _Analysis(question)
+        step = loop.take(partial(self._step, analysis))
         yield step
-        with account() as spent:
-            path = self._answered(analysis, step.facts)
-        return reasoned_answer(question, path, [step], CAME_TO_AN_ANSWER if path.answer else NO_ANSWER, spent)
+        return loop.conclude(lambda: self._last(loop, analysis, step.facts))
+
+    def _last(self, loop: Loop, analysis: "_Analysis", relations: Sequence[Triple]) -> ReadAnswer:
+        path = self._answered(analysis, relations)
+        loop.ending = CAME_TO_AN_ANSWER if path.text else NO_ANSWER
+        return path
 
     def _step(self, analysis: "_Analysis") -> Step:
         ranking = self.retriever.retrieve(analysis.question, self.retrieved)
-        analysis.passages = numbered_passages([self.passages[passage_id] for passage_id in ranking.ids])
+        analysis.passages = self._shown(ranking.ids)
         facts: tuple[Triple, ...] = ()
         if ranking:
             analysis.entities = ", ".join(self._entities(analysis)) or "(none)"
@@ -165,7 +162,7 @@ class ERACoT(Agent):
             remark(f"{len(unscored)} of {len(inferred)} inferred relations were given no score and are put aside")
         return [relation for number, relation in enumerate(inferred, 1) if scores.get(number, 0) >= self.threshold]
 
-    def _answered(self, analysis: "_Analysis", relations: Sequence[Triple]) -> Path:
+    def _answered(self, analysis: "_Analysis", relations: Sequence[Triple]) -> ReadAnswer:
         """Stage 5."""
         prompt = load("era_cot/answer").fill(
             exemplars=worked_examples(self.exemplars, with_passages=True),
@@ -175,7 +172,7 @@ class ERACoT(Agent):
             question=analysis.question,
         )
         reply = usable_reply(self.model, prompt, PathReply)
-        return reply.path() if reply else Path()
+        return reply.path() if reply else ReadAnswer()
 
     def _sampled(self, prompt: Prompt, reply_type: type[ReplyType]) -> list[ReplyType]:
         temperature = self.temperature if self.samples > 1 else 0.0
@@ -194,10 +191,7 @@ class _Analysis:
 
 
 def _triples(reply: _Relations) -> Sequence[Triple]:
-    sorted_out = sort_out("", reply.relations)
-    for parts in sorted_out.rejected:
-        remark(f"a relation that is no triple was passed over: {list(parts)}")
-    return sorted_out.triples
+    return usable_triples(reply.relations, "relation")
 
 
 def _relation_key(relation: Triple) -> tuple[str, ...]:

@@ -18,19 +18,14 @@ from functools import partial
 
 from pydantic import BaseModel
 
-from triplebeam.answer import Agent, Answer, Step
-from triplebeam.generate.language_model import LanguageModel
+from triplebeam.answer import Answer, Step
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Text
-from triplebeam.methods.shared.accounted_step import taken_steps
-from triplebeam.methods.shared.prompt_text import numbered_passages
-from triplebeam.methods.shared.question_answering import QuestionAnswerer, ReadAnswer, conclude
+from triplebeam.methods.shared.loop import LAST_STEP, Loop
+from triplebeam.methods.shared.reading import AnsweringAgent
 from triplebeam.methods.shared.usable_replies import usable_reply
-from triplebeam.passage import Passages
-from triplebeam.retrieve.retriever import Retriever, for_question
 from triplebeam.triple import entity_key
 
-_LAST_STEP = "the last step was reached"
 _NOTHING = "the model generated nothing"
 _REPEATED = "the generation repeats the one before"
 
@@ -41,68 +36,48 @@ class _Reply(BaseModel):
 
 
 @dataclass(frozen=True, kw_only=True)
-class IterRetGen(Agent):
+class IterRetGen(AnsweringAgent):
     """The agent over any retriever."""
 
-    retriever: Retriever
-    model: LanguageModel
-    answerer: QuestionAnswerer
-    passages: Passages = field(repr=False)
     max_steps: int = 4
     """T: how many times it retrieves and generates."""
     retrieved: int = 20
     """Passages in a step's ranking."""
     read: int = 5
-    """Passages a step generates from."""
-    answered_from: int = 5
+    """Passages that a step generates from."""
     own_answer: bool = False
-    """Let the loop's own answer stand, as in the paper, and read passages only where it has none."""
+    """Keep the loop's own answer, as in the paper, and read passages only where it has none."""
     stop_when_stuck: bool = True
     template: Template = field(default_factory=partial(load, "iter_retgen/generate"), repr=False)
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """Retrieve and generate in turn."""
-        run = _Run(question, for_question(self.retriever))
-        yield from taken_steps(self._step, run)
-        return conclude(
-            self.answerer,
-            question,
-            run.steps,
-            run.ending,
-            best=self.answered_from,
-            loop_text=run.answer,
-            settled=ReadAnswer(run.answer) if self.own_answer and run.answer else None,
-        )
+        loop = _Generations(question, self.retriever)
+        yield from loop.take_all(partial(self._step, loop))
+        return self._conclude(loop, own_answer=self.own_answer)
 
-    def _step(self, run: "_Run") -> Step:
-        before, number = run.reasoning, len(run.steps) + 1
-        query = f"{before} {run.question}".strip()
-        ranking = run.retriever.retrieve(query, self.retrieved)
-        run.reasoning, run.answer = self._generate(run.question, ranking.ids[: self.read])
-        if not run.reasoning:
-            run.ending = _NOTHING
-        elif number >= self.max_steps:
-            run.ending = _LAST_STEP
-        elif self.stop_when_stuck and entity_key(run.reasoning) == entity_key(before):
-            run.ending = _REPEATED
-        return Step(number=number, query=query, ranking=ranking, so_far=ranking, thought=run.reasoning)
+    def _step(self, loop: "_Generations") -> Step:
+        before = loop.reasoning
+        query = f"{before} {loop.question}".strip()
+        ranking = loop.retrieve(query, self.retrieved)
+        loop.reasoning, loop.answer = self._generate(loop.question, ranking.ids[: self.read])
+        if not loop.reasoning:
+            loop.ending = _NOTHING
+        elif loop.number >= self.max_steps:
+            loop.ending = LAST_STEP
+        elif self.stop_when_stuck and entity_key(loop.reasoning) == entity_key(before):
+            loop.ending = _REPEATED
+        return Step(number=loop.number, query=query, ranking=ranking, so_far=ranking, thought=loop.reasoning)
 
     def _generate(self, question: str, passage_ids: Sequence[str]) -> tuple[str, str]:
         """The reasoning and the answer it comes to; one call, nothing where the reply cannot be used."""
-        shown = numbered_passages([self.passages[passage_id] for passage_id in passage_ids])
-        reply = usable_reply(self.model, self.template.fill(passages=shown, question=question), _Reply)
-        if reply is None:
-            return "", ""
-        return reply.reasoning.strip(), reply.answer.strip()
+        prompt = self.template.fill(passages=self._shown(passage_ids), question=question)
+        reply = usable_reply(self.model, prompt, _Reply)
+        return (reply.reasoning.strip(), reply.answer.strip()) if reply else ("", "")
 
 
-@dataclass(slots=True)
-class _Run:
+@dataclass
+class _Generations(Loop):
     """What one question has brought so far."""
 
-    question: str
-    retriever: Retriever
-    steps: list[Step] = field(default_factory=list)
     reasoning: str = ""
-    answer: str = ""
-    ending: str = ""

@@ -1,4 +1,4 @@
-"""Verify-and-Edit (Zhao, Li, Joty, Qin & Bing, ACL 2023): a chain of thought the model is unsure of is put right.
+"""Verify-and-Edit (Zhao, Li, Joty, Qin & Bing, ACL 2023): a chain of thought that the model is unsure of is corrected.
 
 1. Five paths are sampled at temperature 0.7, and vote (self-consistency). Where a majority agrees, that is the answer.
 2. Else each sentence of the winning path is checked: the model writes a question that verifies it,
@@ -8,12 +8,12 @@
 
 Followed to the letter: these steps; majority means half of the paths or more, rounded up; a verifying question is made
 from the question and the one sentence, not from what was edited before it. From GE-Reasoning's comparison: six
-exemplars, 2 passages a verifying question.
+exemplars, 2 passages per verifying question.
 
 What differs: the paper gathers whole pages and keeps the three sentences of them nearest to the verifying question;
 here the passages are shown as they are retrieved. Among the paths of the winning answer the authors' code takes the
 most probable one, ours the first, since not every endpoint gives probabilities. Where the passages do not answer a
-verifying question the sentence stays as it was; where no verifying question can be had, the sentence itself is
+verifying question the sentence stays as it was; where the model gives no verifying question, the sentence itself is
 searched for. Replies are JSON. The final ranking is the reciprocal rank fusion of all steps' lists.
 """
 
@@ -24,29 +24,18 @@ from functools import partial
 
 from pydantic import BaseModel
 
-from triplebeam.answer import Agent, Answer, Step
-from triplebeam.generate.accounting import Account, account
-from triplebeam.generate.language_model import LanguageModel
+from triplebeam.answer import Answer, Step
+from triplebeam.generate.accounting import account
 from triplebeam.generate.prompts import load
 from triplebeam.generate.reply_fields import Text
 from triplebeam.ingest.sentences import sentence_spans
-from triplebeam.methods.shared.accounted_step import accounted_step
 from triplebeam.methods.shared.exemplars import Exemplar, load_exemplars
-from triplebeam.methods.shared.prompt_text import numbered_passages
-from triplebeam.methods.shared.reasoning_paths import (
-    NO_ANSWER,
-    Path,
-    PathReply,
-    Vote,
-    path_prompt,
-    reasoned_answer,
-    vote,
-)
-from triplebeam.methods.shared.usable_replies import usable_reply, usable_samples
-from triplebeam.passage import Passages
+from triplebeam.methods.shared.loop import Loop
+from triplebeam.methods.shared.question_answering import ReadAnswer
+from triplebeam.methods.shared.reading import ReadingAgent
+from triplebeam.methods.shared.reasoning_paths import NO_ANSWER, Vote, path_prompt, sampled_vote
+from triplebeam.methods.shared.usable_replies import usable_text
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.fuse import reciprocal_rank_fusion
-from triplebeam.retrieve.retriever import Retriever
 
 
 class _VerifyingQuestion(BaseModel):
@@ -62,95 +51,66 @@ class _Final(BaseModel):
 
 
 @dataclass(frozen=True, kw_only=True)
-class VerifyAndEdit(Agent):
+class VerifyAndEdit(ReadingAgent):
     """Checks its reasoning where its paths disagree. Where they agree nothing is retrieved: there are no steps."""
 
-    retriever: Retriever
-    model: LanguageModel
-    passages: Passages = field(repr=False)
     paths: int = 5
     temperature: float = 0.7
     retrieved: int = 2
-    """Passages a verifying question is answered from."""
+    """Passages that a verifying question is answered from."""
     seed: int | None = 0
     exemplars: Sequence[Exemplar] = field(default_factory=load_exemplars, repr=False)
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """Each sentence that is checked is a step."""
-        with account() as spent:
+        loop = _Reasoning(question, self.retriever)
+        with account() as loop.outside:
             winner = self._winner(question)
-        agreed = f"{winner.votes} of {self.paths} paths agreed"
-        sentences = [winner.path.reasoning[start:end] for start, end in sentence_spans(winner.path.reasoning)]
-        if not sentences or 2 * winner.votes >= self.paths:
-            return reasoned_answer(question, winner.path, [], agreed if winner.votes else NO_ANSWER, spent)
-        run = _Run(question, sentences)
-        for place in range(len(sentences)):
-            step = accounted_step(partial(self._step, run, place))
-            run.steps.append(step)
-            yield step
-        with account() as last:
-            answer = self._answer_again(run, winner.path.answer)
-        both = Account(usage=spent.usage + last.usage, problems=spent.problems + last.problems)
-        path = Path(" ".join(run.sentences), answer)
-        return reasoned_answer(question, path, run.steps, f"{agreed}, and the reasoning was checked", both)
+        loop.ending = f"{winner.votes} of {self.paths} paths agreed" if winner.votes else NO_ANSWER
+        reasoning = winner.path.sentence
+        loop.sentences = [reasoning[start:end] for start, end in sentence_spans(reasoning)]
+        if not loop.sentences or 2 * winner.votes >= self.paths:
+            return loop.conclude(lambda: winner.path)
+        loop.ending = f"{winner.votes} of {self.paths} paths agreed, and the reasoning was checked"
+        for place in range(len(loop.sentences)):
+            yield loop.take(partial(self._step, loop, place))
+        return loop.conclude(lambda: self._answer_again(loop, winner.path.text))
 
     def _winner(self, question: str) -> Vote:
         """Step 1."""
-        replies = usable_samples(
-            self.model,
-            path_prompt(question, None, self.exemplars),
-            PathReply,
-            count=self.paths,
-            temperature=self.temperature,
-            seed=self.seed,
-        )
-        return vote([reply.path() for reply in replies])
+        prompt = path_prompt(question, None, self.exemplars)
+        return sampled_vote(self.model, prompt, paths=self.paths, temperature=self.temperature, seed=self.seed)
 
-    def _step(self, run: "_Run", place: int) -> Step:
+    def _step(self, loop: "_Reasoning", place: int) -> Step:
         """Steps 2 to 4, for one sentence."""
-        sentence = run.sentences[place]
-        query = self._verifying_question(run.question, sentence) or sentence
-        ranking = self.retriever.retrieve(query, self.retrieved)
-        run.rankings.append(ranking)
-        run.sentences[place] = self._edited(query, ranking) or sentence
-        return Step(
-            number=place + 1,
-            query=query,
-            ranking=ranking,
-            so_far=reciprocal_rank_fusion(run.rankings),
-            thought=run.sentences[place],
-        )
+        sentence = loop.sentences[place]
+        query = self._verifying_question(loop.question, sentence) or sentence
+        ranking = loop.retrieve(query, self.retrieved)
+        edited = loop.sentences[place] = self._edited(query, ranking) or sentence
+        return Step(number=loop.number, query=query, ranking=ranking, so_far=loop.fused(), thought=edited)
 
     def _verifying_question(self, question: str, sentence: str) -> str:
         prompt = load("verify_and_edit/verifying_question").fill(question=question, sentence=sentence)
-        reply = usable_reply(self.model, prompt, _VerifyingQuestion)
-        return reply.question.strip() if reply else ""
+        return usable_text(self.model, prompt, _VerifyingQuestion)
 
     def _edited(self, query: str, ranking: Ranking) -> str:
-        shown = numbered_passages([self.passages[passage_id] for passage_id in ranking.ids])
-        prompt = load("verify_and_edit/edit").fill(passages=shown, question=query)
-        reply = usable_reply(self.model, prompt, _Edited)
-        return reply.sentence.strip() if reply else ""
+        prompt = load("verify_and_edit/edit").fill(passages=self._shown(ranking.ids), question=query)
+        return usable_text(self.model, prompt, _Edited)
 
-    def _answer_again(self, run: "_Run", before: str) -> str:
-        """Step 5; where the model has no answer, the one from before stands."""
+    def _answer_again(self, loop: "_Reasoning", before: str) -> ReadAnswer:
+        """Step 5; where the model has no answer, the one from before counts."""
         examples = "\n\n".join(
             f"{exemplar.asked(with_passages=False)}\nExample reasoning: {exemplar.reasoning}\nExample reply: "
             + json.dumps({"answer": exemplar.answer}, ensure_ascii=False)
             for exemplar in self.exemplars
         )
-        prompt = load("verify_and_edit/answer").fill(
-            exemplars=examples, question=run.question, reasoning=" ".join(run.sentences)
-        )
-        reply = usable_reply(self.model, prompt, _Final)
-        return (reply.answer.strip() if reply else "") or before
+        reasoning = " ".join(loop.sentences)
+        prompt = load("verify_and_edit/answer").fill(exemplars=examples, question=loop.question, reasoning=reasoning)
+        return ReadAnswer(usable_text(self.model, prompt, _Final) or before, reasoning)
 
 
-@dataclass(slots=True)
-class _Run:
+@dataclass
+class _Reasoning(Loop):
     """What checking one question's reasoning has brought so far."""
 
-    question: str
-    sentences: list[str]
-    rankings: list[Ranking] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
+    sentences: list[str] = field(default_factory=list)

@@ -2,7 +2,8 @@
 
 Followed to the letter: triplets that are malformed or hold no variable are dropped, one by one; variables carry types,
 and ``typed=False`` leaves them out (Table 5). Ours: the reply is JSON, it also names the variables that are asked for,
-and a graph with nothing to ask about goes back to the model once with its fault. Other faults are told and lived with.
+and a graph with nothing to ask about goes back to the model once with its fault. Other faults are noted, and the graph
+is used.
 """
 
 import re

@@ -17,6 +17,7 @@ from triplebeam.index.passages import PassageTable
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.methods.gnn_ret.explain import messages_that_helped, shared_keyword
 from triplebeam.methods.gnn_ret.propagate import Distance, Distances, Message, MessagePassing, Propagated, distances_of
+from triplebeam.methods.shared.bounds import check_fields
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import ScoringRetriever, scores_many
 from triplebeam.retrieve.scores import rank_scores
@@ -45,10 +46,9 @@ class GNNRet:
     """Hits, from the best on, that show it; None: all."""
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not all(0 <= weight <= 1 for weight in self.alpha):
             raise BadInputError(f"alpha is {self.alpha} where every layer's must lie between 0 and 1.")
-        if self.relevant < 1:
-            raise BadInputError(f"relevant is {self.relevant}: at least 1 passage must send messages.")
         if len(self.graph) != len(self.passages):
             raise BadInputError(
                 f"the passage graph has {len(self.graph)} passages and the index {len(self.passages)}: use the graph"

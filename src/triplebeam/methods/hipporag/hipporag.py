@@ -3,10 +3,10 @@
 Offline: triples make an undirected graph of entities, and names that are alike are joined as synonyms (`EntityGraph`).
 Online: a model names the entities of the query; each is linked to the entity of the index nearest to it by embedding;
 PageRank is reset to the linked entities; a passage's score is the sum, over its entities, of their probability times
-how often they stand in its triples.
+how often they occur in its triples.
 
 Followed to the letter: these steps; damping 0.5; synonyms from cosine 0.8; the reset weight of an entity is its node
-specificity, one over the number of passages it stands in (``node_specificity``); an edge counts the triples that join
+specificity, one over the number of passages it occurs in (``node_specificity``); an edge counts the triples that join
 its ends, a synonym edge weighs its cosine.
 
 What differs: weights of an edge that is both are added up. The paper links and scores names by ColBERTv2 or Contriever,
@@ -32,6 +32,7 @@ from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.synonyms import THRESHOLD
 from triplebeam.methods.hipporag.query_entities import QueryEntities
 from triplebeam.methods.hipporag.walk_chains import WalkChains
+from triplebeam.methods.shared.bounds import check_fields
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.personalized_pagerank import TOLERANCE, PersonalizedPageRank
@@ -57,9 +58,12 @@ class HippoRAG:
     synonym_threshold: float = THRESHOLD
     tolerance: float = TOLERANCE
 
+    def __post_init__(self) -> None:
+        check_fields(self, "damping", "synonym_threshold")
+
     @classmethod
     def over(cls, index: Snapshot, embedder: Embedder, query_entities: QueryEntities, **parameters: Any) -> "HippoRAG":
-        """Over an index, with dense retrieval to fall back on unless told otherwise."""
+        """Over an index, with dense retrieval to fall back on unless another is given."""
         parameters.setdefault("fallback", Dense.over_passages(index, embedder))
         parameters.setdefault("chains", WalkChains(index.triples, index.entities, index.passages))
         return cls(
@@ -107,7 +111,7 @@ class HippoRAG:
 
     def passage_scores(self, seeds: Sequence[NDArray[np.int64]]) -> NDArray[np.float32]:
         """A row of scores for each query's entities: a passage has the probabilities of its own, each as often as it
-        stands there.
+        occurs there.
         """
         reset = np.zeros((len(self.graph), len(seeds)))
         for column, linked in enumerate(seeds):

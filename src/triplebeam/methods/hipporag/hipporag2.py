@@ -5,7 +5,7 @@ triples: the 5 nearest are found, a model may filter them, and their entities ar
 all passages, a little, by their similarity to the query. Passages are ranked by the probability of their own node.
 
 Followed to the letter: these steps; an entity's reset weight is the mean similarity of its seed triples divided by the
-number of passages it stands in, and the 5 entities of highest weight are kept; a passage's is 0.05 times its dense
+number of passages it occurs in, and the 5 entities of highest weight are kept; a passage's is 0.05 times its dense
 similarity, scaled so that the worst passage has 0 and the best 1; damping 0.5; synonyms from cosine 0.8; dense
 retrieval where the filter leaves nothing.
 
@@ -32,6 +32,7 @@ from triplebeam.index.synonyms import THRESHOLD
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.vectors import top
 from triplebeam.methods.hipporag.walk_chains import WalkChains
+from triplebeam.methods.shared.bounds import check_fields
 from triplebeam.methods.shared.triple_filter import TripleFilter
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.dense import Dense
@@ -52,7 +53,7 @@ class HippoRAG2:
     passages: PassageTable = field(repr=False)
     embedder: Embedder = field(repr=False)
     base: Retriever
-    """Its scores reset the passages, and its list stands in where the walk cannot start; the paper's is dense."""
+    """Its scores reset the passages, and its list is the result where the walk cannot start; the paper's is dense."""
     base_k: int | None = None
     """Passages of the base's list that are reset; None: all that it gives, or has scores for."""
     triple_filter: TripleFilter | None = None
@@ -64,6 +65,9 @@ class HippoRAG2:
     tolerance: float = TOLERANCE
     explained: int | None = None
     """Hits, from the best on, that show their chains; None: all."""
+
+    def __post_init__(self) -> None:
+        check_fields(self, "damping", "synonym_threshold")
 
     @classmethod
     def over(cls, index: Snapshot, embedder: Embedder, **parameters: Any) -> "HippoRAG2":

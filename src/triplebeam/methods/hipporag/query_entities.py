@@ -64,7 +64,7 @@ class LLMQueryEntities:
 class GivenQueryEntities:
     """Entities from JSON lines, plain or ``.gz``: ``{"id", "question", "entities": [...]}``, found by the question.
 
-    A question that stands there twice has the entities of both rows.
+    A question that is there twice has the entities of both rows.
     """
 
     path: Path
@@ -103,7 +103,7 @@ class GivenQueryEntities:
 
 @dataclass(frozen=True)
 class VerbatimEntities:
-    """Entities of the index whose normal form stands in the query's: see `VerbatimNames`."""
+    """Entities of the index whose normal form occurs in the query's: see `VerbatimNames`."""
 
     graph: EntityGraph
 

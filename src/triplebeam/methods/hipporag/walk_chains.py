@@ -1,4 +1,4 @@
-"""Why a walk over entities came to a passage: the triples it set out from, told as chains of one triple or two."""
+"""Why a walk over entities came to a passage: the triples it set out from, as chains of one triple or two."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.ranking import Ranking
 from triplebeam.triple import Chain
 
-#: Chains of a passage; more say no more.
+#: Chains per passage; more of them explain no more.
 CHAINS = 3
-#: Of an entity that stands in thousands of triples, a few tell enough.
+#: Of an entity that occurs in thousands of triples, a few explain enough.
 TRIPLES_OF_AN_ENTITY = 20
 
 

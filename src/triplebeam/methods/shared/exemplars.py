@@ -52,5 +52,5 @@ def load_exemplars() -> Sequence[Exemplar]:
 
 
 def with_cue(question: str, cue: str) -> str:
-    """The question, and what the model is told before it begins."""
+    """The question, followed by what the model is asked to do before it answers."""
     return f"{question}\n{cue}" if cue else question

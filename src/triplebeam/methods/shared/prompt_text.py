@@ -13,5 +13,5 @@ def numbered_passages(passages: Sequence[Passage]) -> str:
 
 
 def numbered_facts(facts: Sequence[Triple]) -> str:
-    """A fact a line, under its number."""
+    """One fact per line, under its number."""
     return "\n".join(f"{number}. {fact}" for number, fact in enumerate(facts, 1)) or "(none)"

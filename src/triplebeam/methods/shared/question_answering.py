@@ -11,8 +11,7 @@ from typing import Protocol
 
 from pydantic import BaseModel
 
-from triplebeam.answer import Answer, Evidence, Step
-from triplebeam.generate.accounting import account
+from triplebeam.answer import Evidence
 from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Text
@@ -21,9 +20,6 @@ from triplebeam.methods.shared.usable_replies import usable_reply
 from triplebeam.passage import Passage, Passages
 from triplebeam.support import support_among
 from triplebeam.triple import Triple
-
-#: How an agent of one step ends.
-ONE_STEP = "one step was asked for"
 
 
 class _Reply(BaseModel):
@@ -62,44 +58,22 @@ class QuestionAnswerer:
         return short_answer(self.model, self.template.fill(passages=shown, question=question))
 
 
-def conclude(
-    answerer: Answerer,
-    question: str,
-    steps: Sequence[Step],
-    ending: str,
-    *,
-    best: int = 5,
-    loop_text: str = "",
-    settled: ReadAnswer | None = None,
-    evidence: tuple[Evidence, ...] = (),
-) -> Answer:
-    """The answer after the last step: read from the best passages, and where they do not say it, the loop's own.
+@dataclass(frozen=True, kw_only=True)
+class ClosedBookAnswerer:
+    """Answers from what the model knows, in the place of one that reads passages."""
 
-    An answer that is ``settled`` stands as it is: the passages are not read again.
-    """
-    ranking = steps[-1].so_far
-    with account() as spent:
-        read = settled or answerer.answer(question, ranking.ids[:best])
-    return Answer(
-        question=question,
-        text=read.text or loop_text,
-        # Where the passages alone do not say it but the loop did, "not found" would contradict the answer.
-        sentence=read.sentence if read.text or not loop_text else "",
-        ranking=ranking,
-        evidence=evidence,
-        steps=tuple(steps),
-        usage=sum((step.usage for step in steps), spent.usage),
-        ending="; ".join([ending, *spent.problems]),
-        loop_text=loop_text,
-    )
+    model: LanguageModel
+    template: Template = field(default_factory=partial(load, "closed_book"), repr=False)
+
+    def answer(self, question: str, passage_ids: Sequence[str] = (), /) -> ReadAnswer:
+        """One call; passages are not looked at."""
+        return short_answer(self.model, self.template.fill(question=question))
 
 
 def short_answer(model: LanguageModel, prompt: Prompt) -> ReadAnswer:
     """One call; no words where the reply cannot be used, which is noted on the open account."""
     reply = usable_reply(model, prompt, _Reply)
-    if reply is None:
-        return ReadAnswer()
-    return ReadAnswer(reply.answer.strip() if reply.found else "", reply.sentence.strip())
+    return ReadAnswer(reply.answer.strip() if reply.found else "", reply.sentence.strip()) if reply else ReadAnswer()
 
 
 def question_first(template: Template) -> Template:

@@ -11,15 +11,14 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from triplebeam.answer import Answer, Step
-from triplebeam.generate.accounting import Account
-from triplebeam.generate.language_model import Prompt
+from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.prompts import load
 from triplebeam.generate.reply_fields import Text
 from triplebeam.methods.shared.exemplars import Exemplar, with_cue
 from triplebeam.methods.shared.prompt_text import numbered_passages
+from triplebeam.methods.shared.question_answering import ReadAnswer
+from triplebeam.methods.shared.usable_replies import usable_samples
 from triplebeam.passage import Passage
-from triplebeam.ranking import Ranking
 from triplebeam.triple import entity_key
 
 #: How a single path ends.
@@ -29,31 +28,26 @@ _ARTICLES = ("a", "an", "the")
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
-    """One chain of thought and the answer it comes to; no words where it comes to none."""
-
-    reasoning: str = ""
-    answer: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Vote:
     """The path that speaks for the answer most paths come to, and how many they are."""
 
-    path: Path
+    path: ReadAnswer
     votes: int
 
 
 class PathReply(BaseModel):
-    """A path as a model writes it: the reasoning first, so that the answer follows from it."""
+    """A path as a model writes it: the reasoning first, so that the answer follows from it.
+
+    As an answer it has its reasoning for the sentence, and no evidence: it is never marked as supported.
+    """
 
     reasoning: Text
     answer: Text
 
-    def path(self) -> Path:
+    def path(self) -> ReadAnswer:
         """Without the white space around it; an answer of punctuation alone is none."""
         answer = self.answer.strip()
-        return Path(self.reasoning.strip(), answer if vote_key(answer) else "")
+        return ReadAnswer(answer if vote_key(answer) else "", self.reasoning.strip())
 
 
 def path_prompt(
@@ -77,18 +71,24 @@ def worked_examples(exemplars: Sequence[Exemplar], *, with_passages: bool, cue: 
     )
 
 
-def vote(paths: Sequence[Path]) -> Vote:
+def sampled_vote(model: LanguageModel, prompt: Prompt, *, paths: int, temperature: float, seed: int | None) -> Vote:
+    """The vote of several paths that are sampled for one prompt."""
+    replies = usable_samples(model, prompt, PathReply, count=paths, temperature=temperature, seed=seed)
+    return vote([reply.path() for reply in replies])
+
+
+def vote(paths: Sequence[ReadAnswer]) -> Vote:
     """The majority by normal form. Of answers with equally many votes, the one that was given first wins.
 
     Paths without an answer do not vote. The winner is written as the first path that gave it wrote it; where no path
-    gave any, the first path stands, without votes.
+    gave any, the first path wins, without votes.
     """
-    counted = Counter(vote_key(path.answer) for path in paths if path.answer)
+    counted = Counter(vote_key(path.text) for path in paths if path.text)
     if not counted:
-        return Vote(next(iter(paths), Path()), 0)
+        return Vote(next(iter(paths), ReadAnswer()), 0)
     # Counter keeps the order of first sight, and max takes the first of equals.
     winner = max(counted, key=counted.__getitem__)
-    return Vote(next(path for path in paths if vote_key(path.answer) == winner), counted[winner])
+    return Vote(next(path for path in paths if vote_key(path.text) == winner), counted[winner])
 
 
 def vote_key(answer: str) -> str:
@@ -97,19 +97,3 @@ def vote_key(answer: str) -> str:
     if not any(character.isalnum() for character in key):
         return ""
     return " ".join(word for word in key.split() if word not in _ARTICLES) or key
-
-
-def reasoned_answer(question: str, path: Path, steps: Sequence[Step], ending: str, spent: Account) -> Answer:
-    """A path as the answer of an agent, whose last calls, after the last step, are on ``spent``.
-
-    No facts are read as triples with their places, so there is no evidence: it is never marked as supported.
-    """
-    return Answer(
-        question=question,
-        text=path.answer,
-        sentence=path.reasoning,
-        ranking=steps[-1].so_far if steps else Ranking(),
-        steps=tuple(steps),
-        usage=sum((step.usage for step in steps), spent.usage),
-        ending="; ".join([ending, *spent.problems]),
-    )

@@ -1,7 +1,7 @@
 """Sub-questions and their answers, for agents that take a question apart: RGNN-Ret and Self-Ask.
 
 Their papers keep no ranking over all steps; ours is the reciprocal rank fusion of all steps' lists and of the passages
-each sub-answer names as its source, as a list of its own. A hop's passage is often second or third for its one
+each sub-answer names as its source, as a separate list. A hop's passage is often second or third for its one
 sub-question; without its source it falls behind what is somewhere in every list.
 """
 
@@ -73,9 +73,7 @@ class SubAnswerer:
         """One call; no answer where the passages do not say it or the reply cannot be used."""
         shown = numbered_passages([self.passages[passage_id] for passage_id in passage_ids])
         reply = usable_reply(self.model, self.template.fill(passages=shown, question=sub_question), _Reply)
-        if reply is None:
-            return Exchange(sub_question)
-        if not reply.found or not reply.answer.strip():
+        if reply is None or not reply.found or not reply.answer.strip():
             return Exchange(sub_question)
         named = [number for number in dict.fromkeys(reply.passages) if 1 <= number <= len(passage_ids)]
         return Exchange(sub_question, reply.answer.strip(), tuple(passage_ids[number - 1] for number in named))

@@ -1,4 +1,4 @@
-"""HippoRAG 2's recognition memory: of the triples that a search found for a query, those that bear on it.
+"""HippoRAG 2's recognition memory: of the triples that a search found for a query, those that help with it.
 
 The paper tunes its prompt by examples and lets the model write the triples out again; ours asks for their numbers, so
 that nothing has to be matched against what was found. A reply that cannot be used leaves the triples as they are, and
