@@ -8,9 +8,9 @@ from small_world import WORLD
 from triplebeam.answer import Agent, Answer, Step
 from triplebeam.errors import EndpointError
 from triplebeam.generate.language_model import Completion, Prompt, Usage
-from triplebeam.generate.scripted import Scripted
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
+from triplebeam.testing.scripted import Scripted
 
 PASSAGES = {id_: Passage(id_, text, title) for id_, (title, text) in WORLD.items()}
 

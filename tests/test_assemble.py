@@ -16,13 +16,13 @@ from triplebeam.assemble import (
 from triplebeam.assemble.table import AGENTS
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, EmbedderMismatchError, IndexMissingError, ModelMissingError
-from triplebeam.extract.given import GivenTriples
-from triplebeam.generate.scripted import Scripted
+from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gear import Cascade, Exact, GeAR, NaiveGE, Pooled, SyncGE
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.hybrid import Hybrid
 from triplebeam.settings import Settings
+from triplebeam.testing.scripted import Scripted
 
 
 @pytest.fixture(scope="module")
@@ -199,7 +199,7 @@ def test_an_index_that_is_not_there(tmp_path: Path) -> None:
 def test_extractors_by_name(tmp_path: Path) -> None:
     offline = Settings(home=tmp_path, offline=True)
     assert make_extractor("none", None, offline) is None
-    assert isinstance(make_extractor("local", tmp_path / "triples.jsonl", offline), GivenTriples)
+    assert isinstance(make_extractor("local", tmp_path / "triples.jsonl", offline), TriplesFile)
     with pytest.raises(ModelMissingError, match="fetching is turned off"):
         make_extractor("local", None, offline)
     with pytest.raises(ModelMissingError, match="TRIPLEBEAM_MODEL"):

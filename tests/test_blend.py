@@ -14,13 +14,13 @@ from triplebeam.index.build import IndexBuilder
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.given import GivenRanking
+from triplebeam.retrieve.fixed_ranking import FixedRanking
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings
 from triplebeam.testing.contracts import RetrieverContract
 from triplebeam.triple import Triple
 
-FIRST, SECOND = GivenRanking({"q": ["a", "b"]}), GivenRanking({"q": ["b", "c"]})
+FIRST, SECOND = FixedRanking({"q": ["a", "b"]}), FixedRanking({"q": ["b", "c"]})
 QUESTION = "When did the director of Laughter in Hell die?"
 
 

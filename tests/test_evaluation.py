@@ -18,11 +18,11 @@ from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.report import markdown_report
 from triplebeam.evaluate.run import Evaluation, QuestionResult, Run
 from triplebeam.evaluate.trec import read_run
-from triplebeam.generate.scripted import Scripted
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.token_vectors.manifest import TokenManifest
+from triplebeam.index.token_vectors import TokenManifest
 from triplebeam.serve.cli.evaluation_display import draw_evaluation, tell_written
 from triplebeam.settings import Settings
+from triplebeam.testing.scripted import Scripted
 
 ROWS = [
     {"id": "death", "question": "When did the director of Laughter in Hell die?", "gold": ["film", "director"],

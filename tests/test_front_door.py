@@ -14,8 +14,8 @@ from small_world import TRIPLES, TableExtractor
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.generate.language_model import Completion, Prompt
-from triplebeam.generate.scripted import Scripted
 from triplebeam.settings import Settings
+from triplebeam.testing.scripted import Scripted
 
 ROWS = [
     {"id": "film", "title": "Laughter in Hell", "text": "Laughter in Hell was directed by Edward Cahn.", "year": 1933},

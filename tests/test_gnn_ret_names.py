@@ -12,7 +12,7 @@ from triplebeam.methods.gnn_ret import GNNRet, TrainedOn, TrainingSettings, Weig
 from triplebeam.methods.gnn_ret.recurrent import RecurrentGNNRet
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.scaled_hybrid import ScaledHybrid
+from triplebeam.retrieve.hybrid import ScaledHybrid
 from triplebeam.settings import Settings
 
 

@@ -13,13 +13,13 @@ from triplebeam.assemble.parameters import Parameter, parameters_of
 from triplebeam.assemble.table import AGENTS, RETRIEVERS, Row
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
-from triplebeam.generate.scripted import Scripted
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import TrainedOn, TrainingSettings, Weights, write_weights
 from triplebeam.methods.gnn_ret.recurrent import RecurrentGNNRet
 from triplebeam.retrieve.late_interaction import LateInteraction
 from triplebeam.retrieve.retriever import Retriever, for_question
 from triplebeam.settings import Settings
+from triplebeam.testing.scripted import Scripted
 
 ROWS = [*RETRIEVERS.values(), *AGENTS.values()]
 #: Defaults that a class or a function leaves open, and another settles.

@@ -3,7 +3,7 @@
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.ranking import Hit, Ranking
-from triplebeam.retrieve.given import GivenRanking
+from triplebeam.retrieve.fixed_ranking import FixedRanking
 from triplebeam.title_link import TitleLink, TitleLinks
 from triplebeam.triple import Triple
 
@@ -17,7 +17,7 @@ def title_links(world: Snapshot, words: Embedder, **parameters: float) -> TitleL
 
 
 def title_link(world: Snapshot, words: Embedder, *found: str, **parameters: float) -> TitleLink:
-    return TitleLink(base=GivenRanking({QUERY: found}), links=title_links(world, words, **parameters))
+    return TitleLink(base=FixedRanking({QUERY: found}), links=title_links(world, words, **parameters))
 
 
 def test_the_page_a_fact_names_comes_with_the_fact(world: Snapshot, words: Embedder) -> None:

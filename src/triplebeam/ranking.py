@@ -19,7 +19,7 @@ class Hit(NamedTuple):
     score: float
     chains: tuple[Chain, ...] = ()
     found_by: tuple[tuple[str, int], ...] = ()
-    """In a fusion that tells: the parts that list the passage, each with its rank there."""
+    """In an explained fusion: the parts that list the passage, each with its rank there."""
 
 
 def _order(hit: Hit) -> tuple[float, str]:
@@ -40,7 +40,7 @@ class Ranking(Sequence[H]):
         if any(math.isnan(hit.score) for hit in self._hits):
             raise ValueError("a score in a ranking is not a number")
         if len({hit.passage_id for hit in self._hits}) < len(self._hits):
-            raise ValueError("a passage stands twice in a ranking")
+            raise ValueError("a passage is listed twice in a ranking")
         if any(_order(b) < _order(a) for a, b in zip(self._hits, self._hits[1:], strict=False)):
             raise ValueError("a ranking is not in falling order of score, ties by passage id")
 

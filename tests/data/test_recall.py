@@ -9,7 +9,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.evaluate.ask_all import ask_all
 from triplebeam.evaluate.measures import values
 from triplebeam.evaluate.questions import Question, check_gold, read_questions
-from triplebeam.extract.given import GivenTriples
+from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index.build import IndexBuilder
 from triplebeam.ingest import read_sources
 
@@ -27,7 +27,7 @@ def collection(
 ) -> Index:
     """MuSiQue's small training corpus with GPT-3.5's triples."""
     folder, source = tmp_path_factory.mktemp("musique") / "index", data / "musique_train"
-    triples = GivenTriples(source / "triples.gpt-3.5-turbo-1106.jsonl.gz")
+    triples = TriplesFile(source / "triples.gpt-3.5-turbo-1106.jsonl.gz")
     IndexBuilder(folder=folder, embedder=minilm, extractor=triples).build(read_sources([source / "corpus.jsonl.gz"]))
     collection = open_index(folder, embedder=minilm)
     check_gold(questions, collection.passages)

@@ -18,11 +18,11 @@ from triplebeam.evaluate.chains import MOST_CHAINS, MOST_PASSAGES, GoldChain, sa
 from triplebeam.evaluate.questions import check_gold, read_questions
 from triplebeam.evaluate.synthesize import synthesize, write_questions
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError, Usage
-from triplebeam.generate.scripted import Scripted
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.testing import toy
+from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple, entity_key
 
 Make = Callable[[dict[str, tuple[str, str]], dict[str, list[Triple]]], Snapshot]

@@ -12,11 +12,11 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, ModelMissingError
 from triplebeam.extract.keywords import WithKeywords
 from triplebeam.generate.prompts import load
-from triplebeam.generate.scripted import Scripted
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Passage
 from triplebeam.settings import Settings
+from triplebeam.testing.scripted import Scripted
 
 FILM = Passage(id="film", title="Laughter in Hell", text="A drama film directed by Edward Cahn.")
 CITY = Passage(id="city", title="Milwaukee", text="Milwaukee lies in Wisconsin.")

@@ -13,7 +13,7 @@ from loopback_endpoint import Answer, Endpoint, chat_completion
 from small_world import TRIPLES, WORLD, WordEmbedder, world_documents
 from triplebeam.errors import EndpointError
 from triplebeam.extract.llm import LLMExtractor
-from triplebeam.generate.completion_store import CompletionStore
+from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.index.build import BuildReport, IndexBuilder
 from triplebeam.index.snapshot import Snapshot
 

@@ -3,7 +3,6 @@
 import json
 import shutil
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -22,11 +21,10 @@ from triplebeam.errors import (
     IndexMissingError,
 )
 from triplebeam.extract.extractor import Extraction
-from triplebeam.extract.given import GivenTriples
+from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index import build
 from triplebeam.index.build import BuildReport, IndexBuilder
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.store import Store, vector_key
 from triplebeam.ingest import Skipped, Unreadable
 from triplebeam.passage import Document
 from triplebeam.triple import Triple
@@ -66,7 +64,6 @@ def test_what_goes_in_comes_out(world: Snapshot) -> None:
     (first, second) = world.triples.triples_of(["director"])
     assert world.triples.triple(second) == Triple("Edward Cahn", "died on", "25 August 1963")
     assert world.triples.passage_of([first, second]) == ["director", "director"]
-    assert world.extractor_of(first) == "table:1"
 
 
 def test_the_same_sources_again_do_no_work(tmp_path: Path) -> None:
@@ -116,7 +113,7 @@ def test_triples_of_two_files_stand_side_by_side(tmp_path: Path) -> None:
         file = tmp_path / f"{name}.jsonl"
         file.write_text(json.dumps({"passage_id": passage_id, "triples": [["a", "b", name]]}))
         index = tmp_path / "my.index"
-        IndexBuilder(folder=index, embedder=WordEmbedder(), extractor=GivenTriples(file)).build(world_documents())
+        IndexBuilder(folder=index, embedder=WordEmbedder(), extractor=TriplesFile(file)).build(world_documents())
     triples = Snapshot.open(index).triples
     assert sorted(triples.triple(number).object for number in range(len(triples))) == ["one", "two"]
 
@@ -252,21 +249,6 @@ def test_another_embedder_is_refused_when_adding(tmp_path: Path) -> None:
         make(tmp_path, other)
 
 
-def as_format_1(folder: Path) -> None:
-    """As an earlier version left an index: no vectors and no links of entities."""
-    manifest = json.loads((folder / "manifest.json").read_text())
-    generation = folder / "generations" / manifest["generation"]
-    names = Snapshot.open(folder).entities.names
-    for name in [name for name in manifest["files"] if name.startswith(("synonym_", "entity_vectors"))]:
-        (generation / name).unlink()
-        del manifest["files"][name]
-    (folder / "manifest.json").write_text(json.dumps(manifest | {"format": 1}))
-    with closing(Store(folder / "store.sqlite")) as store, store.transaction():
-        texts = [p.searchable for _, p in store.passages()] + [str(entry.triple) for entry in store.triples()]
-        assert not set(names) & set(texts)
-        store.forget_vectors_but(vector_key(WordEmbedder.fingerprint, text) for text in texts)
-
-
 class TestOpening:
     """Each way in which an index cannot be opened has its own error."""
 
@@ -278,24 +260,16 @@ class TestOpening:
         with pytest.raises(IndexMissingError, match="make one with"):
             Snapshot.open(tmp_path / "nowhere")
 
-    def test_a_newer_format(self, folder: Path) -> None:
+    @pytest.mark.parametrize("number", [1, 99])
+    def test_another_format(self, folder: Path, number: int) -> None:
         manifest = json.loads((folder / "manifest.json").read_text())
-        (folder / "manifest.json").write_text(json.dumps(manifest | {"format": 99}))
-        with pytest.raises(IndexFormatError, match="format 99"):
+        (folder / "manifest.json").write_text(json.dumps(manifest | {"format": number}))
+        with pytest.raises(IndexFormatError, match=f"has format {number}, .* or run `triplebeam index` on the same"):
             Snapshot.open(folder)
-
-    def test_an_older_format_lacks_entities_alone(self, folder: Path, world: Snapshot, tmp_path: Path) -> None:
-        as_format_1(folder)
-        index = Snapshot.open(folder)
-        assert len(index.triples) == 9
-        assert index.passage_terms.search("film", 3)[0].tolist()
-        with pytest.raises(IndexFormatError, match="format 1, in which entities have no vectors: run `triplebeam ind"):
-            _ = index.entities
-        embedder, extractor = Counting(), TableExtractor(TRIPLES)
-        assert make(folder, embedder, extractor).published
-        assert embedder.texts == list(world.entities.names)
+        extractor = TableExtractor(TRIPLES)
+        assert make(folder, extractor=extractor).published
         assert extractor.asked == []
-        assert len(Snapshot.open(folder).entities) == len(world.entities)
+        assert Snapshot.open(folder).manifest.format == 2
 
     def test_a_newer_store(self, folder: Path) -> None:
         import sqlite3
@@ -306,7 +280,7 @@ class TestOpening:
         with pytest.raises(IndexFormatError, match="format 99"):
             make(folder)
 
-    @pytest.mark.parametrize("content", ["", "{", "[]", '{"format": 1}'])
+    @pytest.mark.parametrize("content", ["", "{", "[]", '{"format": 2}'])
     def test_a_damaged_manifest(self, folder: Path, content: str) -> None:
         (folder / "manifest.json").write_text(content)
         with pytest.raises(IndexDamagedError, match=r"manifest\.json"):

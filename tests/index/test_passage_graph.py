@@ -1,7 +1,6 @@
 """The graph of passages: its edges against pairs found one by one, its rule for common keywords, its files."""
 
 import json
-import shutil
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import IndexFormatError
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.passage_graph import (
     KINDS,
@@ -149,20 +147,6 @@ def test_the_graph_follows_the_documents(tmp_path: Path, words: Embedder) -> Non
     assert index.manifest.passage_graph == GraphStatistics(
         nodes=2, edges=1, edges_by_kind={"structural": 1, "keyword": 0}, nodes_without_edges=0
     )
-
-
-def test_a_generation_without_the_graph_opens_and_says_what_to_do(world: Snapshot, tmp_path: Path) -> None:
-    folder = tmp_path / "old.index"
-    shutil.copytree(world.folder, folder)
-    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    manifest |= {"format": 1, "files": {}}
-    del manifest["passage_graph"]
-    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    index = Snapshot.open(folder)
-    with pytest.raises(IndexFormatError, match="run `triplebeam index` on the same sources again"):
-        _ = index.passage_graph
-    told = CliRunner().invoke(app, ["status", str(folder)], catch_exceptions=False).stdout
-    assert "none: run `triplebeam index`" in told
 
 
 def test_status_tells_the_measures_of_the_paper(world: Snapshot) -> None:

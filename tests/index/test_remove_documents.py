@@ -57,6 +57,6 @@ def test_without_documents_nothing_is_published_and_no_text_is_left(builder: Ind
 
 def test_there_must_be_an_index(tmp_path: Path) -> None:
     builder = IndexBuilder(folder=tmp_path / "none.index", embedder=WordEmbedder())
-    with pytest.raises(IndexMissingError, match="no document to take out"):
+    with pytest.raises(IndexMissingError, match="no document to remove"):
         builder.remove(["city"])
     assert not builder.folder.exists()

@@ -1,7 +1,6 @@
 """The search structures against plain Python."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -114,24 +113,3 @@ class TestTripleGraph:
     def test_an_unknown_passage_is_named(self, world: Snapshot) -> None:
         with pytest.raises(BadInputError, match="no passage 'nobody'"):
             world.triples.triples_of(["nobody"])
-
-
-def test_an_older_term_index_keeps_its_rows_with_the_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before they were a column, which is read faster."""
-    import tantivy
-
-    from triplebeam.index import terms
-
-    def older() -> Any:
-        schema = tantivy.SchemaBuilder()
-        schema.add_text_field("text", tokenizer_name=terms._TOKENIZER, stored=False)
-        schema.add_unsigned_field("row", stored=True)
-        return schema.build()
-
-    texts = ["a lake", "a river", "a lake and a river"]
-    write_terms(tmp_path / "new", texts)
-    monkeypatch.setattr(terms, "_schema", older)
-    write_terms(tmp_path / "old", texts)
-    new, old = (TermIndex(tmp_path / name).search("river", 3) for name in ("new", "old"))
-    assert [part.tolist() for part in old] == [part.tolist() for part in new]
-    assert sorted(old[0].tolist()) == [1, 2]

@@ -10,8 +10,7 @@ from llama.test_llama_server import MODEL, SHORT_EXTRACT
 from triplebeam.assemble import Index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.extract.llm import LLMExtractor
-from triplebeam.extract.quote import COVERAGE, quote
-from triplebeam.extract.sample import draw_sample, extract_sample
+from triplebeam.extract.quote import COVERAGE, draw_sample, extract_sample, quote
 from triplebeam.generate.connect import connect
 from triplebeam.generate.prompts import read_template
 from triplebeam.index.snapshot import Snapshot

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from triplebeam.assemble import Index, open_index
 from triplebeam.embed.embedder import Embedder
-from triplebeam.extract.given import GivenTriples
+from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.rows import rank_passages
+from triplebeam.retrieve.scores import rank_passages
 from triplebeam.settings import Settings
 
 BASES = ("bm25", "dense", "hybrid", "hybrid@triples")
@@ -40,7 +40,7 @@ def collection(corpus: dict[str, tuple[str, list[list[str]]]], embedder: Embedde
         rows = [json.dumps({"passage_id": id_, "triples": given_triples}) for id_, (_, given_triples) in corpus.items()]
         (folder / "triples.jsonl").write_text("\n".join(rows), encoding="utf-8")
         builder = IndexBuilder(
-            folder=folder / "index", embedder=embedder, extractor=GivenTriples(folder / "triples.jsonl")
+            folder=folder / "index", embedder=embedder, extractor=TriplesFile(folder / "triples.jsonl")
         )
         builder.build(Document(id=id_, text=text, is_passage=True) for id_, (text, _) in corpus.items())
         yield open_index(folder / "index", embedder=embedder, settings=Settings())

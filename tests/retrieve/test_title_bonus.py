@@ -14,10 +14,10 @@ from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.bm25 import BM25
+from triplebeam.retrieve.cached_scores import CachedScores
 from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.remembering import RememberingScores
+from triplebeam.retrieve.hybrid import ScaledHybrid
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.retrieve.scaled_hybrid import ScaledHybrid
 from triplebeam.retrieve.title_bonus import TitleBonus
 from triplebeam.testing.contracts import RetrieverContract
 
@@ -48,7 +48,7 @@ class TestTitleBonusContract(RetrieverContract):
 
     @pytest.fixture
     def retriever(self, world: Snapshot, words: Embedder) -> Retriever:
-        return TitleBonus(base=RememberingScores(scaled_hybrid(world, words)), passages=world.passages)
+        return TitleBonus(base=CachedScores(scaled_hybrid(world, words)), passages=world.passages)
 
 
 def called_by(index: Snapshot, words: Embedder, query: str) -> set[str]:
@@ -93,9 +93,9 @@ class Counting:
 
 def asked(queries: Sequence[Sequence[str]]) -> list[str]:
     base = Counting()
-    remembering = RememberingScores(base)
+    cached = CachedScores(base)
     for batch in queries:
-        assert remembering.scores_many(batch).tolist() == [[len(query), 0] for query in batch]
+        assert cached.scores_many(batch).tolist() == [[len(query), 0] for query in batch]
     return base.asked
 
 
@@ -105,6 +105,6 @@ def test_the_last_batch_is_remembered() -> None:
 
 
 def test_what_is_remembered_cannot_be_written_to() -> None:
-    scores = RememberingScores(Counting()).scores("a")
+    scores = CachedScores(Counting()).scores("a")
     with pytest.raises(ValueError, match="read-only"):
         scores[0] = 5

@@ -14,9 +14,9 @@ from serve.adapted import GRAPH, QUESTION
 from triplebeam.assemble import DEFAULT_METHOD, Index, open_index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
-from triplebeam.generate.scripted import Scripted
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.serve.mcp import make_server
+from triplebeam.testing.scripted import Scripted
 
 pytestmark = pytest.mark.anyio
 

@@ -12,7 +12,6 @@ from small_world import WORLD
 from triplebeam.assemble import Index, open_index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
-from triplebeam.generate.scripted import Scripted
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gear import GeAR, NaiveGE, SyncGE
 from triplebeam.passage import Passage
@@ -20,6 +19,7 @@ from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.extras import ExtraMissingError
 from triplebeam.serve.own_retriever import KnownPassages, from_function
 from triplebeam.testing.contracts import RetrieverContract
+from triplebeam.testing.scripted import Scripted
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from triplebeam.assemble.in_thread import Stoppable
 from triplebeam.assemble.models import make_embedder, make_model
+from triplebeam.embed.cached import CachedEmbedder
 from triplebeam.embed.embedder import Embedder
-from triplebeam.embed.remembering import Remembering
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.passages import PassageTable
@@ -60,7 +60,7 @@ class Context:
             self.settings.embedder or space.name, self.settings, self.progress
         )
         space.check(embedder)
-        return Remembering(embedder)
+        return CachedEmbedder(embedder)
 
     @cached_property
     def model(self) -> LanguageModel:

@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 
 from triplebeam.errors import BadInputError, SourceError
 from triplebeam.ingest import Reading, read_sources, row_document
-from triplebeam.ingest.text import storable
 from triplebeam.passage import Document
+from triplebeam.text import storable
 
 #: A path to read, a row with "text" (and "id", "title", whatever else), a text, or a document.
 Given: TypeAlias = Path | Mapping[str, Any] | str | Document

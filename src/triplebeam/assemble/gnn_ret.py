@@ -11,10 +11,10 @@ from triplebeam.methods.gnn_ret import GNN_RET, GNNRet, Weights, read_weights
 from triplebeam.methods.gnn_ret.propagate import Distance, Message
 from triplebeam.methods.gnn_ret.recurrent import RecurrentGNNRet
 from triplebeam.retrieve.bm25 import BM25
+from triplebeam.retrieve.cached_scores import CachedScores
 from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.remembering import RememberingScores
+from triplebeam.retrieve.hybrid import ScaledHybrid
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
-from triplebeam.retrieve.scaled_hybrid import ScaledHybrid
 from triplebeam.retrieve.title_bonus import TitleBonus
 
 Edges: TypeAlias = Literal["both", "structural", "keyword"]
@@ -41,7 +41,7 @@ def scoring_base(below: Retriever) -> ScoringBase:
             return ScoringBase(below, "dense", "cosine")
         case ScaledHybrid():  # from 0 to 1 already
             return ScoringBase(below, "scaled_hybrid", "cosine")
-        case RememberingScores():
+        case CachedScores():
             return scoring_base(below.base)._replace(retriever=below)
         case TitleBonus():
             return ScoringBase(below, "scaled_hybrid with titles", "cosine")

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from triplebeam.generate.cancellation import cancel_on, check_cancelled
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
 from triplebeam.generate.outcomes import Outcome, outcomes_of
-from triplebeam.generate.patience import heed, pause
 
 T = TypeVar("T")
 
@@ -18,7 +18,7 @@ async def in_thread(work: Callable[[], T]) -> T:
     stop = threading.Event()
 
     def stoppable() -> T:
-        heed(stop)
+        cancel_on(stop)
         return work()
 
     try:
@@ -40,10 +40,10 @@ class Stoppable:
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
         """What the model within says."""
-        pause(0)  # raises where the work is to stop
+        check_cancelled()
         return self.model.complete(prompts)
 
     def outcomes(self, prompts: Sequence[Prompt]) -> list[Outcome]:
         """What became of each prompt."""
-        pause(0)
+        check_cancelled()
         return outcomes_of(self.model, prompts)

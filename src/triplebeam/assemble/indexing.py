@@ -10,8 +10,9 @@ from triplebeam.errors import BadInputError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.accounting import Account
 from triplebeam.generate.prices import price, price_of
-from triplebeam.index.build import IndexBuilder, published
+from triplebeam.index.build import IndexBuilder
 from triplebeam.index.extraction import Budget
+from triplebeam.index.manifest import published
 from triplebeam.index.passages import PassageTable
 from triplebeam.ingest import document_id
 from triplebeam.names import nearest

@@ -26,13 +26,12 @@ from triplebeam.methods.hipporag.query_entities import (
 from triplebeam.methods.hipporag.walk_chains import WalkChains
 from triplebeam.methods.shared.triple_filter import LLMTripleFilter
 from triplebeam.retrieve.bm25 import BM25
+from triplebeam.retrieve.cached_scores import CachedScores
 from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.given import GivenRanking
-from triplebeam.retrieve.hybrid import Hybrid
+from triplebeam.retrieve.fixed_ranking import FixedRanking
+from triplebeam.retrieve.hybrid import Hybrid, ScaledHybrid
 from triplebeam.retrieve.late_interaction import LateInteraction
-from triplebeam.retrieve.remembering import RememberingScores
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
-from triplebeam.retrieve.scaled_hybrid import ScaledHybrid
 from triplebeam.retrieve.title_bonus import TitleBonus
 from triplebeam.title_link import TitleLink, TitleLinks
 
@@ -141,7 +140,7 @@ def blend(context: Context, *, without: BlendedPart | None = None) -> Blend:
 def _blended(context: Context) -> Mapping[str, Callable[[], Retriever]]:
     """The parts for which this index has something to walk on."""
     index, embedder, tolerance = context.snapshot, context.embedder, _BLENDED_TOLERANCE
-    base = RememberingScores(scaled_hybrid(context, title_bonus=_TITLE_BONUS))
+    base = CachedScores(scaled_hybrid(context, title_bonus=_TITLE_BONUS))
     messages = partial(gnn_ret, context, base, explained=_EXPLAINED)
     if not len(context.triples):
         return {"messages": messages}
@@ -155,11 +154,11 @@ def _blended(context: Context) -> Mapping[str, Callable[[], Retriever]]:
     }
 
 
-def gold(context: Context) -> GivenRanking:
+def gold(context: Context) -> FixedRanking:
     """The upper bound: the gold passages themselves."""
     if not context.gold:
         raise BadInputError("'gold' needs questions whose gold passages are known: use it in `triplebeam bench`.")
-    return GivenRanking(context.gold)
+    return FixedRanking(context.gold)
 
 
 def naive_ge(

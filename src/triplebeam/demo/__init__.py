@@ -7,8 +7,8 @@ from pathlib import Path
 from triplebeam.answer import Run
 from triplebeam.assemble import DEFAULT_METHOD, Index, open_index
 from triplebeam.assemble.indexing import index_builder
+from triplebeam.demo.recorded import Recorded, read_recordings
 from triplebeam.errors import BadInputError
-from triplebeam.generate.recorded import Recorded, read_recordings
 from triplebeam.index.manifest import is_index
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Document

@@ -14,7 +14,7 @@ from triplebeam.index.columns import StringColumn, mapped, write_strings
 from triplebeam.passage import Passage
 from triplebeam.triple import entity_key
 
-#: What tells two pages of one name apart, as in "Mercury (planet)"; texts leave it out.
+#: What distinguishes two pages of one name, as in "Mercury (planet)"; texts leave it out.
 _QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
 
 

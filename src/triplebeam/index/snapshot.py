@@ -6,10 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from triplebeam.errors import IndexDamagedError, IndexFormatError
+from triplebeam.errors import IndexDamagedError
 from triplebeam.index.entity_graph import EntityGraph
 from triplebeam.index.manifest import Manifest, generation_folder, read_manifest
 from triplebeam.index.passage_graph import PassageGraph
@@ -19,8 +16,6 @@ from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.vectors import VectorIndex
 
 T = TypeVar("T")
-
-_FORMAT_WITH_ENTITIES = 2
 
 
 @dataclass(frozen=True)
@@ -34,11 +29,8 @@ class Snapshot:
     passage_terms: TermIndex
     triple_terms: TermIndex
     passage_vectors: VectorIndex
-    triple_extractors: NDArray[np.uint16]
-    entity_graph: EntityGraph | None
-    """None in an index of format 1; `entities` says what to do about it."""
-    joined_passages: PassageGraph | None
-    """None in an index of format 1; `passage_graph` says what to do about it."""
+    entities: EntityGraph
+    passage_graph: PassageGraph
 
     @classmethod
     def open(cls, folder: Path) -> "Snapshot":
@@ -53,46 +45,18 @@ class Snapshot:
     def _open(cls, folder: Path, manifest: Manifest) -> "Snapshot":
         generation = generation_folder(folder, manifest.generation)
         passages = _piece(generation, lambda: PassageTable(generation))
+        triples = _piece(generation, lambda: TripleGraph(generation, passages))
         return cls(
             folder=folder,
             manifest=manifest,
             passages=passages,
-            triples=_piece(generation, lambda: TripleGraph(generation, passages)),
+            triples=triples,
             passage_terms=_piece(generation, partial(TermIndex, generation / "passage_terms")),
             triple_terms=_piece(generation, partial(TermIndex, generation / "triple_terms")),
             passage_vectors=_piece(generation, partial(VectorIndex, generation / "passage_vectors.npy")),
-            triple_extractors=_piece(generation, lambda: np.load(generation / "triple_extractors.npy")),
-            entity_graph=_piece(generation, lambda: EntityGraph.open(generation, len(passages)))
-            if manifest.format >= _FORMAT_WITH_ENTITIES
-            else None,
-            joined_passages=_piece(generation, partial(PassageGraph.open, generation))
-            if manifest.passage_graph
-            else None,
+            entities=_piece(generation, lambda: EntityGraph.open(generation, triples)),
+            passage_graph=_piece(generation, partial(PassageGraph.open, generation)),
         )
-
-    @property
-    def entities(self) -> EntityGraph:
-        """The graph of entities, with their vectors and synonyms."""
-        if self.entity_graph is None:
-            raise IndexFormatError(
-                f"the index at {self.folder} has format {self.manifest.format}, in which entities have no vectors: run"
-                " `triplebeam index` on the same sources again, which encodes the entities and nothing else."
-            )
-        return self.entity_graph
-
-    @property
-    def passage_graph(self) -> PassageGraph:
-        """The graph of passages: neighbours in a document, and passages that share an entity."""
-        if self.joined_passages is None:
-            raise IndexFormatError(
-                f"the index at {self.folder} was written before there was a graph of passages: run `triplebeam index`"
-                " on the same sources again; what was extracted and encoded is kept."
-            )
-        return self.joined_passages
-
-    def extractor_of(self, triple_id: int) -> str:
-        """Which extractor made a triple."""
-        return sorted(self.manifest.triples_by_extractor)[int(self.triple_extractors[triple_id])]
 
 
 def _piece(generation: Path, read: Callable[[], T]) -> T:

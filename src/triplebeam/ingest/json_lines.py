@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from triplebeam.errors import SourceError
-from triplebeam.ingest.text import storable
 from triplebeam.passage import Document
+from triplebeam.text import storable
 
 
 def read_json_lines(path: Path, name: str) -> Iterator[tuple[int, Document | str]]:

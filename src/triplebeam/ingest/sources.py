@@ -7,8 +7,8 @@ from pathlib import Path
 from triplebeam.errors import BadInputError, SourceError
 from triplebeam.ingest.formats import DOCUMENT_READERS, ENDINGS, LINE_READERS, ending_of
 from triplebeam.ingest.outcome import Reading, Skipped, Unreadable
-from triplebeam.ingest.text import storable
 from triplebeam.passage import Document
+from triplebeam.text import storable
 
 _BEIR_CORPORA = ("corpus.jsonl", "corpus.jsonl.gz")
 _NO_TEXT = "there is no text in it"

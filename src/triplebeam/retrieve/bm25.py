@@ -10,7 +10,7 @@ from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.terms import TermIndex
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.rows import PassageOf, rank_passages
+from triplebeam.retrieve.scores import PassageOf, rank_passages
 
 #: Matches that count in `BM25.scores`. A question's common words match a third of a corpus, and reading a match costs
 #: ten microseconds; on MuSiQue those behind the first thousand change no recall by more than 0.2.
@@ -34,7 +34,7 @@ class BM25:
 
     @classmethod
     def over_triples(cls, index: Snapshot) -> "BM25":
-        """Search the triples, and give the passages of the best."""
+        """Search the triples, and return the passages of the best."""
         return cls(
             terms=index.triple_terms, passage_of=index.triples.passage_of, over="triples", passages=index.passages
         )

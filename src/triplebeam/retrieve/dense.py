@@ -13,9 +13,9 @@ from triplebeam.errors import BadInputError
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.rows import Found, PassageOf, rank_passages
+from triplebeam.retrieve.scores import Found, PassageOf, rank_passages
 
-#: Given a vector and k, the nearest rows and their cosines.
+#: Called with a vector and k: the nearest rows and their cosines.
 Nearest: TypeAlias = Callable[[NDArray[np.float32], int], Found]
 #: The same for each row of several vectors.
 NearestMany: TypeAlias = Callable[[NDArray[np.float32], int], Sequence[Found]]
@@ -34,7 +34,7 @@ class Dense:
     passage_vectors: NDArray[np.float32] | None = field(default=None, repr=False)
     """Where passages are searched, their vectors."""
     nearest_many: NearestMany | None = field(default=None, repr=False)
-    """Where it is given, many queries are searched together."""
+    """Where it is set, many queries are searched together."""
 
     @classmethod
     def over_passages(cls, index: Snapshot, embedder: Embedder) -> "Dense":
@@ -51,7 +51,7 @@ class Dense:
 
     @classmethod
     def over_triples(cls, index: Snapshot, embedder: Embedder) -> "Dense":
-        """Search the triples, and give the passages of the best."""
+        """Search the triples, and return the passages of the best."""
         return cls(
             embedder=embedder,
             nearest=index.triples.search,
@@ -79,7 +79,7 @@ class Dense:
         return cosines
 
     def scores_many(self, queries: Sequence[str]) -> NDArray[np.float32]:
-        """A row of cosines for each query."""
+        """A row of cosines per query."""
         if self.passage_vectors is None:
             raise BadInputError(f"dense over {self.over} has no score for every passage: use dense over passages here.")
         return np.asarray(self.embedder.embed(queries, kind="query") @ self.passage_vectors.T)

@@ -1,4 +1,4 @@
-"""What every retriever offers: the one door through which a base, a graph method and a user's own search are alike."""
+"""What every retriever offers: a base, a graph method and a user's own search look alike."""
 
 from collections.abc import Iterator, Sequence
 from typing import Protocol, cast, runtime_checkable
@@ -10,8 +10,8 @@ from triplebeam.errors import BadInputError
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 
-#: Queries that go through a batch together: enough to read every vector once for all of them, few enough for a score
-#: a passage each to fit into memory.
+#: Queries that go through a batch together: enough to read every vector once for all of them, few enough for
+#: their scores of all passages to fit into memory.
 BATCH = 32
 
 
@@ -26,10 +26,10 @@ class Retriever(Protocol):
 
 @runtime_checkable
 class BatchRetriever(Retriever, Protocol):
-    """A retriever to which many queries at once come cheaper. Call it through `retrieve_many`."""
+    """A retriever that answers many queries at once faster. Call it through `retrieve_many`."""
 
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
-        """What `retrieve` gives for each, but for the rounding of scores."""
+        """What `retrieve` returns for each, apart from the rounding of scores."""
         ...
 
 
@@ -38,22 +38,22 @@ class ScoringRetriever(Retriever, Protocol):
     """A retriever that has a score for every passage, which methods over whole graphs and scaled hybrids need."""
 
     def scores(self, query: str) -> NDArray[np.float32]:
-        """One score a passage, in the order of the index's rows; the higher the better."""
+        """One score per passage, in the order of the index's rows; the higher the better."""
         ...
 
 
 @runtime_checkable
 class BatchScoringRetriever(ScoringRetriever, Protocol):
-    """A scoring retriever to which many queries at once come cheaper. Call it through `scores_many`."""
+    """A scoring retriever that answers many queries at once faster. Call it through `scores_many`."""
 
     def scores_many(self, queries: Sequence[str]) -> NDArray[np.float32]:
-        """A row a query: what `scores` gives for it, but for rounding."""
+        """A row per query: what `scores` returns for it, apart from rounding."""
         ...
 
 
 @runtime_checkable
 class PerQuestion(Protocol):
-    """A retriever that learns from the queries of one question, such as `RecurrentGNNRet`; alone it knows one query."""
+    """A retriever that learns from the queries of one question, such as `RecurrentGNNRet`."""
 
     def begin(self) -> Retriever:
         """A retriever for the steps of one question, which remembers them in the order they come."""
@@ -84,7 +84,7 @@ def _texts(built_over: object) -> Passages | None:
 
 
 def retrieve_many(retriever: Retriever, queries: Sequence[str], k: int = 10) -> list[Ranking]:
-    """The best k passages for each query: in batches where the retriever has a way to, else one query at a time."""
+    """The best k passages for each query: in batches where the retriever supports that, else one query at a time."""
     if not isinstance(retriever, BatchRetriever):
         return [retriever.retrieve(query, k) for query in queries]
     return [ranking for batch in _batches(queries) for ranking in retriever.retrieve_many(batch, k)]

@@ -9,11 +9,11 @@ from scripted_loops import PASSAGES, Table, path
 from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, Prompt
-from triplebeam.generate.scripted import Scripted
 from triplebeam.ingest.sentences import sentence_spans
 from triplebeam.methods.baselines.chain_of_thought import STEP_BY_STEP, ChainOfThought
 from triplebeam.methods.shared.exemplars import load_exemplars
 from triplebeam.testing import toy
+from triplebeam.testing.scripted import Scripted
 
 QUESTION = "When did the director of Laughter in Hell die?"
 

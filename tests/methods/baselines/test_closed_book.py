@@ -5,9 +5,9 @@ import json
 import pytest
 
 from triplebeam.generate.accounting import Accounted
-from triplebeam.generate.scripted import Scripted
 from triplebeam.methods.auto import Auto
 from triplebeam.methods.baselines.closed_book import ClosedBook
+from triplebeam.testing.scripted import Scripted
 
 QUESTION = "Who directed Laughter in Hell?"
 

@@ -8,8 +8,8 @@ from scripted_loops import PASSAGES, Table, path, reply
 from triplebeam.answer import Answer
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
-from triplebeam.generate.scripted import Scripted
 from triplebeam.methods.baselines.era_cot import ERACoT
+from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
 
 QUESTION = "When did the director of Laughter in Hell die?"

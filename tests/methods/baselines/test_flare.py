@@ -12,9 +12,9 @@ from scripted_loops import PASSAGES, Anywhere, Driven, Table, driven, final
 from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, TokenLogProbability, Usage
-from triplebeam.generate.scripted import Scripted
 from triplebeam.methods.baselines.flare import FLARE, tokens_of
 from triplebeam.methods.shared.question_answering import QuestionAnswerer
+from triplebeam.testing.scripted import Scripted
 
 QUESTION = "On which lake lies the city where the actor of Laughter in Hell lived?"
 CONCLUSION = "So the answer is: Lake Michigan."

@@ -13,10 +13,10 @@ from triplebeam.answer import Answer
 from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
-from triplebeam.generate.scripted import Scripted
 from triplebeam.methods.baselines.ircot import IRCoT
 from triplebeam.methods.shared.question_answering import QuestionAnswerer
 from triplebeam.ranking import Hit, Ranking
+from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
 
 

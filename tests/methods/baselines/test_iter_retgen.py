@@ -9,10 +9,10 @@ from triplebeam.answer import Answer
 from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
-from triplebeam.generate.scripted import Scripted
 from triplebeam.methods.baselines.iter_retgen import IterRetGen
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import Retriever
+from triplebeam.testing.scripted import Scripted
 
 QUESTION = "On which lake lies the city where the actor of the drama by Edward Cahn lived?"
 DIRECTED = "Edward Cahn directed Laughter in Hell. Its actor has to be found."

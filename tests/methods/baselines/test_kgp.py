@@ -14,13 +14,13 @@ from triplebeam.answer import Answer, Step
 from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
-from triplebeam.generate.scripted import Scripted
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.baselines.kgp import KGP
 from triplebeam.methods.shared.question_answering import QuestionAnswerer
 from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import Retriever
+from triplebeam.testing.scripted import Scripted
 
 QUESTION = "On which lake lies the city where the actor of the drama by Edward Cahn lived?"
 ACTOR, CITY, LAKE = "Somebody starred in Laughter in Hell.", "Milwaukee lies somewhere.", "Lake Michigan is a lake."

@@ -9,11 +9,11 @@ from small_world import WORLD
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
-from triplebeam.generate.scripted import Scripted
 from triplebeam.methods.baselines.read_once import ReadOnce
 from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.given import GivenRanking
+from triplebeam.retrieve.fixed_ranking import FixedRanking
+from triplebeam.testing.scripted import Scripted
 
 PASSAGES = {id_: Passage(id_, text, title) for id_, (title, text) in WORLD.items()}
 QUESTION = "When did the director of Laughter in Hell die?"
@@ -25,7 +25,7 @@ def reply(text: str) -> str:
 
 
 def agent(model: LanguageModel, ids: Sequence[str] = RANKED, **parameters: int) -> ReadOnce:
-    retriever = GivenRanking({QUESTION: ids})
+    retriever = FixedRanking({QUESTION: ids})
     return ReadOnce(retriever=retriever, model=Accounted(model), passages=PASSAGES, **parameters)
 
 
@@ -82,5 +82,5 @@ def test_a_reply_that_cannot_be_used_is_told() -> None:
 
 
 def test_gold_passages_are_known_for_their_questions_alone() -> None:
-    with pytest.raises(BadInputError, match="No passages are given"):
+    with pytest.raises(BadInputError, match="No passages are listed"):
         agent(Scripted([])).answer("Who?")

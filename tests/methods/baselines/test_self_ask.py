@@ -11,11 +11,11 @@ from triplebeam.answer import Answer, Step
 from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
-from triplebeam.generate.scripted import Scripted
 from triplebeam.methods.baselines.self_ask import SelfAsk
 from triplebeam.methods.shared.question_answering import QuestionAnswerer
 from triplebeam.methods.shared.sub_questions import SubAnswerer
 from triplebeam.retrieve.retriever import Retriever
+from triplebeam.testing.scripted import Scripted
 
 QUESTION = "On which lake lies the city where the actor of the drama by Edward Cahn lived?"
 FILM, ACTOR, LAKE = "Which drama did Edward Cahn direct?", "Where did Pat Brien live?", "On which lake is Milwaukee?"

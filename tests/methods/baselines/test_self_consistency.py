@@ -8,10 +8,10 @@ from scripted_loops import PASSAGES, Table, path
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.generate.scripted import Scripted
 from triplebeam.methods.baselines.chain_of_thought import ChainOfThought
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reasoning_paths import Vote, vote, vote_key
+from triplebeam.testing.scripted import Scripted
 
 QUESTION = "On which lake lies Milwaukee?"
 

@@ -7,8 +7,8 @@ import pytest
 from scripted_loops import PASSAGES, Driven, Table, driven, path, reply
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
-from triplebeam.generate.scripted import Scripted
 from triplebeam.methods.baselines.verify_and_edit import VerifyAndEdit
+from triplebeam.testing.scripted import Scripted
 
 QUESTION = "On which lake lies the city where the actor of Edward Cahn's drama lived?"
 FIRST = "Edward Cahn directed Afraid to Talk."

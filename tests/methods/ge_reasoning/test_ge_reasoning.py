@@ -26,11 +26,10 @@ from scripted_question_graphs import (
 
 from scripted_loops import Driven, Table, final, reply
 from triplebeam.errors import EndpointError
-from triplebeam.generate.cached import Cached
-from triplebeam.generate.completion_store import CompletionStore
+from triplebeam.generate.completion_cache import Cached, CompletionStore
+from triplebeam.generate.connect import WithParameters
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
-from triplebeam.generate.scripted import Scripted
-from triplebeam.generate.tuned import Tuned
+from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
 
 
@@ -246,7 +245,7 @@ class Fickle:
 
 def test_a_seed_and_a_cache_make_it_deterministic(tmp_path: Path) -> None:
     def answers(seed: int, model: LanguageModel) -> tuple[str, list[str]]:
-        answer = agent(Tuned(model=model, seed=seed)).answer(QUESTION)
+        answer = agent(WithParameters(model=model, seed=seed)).answer(QUESTION)
         return answer.text, [step.thought for step in answer.steps]
 
     with CompletionStore(tmp_path / "completions") as store:

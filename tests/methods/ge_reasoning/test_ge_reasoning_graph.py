@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triplebeam.generate.accounting import account
-from triplebeam.generate.scripted import Scripted
 from triplebeam.methods.ge_reasoning import QuestionGraph, QuestionTriplet, Variable
 from triplebeam.methods.ge_reasoning.construct import GraphConstruction, fault_of, read_graph
+from triplebeam.testing.scripted import Scripted
 
 NAME, DATE = Variable(1, "name"), Variable(2, "date")
 CHAIN = [["Laughter in Hell", "director", "name: #1"], ["name: #1", "death date", "date: #2"]]

@@ -27,8 +27,8 @@ from scripted_loops import Table, final, reply
 from triplebeam.answer import Answer, Step
 from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import Completion
-from triplebeam.generate.scripted import Scripted
 from triplebeam.index.snapshot import Snapshot
+from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
 
 

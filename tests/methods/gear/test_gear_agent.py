@@ -13,13 +13,13 @@ from triplebeam.answer import Answer
 from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, Prompt, Usage
-from triplebeam.generate.scripted import Scripted
 from triplebeam.methods.auto import Auto
 from triplebeam.methods.gear import GeAR, LLMReader, PassageLink, SingleStep, SyncGE
 from triplebeam.methods.gear.reason import Verdict
 from triplebeam.methods.gear.score import Pooled
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.ranking import Hit, Ranking
+from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
 
 PASSAGE_IDS = sorted(PASSAGES)

@@ -15,8 +15,8 @@ from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
+from triplebeam.retrieve.hybrid import ScaledHybrid
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
-from triplebeam.retrieve.scaled_hybrid import ScaledHybrid
 from triplebeam.retrieve.scores import min_max
 from triplebeam.retrieve.token_budget import retrieve_within, within_tokens
 from triplebeam.testing.contracts import RetrieverContract

@@ -21,7 +21,6 @@ from triplebeam.errors import BadInputError, EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
 from triplebeam.generate.prompts import load
-from triplebeam.generate.scripted import Scripted
 from triplebeam.index.passage_graph import PassageGraph
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.baselines.ircot import IRCoT
@@ -35,6 +34,7 @@ from triplebeam.ranking import Ranking
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.retriever import PerQuestion, Retriever, for_question
 from triplebeam.testing.contracts import RetrieverContract
+from triplebeam.testing.scripted import Scripted
 
 QUESTION = "On which lake lies the city where the actor of the drama by Edward Cahn lived?"
 FILM, ACTOR, LAKE = "Which drama did Edward Cahn direct?", "Where did Pat Brien live?", "On which lake is Milwaukee?"

@@ -12,7 +12,6 @@ from oracles.hipporag import hipporag2
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import account
 from triplebeam.generate.language_model import PromptFailedError
-from triplebeam.generate.scripted import Scripted
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
 from triplebeam.methods.shared.triple_filter import LLMTripleFilter
@@ -20,6 +19,7 @@ from triplebeam.ranking import Ranking
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.retriever import Retriever
+from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
 
 

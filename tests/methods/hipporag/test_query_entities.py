@@ -8,9 +8,9 @@ import pytest
 
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import account
-from triplebeam.generate.scripted import Scripted
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.hipporag.query_entities import GivenQueryEntities, LLMQueryEntities, VerbatimEntities
+from triplebeam.testing.scripted import Scripted
 
 
 class TestLLM:

@@ -11,7 +11,6 @@ from triplebeam.answer import Agent, Step
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, Prompt
-from triplebeam.generate.scripted import Scripted
 from triplebeam.methods.baselines.chain_of_thought import ChainOfThought
 from triplebeam.methods.baselines.era_cot import ERACoT
 from triplebeam.methods.baselines.flare import FLARE
@@ -30,6 +29,7 @@ from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.hybrid import Hybrid
 from triplebeam.retrieve.retriever import Retriever, for_question
+from triplebeam.testing.scripted import Scripted
 
 SEVERAL_STEPS = (FLARE, GEReasoning, GeAR, IRCoT, IterRetGen, RGNNRet, SelfAsk, VerifyAndEdit)
 ONE_STEP = (ChainOfThought, ERACoT, ReadOnce)

@@ -9,7 +9,7 @@ from scripted_loops import reply
 from serve.asking.served_world import FACTS, QUESTION, MakeApp, Slow
 from triplebeam.assemble import Method
 from triplebeam.assemble.table import AGENTS, RETRIEVERS
-from triplebeam.generate.scripted import Scripted
+from triplebeam.testing.scripted import Scripted
 
 SEARCH = "/api/collections/world/search"
 

@@ -27,12 +27,11 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from triplebeam.answer import Answer, Step
-from triplebeam.extract.triple_row import TripleRow
 from triplebeam.generate.accounting import remark
 from triplebeam.generate.language_model import Prompt
 from triplebeam.generate.parse import ReplyType
 from triplebeam.generate.prompts import load
-from triplebeam.generate.reply_fields import Text
+from triplebeam.generate.reply_fields import Text, TripleRow
 from triplebeam.methods.shared.exemplars import Exemplar, load_exemplars
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.prompt_text import numbered_facts

@@ -1,7 +1,7 @@
 """Retrieve once, read the best passages, answer: the single-step rows of GeAR's Table 3.
 
 Any retriever will do: HippoRAG's row is its graph search under this agent, and "Gold Passages", the upper bound, is a
-`GivenRanking` of each question's gold passages. Followed to the letter: the five best passages are read, at most six
+`FixedRanking` of each question's gold passages. Followed to the letter: the five best passages are read, at most six
 words answer. No facts are read, so there is no evidence: the answer is never marked as supported.
 """
 

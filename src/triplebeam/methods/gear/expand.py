@@ -24,7 +24,7 @@ from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
 from triplebeam.retrieve.retriever import Retriever, for_question
-from triplebeam.retrieve.rows import Found
+from triplebeam.retrieve.scores import Found
 from triplebeam.triple import Chain, Triple
 
 

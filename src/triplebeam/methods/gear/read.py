@@ -12,9 +12,9 @@ from typing import Protocol
 
 from pydantic import BaseModel
 
-from triplebeam.extract.triple_row import TripleRow
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
+from triplebeam.generate.reply_fields import TripleRow
 from triplebeam.methods.shared.prompt_text import numbered_facts, numbered_passages
 from triplebeam.methods.shared.usable_replies import usable_reply, usable_triples
 from triplebeam.passage import Passages

@@ -37,8 +37,7 @@ from triplebeam.ranking import Ranking
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.personalized_pagerank import TOLERANCE, PersonalizedPageRank
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.retrieve.rows import PassageOf
-from triplebeam.retrieve.scores import rank_positive
+from triplebeam.retrieve.scores import PassageOf, rank_positive
 from triplebeam.triple import entity_key
 
 

@@ -16,7 +16,7 @@ from triplebeam.triple import Triple
 def usable_reply(model: LanguageModel, prompt: Prompt, reply_type: type[ReplyType]) -> ReplyType | None:
     """One call; None where the reply cannot be used even after a correction. An endpoint that is gone is raised."""
     try:
-        reply, _ = ask(model, prompt, reply_type)
+        reply = ask(model, prompt, reply_type)
     except PromptFailedError as problem:
         note_problem(problem)
         return None

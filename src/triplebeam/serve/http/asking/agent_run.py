@@ -10,7 +10,7 @@ from fastapi import Request
 from triplebeam.answer import Agent, Answer, Run, Step
 from triplebeam.assemble import Index
 from triplebeam.errors import TriplebeamError
-from triplebeam.generate.patience import GivenUpError, heed
+from triplebeam.generate.cancellation import WorkCancelledError, cancel_on
 from triplebeam.serve.http.asking.question import check_method, check_question
 from triplebeam.serve.http.errors import HTTPProblem, problem_of, unexpected
 from triplebeam.serve.http.library import Library
@@ -92,7 +92,7 @@ class AgentRun:
 
     def _work(self, run: Run) -> Answer:
         """In a thread of the agents' pool."""
-        heed(self._stop)  # so do models, and pauses between tries of an endpoint
+        cancel_on(self._stop)  # so do models, and pauses between tries of an endpoint
         with span("ask", {"collection": self._asked.collection, "method": self._asked.method}):
             while not self._stop.is_set():
                 with span("step"):
@@ -101,7 +101,7 @@ class AgentRun:
                     return run.answer
                 self._hand_over(step)
         run.close()
-        raise GivenUpError("the question was given up: nobody waits for its answer any more.")
+        raise WorkCancelledError("the question was given up: nobody waits for its answer any more.")
 
     def _problem(self, error: BaseException) -> HTTPProblem:
         match error:

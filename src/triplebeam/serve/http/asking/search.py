@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Request
 
 from triplebeam.assemble import Index
-from triplebeam.generate.patience import heed
+from triplebeam.generate.cancellation import cancel_on
 from triplebeam.serve.http.asking.question import check_method, check_question
 from triplebeam.serve.http.asking.shapes import PassageResponse, SearchRequest, SearchResponse
 from triplebeam.serve.http.errors import HTTPProblem
@@ -57,7 +57,7 @@ def _search(
 ) -> dict[str, object]:
     started = time.perf_counter()
     if stop:
-        heed(stop)
+        cancel_on(stop)
     with span("search", {"collection": name, "method": asked.method, "k": asked.k}):
         collection = library.collection(name)
         ranking = collection.search(asked.question, asked.method, asked.k)

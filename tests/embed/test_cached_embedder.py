@@ -1,4 +1,4 @@
-"""The memory of query vectors: it saves work and changes nothing else."""
+"""The cache of query vectors: it saves work and changes nothing else."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from triplebeam.embed.cached import CachedEmbedder
 from triplebeam.embed.embedder import Kind
-from triplebeam.embed.remembering import Remembering
 from triplebeam.errors import BadInputError
 
 
@@ -32,7 +32,7 @@ class Counting:
 
 def test_a_query_is_encoded_once() -> None:
     inner = Counting()
-    embedder = Remembering(inner)
+    embedder = CachedEmbedder(inner)
     first = embedder.embed(["who?", "when?", "who?"], "query")
     again = embedder.embed(["when?"], "query")
     assert inner.asked == [("who?", "query"), ("when?", "query")]
@@ -41,7 +41,7 @@ def test_a_query_is_encoded_once() -> None:
 
 def test_passages_pass_through() -> None:
     inner = Counting()
-    embedder = Remembering(inner)
+    embedder = CachedEmbedder(inner)
     embedder.embed(["a"], "query")
     embedder.embed(["a"])
     embedder.embed(["a"])
@@ -50,7 +50,7 @@ def test_passages_pass_through() -> None:
 
 def test_the_oldest_query_is_forgotten_first() -> None:
     inner = Counting()
-    embedder = Remembering(inner, size=2)
+    embedder = CachedEmbedder(inner, size=2)
     for text in ("a", "b", "a", "c", "a", "b"):
         embedder.embed([text], "query")
     assert [text for text, _ in inner.asked] == ["a", "b", "c", "b"]
@@ -58,7 +58,7 @@ def test_the_oldest_query_is_forgotten_first() -> None:
 
 @given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=8), max_size=8), st.integers(1, 4))
 def test_vectors_are_those_of_the_embedder_within(asked: list[list[str]], size: int) -> None:
-    embedder = Remembering(Counting(), size=size)
+    embedder = CachedEmbedder(Counting(), size=size)
     for texts in asked:
         vectors = embedder.embed(texts, "query")
         assert vectors.dtype == np.float32
@@ -67,13 +67,13 @@ def test_vectors_are_those_of_the_embedder_within(asked: list[list[str]], size: 
 
 
 def test_what_a_caller_does_to_its_rows_is_not_remembered() -> None:
-    embedder = Remembering(Counting())
+    embedder = CachedEmbedder(Counting())
     embedder.embed(["a"], "query")[:] = 0
     assert np.array_equal(embedder.embed(["a"], "query"), Counting().embed(["a"], "query"))
 
 
 def test_several_threads_may_ask_at_once() -> None:
-    embedder = Remembering(Counting(), size=3)
+    embedder = CachedEmbedder(Counting(), size=3)
     texts = [chr(97 + number % 7) for number in range(400)]
     with ThreadPoolExecutor(8) as threads:
         vectors = list(threads.map(lambda text: embedder.embed([text], "query")[0], texts))
@@ -81,10 +81,10 @@ def test_several_threads_may_ask_at_once() -> None:
 
 
 def test_it_answers_to_the_name_of_the_embedder_within() -> None:
-    embedder = Remembering(Counting())
+    embedder = CachedEmbedder(Counting())
     assert (embedder.name, embedder.fingerprint, embedder.dimension) == ("counting", "1", 2)
 
 
 def test_a_memory_of_nothing_is_refused() -> None:
     with pytest.raises(BadInputError, match="0 query vectors"):
-        Remembering(Counting(), size=0)
+        CachedEmbedder(Counting(), size=0)

@@ -1,4 +1,4 @@
-"""A language model that says what a test tells it to, and nothing else."""
+"""A language model for tests: it returns the replies it is given, and nothing else."""
 
 from collections.abc import Mapping, Sequence
 from types import TracebackType
@@ -9,7 +9,7 @@ from triplebeam.generate.language_model import Completion, Prompt, Usage
 class Scripted:
     """Replies in order from a list, or from a mapping by a text that the prompt's user part contains.
 
-    A prompt without a reply, a prompt that two texts match and a reply nobody asked for are AssertionErrors; the last
+    A prompt without a reply, a prompt that two texts match and an unused reply are AssertionErrors; the last
     is found by ``check_all_used``, which leaving a ``with`` block calls. ``prompts`` are those asked so far.
     """
 
@@ -27,7 +27,7 @@ class Scripted:
         return self._name
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        """One scripted reply a prompt, in order."""
+        """One scripted reply per prompt, in order."""
         return [self._completion(prompt) for prompt in prompts]
 
     def check_all_used(self) -> None:

@@ -1,4 +1,4 @@
-"""A model that gives again what another one once said, for a demo that needs no key."""
+"""A model that repeats what another one once replied, for a demo that needs no key."""
 
 import json
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ def read_recordings(content: str) -> list[Recording]:
 
 @dataclass(frozen=True)
 class Recorded:
-    """Replies from recordings; a prompt that none fits is an error, never a guess. What it gives counts as cached."""
+    """Replies from recordings; a prompt that none fits is an error, never a guess. Its replies count as cached."""
 
     recordings: Sequence[Recording] = field(repr=False)
     name: str = "recorded"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from triplebeam.errors import BadInputError
-from triplebeam.extract.given import GivenTriples
+from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.passage import Passage
 from triplebeam.triple import Triple
 
@@ -27,7 +27,7 @@ def write(path: Path, rows: list[dict[str, object]]) -> Path:
 
 @pytest.mark.parametrize("name", ["triples.jsonl", "triples.jsonl.gz"])
 def test_hands_out_the_triples_of_each_passage(tmp_path: Path, name: str) -> None:
-    given = GivenTriples(write(tmp_path / name, ROWS))
+    given = TriplesFile(write(tmp_path / name, ROWS))
     ghent, liege = given.extract([Passage("ghent", "…"), Passage("liege", "…")])
     assert ghent.triples == (Triple("Ghent", "lies in", "Belgium"),)
     assert ghent.entities == ("Ghent", "Belgium")
@@ -36,7 +36,7 @@ def test_hands_out_the_triples_of_each_passage(tmp_path: Path, name: str) -> Non
 
 
 def test_a_passage_the_file_does_not_know_is_left_as_it_is(tmp_path: Path) -> None:
-    given = GivenTriples(write(tmp_path / "triples.jsonl", ROWS))
+    given = TriplesFile(write(tmp_path / "triples.jsonl", ROWS))
     (unknown,) = given.extract([Passage("namur", "…")])
     assert not unknown.known
     assert unknown.triples == ()
@@ -45,20 +45,20 @@ def test_a_passage_the_file_does_not_know_is_left_as_it_is(tmp_path: Path) -> No
 
 def test_ids_may_be_integers_and_nothing_unstorable_comes_through(tmp_path: Path) -> None:
     rows: list[dict[str, object]] = [{"passage_id": 7, "entities": ["a\ud800"], "triples": [["a\ud800", "b", "c"]]}]
-    (seven,) = GivenTriples(write(tmp_path / "triples.jsonl", rows)).extract([Passage("7", "…")])
-    assert seven.triples == (Triple("a?", "b", "c"),)
-    assert seven.entities == ("a?",)
+    (seven,) = TriplesFile(write(tmp_path / "triples.jsonl", rows)).extract([Passage("7", "…")])
+    assert seven.triples == (Triple("a\ufffd", "b", "c"),)
+    assert seven.entities == ("a\ufffd",)
 
 
 def test_the_passages_of_the_file_are_known(tmp_path: Path) -> None:
-    assert GivenTriples(write(tmp_path / "triples.jsonl", ROWS)).passage_ids == ("ghent", "liege")
+    assert TriplesFile(write(tmp_path / "triples.jsonl", ROWS)).passage_ids == ("ghent", "liege")
 
 
 def test_the_name_changes_with_the_content_and_not_with_the_packing(tmp_path: Path) -> None:
-    before = GivenTriples(write(tmp_path / "triples.jsonl", ROWS)).name
+    before = TriplesFile(write(tmp_path / "triples.jsonl", ROWS)).name
     assert before.startswith("given:triples.jsonl:")
-    assert GivenTriples(write(tmp_path / "triples.jsonl", ROWS)).name == before
-    assert GivenTriples(write(tmp_path / "triples.jsonl", ROWS[:1])).name != before
+    assert TriplesFile(write(tmp_path / "triples.jsonl", ROWS)).name == before
+    assert TriplesFile(write(tmp_path / "triples.jsonl", ROWS[:1])).name != before
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_line_that_cannot_be_used_is_named(tmp_path: Path, line: str, reason: 
     path = tmp_path / "triples.jsonl"
     path.write_bytes(f"{json.dumps(ROWS[0])}\n{line}\n".encode(errors="surrogateescape"))
     with pytest.raises(BadInputError, match=r"triples\.jsonl, line 2: ") as error:
-        list(GivenTriples(path).extract([Passage("ghent", "…")]))
+        list(TriplesFile(path).extract([Passage("ghent", "…")]))
     assert reason in str(error.value)
 
 
@@ -89,4 +89,4 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, content:
     if content is not None:
         (tmp_path / name).write_bytes(content)
     with pytest.raises(BadInputError, match=name.replace(".", r"\.")):
-        _ = GivenTriples(tmp_path / name).name
+        _ = TriplesFile(tmp_path / name).name

@@ -1,4 +1,4 @@
-"""A question is encoded once, though several retrievers ask for its vector."""
+"""A cache of query vectors: a question is encoded once, though several retrievers ask for its vector."""
 
 import threading
 from collections import OrderedDict
@@ -11,28 +11,28 @@ from triplebeam.embed.embedder import Embedder, Kind
 from triplebeam.errors import BadInputError
 
 
-class Remembering:
-    """An embedder that remembers the vectors of the last ``size`` queries. Passages pass through."""
+class CachedEmbedder:
+    """An embedder that caches the vectors of the last ``size`` queries. Passages are not cached."""
 
     def __init__(self, embedder: Embedder, size: int = 1024) -> None:
         if size < 1:
-            raise BadInputError(f"A memory of {size} query vectors is none: give at least 1.")
+            raise BadInputError(f"A cache of {size} query vectors holds nothing: give at least 1.")
         self._embedder = embedder
         self._size = size
-        self._memory: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+        self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
-        return f"Remembering({self._embedder!r}, size={self._size})"
+        return f"CachedEmbedder({self._embedder!r}, size={self._size})"
 
     @property
     def name(self) -> str:
-        """The name of the embedder within."""
+        """The name of the wrapped embedder."""
         return self._embedder.name
 
     @property
     def fingerprint(self) -> str:
-        """The fingerprint of the embedder within."""
+        """The fingerprint of the wrapped embedder."""
         return self._embedder.fingerprint
 
     @property
@@ -41,10 +41,10 @@ class Remembering:
         return self._embedder.dimension
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
-        """One unit row a text, in order; queries seen before are not encoded again."""
+        """One unit row per text, in order; queries seen before are not encoded again."""
         if kind != "query":
             return self._embedder.embed(texts, kind)
-        known = self._recall(texts)
+        known = self._cached(texts)
         missing = list(dict.fromkeys(text for text in texts if text not in known))
         if missing:
             # Outside the lock: two threads may encode the same query, but none waits for another's.
@@ -53,17 +53,17 @@ class Remembering:
             known |= fresh
         return np.array([known[text] for text in texts], dtype=np.float32).reshape(len(texts), self.dimension)
 
-    def _recall(self, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+    def _cached(self, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         with self._lock:
-            known = {text: self._memory[text] for text in texts if text in self._memory}
+            known = {text: self._vectors[text] for text in texts if text in self._vectors}
             for text in known:
-                self._memory.move_to_end(text)
+                self._vectors.move_to_end(text)
             return known
 
     def _keep(self, fresh: dict[str, NDArray[np.float32]]) -> None:
         with self._lock:
             for text, vector in fresh.items():
-                self._memory[text] = vector.copy()  # not a view that would keep its whole batch alive
-                self._memory.move_to_end(text)
-            while len(self._memory) > self._size:
-                self._memory.popitem(last=False)
+                self._vectors[text] = vector.copy()  # not a view that would keep its whole batch alive
+                self._vectors.move_to_end(text)
+            while len(self._vectors) > self._size:
+                self._vectors.popitem(last=False)

@@ -15,11 +15,11 @@ from triplebeam.extract.extractor import Extraction, sort_out
 from triplebeam.passage import Passage
 
 
-class GivenTriples:
-    """Hands out the triples of a file, plain or ``.gz``.
+class TriplesFile:
+    """Returns the triples of a file, plain or ``.gz``.
 
-    A row is ``{"passage_id", "entities": [...], "triples": [[subject, predicate, object], ...]}``. A passage the file
-    does not know keeps what it has.
+    A row is ``{"passage_id", "entities": [...], "triples": [[subject, predicate, object], ...]}``. A passage that
+    is not in the file keeps the triples it has.
     """
 
     def __init__(self, path: Path) -> None:
@@ -32,7 +32,7 @@ class GivenTriples:
 
     @property
     def passage_ids(self) -> tuple[str, ...]:
-        """The passages the file knows, in its order: whether an index has them is for the caller to check."""
+        """The passages in the file, in its order; whether an index has them is for the caller to check."""
         return tuple(self._rows)
 
     def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
@@ -57,7 +57,7 @@ class GivenTriples:
             if line.strip():
                 extraction = self._read(line, number)
                 if extraction.passage_id in rows:
-                    self._refuse(number, f"repeats the passage id {extraction.passage_id!r}; keep one row a passage")
+                    self._refuse(number, f"repeats the passage id {extraction.passage_id!r}; keep one row per passage")
                 rows[extraction.passage_id] = extraction
         return rows
 
@@ -65,7 +65,7 @@ class GivenTriples:
         try:
             row = json.loads(line)
         except ValueError as error:  # also bytes that are not UTF-8
-            self._refuse(number, f"is not JSON ({error}); write one object a line")
+            self._refuse(number, f"is not JSON ({error}); write one object per line")
         passage_id = row.get("passage_id") if isinstance(row, dict) else None
         if isinstance(passage_id, bool) or not isinstance(passage_id, str | int):  # as the readers of JSON lines
             self._refuse(number, 'is not an object with a "passage_id", a text or an integer')

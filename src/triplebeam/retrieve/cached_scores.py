@@ -1,4 +1,4 @@
-"""Scores are made once, though two methods ask for them: parts of a blend stand on the same base."""
+"""A cache of scores: parts of a blend share their base, which scores a query once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,8 +11,8 @@ from triplebeam.retrieve.retriever import ScoringRetriever, retrieve_many, score
 
 
 @dataclass(frozen=True)
-class RememberingScores:
-    """A scoring retriever that remembers the scores of its last batch of queries."""
+class CachedScores:
+    """A scoring retriever that caches the scores of its last batch of queries."""
 
     base: ScoringRetriever
     _last: "list[tuple[tuple[str, ...], NDArray[np.float32]]]" = field(
@@ -20,12 +20,12 @@ class RememberingScores:
     )
 
     def scores(self, query: str) -> NDArray[np.float32]:
-        """One score a passage; not to be written to."""
+        """One score per passage; read-only."""
         scores: NDArray[np.float32] = self.scores_many([query])[0]
         return scores
 
     def scores_many(self, queries: Sequence[str]) -> NDArray[np.float32]:
-        """A row of scores for each query; not to be written to."""
+        """A row of scores per query; read-only."""
         # A copy, and one assignment below: another thread may put its own batch there at any time.
         for asked, scores in self._last[:]:
             if asked == tuple(queries):

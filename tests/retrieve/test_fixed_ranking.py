@@ -3,10 +3,10 @@ import re
 import pytest
 
 from triplebeam.errors import BadInputError
-from triplebeam.retrieve.given import GivenRanking
+from triplebeam.retrieve.fixed_ranking import FixedRanking
 from triplebeam.retrieve.retriever import Retriever
 
-GIVEN: Retriever = GivenRanking({"Who?": ["z", "a", "m"], "Nobody?": []})
+GIVEN: Retriever = FixedRanking({"Who?": ["z", "a", "m"], "Nobody?": []})
 
 
 def test_the_order_given_is_kept() -> None:
@@ -17,5 +17,5 @@ def test_the_order_given_is_kept() -> None:
 
 @pytest.mark.parametrize("query", ["Where?", "who?", "", "Nobody?"])
 def test_a_question_without_passages_is_an_error(query: str) -> None:
-    with pytest.raises(BadInputError, match=f"No passages are given for the question {re.escape(repr(query))}"):
+    with pytest.raises(BadInputError, match=f"No passages are listed for the question {re.escape(repr(query))}"):
         GIVEN.retrieve(query)

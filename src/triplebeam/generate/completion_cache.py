@@ -1,6 +1,6 @@
-"""Completions that were paid for, in one SQLite file that several processes may share.
+"""Completions that were paid for are not paid for again: a cache in one SQLite file that several processes may share.
 
-The file holds replies and what they were replies to only by a hash: no prompt, no address, no key.
+The file holds replies, and the prompts only as hashes: no prompt, no address, no key.
 """
 
 import json
@@ -8,58 +8,55 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
 
 from filelock import FileLock
 
+from triplebeam.database import open_database
 from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage
-
-SCHEMA_VERSION = 1
+from triplebeam.generate.outcomes import Wrapper
 
 _SCHEMA = """
 CREATE TABLE completion (
     key BLOB PRIMARY KEY, model TEXT NOT NULL, template TEXT NOT NULL, version TEXT NOT NULL, reply TEXT NOT NULL
 ) WITHOUT ROWID;
 """
-_SECONDS_FOR_A_LOCK = 60.0
 
 
 def completion_key(model: str, prompt: Prompt) -> bytes:
-    """The name of a completion: the model and all of the prompt, with its version, parameters, seed and sample."""
+    """The key of a completion: the model and all of the prompt, with its version, parameters, seed and sample."""
     fields = [model, *(getattr(prompt, name) for name in sorted(Prompt.__dataclass_fields__))]
     text = json.dumps(fields, sort_keys=True, ensure_ascii=True, default=dict)
     return blake2b(text.encode(), digest_size=20).digest()
 
 
 class CompletionStore:
-    """Keeps each completion as soon as it is given. Safe for threads and for processes."""
+    """Keeps each completion as soon as it arrives. Safe for threads and for processes."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
         with self._explained():
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, timeout=_SECONDS_FOR_A_LOCK, isolation_level=None, check_same_thread=False)
-            try:
-                self._prepare()
-            except (sqlite3.Error, BadInputError):
-                self._db.close()
-                raise
+            # SQLite's timeout does not cover the change to write-ahead logging, so processes open the file in turn.
+            with FileLock(f"{path}.lock"):
+                self._db = open_database(path, _SCHEMA)
 
     def __repr__(self) -> str:
         return f"CompletionStore({str(self.path)!r})"
 
     def get(self, key: bytes) -> Completion | None:
-        """The completion of that name, with the usage it had when it was paid for."""
+        """The completion under that key, with the usage it had when it was paid for."""
         with self._explained(), self._lock:
             row = self._db.execute("SELECT reply FROM completion WHERE key = ?", (key,)).fetchone()
         return _read(row[0]) if row else None
 
     def put(self, key: bytes, model: str, prompt: Prompt, completion: Completion) -> None:
-        """Keep a completion, in the place of an older one of that name."""
+        """Keep a completion, replacing an older one with that key."""
         row = (key, model, prompt.template, prompt.version, _write(completion))
         with self._explained(), self._lock:
             self._db.execute("INSERT OR REPLACE INTO completion VALUES (?, ?, ?, ?, ?)", row)
@@ -70,7 +67,7 @@ class CompletionStore:
             return int(self._db.execute("SELECT count(*) FROM completion").fetchone()[0])
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._lock:
             self._db.close()
 
@@ -82,20 +79,6 @@ class CompletionStore:
     ) -> None:
         self.close()
 
-    def _prepare(self) -> None:
-        # SQLite's patience does not cover the change to write-ahead logging, so processes take turns at the door.
-        with FileLock(f"{self.path}.lock", timeout=_SECONDS_FOR_A_LOCK):
-            self._db.execute("PRAGMA journal_mode = WAL")
-            (version,) = self._db.execute("PRAGMA user_version").fetchone()
-            if version == 0:
-                self._db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
-        self._db.execute("PRAGMA synchronous = NORMAL")
-        if version > SCHEMA_VERSION:
-            raise BadInputError(
-                f"The cache {self.path} has format {version}, this Triplebeam knows {SCHEMA_VERSION}: upgrade"
-                " Triplebeam or name another file."
-            )
-
     @contextmanager
     def _explained(self) -> Iterator[None]:
         try:
@@ -105,6 +88,52 @@ class CompletionStore:
                 f"The cache of completions {self.path} cannot be used ({error}): see whether its disk is full or not"
                 " writable, move the file away if it is damaged, or name another one."
             ) from error
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cached(Wrapper):
+    """Asks ``model`` only for what ``store`` does not have, and keeps each completion as soon as it arrives.
+
+    Replies that cannot be used are kept too: they were paid for, and a rerun must end the same way. ``refresh`` asks
+    again all the same and keeps the new reply: for what failed, when it is retried.
+    """
+
+    store: CompletionStore
+    refresh: bool = False
+    _turns: "_Turns" = field(default_factory=lambda: _Turns(), init=False, repr=False, compare=False)
+
+    def complete_one(self, prompt: Prompt) -> Completion:
+        """The completion; the usage of one that was there already says so."""
+        key = completion_key(self.name, prompt)
+        with self._turns.turn(key):
+            known = None if self.refresh else self.store.get(key)
+            if known is not None:
+                return replace(known, usage=known.usage.as_cached())
+            [completion] = self.model.complete([prompt])
+            self.store.put(key, self.name, prompt, completion)
+            return completion
+
+
+class _Turns:
+    """Threads with the same key go one after the other, so that the second finds the completion of the first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._turns: dict[bytes, tuple[threading.Lock, int]] = {}
+
+    @contextmanager
+    def turn(self, key: bytes) -> Iterator[None]:
+        with self._lock:
+            mine, waiting = self._turns.get(key, (threading.Lock(), 0))
+            self._turns[key] = (mine, waiting + 1)
+        try:
+            with mine:
+                yield
+        finally:
+            with self._lock:
+                mine, waiting = self._turns.pop(key)
+                if waiting > 1:
+                    self._turns[key] = (mine, waiting - 1)
 
 
 def _write(completion: Completion) -> str:
