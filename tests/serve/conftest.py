@@ -8,7 +8,7 @@ from triplebeam.index.opened import Index
 
 
 @pytest.fixture
-def collection(world: Index, words: Embedder) -> Collection:
+def index(world: Index, words: Embedder) -> Collection:
     return open_collection(world.folder, embedder=words)
 
 

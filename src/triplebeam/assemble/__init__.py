@@ -1,6 +1,6 @@
 """From names to objects: the one place that knows every method, extractor, embedder and model by its name."""
 
-from triplebeam.assemble.collection import DEFAULT_METHOD, Collection, check_question, open_collection
+from triplebeam.assemble.collection import DEFAULT_AGENT, DEFAULT_METHOD, Collection, check_question, open_collection
 from triplebeam.assemble.models import (
     DEFAULT_EMBEDDER,
     EXTRACTORS,
@@ -11,6 +11,7 @@ from triplebeam.assemble.models import (
 )
 
 __all__ = [
+    "DEFAULT_AGENT",
     "DEFAULT_EMBEDDER",
     "DEFAULT_METHOD",
     "EXTRACTORS",

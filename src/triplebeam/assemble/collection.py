@@ -1,8 +1,8 @@
 """An index and all that can be asked of it, by name."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
 from triplebeam.answer import Agent
@@ -23,6 +23,9 @@ from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings, read_settings
 
 DEFAULT_METHOD = "blend"
+DEFAULT_AGENT = "auto"
+_RETRIEVERS_KEPT = 64
+"""A server is asked for methods with any parameters in brackets, of which there is no end."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,6 @@ class Collection:
     """Entities of questions, for methods that start there; unless given, they are asked of the model."""
     gold: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
     """The gold passages of questions, for the upper bound ``gold``: known in an evaluation only."""
-    _retrievers: dict[str, Retriever] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def passages(self) -> PassageTable:
@@ -79,15 +81,17 @@ class Collection:
 
     def retriever(self, method: str = DEFAULT_METHOD) -> Retriever:
         """The retriever of that name, such as ``hybrid+naive_ge[scorer=exact]``; made once: some make a matrix."""
-        if method not in self._retrievers:
-            self._retrievers[method] = make_retriever(self, method)
-        return self._retrievers[method]
+        return self._retrievers(method)
+
+    @cached_property
+    def _retrievers(self) -> Callable[[str], Retriever]:
+        return lru_cache(_RETRIEVERS_KEPT)(partial(make_retriever, self))
 
     def expand(self, base: Retriever, expansion: str = "naive_ge") -> Retriever:
         """A retriever of your own, made multi-hop: by ``naive_ge``, ``sync_ge[base_k=10]`` or another expansion."""
         return expand_by(self, base, expansion)
 
-    def agent(self, method: str = "auto", base: Retriever | None = None) -> Agent:
+    def agent(self, method: str = DEFAULT_AGENT, base: Retriever | None = None) -> Agent:
         """The agent of that name: ``gear``, ``gear:bm25``, ``gear[max_steps=2]:hybrid``, ``single_step``, ``auto``.
 
         A ``base`` of your own takes the place of the one behind the colon.

@@ -33,28 +33,28 @@ def demo(
     from triplebeam.settings import read_settings
 
     with progress_bars() as progress:
-        collection = build(folder, read_settings(offline=offline or None), progress)
-        comparisons = compare(collection)
+        index = build(folder, read_settings(offline=offline or None), progress)
+        comparisons = compare(index)
     console = out()
-    counts = collection.index.manifest.counts
+    counts = index.index.manifest.counts
     console.print(
         f"Indexed {counts['passages']} passages: {counts['triples']} triples between {counts['entities']} entities,"
         " drawn by rules on this machine.\n"
     )
     (shown,) = (each for each in comparisons if each.question.id == SHOWN)
-    _draw_side_by_side(console, collection, shown)
-    _draw_what_only_the_graph_found(console, collection, shown)
+    _draw_side_by_side(console, index, shown)
+    _draw_what_only_the_graph_found(console, index, shown)
     _draw_summary(console, comparisons)
-    whose, run = asked_through_agent(collection)
+    whose, run = asked_through_agent(index)
     console.print(f"\nThe same question through the agent, with {whose}:\n", markup=False)
-    answer = take_steps(run, console, collection.passages)
-    draw_answer(console, answer, collection.passages, k=2)
+    answer = take_steps(run, console, index.passages)
+    draw_answer(console, answer, index.passages, k=2)
     console.print("\nTry it yourself:")
     console.print(f'  triplebeam search {folder} "{comparisons[2].question.question}" --explain', markup=False)
     console.print("  triplebeam index my.index path/to/your/documents", markup=False)
 
 
-def _draw_side_by_side(console: "Console", collection: "Collection", shown: "Comparison") -> None:
+def _draw_side_by_side(console: "Console", index: "Collection", shown: "Comparison") -> None:
     from rich.table import Table
 
     from triplebeam.demo import K
@@ -65,30 +65,28 @@ def _draw_side_by_side(console: "Console", collection: "Collection", shown: "Com
     table.add_column("", justify="right", style="dim")
     table.add_column("plain search (BM25 + vectors)")
     table.add_column("through the graph of triples")
-    titles = [_titles(collection, shown, ranking) for ranking in (shown.plain, shown.graph)]
+    titles = [_titles(index, shown, ranking) for ranking in (shown.plain, shown.graph)]
     for rank, row in enumerate(zip(*titles, strict=True), start=1):
         table.add_row(str(rank), *row)
     console.print(table)
 
 
-def _titles(collection: "Collection", shown: "Comparison", ranking: "Ranking") -> list[str]:
+def _titles(index: "Collection", shown: "Comparison", ranking: "Ranking") -> list[str]:
     gold = set(shown.question.gold)
     return [
-        f"[bold green]✔ {collection.passages[id_].title}[/bold green]"
-        if id_ in gold
-        else f"  {collection.passages[id_].title}"
+        f"[bold green]✔ {index.passages[id_].title}[/bold green]" if id_ in gold else f"  {index.passages[id_].title}"
         for id_ in ranking.ids
     ]
 
 
-def _draw_what_only_the_graph_found(console: "Console", collection: "Collection", shown: "Comparison") -> None:
+def _draw_what_only_the_graph_found(console: "Console", index: "Collection", shown: "Comparison") -> None:
     from triplebeam.serve.cli.display import draw_hit
 
     for passage_id in shown.only_graph:
         rank = shown.graph.ids.index(passage_id)
-        own = {collection.triples.triple(id_) for id_ in collection.triples.triples_of([passage_id]).tolist()}
+        own = {index.triples.triple(id_) for id_ in index.triples.triples_of([passage_id]).tolist()}
         console.print("\nOnly the graph found this passage, by this chain:")
-        draw_hit(console, rank + 1, shown.graph[rank], collection.passages[passage_id], own, explain=True)
+        draw_hit(console, rank + 1, shown.graph[rank], index.passages[passage_id], own, explain=True)
 
 
 def _draw_summary(console: "Console", comparisons: "list[Comparison]") -> None:

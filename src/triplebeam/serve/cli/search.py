@@ -43,7 +43,7 @@ def search(
     """
     from triplebeam.assemble import DEFAULT_METHOD, open_collection
     from triplebeam.serve.cli.display import progress_bars
-    from triplebeam.serve.passages_json import ranking_json
+    from triplebeam.serve.shapes import ranking_json
     from triplebeam.settings import read_settings
 
     method = method or DEFAULT_METHOD

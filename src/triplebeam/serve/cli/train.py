@@ -79,8 +79,8 @@ def train(
     _check_destination(output, force, folds)
     settings = read_settings(embedder=embedder, offline=offline or None)
     with progress_bars() as progress:
-        collection = open_collection(folder, settings=settings, progress=progress)
-        trainer = Trainer(collection=collection, settings=training, base=base, progress=progress)
+        index = open_collection(folder, settings=settings, progress=progress)
+        trainer = Trainer(collection=index, settings=training, base=base, progress=progress)
         examples = trainer.examples(questions, None if folds else limit)
         measured = trainer.cross_validate(examples, folds, limit) if folds else []
         weights = trainer.weights(examples[:limit], questions) if output else None

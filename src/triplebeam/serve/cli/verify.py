@@ -34,7 +34,7 @@ def verify(
         triplebeam verify my.index answer.json
     """
     from triplebeam.index.opened import Index
-    from triplebeam.serve.answer_json import evidence_from_json
+    from triplebeam.serve.shapes import evidence_from_json
 
     written = _read(answer)
     evidence = evidence_from_json(written)

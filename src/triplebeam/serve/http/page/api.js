@@ -108,10 +108,10 @@ function parsed(block) {
   return event.data ? { name: event.name, data: JSON.parse(event.data) } : null;
 }
 
-/** The path of a collection, or of something in it; ids keep their slashes. */
-export function within(collection, ...parts) {
+/** The path of an index, or of something in it; ids keep their slashes. */
+export function within(index, ...parts) {
   const path = parts.map((part) => part.split("/").map(encodeURIComponent).join("/"));
-  return ["/api/collections", encodeURIComponent(collection), ...path].join("/");
+  return ["/api/indexes", encodeURIComponent(index), ...path].join("/");
 }
 
 export const errorOf = (data) => new Problem(data.error.code, sentence(data.error.message));

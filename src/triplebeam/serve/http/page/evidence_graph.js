@@ -17,7 +17,7 @@ export const entityKey = (name) =>
 export async function evidenceGraph(result, signal) {
   const chosen = chosenPassages(result);
   const around = await Promise.all(
-    chosen.map((passage) => neighbourhood(result.collection, { passage: passage.id }, signal, TRIPLES_A_PASSAGE)),
+    chosen.map((passage) => neighbourhood(result.index, { passage: passage.id }, signal, TRIPLES_A_PASSAGE)),
   );
   const graph = { nodes: new Map(), edges: new Map(), hops: new Map(), reading: "" };
   for (const passage of chosen)
@@ -30,8 +30,8 @@ export async function evidenceGraph(result, signal) {
 }
 
 /** The piece of the index's graph around `{entity}` or `{passage}`. */
-export function neighbourhood(collection, centre, signal, limit = 60) {
-  return get(`${within(collection, "graph")}?${new URLSearchParams({ ...centre, limit })}`, signal);
+export function neighbourhood(index, centre, signal, limit = 60) {
+  return get(`${within(index, "graph")}?${new URLSearchParams({ ...centre, limit })}`, signal);
 }
 
 /** Put a neighbourhood into a graph; how many nodes are new. */

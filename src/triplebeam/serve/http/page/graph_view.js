@@ -124,8 +124,8 @@ async function choose(view, node) {
   try {
     const centre = passage ? { passage: id } : { entity: node.label };
     const [around, text] = await Promise.all([
-      neighbourhood(view.result.collection, centre),
-      passage && get(within(view.result.collection, "passages", id)),
+      neighbourhood(view.result.index, centre),
+      passage && get(within(view.result.index, "passages", id)),
     ]);
     if (view.chosen === node)
       fillPanel(view, node, [

@@ -1,4 +1,4 @@
-// The page: which collection, which question, and what is shown of what comes back.
+// The page: which index, which question, and what is shown of what comes back.
 
 import { get, isStopped, Problem, whenKeyIsWanted } from "./api.js";
 import { seconds, showAnswer, stepsView } from "./answer_view.js";
@@ -100,26 +100,26 @@ function stop() {
 }
 
 async function refresh(wanted) {
-  const known = await get("/api/collections");
+  const known = await get("/api/indexes");
   form.offer(known, wanted);
   return known;
 }
 
 async function begin() {
   whenKeyIsWanted(askForKey);
-  const documents = documentsDialog(byId("documents"), { refresh, tell, calm, current: () => form.collection() });
+  const documents = documentsDialog(byId("documents"), { refresh, tell, calm, current: () => form.index() });
   byId("open-documents").onclick = () => documents.open();
   form.listen({ ask, stop });
   try {
     const [known, methods, { version }] = await Promise.all([
-      get("/api/collections"),
+      get("/api/indexes"),
       get("/api/methods"),
       get("/api/version"),
     ]);
     byId("version").textContent = `Triplebeam ${version}`;
     form.methods(methods);
     form.offer(known);
-    if (!known.collections.length) say("There is no collection yet: open Documents to make one.");
+    if (!known.indexes.length) say("There is no index yet: open Documents to create one.");
     form.followLink();
   } catch (error) {
     tell(error);

@@ -1,4 +1,4 @@
-"""What a job does: documents into a collection, or out of it."""
+"""What a job does: documents into an index, or out of it."""
 
 import threading
 import time
@@ -14,9 +14,9 @@ from triplebeam.index.build import BuildReport, IndexBuilder
 from triplebeam.ingest import Reading
 from triplebeam.passage import Document
 from triplebeam.serve.building import MAX_FAILURES, embedder_name
-from triplebeam.serve.http.job_store import Job, JobStore, Request
-from triplebeam.serve.http.library import Library
-from triplebeam.serve.http.uploads import read_kept
+from triplebeam.serve.http.indexing.job_store import Job, JobRequest, JobStore
+from triplebeam.serve.http.indexing.uploads import read_kept
+from triplebeam.serve.library import Library
 
 _SECONDS_BETWEEN_NOTES = 0.25
 _UNREADABLE_LOGGED = 100
@@ -36,7 +36,7 @@ class Work:
 
     library: Library
     job: Job
-    request: Request
+    request: JobRequest
     folder: Path
     store: JobStore
     stopping: threading.Event
@@ -47,11 +47,11 @@ class Work:
 
     @property
     def index(self) -> Path:
-        """The folder of the collection."""
-        return self.library.folder(self.job.collection)
+        """The folder of the index."""
+        return self.library.folder(self.job.index)
 
     def builder(self, extractor: Extractor | None = None) -> IndexBuilder:
-        """What writes to the collection."""
+        """What writes to the index."""
         return IndexBuilder(
             folder=self.index,
             embedder=self.library.embedder(embedder_name(self.index, self.library.settings)),
@@ -98,7 +98,7 @@ class Work:
         """
         if not self.read:
             return ""
-        published = self.library.documents(self.job.collection)
+        published = self.library.documents(self.job.index)
         new = [document_id for document_id in self.read if document_id not in published]
         self.builder().take_back(new)
         replaced = [document_id for document_id in self.read if document_id in published]
