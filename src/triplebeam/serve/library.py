@@ -4,13 +4,16 @@ import os
 import re
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from triplebeam.assemble import Collection, make_embedder
-from triplebeam.embed.embedder import Embedder
+from triplebeam.embed.embedder import Embedder, Kind
 from triplebeam.errors import BadInputError, IndexMissingError, TriplebeamError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
@@ -55,6 +58,28 @@ class DocumentRow:
     id: str
     title: str
     passages: int
+
+
+@dataclass(frozen=True)
+class _LazyEmbedder:
+    """An embedder that is loaded when it is first needed: bm25 needs none."""
+
+    load: Callable[[], Embedder]
+
+    @property
+    def name(self) -> str:
+        return self.load().name
+
+    @property
+    def fingerprint(self) -> str:
+        return self.load().fingerprint
+
+    @property
+    def dimension(self) -> int:
+        return self.load().dimension
+
+    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
+        return self.load().embed(texts, kind)
 
 
 @dataclass(frozen=True)
@@ -194,7 +219,9 @@ class Library:
             known = self._opened.get(name)
             if known is None or known.signature != signature:
                 opened = Index.open(folder)
-                embedder = self.embedder(self.settings.embedder or opened.manifest.embedder.name)
+                embedder = _LazyEmbedder(
+                    partial(self.embedder, self.settings.embedder or opened.manifest.embedder.name)
+                )
                 index = Collection(opened, self.settings, embedder, self._given_model)
                 known = self._opened[name] = _Opened(signature, index)
             return known

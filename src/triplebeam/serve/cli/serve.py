@@ -38,9 +38,7 @@ def serve(
             show_default=False,
         ),
     ],
-    host: Annotated[
-        str, typer.Option(help="The address to listen on. Any but loopback needs a key.")
-    ] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="The address to listen on. Any but loopback needs a key.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port.")] = 8000,
     reports: Annotated[
         Path | None,

@@ -75,7 +75,7 @@ def schema(request: Request) -> dict[str, Any]:
 def _state(library: Library, name: str) -> str:
     try:
         if is_index(library.folder(name)):
-            library.index(name)
+            _ = library.index(name).embedder  # loaded, and compared with the one it was built with
     except TriplebeamError as error:
         return library.redact(str(error))
     return "ok"
