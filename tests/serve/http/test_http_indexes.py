@@ -227,10 +227,10 @@ def test_kinds_and_sizes_are_refused_at_the_door(client: TestClient, data: Path)
         return error_of(response, status)[1]
 
     assert ".docx" in refused("program.exe", b"MZ\0", 415)
-    assert "no .txt file" in refused("picture.txt", b"\x89PNG\0\0", 415)
-    assert "no .pdf file" in refused("a.pdf", b"hello", 415)
-    assert "no .docx file" in refused("a.docx", b"hello", 415)
-    assert "no .jsonl.gz file" in refused("a.jsonl.gz", b"hello", 415)
+    assert "not that of a .txt file" in refused("picture.txt", b"\x89PNG\0\0", 415)
+    assert "not that of a .pdf file" in refused("a.pdf", b"hello", 415)
+    assert "not that of a .docx file" in refused("a.docx", b"hello", 415)
+    assert "not that of a .jsonl.gz file" in refused("a.jsonl.gz", b"hello", 415)
     assert "looks like a trap" in refused("bomb.docx", bomb(), 413)
     assert list((data / ".triplebeam" / "jobs").iterdir()) == []
 

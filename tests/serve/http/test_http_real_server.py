@@ -70,7 +70,7 @@ def started(home: Path, *arguments: object) -> Iterator[tuple[subprocess.Popen[s
     try:
         assert process.stderr
         line = process.stderr.readline()
-        found = re.search(r"listens at (http://127\.0\.0\.1:\d+): open", line)
+        found = re.search(r"is listening at (http://127\.0\.0\.1:\d+): open", line)
         assert found, line + process.stderr.read()
         with httpx.Client(base_url=found[1], timeout=60) as client:
             yield process, client
@@ -107,7 +107,7 @@ def test_jobs_are_taken_up_after_the_server_was_killed(tmp_path: Path, home: Pat
     with started(home, data, "--embedder", model) as (process, client):
         ended = job_ended(client, first["id"], 120)
         assert (ended["state"], ended["message"]) == ("done", f"0 of {DOCUMENTS:,} documents were new or changed")
-        assert any("taken up again" in line["text"] for line in ended["log"])
+        assert any("continued after a restart" in line["text"] for line in ended["log"])
         assert job_ended(client, second.json()["job"]["id"])["state"] == "done"
         assert client.get("/api/indexes/rivers").json()["documents"] == 3 + DOCUMENTS + 1
         process.terminate()
