@@ -109,7 +109,7 @@ class TestPlan:
     def test_it_is_readable(self, command: Command, endpoint: Endpoint) -> None:
         code, stdout, stderr = command("plan", "rivers.jsonl")
         assert code == 0
-        assert "20 passages: 1.0 triples a passage, 0 failed" in stdout
+        assert "20 passages: 1.0 triples per passage, 0 failed" in stdout
         assert "$0.0" in stdout
         assert "at least 90%" in stdout
         assert "Extracting 20 of 30 passages" in stderr

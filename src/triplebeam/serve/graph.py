@@ -1,4 +1,4 @@
-"""Around an entity or a passage in the graph of triples: what can be drawn, and chains of facts to follow."""
+"""Around an entity or a passage in the graph of triples: what to draw, and chains of facts to follow."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -56,12 +56,12 @@ def around_entity(index: Collection, entity: str, limit: int) -> Neighbourhood:
     """The triples an entity is subject or object of."""
     number = find_entity(index, entity)
     triples = index.triples.of_entity(number).tolist()
-    return _drawn(index, triples, _entity(index.index.entities.names[number]), limit)
+    return _neighbourhood(index, triples, _entity(index.index.entities.names[number]), limit)
 
 
 def around_passage(index: Collection, passage_id: str, limit: int) -> Neighbourhood:
     """The triples extracted from a passage."""
-    return _drawn(index, index.triples.triples_of([passage_id]).tolist(), _passage(index, passage_id), limit)
+    return _neighbourhood(index, index.triples.triples_of([passage_id]).tolist(), _passage(index, passage_id), limit)
 
 
 def follow(index: Collection, entity: int, question: str, length: int, limit: int) -> list[ScoredChain]:
@@ -99,7 +99,7 @@ def find_entity(index: Collection, name: str) -> int:
     return number
 
 
-def _drawn(index: Collection, triples: Sequence[int], first: Node, limit: int) -> Neighbourhood:
+def _neighbourhood(index: Collection, triples: Sequence[int], first: Node, limit: int) -> Neighbourhood:
     """The first triples up to the limit, with their entities and passages; ``first`` is the node in the middle."""
     nodes = {first.id: first}
     edges: dict[tuple[str | None, ...], Edge] = {}

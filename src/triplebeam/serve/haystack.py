@@ -70,7 +70,7 @@ class TextRetriever(Protocol):
 def from_haystack(retriever: TextRetriever, source: Source, *, id_key: str = "id") -> OwnRetriever:
     """Any retriever component that takes a text as a base of graph expansion and of agents.
 
-    A document is the passage whose id stands in its meta under ``id_key`` or is its own, else the passage that has its
+    A document is the passage whose id is in its meta under ``id_key`` or is its own, else the passage that has its
     text. A whole pipeline is wrapped by `triplebeam.serve.own_retriever.from_function`.
     """
     known = KnownPassages(source, id_key)

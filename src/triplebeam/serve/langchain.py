@@ -47,7 +47,7 @@ def from_langchain(
 ) -> OwnRetriever:
     """Any LangChain retriever as a base of graph expansion and of agents.
 
-    A document is the passage whose id stands in its metadata under ``id_key`` or is its own, else the passage that has
+    A document is the passage whose id is in its metadata under ``id_key`` or is its own, else the passage that has
     its text. ``k_name`` is what the retriever calls the number of documents; it is left out where the retriever takes
     no such argument, and then it gives as many as it was made to give: 15 or more are best.
     """

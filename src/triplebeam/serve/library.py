@@ -99,7 +99,7 @@ class _Opened:
 class Library:
     """The indexes under the folders given. Safe to use from many threads.
 
-    A folder that is an index stands for itself; any other is a data folder, whose sub-folders ``NAME.index`` are
+    A folder that is an index is served as it is; any other is a data folder, whose sub-folders ``NAME.index`` are
     indexes and in which new ones are created. ``embedder``, ``model`` and ``extractor`` replace the configured ones.
     """
 

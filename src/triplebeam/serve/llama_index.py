@@ -62,7 +62,7 @@ class TriplebeamRetriever(BaseRetriever):
 def from_llama_index(retriever: BaseRetriever, source: Source, *, id_key: str = "id") -> OwnRetriever:
     """Any LlamaIndex retriever as a base of graph expansion and of agents.
 
-    A node is the passage whose id stands in its metadata under ``id_key``, is its own, or is that of the document it
+    A node is the passage whose id is in its metadata under ``id_key``, is its own, or is that of the document it
     was cut from; else the passage that has its text. The retriever gives as many nodes as it was made to give
     (``similarity_top_k``): 15 or more are best.
     """

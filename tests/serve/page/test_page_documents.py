@@ -104,7 +104,7 @@ def test_a_key_is_asked_for_and_stays_in_the_tab(visit: Visit, tmp_path: Path) -
     page = visit()
     key = Keys(tmp_path / "data" / "keys.json").create("read")
     page.reload()
-    expect(page.get_by_role("heading", name="This server wants a key")).to_be_visible()
+    expect(page.get_by_role("heading", name="This server needs a key")).to_be_visible()
     page.get_by_label("Key", exact=True).fill("tb-wrong")
     page.keyboard.press("Enter")
     expect(page.locator("#key-why")).to_contain_text("The key is not known here")

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 def demo(
     folder: Annotated[
-        Path, typer.Argument(metavar="INDEX", help="Where the demo's index is put, so that you can go on with it.")
+        Path, typer.Argument(metavar="INDEX", help="Where to put the demo's index; you can keep using it.")
     ] = Path("demo.index"),
     offline: Offline = False,
 ) -> None:
-    """Index a small corpus and ask it a question that takes two passages, with plain search and through the graph.
+    """Index a small corpus and compare plain search with the graph on a question that needs two passages.
 
     Example:
 
@@ -39,7 +39,7 @@ def demo(
     counts = index.index.manifest.counts
     console.print(
         f"Indexed {counts['passages']} passages: {counts['triples']} triples between {counts['entities']} entities,"
-        " drawn by rules on this machine.\n"
+        " extracted by rules on this machine.\n"
     )
     (shown,) = (each for each in comparisons if each.question.id == SHOWN)
     _draw_side_by_side(console, index, shown)
@@ -60,7 +60,7 @@ def _draw_side_by_side(console: "Console", index: "Collection", shown: "Comparis
     from triplebeam.demo import K
 
     console.print(f"[bold]{shown.question.question}[/bold]")
-    console.print(f"It takes {len(shown.question.gold)} passages; ✔ marks them among the first {K}.\n")
+    console.print(f"It needs {len(shown.question.gold)} passages; ✔ marks them among the first {K}.\n")
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     table.add_column("", justify="right", style="dim")
     table.add_column("plain search (BM25 + vectors)")

@@ -17,7 +17,7 @@ _HEADERS = {
     " frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
-    # File names are the same in every version, so a browser asks each time, and is mostly told that nothing changed.
+    # File names are the same in every version, so a browser asks each time, and mostly gets 304.
     "Cache-Control": "no-cache",
 }
 

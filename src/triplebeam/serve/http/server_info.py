@@ -53,9 +53,9 @@ def ready(request: Request) -> JSONResponse:
     """Can every index be searched? Opens those that are not open yet."""
     library: Library = request.app.state.library
     states = {name: _state(library, name) for name in library.names()}
-    whole = all(state == "ok" for state in states.values())
-    content = Readiness(status="ok" if whole else "not ready", indexes=states)
-    return JSONResponse(content.model_dump(), status_code=200 if whole else 503)
+    all_ready = all(state == "ok" for state in states.values())
+    content = Readiness(status="ok" if all_ready else "not ready", indexes=states)
+    return JSONResponse(content.model_dump(), status_code=200 if all_ready else 503)
 
 
 @router.get("/metrics", dependencies=[Depends(may_read)], response_class=Response)

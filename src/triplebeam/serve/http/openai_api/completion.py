@@ -22,7 +22,7 @@ _QUOTED_CHARACTERS = 300
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """A message, whole."""
+    """A complete message."""
 
     text: str
     annotations: Sequence[Mapping[str, object]]

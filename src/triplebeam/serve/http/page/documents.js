@@ -7,7 +7,7 @@ import { jobRow } from "./job_row.js";
 const PAGE = 50;
 const KINDS = ".txt,.md,.markdown,.html,.htm,.pdf,.docx,.jsonl,.jsonl.gz";
 
-/** The dialog. `page` is what it needs of the rest: `refresh, tell, calm, current`. */
+/** The dialog. `page` has what it needs of the rest: `refresh, current`. */
 export function documentsDialog(dialog, page) {
   const parts = build(dialog);
   const view = { ...parts, dialog, page, followed: new Set() };
@@ -30,14 +30,14 @@ function build(dialog) {
     { id: "extractor" },
     make("option", { value: "local" }, "rules on the server"),
     make("option", { value: "llm" }, "its language model"),
-    make("option", { value: "none" }, "nobody"),
+    make("option", { value: "none" }, "nothing"),
   );
   const drop = make(
     "div",
     { class: "drop" },
     make("p", {}, make("label", { for: "files" }, "Add files"), " or drop them here"),
     picker,
-    make("p", { class: "note" }, make("label", { for: "extractor" }, "Facts are drawn by "), facts),
+    make("p", { class: "note" }, make("label", { for: "extractor" }, "Extract facts with "), facts),
   );
   const name = make("input", {
     id: "new-name",

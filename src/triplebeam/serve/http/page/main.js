@@ -20,19 +20,19 @@ function say(text, unseen = "") {
 }
 
 /** Tell of a problem; what was typed stays. */
-function tell(error) {
+function showProblem(error) {
   if (isStopped(error)) return;
   if (!(error instanceof Problem)) console.error(error);
   byId("problem").textContent =
     error instanceof Problem ? error.message : "Something went wrong on this page: reload it, and try again.";
 }
 
-const calm = () => {
+const clearProblem = () => {
   byId("problem").textContent = "";
 };
 
 function clear() {
-  calm();
+  clearProblem();
   byId("welcome").hidden = true;
   for (const id of SECTIONS) byId(id).hidden = true;
 }
@@ -66,7 +66,7 @@ async function ask(asked) {
       );
     else {
       say("");
-      tell(error);
+      showProblem(error);
     }
     if (!steps?.count()) byId("steps").hidden = true;
   } finally {
@@ -107,7 +107,7 @@ async function refresh(wanted) {
 
 async function begin() {
   whenKeyIsWanted(askForKey);
-  const documents = documentsDialog(byId("documents"), { refresh, tell, calm, current: () => form.index() });
+  const documents = documentsDialog(byId("documents"), { refresh, current: () => form.index() });
   byId("open-documents").onclick = () => documents.open();
   form.listen({ ask, stop });
   try {
@@ -122,7 +122,7 @@ async function begin() {
     if (!known.indexes.length) say("There is no index yet: open Documents to create one.");
     form.followLink();
   } catch (error) {
-    tell(error);
+    showProblem(error);
   }
 }
 
