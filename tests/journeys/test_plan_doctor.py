@@ -111,7 +111,7 @@ class TestPlan:
         assert code == 0
         assert "20 passages: 1.0 triples per passage, 0 failed" in stdout
         assert "$0.0" in stdout
-        assert "at least 90%" in stdout
+        assert "90% intervals" in stdout
         assert "Extracting 20 of 30 passages" in stderr
         assert "sample was in the cache" in command("plan", "rivers.jsonl")[1]
         assert len(endpoint.requests) == 20
@@ -205,7 +205,7 @@ class TestQuarantine:
         endpoint.says('{"entities": [], "triples": []}')
         code, _, stderr = command("index", "my.index", "rivers.jsonl", "--extractor", "llm")
         assert code == 0
-        assert "30 of 30 passages gave no triples, which is suspicious" in stderr
+        assert "30 of 30 passages have no triples, which is suspicious" in stderr
         assert counts(command)["passages_without_triples"] == COUNT
 
 

@@ -107,7 +107,7 @@ def test_a_key_is_asked_for_and_stays_in_the_tab(visit: Visit, tmp_path: Path) -
     expect(page.get_by_role("heading", name="This server needs a key")).to_be_visible()
     page.get_by_label("Key", exact=True).fill("tb-wrong")
     page.keyboard.press("Enter")
-    expect(page.locator("#key-why")).to_contain_text("The key is not known here")
+    expect(page.locator("#key-why")).to_contain_text("The key is unknown")
     page.get_by_label("Key", exact=True).fill(key)
     page.keyboard.press("Enter")
     expect(page.locator("#index option")).to_have_count(1)

@@ -117,8 +117,8 @@ def _draw(model: str, passages: int, quoted: "Quote", drawn: "Sample") -> None:
     rows = {
         "model": model,
         "passages": f"{passages:,}" + (f", {twice:,} of them repeated, which cost nothing" if twice else ""),
-        "sample": f"{quoted.sampled} passages: {triples / quoted.sampled:.1f} triples per passage, {len(failures)} failed"
-        + (f" ({failures[0]})" if failures else ""),
+        "sample": f"{quoted.sampled} passages: {triples / quoted.sampled:.1f} triples per passage,"
+        f" {len(failures)} failed" + (f" ({failures[0]})" if failures else ""),
         f"{tokens} in": _range(quoted.tokens_in, "{:,.0f}".format),
         f"{tokens} out": _range(quoted.tokens_out, "{:,.0f}".format),
         "price": _range(quoted.price, "${:,.2f}".format)
@@ -133,8 +133,8 @@ def _draw(model: str, passages: int, quoted: "Quote", drawn: "Sample") -> None:
         console.print(f"[dim]{name:>20}[/dim]  ", end="")
         console.print(value, markup=False)
     console.print(
-        f"\nIn brackets: {quoted.coverage:.0%} intervals, extrapolated from the sample by passage length. A rare passage"
-        " that costs many times the others may be missing from a sample.",
+        f"\nIn brackets: {quoted.coverage:.0%} intervals, extrapolated from the sample by passage length. A rare"
+        " passage that costs many times the others may be missing from a sample.",
         style="dim",
     )
 
