@@ -140,7 +140,7 @@ class TestBudget:
         assert (code, stdout) == (0, "")
         asked = len(endpoint.requests)
         assert 2 < asked < COUNT
-        assert f"leaves {COUNT - asked} passages to be done" in stderr
+        assert f"leaves {COUNT - asked} passages unfinished" in stderr
         assert counts(command)["passages_without_extraction"] == COUNT - asked
         while len(endpoint.requests) < COUNT:
             before = len(endpoint.requests)

@@ -94,8 +94,8 @@ def draw_chains(console: Console, chains: Sequence[Chain], own: SizedCollection[
     """The chains that lead to a passage, those with a common beginning together; ● marks the passage's own triples."""
     if not chains:
         console.print("      [dim]found without a chain of triples[/dim]")
-    shown = {triple for chain in chains if len(chain) > 1 for triple in chain}
-    chains = [chain for chain in chains if len(chain) > 1 or chain[0] not in shown]  # no fact twice
+    in_longer = {triple for chain in chains if len(chain) > 1 for triple in chain}
+    chains = [chain for chain in chains if len(chain) > 1 or chain[0] not in in_longer]  # no fact twice
     beginnings: dict[Chain, list[Chain]] = {}
     for chain in chains:
         beginnings.setdefault(chain[:-1], []).append(chain)
