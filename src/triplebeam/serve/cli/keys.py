@@ -73,7 +73,7 @@ def _of(folder: Path) -> "Keys":
 
     check_installed()
     from triplebeam.serve.http.keys import Keys
-    from triplebeam.serve.http.library import Library
+    from triplebeam.serve.library import Library
     from triplebeam.settings import read_settings
 
     return Keys(Library([folder], read_settings()).keys_file)
