@@ -43,7 +43,7 @@ class Step:
     """Facts that are new with this step."""
     thought: str = ""
     picture: str = ""
-    """What the agent works on as a Mermaid diagram, where it draws one: a question graph as it stands."""
+    """What the agent works on as a Mermaid diagram, where it has one, such as a question graph so far."""
     problems: tuple[str, ...] = ()
     """Replies of a model that could not be used, each with its reason; the step went on without them."""
     usage: Usage = field(default_factory=Usage)
@@ -73,7 +73,7 @@ class Answer:
         return (
             bool(self.text and self.evidence)
             and self.agreed
-            and stands_in(self.text, self.evidence)
+            and named_in(self.text, self.evidence)
             and all(fact.span for fact in self.evidence)
         )
 
@@ -84,7 +84,7 @@ class Answer:
         return said in facts_said or facts_said in said
 
 
-def stands_in(answer: str, evidence: Sequence[Evidence]) -> bool:
+def named_in(answer: str, evidence: Sequence[Evidence]) -> bool:
     """Is the answer named by a fact or by the words that support one? Yes and no never are, so they pass."""
     said = entity_key(answer)
     texts = (f"{fact.triple} {fact.span.text if fact.span else ''}" for fact in evidence)

@@ -16,9 +16,9 @@ from pydantic import ValidationError
 
 from serve.adapted import GRAPH, QUESTION, Watched
 from small_world import WORLD
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index
 from triplebeam.errors import BadInputError, IndexMissingError
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.langchain import TriplebeamRetriever, from_langchain
 from triplebeam.testing.contracts import RetrieverContract
@@ -27,7 +27,7 @@ from triplebeam.testing.contracts import RetrieverContract
 @pytest.mark.anyio
 class TestStandard(RetrieversIntegrationTests):
     @pytest.fixture(autouse=True)
-    def _keep(self, index: Collection) -> None:
+    def _keep(self, index: Index) -> None:
         self._index = index
 
     @property
@@ -43,7 +43,7 @@ class TestStandard(RetrieversIntegrationTests):
         return QUESTION
 
 
-def test_a_document_says_what_it_is_and_why_it_is_here(index: Collection) -> None:
+def test_a_document_says_what_it_is_and_why_it_is_here(index: Index) -> None:
     documents = TriplebeamRetriever(index=index, method=GRAPH, k=6).invoke(QUESTION)
     ranking = index.search(QUESTION, GRAPH, 6)
     assert [document.id for document in documents] == [document.metadata["id"] for document in documents] == ranking.ids
@@ -56,13 +56,13 @@ def test_a_document_says_what_it_is_and_why_it_is_here(index: Collection) -> Non
     ]
 
 
-def test_an_index_folder_will_do(world: Index) -> None:
+def test_an_index_folder_will_do(world: Snapshot) -> None:
     for folder in (world.folder, str(world.folder)):
         (document,) = TriplebeamRetriever(index=folder, method="bm25", k=1).invoke("lake")
         assert document.id == "lake"
 
 
-def test_what_cannot_be_used_is_told_when_it_is_made_or_asked(index: Collection, tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_told_when_it_is_made_or_asked(index: Index, tmp_path: Path) -> None:
     with pytest.raises(IndexMissingError):
         TriplebeamRetriever(index=tmp_path)
     with pytest.raises(ValidationError, match="greater than or equal to 1"):
@@ -73,7 +73,7 @@ def test_what_cannot_be_used_is_told_when_it_is_made_or_asked(index: Collection,
         TriplebeamRetriever(index=index).invoke(" ")
 
 
-def test_asynchronously_it_searches_in_a_thread(index: Collection) -> None:
+def test_asynchronously_it_searches_in_a_thread(index: Index) -> None:
     watched = Watched(index)
     retriever = TriplebeamRetriever(index=index, method=watched)
     (document,) = asyncio.run(retriever.ainvoke("Great Lakes"))[:1]
@@ -99,29 +99,29 @@ def store() -> BaseRetriever:
 
 class TestAVectorStoreAsBase(RetrieverContract):
     @pytest.fixture(params=["key", "none: by text"])
-    def retriever(self, request: pytest.FixtureRequest, index: Collection) -> Retriever:
+    def retriever(self, request: pytest.FixtureRequest, index: Index) -> Retriever:
         return from_langchain(store(), index, id_key=request.param)
 
 
 class TestAVectorStoreExpanded(RetrieverContract):
     @pytest.fixture
-    def retriever(self, index: Collection) -> Retriever:
+    def retriever(self, index: Index) -> Retriever:
         return index.expand(from_langchain(store(), index))
 
 
-def test_k_is_passed_on_where_it_is_taken(index: Collection) -> None:
+def test_k_is_passed_on_where_it_is_taken(index: Index) -> None:
     assert len(from_langchain(store(), index).retrieve("lake", 6)) == 6
     assert len(from_langchain(store(), index, k_name=None).retrieve("lake", 6)) == 4
     fixed = Fixed(documents=[Document("", id="lake"), Document("", id="city")])
     assert from_langchain(fixed, index).retrieve("lake", 1).ids == ["lake"]
 
 
-def test_a_document_that_is_no_passage_is_told(index: Collection) -> None:
+def test_a_document_that_is_no_passage_is_told(index: Index) -> None:
     with pytest.raises(BadInputError, match=r"gave the document 'Lake Superior' .*metadata under 'id'"):
         from_langchain(Fixed(documents=[Document("Lake Superior")]), index).retrieve("lake")
 
 
-def test_there_and_back(index: Collection) -> None:
+def test_there_and_back(index: Index) -> None:
     """Your retriever, expanded, as a LangChain retriever again."""
     base = from_langchain(Fixed(documents=[Document("", metadata={"id": "film"})]), index)
     documents = TriplebeamRetriever(index=index, method=index.expand(base)).invoke(QUESTION)

@@ -14,11 +14,11 @@ from mcp_types import TextContent
 
 from scripted_loops import final, reply
 from serve.adapted import GRAPH, QUESTION
-from triplebeam.assemble import DEFAULT_METHOD, Collection
+from triplebeam.assemble import DEFAULT_METHOD, Index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
 from triplebeam.generate.scripted import Scripted
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.serve.library import Library
 from triplebeam.serve.limits import UNLIMITED
 from triplebeam.serve.mcp import make_server
@@ -35,7 +35,7 @@ ANSWERED = reply(missing="", answerable=True, used=[1], answer="25 August 1963")
 
 
 @pytest.fixture
-def served(world: Index, words: Embedder) -> Served:
+def served(world: Snapshot, words: Embedder) -> Served:
     """Makes a server over the small world."""
 
     def made(*folders: Path, model: LanguageModel | None = None) -> MCPServer[None]:
@@ -77,7 +77,7 @@ async def test_every_tool_says_what_it_takes_and_gives_and_that_it_changes_nothi
     assert "context" not in tools["ask"].input_schema["properties"]
 
 
-async def test_search_gives_passages_and_chains(served: Served, index: Collection) -> None:
+async def test_search_gives_passages_and_chains(served: Served, index: Index) -> None:
     found = await structured(served(), "search", question=QUESTION, method=GRAPH, k=4)
     assert found["method"] == GRAPH
     assert [passage["id"] for passage in found["passages"]] == index.search(QUESTION, GRAPH, 4).ids
@@ -210,7 +210,7 @@ async def test_without_a_model_ask_says_how_to_configure_one(served: Served, mon
     assert "set TRIPLEBEAM_MODEL" in await refused(served(), "ask", question="x")
 
 
-async def test_of_several_indexes_one_must_be_named(served: Served, world: Index, tmp_path: Path) -> None:
+async def test_of_several_indexes_one_must_be_named(served: Served, world: Snapshot, tmp_path: Path) -> None:
     for name in ("one", "two"):
         shutil.copytree(world.folder, tmp_path / f"{name}.index")
     both = served(tmp_path)
@@ -218,7 +218,7 @@ async def test_of_several_indexes_one_must_be_named(served: Served, world: Index
     assert (await structured(both, "search", question="lake", index="two"))["passages"]
 
 
-async def test_indexes_may_be_created_while_the_server_runs(served: Served, world: Index, tmp_path: Path) -> None:
+async def test_indexes_may_be_created_while_the_server_runs(served: Served, world: Snapshot, tmp_path: Path) -> None:
     async with Client(served(tmp_path)) as client:
         before = await client.call_tool("search", {"question": "lake"})
         shutil.copytree(world.folder, tmp_path / "world.index")

@@ -22,7 +22,7 @@ from small_world import TRIPLES, TableExtractor, world_documents
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.index.build import IndexBuilder
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.serve.cli.mcp import mcp
 from triplebeam.serve.library import Library
 from triplebeam.serve.limits import UNLIMITED
@@ -43,7 +43,7 @@ def server(*arguments: object) -> StdioServerParameters:
 
 @pytest.mark.slow
 @pytest.mark.anyio
-async def test_over_stdio(world: Index) -> None:
+async def test_over_stdio(world: Snapshot) -> None:
     async with Client(server(world.folder)) as client:
         found = await client.call_tool("search", ANY_TEXT)
         wrong = await client.call_tool("read_passage", {"passage_id": "sea"})
@@ -53,7 +53,7 @@ async def test_over_stdio(world: Index) -> None:
 
 
 @pytest.mark.slow
-def test_stdout_has_the_protocol_and_nothing_else(world: Index) -> None:
+def test_stdout_has_the_protocol_and_nothing_else(world: Snapshot) -> None:
     hello = {
         "jsonrpc": "2.0",
         "id": 1,
@@ -77,7 +77,7 @@ def test_stdout_has_the_protocol_and_nothing_else(world: Index) -> None:
 
 
 @pytest.fixture
-def address(world: Index) -> Iterator[str]:
+def address(world: Snapshot) -> Iterator[str]:
     """Of a server over HTTP, in a process of its own."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -120,7 +120,7 @@ async def test_over_http_on_loopback(address: str, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.anyio
-async def test_an_app_mounts_it(world: Index, words: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_app_mounts_it(world: Snapshot, words: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     library = Library([world.folder], Settings(), embedder=words)
     tools = make_server(Runner(library, UNLIMITED))
@@ -161,7 +161,7 @@ def test_an_index_that_is_published_again_is_opened_again(tmp_path: Path, words:
     assert "lake" in library.index("small").passages
 
 
-def test_indexes_are_found_in_folders(tmp_path: Path, world: Index) -> None:
+def test_indexes_are_found_in_folders(tmp_path: Path, world: Snapshot) -> None:
     for name in ("one", "two"):
         shutil.copytree(world.folder, tmp_path / "data" / f"{name}.index")
     (tmp_path / "data" / "empty.index").mkdir()

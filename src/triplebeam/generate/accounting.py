@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
 from triplebeam.generate.outcomes import Outcome, outcomes_of
-from triplebeam.generate.patience import pause
 
 
 @dataclass(slots=True)
@@ -52,7 +51,7 @@ def remark(words: str) -> None:
 
 @dataclass(frozen=True)
 class Accounted:
-    """A model whose calls count towards the open accounts; it is not called once the caller's thread is cancelled."""
+    """A model whose calls count towards the open accounts."""
 
     model: LanguageModel
 
@@ -63,14 +62,12 @@ class Accounted:
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
         """What the model within says."""
-        pause(0)  # raises if this thread's work was cancelled
         completions = self.model.complete(prompts)
         _charge(completions)
         return completions
 
     def outcomes(self, prompts: Sequence[Prompt]) -> list[Outcome]:
         """What became of each prompt; completions are charged though others of the batch fail."""
-        pause(0)
         outcomes = outcomes_of(self.model, prompts)
         _charge([outcome for outcome in outcomes if isinstance(outcome, Completion)])
         return outcomes

@@ -61,7 +61,7 @@ class TripleGraph:
     """`TripleStore` over the files of a generation."""
 
     def __init__(self, folder: Path, passages: PassageTable) -> None:
-        self._passages = passages
+        self.passages = passages
         self._subjects = StringColumn(folder / "triple_subjects")
         self._predicates = StringColumn(folder / "triple_predicates")
         self._objects = StringColumn(folder / "triple_objects")
@@ -87,13 +87,13 @@ class TripleGraph:
 
     def triples_of(self, passage_ids: Sequence[str]) -> NDArray[np.int64]:
         """The triples of these passages."""
-        rows = [self._passages.row(passage_id) for passage_id in passage_ids]
+        rows = [self.passages.row(passage_id) for passage_id in passage_ids]
         ranges = [np.arange(self._passage_starts[row], self._passage_starts[row + 1]) for row in rows]
         return np.concatenate(ranges) if ranges else np.zeros(0, np.int64)
 
     def passage_of(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> list[str]:
         """The passage of each triple."""
-        return self._passages.ids(self._passage_rows[np.asarray(triple_ids, np.int64)])
+        return self.passages.ids(self._passage_rows[np.asarray(triple_ids, np.int64)])
 
     def vectors(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
         """The stored unit vector of each triple."""

@@ -1,11 +1,13 @@
 """What every retriever offers: the one door through which a base, a graph method and a user's own search are alike."""
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.errors import BadInputError
+from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 
 #: Queries that go through a batch together: enough to read every vector once for all of them, few enough for a score
@@ -61,6 +63,24 @@ class PerQuestion(Protocol):
 def for_question(retriever: Retriever) -> Retriever:
     """What an agent of several steps searches with from its first step to its last."""
     return retriever.begin() if isinstance(retriever, PerQuestion) else retriever
+
+
+def passages_of(retriever: Retriever) -> Passages:
+    """The texts of the passages that a retriever finds: it has them if it, or its base, was built over an index."""
+    known = _texts(retriever)
+    if known is None:
+        raise BadInputError(
+            f"{type(retriever).__name__} does not know the texts of the passages it finds: give them as passages=, a"
+            " mapping from ids to passages such as the passages of an index."
+        )
+    return known
+
+
+def _texts(built_over: object) -> Passages | None:
+    if (known := getattr(built_over, "passages", None)) is not None:
+        return cast("Passages", known)
+    below = (getattr(built_over, name, None) for name in ("triples", "base", "dense", "gnn_ret", "fallback"))
+    return next((known for each in below if each is not None and (known := _texts(each)) is not None), None)
 
 
 def retrieve_many(retriever: Retriever, queries: Sequence[str], k: int = 10) -> list[Ranking]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, Field
 
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index
 from triplebeam.errors import BadInputError
 from triplebeam.methods.gear import Cascade
 from triplebeam.methods.gear.beam_search import DiverseTripleBeamSearch
@@ -52,19 +52,19 @@ class ScoredChain:
     score: float
 
 
-def around_entity(index: Collection, entity: str, limit: int) -> Neighbourhood:
+def around_entity(index: Index, entity: str, limit: int) -> Neighbourhood:
     """The triples an entity is subject or object of."""
     number = find_entity(index, entity)
     triples = index.triples.of_entity(number).tolist()
-    return _neighbourhood(index, triples, _entity(index.index.entities.names[number]), limit)
+    return _neighbourhood(index, triples, _entity(index.snapshot.entities.names[number]), limit)
 
 
-def around_passage(index: Collection, passage_id: str, limit: int) -> Neighbourhood:
+def around_passage(index: Index, passage_id: str, limit: int) -> Neighbourhood:
     """The triples extracted from a passage."""
     return _neighbourhood(index, index.triples.triples_of([passage_id]).tolist(), _passage(index, passage_id), limit)
 
 
-def follow(index: Collection, entity: int, question: str, length: int, limit: int) -> list[ScoredChain]:
+def follow(index: Index, entity: int, question: str, length: int, limit: int) -> list[ScoredChain]:
     """Chains that begin at an entity, found by GeAR's beam search, most similar to the question first."""
     triples = index.triples
     search = DiverseTripleBeamSearch(
@@ -81,11 +81,11 @@ def follow(index: Collection, entity: int, question: str, length: int, limit: in
     ]
 
 
-def find_entity(index: Collection, name: str) -> int:
+def find_entity(index: Index, name: str) -> int:
     """The number of an entity by its name; the error for an unknown one suggests those nearest in meaning."""
     if not name.strip():
         raise BadInputError("the entity is empty: name one, such as a person or a place.")
-    entities = index.index.entities
+    entities = index.snapshot.entities
     number = entities.numbers.get(entity_key(name))
     if number is None:
         near, _ = entities.vectors.nearest(index.embedder.embed([name])[0], _SUGGESTED)
@@ -99,7 +99,7 @@ def find_entity(index: Collection, name: str) -> int:
     return number
 
 
-def _neighbourhood(index: Collection, triples: Sequence[int], first: Node, limit: int) -> Neighbourhood:
+def _neighbourhood(index: Index, triples: Sequence[int], first: Node, limit: int) -> Neighbourhood:
     """The first triples up to the limit, with their entities and passages; ``first`` is the node in the middle."""
     nodes = {first.id: first}
     edges: dict[tuple[str | None, ...], Edge] = {}
@@ -121,5 +121,5 @@ def _entity(name: str) -> Node:
     return Node(id=f"e:{entity_key(name)}", kind="entity", label=name)
 
 
-def _passage(index: Collection, passage_id: str) -> Node:
+def _passage(index: Index, passage_id: str) -> Node:
     return Node(id=f"p:{passage_id}", kind="passage", label=index.passages[passage_id].title or passage_id)

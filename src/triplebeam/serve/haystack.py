@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any, Protocol
 
-from triplebeam.assemble import DEFAULT_METHOD, Collection
+from triplebeam.assemble import DEFAULT_METHOD, Index
 from triplebeam.errors import BadInputError
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.extras import ExtraMissingError
@@ -23,9 +23,7 @@ class TriplebeamRetriever:
     A document's meta hold ``id``, ``title``, ``document_id``, ``score`` and ``chains``, the triples that led to it.
     """
 
-    def __init__(
-        self, index: Collection | str | Path, method: str | Retriever = DEFAULT_METHOD, top_k: int = 10
-    ) -> None:
+    def __init__(self, index: Index | str | Path, method: str | Retriever = DEFAULT_METHOD, top_k: int = 10) -> None:
         """Over an open index or an index folder; ``method`` is a name, or a retriever put together by hand."""
         self.index = opened(index)
         self.method = method
@@ -50,7 +48,7 @@ class TriplebeamRetriever:
         """What a pipeline is saved as: the folder and the method's name."""
         if not isinstance(self.method, str):
             raise BadInputError(f"{self.method!r} has no name to be saved by: use a method that has one.")
-        folder = str(self.index.index.folder)
+        folder = str(self.index.folder)
         return default_to_dict(self, index=folder, method=self.method, top_k=self.top_k)
 
     @classmethod

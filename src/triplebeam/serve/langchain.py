@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, GetPydanticSchema
 from pydantic_core.core_schema import no_info_plain_validator_function
 
-from triplebeam.assemble import DEFAULT_METHOD, Collection
+from triplebeam.assemble import DEFAULT_METHOD, Index
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.extras import ExtraMissingError
 from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, find_passages, opened
@@ -29,7 +29,7 @@ class TriplebeamRetriever(BaseRetriever):
     A document's metadata hold ``id``, ``title``, ``document_id``, ``score`` and ``chains``, the triples that led to it.
     """
 
-    index: Annotated[Collection | Path | str, _OPENED]
+    index: Annotated[Index | Path | str, _OPENED]
     """An open index, or an index folder, which is opened at once."""
     method: str | Retriever = DEFAULT_METHOD
     """A method by name, or a retriever such as ``index.expand(from_langchain(yours, index))``."""

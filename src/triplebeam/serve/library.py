@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.assemble import Collection, make_embedder
+from triplebeam.assemble import Index, make_embedder
 from triplebeam.embed.embedder import Embedder, Kind
 from triplebeam.errors import BadInputError, IndexMissingError, TriplebeamError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.manifest import MANIFEST, is_index
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.names import nearest
 from triplebeam.settings import Settings
 
@@ -87,7 +87,7 @@ class _Opened:
     """An open index, and its manifest's signature at the time."""
 
     signature: tuple[int, int, int]
-    index: Collection
+    index: Index
 
     @cached_property
     def documents(self) -> dict[str, DocumentRow]:
@@ -155,7 +155,7 @@ class Library:
             raise UnknownIndexError(f"there is no index {name[:80]!r}{nearest(name[:80], names)}: {there}.")
         return folders[name]
 
-    def index(self, name: str) -> Collection:
+    def index(self, name: str) -> Index:
         """The index of that name, of the generation that is published now."""
         return self._open(name).index
 
@@ -218,11 +218,11 @@ class Library:
             signature = _signature(folder, name)
             known = self._opened.get(name)
             if known is None or known.signature != signature:
-                opened = Index.open(folder)
+                snapshot = Snapshot.open(folder)
                 embedder = _LazyEmbedder(
-                    partial(self.embedder, self.settings.embedder or opened.manifest.embedder.name)
+                    partial(self.embedder, self.settings.embedder or snapshot.manifest.embedder.name)
                 )
-                index = Collection(opened, self.settings, embedder, self._given_model)
+                index = Index.of(snapshot, self.settings, embedder, self._given_model)
                 known = self._opened[name] = _Opened(signature, index)
             return known
 

@@ -3,9 +3,9 @@
 import math
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
-from triplebeam.assemble import check_question
-from triplebeam.assemble.method_names import retriever_parts, split_agent
+from triplebeam.assemble import Method, check_question
 from triplebeam.errors import BadInputError
 
 MEGABYTE = 1_000_000
@@ -66,18 +66,19 @@ def _check_method(method: str) -> None:
     """A method must not read the server's files, nor ask for unreasonable work: a running search cannot be stopped."""
     if len(method) > _METHOD_CHARACTERS:
         raise BadInputError(f"the method has {len(method):,} characters: the limit is {_METHOD_CHARACTERS}.")
-    agent, retriever = split_agent(method)
-    parts = retriever_parts(retriever, method) if retriever else []
-    if len(parts) > _METHOD_PARTS:
-        raise BadInputError(f"{method!r} has {len(parts)} parts: a server accepts at most {_METHOD_PARTS}.")
-    for part in [*([agent] if agent else []), *parts]:
-        for name, value in part.parameters.items():
+    parsed = Method.parse(method)
+    if parsed.run:
+        raise BadInputError(f"{method!r} names a file, which a server does not read.")
+    if len(parsed.parts) > _METHOD_PARTS:
+        raise BadInputError(f"{method!r} has {len(parsed.parts)} parts: a server accepts at most {_METHOD_PARTS}.")
+    for part in parsed.every_part():
+        for name, value in part.values.items():
             _check_parameter(method, name, value)
 
 
-def _check_parameter(method: str, name: str, value: str) -> None:
-    if name == "weights":
-        raise BadInputError(f"{method!r} names a file, which a server does not read: leave weights out.")
+def _check_parameter(method: str, name: str, value: object) -> None:
+    if isinstance(value, Path):
+        raise BadInputError(f"{method!r} names a file, which a server does not read: leave {name} out.")
     most = _LARGEST.get(name, _LARGEST_NUMBER)
-    if value.isdecimal() and int(value) > most:
+    if isinstance(value, int) and value > most:
         raise BadInputError(f"{name} is {value} in {method!r}: a server accepts at most {most:,}.")

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
-from triplebeam.assemble import Collection, check_question, open_collection
+from triplebeam.assemble import Index, check_question, open_index
 from triplebeam.errors import BadInputError
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
@@ -19,7 +19,7 @@ from triplebeam.retrieve.retriever import Retriever
 #: Given a query and k, the ids of passages, best first.
 Search: TypeAlias = Callable[[str, int], Iterable[str]]
 #: Where passages are known from: an open index, or the passages themselves.
-Source: TypeAlias = Collection | Sequence[Passage]
+Source: TypeAlias = Index | Sequence[Passage]
 
 _SHOWN = 60
 
@@ -44,15 +44,15 @@ class Found:
         }
 
 
-def opened(index: Collection | str | Path) -> Collection:
+def opened(index: Index | str | Path) -> Index:
     """An open index as it is; an index folder is opened."""
-    return index if isinstance(index, Collection) else open_collection(index)
+    return index if isinstance(index, Index) else open_index(index)
 
 
-def find_passages(index: Collection, question: str, method: str | Retriever, k: int) -> list[Found]:
+def find_passages(index: Index, question: str, method: str | Retriever, k: int) -> list[Found]:
     """Search by a method's name, or with a retriever that was put together by hand."""
     if isinstance(method, str):
-        ranking = index.search(question, method, k)
+        ranking: Ranking = index.search(question, method, k)
     else:
         check_question(question)
         if k < 1:
@@ -102,7 +102,7 @@ class KnownPassages:
     @cached_property
     def _ids(self) -> Container[str]:
         # A set answers whether an id is known, and nothing is taken from its order.
-        return self.source.passages if isinstance(self.source, Collection) else {p.id for p in self.source}
+        return self.source.passages if isinstance(self.source, Index) else {p.id for p in self.source}
 
     @cached_property
     def _ids_by_text(self) -> dict[str, str]:
@@ -114,7 +114,7 @@ class KnownPassages:
         return ids
 
     def _passages(self) -> Iterable[Passage]:
-        if isinstance(self.source, Collection):
+        if isinstance(self.source, Index):
             table = self.source.passages
             return (table.at(row) for row in range(len(table)))
         return self.source

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
 from triplebeam.answer import Answer, Run, Step
-from triplebeam.assemble import Collection
-from triplebeam.assemble.method_names import uses_model
+from triplebeam.assemble import Index, Method
 from triplebeam.errors import TriplebeamError
 from triplebeam.generate.patience import GivenUpError, heed
 from triplebeam.passage import Passage
@@ -52,7 +51,7 @@ class Searched:
 class AgentRun:
     """One question to one agent: its steps reach the event loop as they are done."""
 
-    def __init__(self, index: Collection, seconds: float) -> None:
+    def __init__(self, index: Index, seconds: float) -> None:
         self.index = index
         self._seconds = seconds
         self._loop = asyncio.get_running_loop()
@@ -131,7 +130,7 @@ class Runner:
     async def search(self, name: str, question: str, method: str, k: int) -> Searched:
         """Search an index. A method that calls a language model runs among the agents: it may take as long."""
         self.limits.check(question, method)
-        if not uses_model(method) or not self.library.can_ask:
+        if not Method.parse(method).uses_model or not self.library.can_ask:
             return await self.run(self._search, name, question, method, k)
         stop = threading.Event()
 

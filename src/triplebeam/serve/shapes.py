@@ -11,7 +11,7 @@ from pydantic import Field, StrictInt, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from triplebeam.answer import Answer, Evidence, Span, Step
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index
 from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import Usage
 from triplebeam.generate.prices import price
@@ -131,7 +131,7 @@ def ranking_json(question: str, method: str, ranking: Ranking, passages: Passage
     return {"question": question, "method": method, "passages": found}
 
 
-def passage_json(index: Collection, passage_id: str) -> PassageShape:
+def passage_json(index: Index, passage_id: str) -> PassageShape:
     """A passage with its triples."""
     passage = index.passages[passage_id]
     return {
@@ -179,7 +179,7 @@ def step_json(step: Step) -> StepShape:
     return written
 
 
-def price_of_answer(answer: Answer, index: Collection) -> float | None:
+def price_of_answer(answer: Answer, index: Index) -> float | None:
     """US dollars; None where the model's price is not known.
 
     A usage does not say which model's tokens it counts, so an answer by two models has no price.

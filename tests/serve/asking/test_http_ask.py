@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from scripted_loops import Gone
 from serve.asking.served_world import QUESTION, MakeApp, Slow, events_in, on_loopback, one_reading, stands_still
-from triplebeam.generate.accounting import Accounted
+from triplebeam.assemble.in_thread import Stoppable
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.generate.patience import GivenUpError, heed
 from triplebeam.generate.scripted import Scripted
@@ -136,7 +136,7 @@ def test_a_model_is_not_asked_once_its_question_is_cancelled() -> None:
     def asked() -> None:
         heed(stop)
         with Scripted(["one"]) as scripted:
-            model = Accounted(scripted)
+            model = Stoppable(scripted)
             prompt = Prompt(system="", user="")
             assert model.complete([prompt])[0].text == "one"
             stop.set()

@@ -3,7 +3,7 @@
 from pydantic import BaseModel, Field
 
 from triplebeam.answer import Answer, Evidence, Step
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
 from triplebeam.serve.graph import ScoredChain
@@ -125,7 +125,7 @@ class AskResult(BaseModel):
     model_calls: int
 
     @classmethod
-    def of(cls, answer: Answer, index: Collection) -> "AskResult":
+    def of(cls, answer: Answer, index: Index) -> "AskResult":
         """An agent's answer."""
         best = [index.passages[hit.passage_id] for hit in answer.ranking.top(_MOST_PASSAGES)]
         return cls(
@@ -151,7 +151,7 @@ class PassageResult(BaseModel):
     facts: list[Fact]
 
     @classmethod
-    def of(cls, index: Collection, passage_id: str) -> "PassageResult":
+    def of(cls, index: Index, passage_id: str) -> "PassageResult":
         """A passage with its triples."""
         passage, triples = index.passages[passage_id], index.triples
         facts = [Fact.of(triples.triple(number)) for number in triples.triples_of([passage.id]).tolist()]

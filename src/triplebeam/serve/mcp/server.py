@@ -159,7 +159,7 @@ class _Tools:
         index = self.runner.library.index(name)
         number = find_entity(index, entity)
         chains = [FollowedChain.of(each) for each in follow(index, number, question or entity, length, limit)]
-        return ExpandResult(entity=index.index.entities.names[number], chains=chains)
+        return ExpandResult(entity=index.snapshot.entities.names[number], chains=chains)
 
     def _read_passage(self, name: str, passage_id: str) -> PassageResult:
         return PassageResult.of(self.runner.library.index(name), passage_id)

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from triplebeam.assemble import DEFAULT_METHOD, Collection
+from triplebeam.assemble import DEFAULT_METHOD, Index
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.library import Library
 from triplebeam.serve.running import Runner
@@ -53,7 +53,7 @@ def _passage(library: Library, name: str, passage_id: str) -> PassageShape:
     return passage_json(index, passage_id)
 
 
-def check_passage(index: Collection, name: str, passage_id: str) -> None:
+def check_passage(index: Index, name: str, passage_id: str) -> None:
     """Refuse an id that no passage has."""
     if passage_id not in index.passages:
         raise HTTPProblem(

@@ -10,7 +10,6 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from triplebeam.errors import IndexBusyError, TriplebeamError
-from triplebeam.serve.building import quiet_readers
 from triplebeam.serve.http.errors import HTTPProblem, unexpected
 from triplebeam.serve.http.indexing.job_store import Job, JobRequest, JobStore, Kind, new_job_id
 from triplebeam.serve.http.indexing.job_work import Cancelled, Stopped, Work, do
@@ -114,7 +113,6 @@ class JobRunner:
             raise ReadOnlyError(
                 f"this server cannot store jobs ({error.strerror}): give it a folder it can write to."
             ) from error
-        quiet_readers()
         store = JobStore(home / "jobs.sqlite")
         for job_id in store.requeue_running():
             store.log(job_id, "continued after a restart of the server")

@@ -6,7 +6,7 @@ from functools import partial
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
-from triplebeam.assemble.method_names import is_agent
+from triplebeam.assemble import Method
 from triplebeam.serve.http.asking.ask import answered, priced_json
 from triplebeam.serve.http.asking.search import searched
 from triplebeam.serve.http.event_stream import EventStream, do_nothing
@@ -33,7 +33,7 @@ async def chat_completion(request: Request, chat: ChatRequest) -> Response:
     question = question_of(chat)
     runner: Runner = request.app.state.runner
     name, method = index_and_method(runner.library, chat.model)
-    if is_agent(method):
+    if Method.parse(method).is_agent:
         run = await runner.ask(name, question, method)
         return await _reply(chat, partial(_answered, request, run), closing=run.cancel)
     found = reply_of_search(await searched(request, name, question, method, _PASSAGES_SHOWN))

@@ -3,8 +3,8 @@
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from triplebeam.assemble.method_names import check_method, uses_model
-from triplebeam.serve.http.known_methods import ASK_METHODS, SEARCH_METHODS
+from triplebeam.assemble import Method
+from triplebeam.assemble.table import ASK_METHODS, SEARCH_METHODS
 from triplebeam.serve.http.openai_api.chat_request import index_and_method
 from triplebeam.serve.running import Runner
 
@@ -31,7 +31,8 @@ class ModelsResponse(BaseModel):
 async def models(request: Request) -> ModelsResponse:
     """Each index alone, with the default method, then with each method that the server's configuration allows."""
     runner: Runner = request.app.state.runner
-    methods = [name for name in (*SEARCH_METHODS, *ASK_METHODS) if runner.library.can_ask or not uses_model(name)]
+    can_ask = runner.library.can_ask
+    methods = [name for name in (*SEARCH_METHODS, *ASK_METHODS) if can_ask or not Method.parse(name).uses_model]
     names = await runner.run(runner.library.names)
     return ModelsResponse(
         data=[Model(id=id_) for name in names for id_ in (name, *(f"{name}/{method}" for method in methods))]
@@ -44,5 +45,5 @@ async def model(request: Request, model_id: str) -> Model:
     runner: Runner = request.app.state.runner
     index, method = index_and_method(runner.library, model_id)
     await runner.run(runner.library.folder, index)
-    check_method(method)
+    Method.parse(method)
     return Model(id=model_id)
