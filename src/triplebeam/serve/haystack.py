@@ -48,7 +48,7 @@ class TriplebeamRetriever:
         """What a pipeline is saved as: the folder and the method's name."""
         if not isinstance(self.method, str):
             raise BadInputError(f"{self.method!r} has no name to be saved by: use a method that has one.")
-        folder = str(self.index.snapshot.folder)
+        folder = str(self.index.folder)
         return default_to_dict(self, index=folder, method=self.method, top_k=self.top_k)
 
     @classmethod

@@ -218,11 +218,11 @@ class Library:
             signature = _signature(folder, name)
             known = self._opened.get(name)
             if known is None or known.signature != signature:
-                opened = Snapshot.open(folder)
+                snapshot = Snapshot.open(folder)
                 embedder = _LazyEmbedder(
-                    partial(self.embedder, self.settings.embedder or opened.manifest.embedder.name)
+                    partial(self.embedder, self.settings.embedder or snapshot.manifest.embedder.name)
                 )
-                index = Index.of(opened, self.settings, embedder, self._given_model)
+                index = Index.of(snapshot, self.settings, embedder, self._given_model)
                 known = self._opened[name] = _Opened(signature, index)
             return known
 

@@ -9,16 +9,16 @@ import asyncio
 import contextvars
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
 from triplebeam.answer import Answer, Run, Step
 from triplebeam.assemble import Index, Method
+from triplebeam.assemble.results import Result
 from triplebeam.errors import TriplebeamError
 from triplebeam.generate.cancellation import WorkCancelledError, cancel_on
-from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking
 from triplebeam.serve.library import Library
 from triplebeam.serve.limits import Limits
@@ -41,10 +41,9 @@ class TooManyAgentsError(TriplebeamError):
 
 @dataclass(frozen=True)
 class Searched:
-    """The result of a search: a ranking with its passages by id, and how long it took."""
+    """The result of a search, and how long it took."""
 
-    ranking: Ranking
-    passages: Mapping[str, Passage]
+    ranking: Ranking[Result]
     seconds: float
 
 
@@ -197,10 +196,8 @@ class Runner:
     def _search(self, name: str, question: str, method: Method, k: int) -> Searched:
         started = time.perf_counter()
         with span("search", {"index": name, "method": method.text, "k": k}):
-            index = self.library.index(name)
-            ranking = index.search(question, method, k)
-            passages = {hit.passage_id: hit.passage for hit in ranking}
-        return Searched(ranking, passages, time.perf_counter() - started)
+            ranking = self.library.index(name).search(question, method, k)
+        return Searched(ranking, time.perf_counter() - started)
 
     def _count(self, *, searches_waiting: int = 0, searches_running: int = 0, agents_running: int = 0) -> None:
         with self._counting:

@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 
 from triplebeam.answer import Answer, Evidence, Span, Step
 from triplebeam.assemble import Index
+from triplebeam.assemble.results import Result
 from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import Usage
 from triplebeam.generate.prices import price
@@ -125,10 +126,9 @@ class _WithEvidence(TypedDict):
 _WITH_EVIDENCE = TypeAdapter(_WithEvidence)
 
 
-def ranking_json(question: str, method: str, ranking: Ranking, passages: Passages) -> SearchShape:
+def ranking_json(question: str, method: str, ranking: Ranking[Result]) -> SearchShape:
     """The passages found, best first, with the chains of triples that led to each."""
-    found = [_found_passage(hit, passages[hit.passage_id]) for hit in ranking]
-    return {"question": question, "method": method, "passages": found}
+    return {"question": question, "method": method, "passages": [_found_passage(result) for result in ranking]}
 
 
 def passage_json(index: Index, passage_id: str) -> PassageShape:
@@ -223,16 +223,16 @@ def _ranked_passage(hit: Hit, passage: Passage) -> RankedPassageShape:
     return {"id": passage.id, "title": passage.title, "score": hit.score, "text": passage.text}
 
 
-def _found_passage(hit: Hit, passage: Passage) -> FoundPassageShape:
+def _found_passage(result: Result) -> FoundPassageShape:
     found: FoundPassageShape = {
-        "id": passage.id,
-        "title": passage.title,
-        "score": hit.score,
-        "text": passage.text,
-        "chains": [list(chain) for chain in hit.chains],
+        "id": result.passage_id,
+        "title": result.title,
+        "score": result.score,
+        "text": result.text,
+        "chains": [list(chain) for chain in result.chains],
     }
-    if hit.found_by:
-        found["found_by"] = dict(hit.found_by)
+    if result.found_by:
+        found["found_by"] = dict(result.found_by)
     return found
 
 

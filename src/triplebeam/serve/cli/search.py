@@ -58,7 +58,7 @@ def show_passages(index: "Index", question: str, method: str, k: int, explain: b
 
     results = index.search(question, method, k)
     if as_json:
-        found = ranking_json(question, method, results, index.passages)
+        found = ranking_json(question, method, results)
         typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
     else:
         _draw(index, results, explain)

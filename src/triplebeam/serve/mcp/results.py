@@ -4,8 +4,7 @@ from pydantic import BaseModel, Field
 
 from triplebeam.answer import Answer, Evidence, Step
 from triplebeam.assemble import Index
-from triplebeam.passage import Passage
-from triplebeam.ranking import Hit
+from triplebeam.assemble.results import Result
 from triplebeam.serve.graph import ScoredChain
 from triplebeam.triple import Chain, Triple
 
@@ -42,10 +41,10 @@ class FoundPassage(BaseModel):
     chains: list[str] = Field(description="Facts that lead from the question's passages here; empty without a graph.")
 
     @classmethod
-    def of(cls, hit: Hit, passage: Passage) -> "FoundPassage":
+    def of(cls, result: Result) -> "FoundPassage":
         """A passage with its first few chains."""
-        chains = [_line(chain) for chain in hit.chains[:_MOST_CHAINS]]
-        return cls(id=passage.id, title=passage.title, text=passage.text, score=hit.score, chains=chains)
+        chains = [_line(chain) for chain in result.chains[:_MOST_CHAINS]]
+        return cls(id=result.passage_id, title=result.title, text=result.text, score=result.score, chains=chains)
 
 
 class SearchResult(BaseModel):

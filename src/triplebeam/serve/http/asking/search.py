@@ -37,7 +37,7 @@ async def searched(request: Request, name: str, question: str, method: str, k: i
     """The result of a search as JSON."""
     runner: Runner = request.app.state.runner
     found = await runner.search(name, question, method, k)
-    return {**ranking_json(question, method, found.ranking, found.passages), "seconds": found.seconds}
+    return {**ranking_json(question, method, found.ranking), "seconds": found.seconds}
 
 
 @router.get("/indexes/{name}/passages/{passage_id:path}")

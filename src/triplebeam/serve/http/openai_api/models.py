@@ -31,9 +31,8 @@ class ModelsResponse(BaseModel):
 async def models(request: Request) -> ModelsResponse:
     """Each index alone, with the default method, then with each method that the server's configuration allows."""
     runner: Runner = request.app.state.runner
-    methods = [
-        name for name in (*SEARCH_METHODS, *ASK_METHODS) if runner.library.can_ask or not Method.parse(name).uses_model
-    ]
+    can_ask = runner.library.can_ask
+    methods = [name for name in (*SEARCH_METHODS, *ASK_METHODS) if can_ask or not Method.parse(name).uses_model]
     names = await runner.run(runner.library.names)
     return ModelsResponse(
         data=[Model(id=id_) for name in names for id_ in (name, *(f"{name}/{method}" for method in methods))]
