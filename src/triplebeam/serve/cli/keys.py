@@ -59,7 +59,7 @@ def list_keys(folder: Folder) -> None:
 
 @keys.command()
 def delete(folder: Folder, name: Annotated[str, typer.Argument(metavar="NAME", show_default=False)]) -> None:
-    """Take a key back, at once.
+    """Delete a key, with immediate effect.
 
     Example:
 
@@ -73,7 +73,7 @@ def _of(folder: Path) -> "Keys":
 
     check_installed()
     from triplebeam.serve.http.keys import Keys
-    from triplebeam.serve.http.library import Library
+    from triplebeam.serve.library import Library
     from triplebeam.settings import read_settings
 
     return Keys(Library([folder], read_settings()).keys_file)
