@@ -227,7 +227,7 @@ class Library:
             return known
 
 
-def is_one_index(folder: Path) -> bool:
+def _is_one_index(folder: Path) -> bool:
     """Is a folder one index, rather than a data folder?"""
     return is_index(folder) or (folder / "store.sqlite").is_file() or folder.name.endswith(ENDING)
 
@@ -251,7 +251,7 @@ def _sorted_out(folders: Sequence[Path]) -> tuple[dict[str, Path], list[Path]]:
     for folder in folders:
         if not folder.is_dir():
             raise BadInputError(f"there is no folder {folder}: name an index, or create a data folder.")
-        if not is_one_index(folder):
+        if not _is_one_index(folder):
             data.append(folder)
             continue
         name = folder.name.removesuffix(ENDING)

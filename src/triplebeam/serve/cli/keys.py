@@ -59,7 +59,7 @@ def list_keys(folder: Folder) -> None:
 
 @keys.command()
 def delete(folder: Folder, name: Annotated[str, typer.Argument(metavar="NAME", show_default=False)]) -> None:
-    """Take a key back, at once.
+    """Delete a key, with immediate effect.
 
     Example:
 
