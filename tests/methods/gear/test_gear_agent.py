@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from oracles import gear_agent
 from scripted_loops import PASSAGES, Driven, Gone, Table, driven, final, reply
 from triplebeam.answer import Answer
-from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
-from triplebeam.generate.language_model import Completion, Prompt, Usage
+from triplebeam.generate.language_model import Completion, Usage
 from triplebeam.generate.scripted import Scripted
 from triplebeam.methods.auto import Auto
 from triplebeam.methods.gear import GeAR, LLMReader, PassageLink, SingleStep, SyncGE
@@ -206,17 +205,6 @@ class TestEndings:
         assert len(step.problems) == 3, "reading, reasoning and rewriting, each after one correction"
         assert step.usage.calls == 6
         assert answer.ending == "the model gave no further query"
-
-    def test_an_endpoint_that_is_gone_is_an_error(self) -> None:
-        class Gone:
-            name = "gone"
-
-            def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-                raise EndpointError("the endpoint does not answer")
-
-        reader = LLMReader(model=Gone(), passages=PASSAGES)
-        with pytest.raises(EndpointError, match="does not answer"):
-            reader.read("q", ["film"])
 
 
 FACTS = [f"s{n} p o" for n in range(6)]
