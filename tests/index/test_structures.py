@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from small_world import WordEmbedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.columns import StringColumn, write_strings
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.terms import TermIndex, write_terms
 from triplebeam.index.vectors import VectorIndex, VectorWriter, top
 from triplebeam.triple import entity_key
@@ -86,7 +86,7 @@ class TestTerms:
 
 
 class TestTripleGraph:
-    def test_neighbours_share_an_entity(self, world: Index) -> None:
+    def test_neighbours_share_an_entity(self, world: Snapshot) -> None:
         graph, query = world.triples, WordEmbedder().embed(["when did he die"])[0]
         everything = range(len(graph))
         for triple_id in everything:
@@ -102,16 +102,16 @@ class TestTripleGraph:
             similarity = graph.vectors(found) @ query
             assert (np.diff(similarity) <= 1e-6).all(), "most similar to the query first"
 
-    def test_a_hub_is_cut_by_similarity(self, world: Index) -> None:
+    def test_a_hub_is_cut_by_similarity(self, world: Snapshot) -> None:
         graph, query = world.triples, WordEmbedder().embed(["starred in"])[0]
         (whole,), (cut,) = graph.neighbours([0], query, 100), graph.neighbours([0], query, 2)
         assert cut.tolist() == whole[:2].tolist()
 
-    def test_nearest(self, world: Index) -> None:
+    def test_nearest(self, world: Snapshot) -> None:
         vectors = world.triples.vectors([3, 5])
         assert world.triples.nearest(vectors, 1).tolist() == [[3], [5]]
 
-    def test_an_unknown_passage_is_named(self, world: Index) -> None:
+    def test_an_unknown_passage_is_named(self, world: Snapshot) -> None:
         with pytest.raises(BadInputError, match="no passage 'nobody'"):
             world.triples.triples_of(["nobody"])
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from small_world import WordEmbedder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build import IndexBuilder
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.bm25 import BM25
@@ -29,29 +29,29 @@ PLANETS = {
 }
 
 
-def scaled_hybrid(index: Index, words: Embedder) -> ScaledHybrid:
+def scaled_hybrid(index: Snapshot, words: Embedder) -> ScaledHybrid:
     return ScaledHybrid(
         sparse=BM25.over_passages(index), dense=Dense.over_passages(index, words), passage_of=index.passages.ids
     )
 
 
 @pytest.fixture(scope="module")
-def planets(tmp_path_factory: pytest.TempPathFactory) -> Index:
+def planets(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
     folder: Path = tmp_path_factory.mktemp("planets") / "my.index"
     documents = (Document(id=id_, title=title, text=text, is_passage=True) for id_, (title, text) in PLANETS.items())
     IndexBuilder(folder=folder, embedder=WordEmbedder()).build(documents)
-    return Index.open(folder)
+    return Snapshot.open(folder)
 
 
 class TestTitleBonusContract(RetrieverContract):
     queries = ("Who directed Laughter in Hell?", "Lake Michigan")
 
     @pytest.fixture
-    def retriever(self, world: Index, words: Embedder) -> Retriever:
+    def retriever(self, world: Snapshot, words: Embedder) -> Retriever:
         return TitleBonus(base=RememberingScores(scaled_hybrid(world, words)), passages=world.passages)
 
 
-def called_by(index: Index, words: Embedder, query: str) -> set[str]:
+def called_by(index: Snapshot, words: Embedder, query: str) -> set[str]:
     """Who comes out on top of all others by a bonus that no score makes up for."""
     base = scaled_hybrid(index, words)
     scores = TitleBonus(base=base, passages=index.passages, bonus=9.0).scores(query)
@@ -68,11 +68,11 @@ def called_by(index: Index, words: Embedder, query: str) -> set[str]:
         ("How large is Venus?", set()),
     ],
 )
-def test_a_title_in_the_query_counts(planets: Index, words: Embedder, query: str, called: set[str]) -> None:
+def test_a_title_in_the_query_counts(planets: Snapshot, words: Embedder, query: str, called: set[str]) -> None:
     assert called_by(planets, words, query) == called
 
 
-def test_without_a_title_in_the_query_the_scores_are_the_bases(planets: Index, words: Embedder) -> None:
+def test_without_a_title_in_the_query_the_scores_are_the_bases(planets: Snapshot, words: Embedder) -> None:
     base = scaled_hybrid(planets, words)
     assert (TitleBonus(base=base, passages=planets.passages).scores("trade") == base.scores("trade")).all()
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.terms import TermIndex
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
@@ -28,12 +28,12 @@ class BM25:
     """The texts of the passages, where an index is searched."""
 
     @classmethod
-    def over_passages(cls, index: Index) -> "BM25":
+    def over_passages(cls, index: Snapshot) -> "BM25":
         """Search the passages."""
         return cls(terms=index.passage_terms, passage_of=index.passages.ids, passages=index.passages)
 
     @classmethod
-    def over_triples(cls, index: Index) -> "BM25":
+    def over_triples(cls, index: Snapshot) -> "BM25":
         """Search the triples, and give the passages of the best."""
         return cls(
             terms=index.triple_terms, passage_of=index.triples.passage_of, over="triples", passages=index.passages

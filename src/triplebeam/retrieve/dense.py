@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.rows import Found, PassageOf, rank_passages
@@ -37,7 +37,7 @@ class Dense:
     """Where it is given, many queries are searched together."""
 
     @classmethod
-    def over_passages(cls, index: Index, embedder: Embedder) -> "Dense":
+    def over_passages(cls, index: Snapshot, embedder: Embedder) -> "Dense":
         """Search the passages."""
         vectors = index.passage_vectors
         return cls(
@@ -50,7 +50,7 @@ class Dense:
         )
 
     @classmethod
-    def over_triples(cls, index: Index, embedder: Embedder) -> "Dense":
+    def over_triples(cls, index: Snapshot, embedder: Embedder) -> "Dense":
         """Search the triples, and give the passages of the best."""
         return cls(
             embedder=embedder,

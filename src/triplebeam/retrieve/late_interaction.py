@@ -7,9 +7,9 @@ scoring, and ``encoder.label`` says so. What differs from PLAID is in docs/late-
 
 from dataclasses import dataclass, field
 
+from triplebeam.bounds import check_fields
 from triplebeam.embed.token_encoder import TokenEncoder
-from triplebeam.errors import BadInputError
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.token_vectors import TokenVectorIndex
 from triplebeam.index.token_vectors.opened import Rows, Vectors
 from triplebeam.index.vectors import top
@@ -32,14 +32,11 @@ class LateInteraction:
     candidates: int = 256
 
     def __post_init__(self) -> None:
-        """Refuse numbers that would find nothing."""
-        for name, value in (("nprobe", self.nprobe), ("candidates", self.candidates)):
-            if value < 1:
-                raise BadInputError(f"{name} is {value}: it must be at least 1.")
+        check_fields(self)
 
     @classmethod
     def over_passages(
-        cls, index: Index, encoder: TokenEncoder, *, nprobe: int = nprobe, candidates: int = candidates
+        cls, index: Snapshot, encoder: TokenEncoder, *, nprobe: int = nprobe, candidates: int = candidates
     ) -> "LateInteraction":
         """Open the token vectors of an index, once they are known to be of its passages and of this encoder."""
         tokens = TokenVectorIndex.open(index.folder)

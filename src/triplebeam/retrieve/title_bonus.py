@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.bounds import check_not_negative
 from triplebeam.index.passages import PassageTable
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import ScoringRetriever, scores_many
@@ -25,6 +26,9 @@ class TitleBonus:
     base: ScoringRetriever
     passages: PassageTable = field(repr=False)
     bonus: float = 0.2
+
+    def __post_init__(self) -> None:
+        check_not_negative(self, "bonus")
 
     def scores(self, query: str) -> NDArray[np.float32]:
         """One score a passage."""

@@ -15,7 +15,7 @@ from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
 from triplebeam.generate.scripted import Scripted
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.baselines.kgp import KGP
 from triplebeam.methods.shared.question_answering import QuestionAnswerer
 from triplebeam.passage import Passage
@@ -36,7 +36,7 @@ SCORES = {
 class Similarity:
     """Made-up scores by query; what a query does not name has none to speak of."""
 
-    def __init__(self, world: Index) -> None:
+    def __init__(self, world: Snapshot) -> None:
         self.passages = world.passages
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
@@ -47,7 +47,7 @@ class Similarity:
         return np.array([table.get(id_, 0.0) for id_ in self.passages.ids(range(len(self.passages)))], np.float32)
 
 
-def agent(world: Index, model: LanguageModel, retriever: Retriever, **parameters: Any) -> KGP:
+def agent(world: Snapshot, model: LanguageModel, retriever: Retriever, **parameters: Any) -> KGP:
     rows = [(world.passages.row(one), world.passages.row(other)) for one, other in EDGES]
     return KGP(
         retriever=retriever,
@@ -67,7 +67,7 @@ class TestFourSteps:
     """The lake is three passages away from the seed, and nothing but the walk leads there."""
 
     @pytest.fixture
-    def done(self, world: Index) -> tuple[Scripted, list[Step], Answer]:
+    def done(self, world: Snapshot) -> tuple[Scripted, list[Step], Answer]:
         with Scripted([evidence(ACTOR), evidence(CITY), evidence(LAKE), final("Michigan")]) as model:
             return model, *driven(agent(world, model, Table({QUESTION: ["film"]}), branches=1), QUESTION)
 
@@ -103,7 +103,7 @@ class TestFourSteps:
 
 
 class TestTheQueue:
-    def test_first_in_first_out(self, world: Index) -> None:
+    def test_first_in_first_out(self, world: Snapshot) -> None:
         """Both seeds go on before a path of two passages does; what was collected is not collected again."""
         table = Table({QUESTION: ["city", "film"]})
         with Scripted([evidence(LAKE), evidence(ACTOR), final("x")]) as model:
@@ -111,13 +111,13 @@ class TestTheQueue:
         assert [step.ranking.ids for step in steps] == [["city", "film"], ["lake", "actor"], ["director"]]
         assert answer.ending == "no path leads to another passage"
 
-    def test_a_path_whose_neighbours_are_collected_asks_nothing(self, world: Index) -> None:
+    def test_a_path_whose_neighbours_are_collected_asks_nothing(self, world: Snapshot) -> None:
         table = Table({QUESTION: ["film", "director", "actor", "city", "lake"]})
         with Scripted([final("x")]) as model:
             steps, answer = driven(agent(world, model, table), QUESTION)
         assert (len(steps), answer.ending) == (1, "no path leads to another passage")
 
-    def test_only_edges_that_are_asked_for(self, world: Index) -> None:
+    def test_only_edges_that_are_asked_for(self, world: Snapshot) -> None:
         with Scripted([final("x")]) as model:
             answer = agent(world, model, Table({QUESTION: ["film"]}), edges=("structural",)).answer(QUESTION)
         assert answer.ranking.ids == ["film"]
@@ -126,36 +126,36 @@ class TestTheQueue:
 class TestEndings:
     """Every way out is taken, and named."""
 
-    def run(self, world: Index, replies: list[Completion], **parameters: Any) -> Answer:
+    def run(self, world: Snapshot, replies: list[Completion], **parameters: Any) -> Answer:
         with Scripted(replies) as model:
             return agent(world, model, Table({QUESTION: ["film"]}), **parameters).answer(QUESTION)
 
-    def test_enough_are_collected(self, world: Index) -> None:
+    def test_enough_are_collected(self, world: Snapshot) -> None:
         answer = self.run(world, [evidence(ACTOR), final("x")], collected=2)
         assert (answer.ending, answer.ranking.ids) == ("as many passages were collected as wanted", ["actor", "film"])
         assert self.run(world, [final("x")], collected=1).ending == "as many passages were collected as wanted"
 
-    def test_the_last_step(self, world: Index) -> None:
+    def test_the_last_step(self, world: Snapshot) -> None:
         answer = self.run(world, [evidence(ACTOR), final("x")], max_steps=2, branches=1)
         assert (answer.ending, len(answer.steps)) == ("the last step was reached", 2)
 
     @pytest.mark.parametrize("nothing", ["", " ", None])
-    def test_a_path_that_needs_nothing_is_left(self, world: Index, nothing: str | None) -> None:
+    def test_a_path_that_needs_nothing_is_left(self, world: Snapshot, nothing: str | None) -> None:
         answer = self.run(world, [evidence(nothing), final("x")])
         assert (answer.ending, answer.ranking.ids) == ("no path leads to another passage", ["film"])
         assert [(step.query, len(step.ranking)) for step in answer.steps] == [(QUESTION, 1), ("", 0)]
 
-    def test_replies_that_cannot_be_used_are_told_and_lived_with(self, world: Index) -> None:
+    def test_replies_that_cannot_be_used_are_told_and_lived_with(self, world: Snapshot) -> None:
         answer = self.run(world, [BAD, BAD, BAD, BAD])
         assert [len(step.problems) for step in answer.steps] == [0, 1]
         assert answer.ending.startswith("no path leads to another passage; ")
 
-    def test_nothing_is_found(self, world: Index) -> None:
+    def test_nothing_is_found(self, world: Snapshot) -> None:
         with Scripted([final("")]) as model:
             answer = agent(world, model, Table({QUESTION: []})).answer(QUESTION)
         assert (answer.text, len(answer.ranking)) == ("", 0)
 
-    def test_an_endpoint_that_is_gone_is_an_error(self, world: Index) -> None:
+    def test_an_endpoint_that_is_gone_is_an_error(self, world: Snapshot) -> None:
         with pytest.raises(EndpointError, match="does not answer"):
             agent(world, Gone(), Table({QUESTION: ["film"]})).answer(QUESTION)
 

@@ -28,7 +28,7 @@ from triplebeam.answer import Answer, Step
 from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import Completion
 from triplebeam.generate.scripted import Scripted
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.triple import Triple
 
 
@@ -197,7 +197,7 @@ class TestSwitches:
         _, _, answer = self.run(replies, Table({}), graph_guidance=False)
         assert answer.ending == "the model asks for nothing further"
 
-    def test_triples_of_the_index_instead_of_extraction(self, world: Index) -> None:
+    def test_triples_of_the_index_instead_of_extraction(self, world: Snapshot) -> None:
         replies = [*self.START, says("x", 0.1), helpful(3), says("Pat Brien", used=[1])]
         model, steps, answer = self.run(replies, Table({WHO: ["film", "actor"]}), triples=world.triples)
         assert model.prompts[3].user.startswith("Facts:\n1. Laughter in Hell directed by Edward Cahn\n")

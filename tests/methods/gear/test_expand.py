@@ -14,7 +14,7 @@ from oracles.breadth_first import passages_breadth_first
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.build import IndexBuilder
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gear import Exact, NaiveGE, SyncGE
 from triplebeam.methods.gear.beam_search import Beams
 from triplebeam.methods.gear.expand import passages_along
@@ -53,11 +53,11 @@ class Reads:
 
 
 @pytest.fixture
-def exact(world: Index, words: Embedder) -> Exact:
+def exact(world: Snapshot, words: Embedder) -> Exact:
     return Exact(triples=world.triples, embedder=words)
 
 
-def test_a_passage_one_hop_away_is_found_only_through_the_graph(world: Index, exact: Exact) -> None:
+def test_a_passage_one_hop_away_is_found_only_through_the_graph(world: Snapshot, exact: Exact) -> None:
     base = Fixed("film")
     found = NaiveGE(base=base, triples=world.triples, scorer=exact).retrieve("film died on 25 August 1963")
     assert base.retrieve("").ids == ["film"]
@@ -65,7 +65,7 @@ def test_a_passage_one_hop_away_is_found_only_through_the_graph(world: Index, ex
     assert FILM_TO_DIRECTOR in found[found.ids.index("director")].chains
 
 
-def test_longer_chains_reach_further(world: Index, exact: Exact) -> None:
+def test_longer_chains_reach_further(world: Snapshot, exact: Exact) -> None:
     def reached(length: int) -> set[str]:
         graph = NaiveGE(base=Fixed("actor"), triples=world.triples, scorer=exact, length=length)
         return set(graph.retrieve("Milwaukee lies on Lake Michigan Great Lakes").ids)
@@ -74,7 +74,7 @@ def test_longer_chains_reach_further(world: Index, exact: Exact) -> None:
     assert "lake" in reached(3)
 
 
-def test_a_hits_chains_pass_through_its_passage_and_hang_together(world: Index, exact: Exact) -> None:
+def test_a_hits_chains_pass_through_its_passage_and_hang_together(world: Snapshot, exact: Exact) -> None:
     ranking = NaiveGE(base=BM25.over_passages(world), triples=world.triples, scorer=exact, length=3).retrieve(
         "Laughter"
     )
@@ -87,7 +87,7 @@ def test_a_hits_chains_pass_through_its_passage_and_hang_together(world: Index, 
             assert all(before & after for before, after in pairwise(ends))
 
 
-def test_the_result_is_the_fusion_of_equation_3(world: Index, exact: Exact) -> None:
+def test_the_result_is_the_fusion_of_equation_3(world: Snapshot, exact: Exact) -> None:
     graph = NaiveGE(base=BM25.over_passages(world), triples=world.triples, scorer=exact, width=3)
     base = graph.base.retrieve("director of Laughter in Hell", 15)
     beams = graph._walk("director of Laughter in Hell", world.triples.triples_of(base.ids))
@@ -98,24 +98,24 @@ def test_the_result_is_the_fusion_of_equation_3(world: Index, exact: Exact) -> N
 def test_without_triples_the_base_stays_in_order(tmp_path: Path, words: Embedder) -> None:
     documents = [Document(id=id_, text=f"{id_} {id_} film", is_passage=True) for id_ in "abc"]
     IndexBuilder(folder=tmp_path, embedder=words).build(documents)
-    index = Index.open(tmp_path)
+    index = Snapshot.open(tmp_path)
     base = BM25.over_passages(index)
     graph = NaiveGE(base=base, triples=index.triples, scorer=Exact(triples=index.triples, embedder=words))
     assert graph.retrieve("b film").ids == base.retrieve("b film").ids
     assert len(base.retrieve("b film")) == 3
 
 
-def test_a_base_that_finds_nothing_gives_nothing(world: Index, exact: Exact) -> None:
+def test_a_base_that_finds_nothing_gives_nothing(world: Snapshot, exact: Exact) -> None:
     assert NaiveGE(base=Fixed(), triples=world.triples, scorer=exact).retrieve("anything") == Ranking()
 
 
-def test_an_id_the_index_does_not_know_is_named(world: Index, exact: Exact) -> None:
+def test_an_id_the_index_does_not_know_is_named(world: Snapshot, exact: Exact) -> None:
     graph = NaiveGE(base=Fixed("film", "elsewhere-7"), triples=world.triples, scorer=exact)
     with pytest.raises(BadInputError, match="'elsewhere-7'"):
         graph.retrieve("anything")
 
 
-def test_the_reader_says_where_the_walk_starts(world: Index, exact: Exact) -> None:
+def test_the_reader_says_where_the_walk_starts(world: Snapshot, exact: Exact) -> None:
     """Eq. 1, 2: the nearest stored triple, though the base's passages hold others."""
     reader = Reads(Triple("Pat Brien", "resided in", "Milwaukee"))
     sync = SyncGE(base=Fixed("film"), triples=world.triples, scorer=exact, reader=reader)
@@ -126,7 +126,7 @@ def test_the_reader_says_where_the_walk_starts(world: Index, exact: Exact) -> No
     assert "city" in ranking.ids
 
 
-def test_a_reader_that_finds_nothing_leaves_the_base_as_it_is(world: Index, exact: Exact) -> None:
+def test_a_reader_that_finds_nothing_leaves_the_base_as_it_is(world: Snapshot, exact: Exact) -> None:
     base = Fixed("film", "other", "lake")
     ranking = SyncGE(base=base, triples=world.triples, scorer=exact, reader=Reads()).retrieve("anything")
     assert ranking.ids == base.retrieve("").ids

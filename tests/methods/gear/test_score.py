@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder, Kind
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gear import Cascade, Exact, NaiveGE, Pooled
 from triplebeam.retrieve.bm25 import BM25
 
@@ -40,7 +40,7 @@ CHAINS = np.array([[0, 2], [0, 3], [0, 1], [4, 0], [4, 5]])
 BEAMS = np.array([0, 0, 0, 1, 1])
 
 
-def test_exact_is_the_cosine_of_the_joined_text(world: Index, noting: Noting, query: NDArray[np.float32]) -> None:
+def test_exact_is_the_cosine_of_the_joined_text(world: Snapshot, noting: Noting, query: NDArray[np.float32]) -> None:
     scores = Exact(triples=world.triples, embedder=noting).score(query, CHAINS, BEAMS)
     texts = [f"{world.triples.triple(a)} {world.triples.triple(b)}" for a, b in CHAINS.tolist()]
     assert noting.passages == texts
@@ -50,14 +50,14 @@ def test_exact_is_the_cosine_of_the_joined_text(world: Index, noting: Noting, qu
 
 @pytest.mark.parametrize("kind", [Exact, Pooled, Cascade])
 def test_a_triple_alone_is_not_encoded(
-    kind: type[Exact], world: Index, noting: Noting, query: NDArray[np.float32]
+    kind: type[Exact], world: Snapshot, noting: Noting, query: NDArray[np.float32]
 ) -> None:
     scores = kind(triples=world.triples, embedder=noting).score(query, np.arange(9)[:, None], np.zeros(9, np.int64))
     assert scores == pytest.approx(world.triples.vectors(range(9)) @ query, abs=1e-6)
     assert noting.passages == []
 
 
-def test_pooled_is_the_cosine_of_the_mean(world: Index, noting: Noting, query: NDArray[np.float32]) -> None:
+def test_pooled_is_the_cosine_of_the_mean(world: Snapshot, noting: Noting, query: NDArray[np.float32]) -> None:
     scores = Pooled(triples=world.triples, embedder=noting).score(query, CHAINS, BEAMS)
     first, second = world.triples.vectors([0, 2]).astype(np.float64)
     mean = (first + second) / 2
@@ -77,7 +77,7 @@ def test_pooled_gives_zero_where_the_vectors_cancel_out(words: Embedder) -> None
 
 @pytest.mark.parametrize("shortlist", [1, 2, 3, 50])
 def test_cascade_is_exact_for_the_shortlist_of_each_beam(
-    shortlist: int, world: Index, noting: Noting, query: NDArray[np.float32]
+    shortlist: int, world: Snapshot, noting: Noting, query: NDArray[np.float32]
 ) -> None:
     scores = Cascade(triples=world.triples, embedder=noting, shortlist=shortlist).score(query, CHAINS, BEAMS)
     assert len(noting.passages) == sum(min(shortlist, size) for size in (3, 2))
@@ -90,7 +90,7 @@ def test_cascade_is_exact_for_the_shortlist_of_each_beam(
         assert np.all(np.isneginf(scores[np.setdiff1d(rows, chosen)]))
 
 
-def test_a_long_shortlist_finds_what_exact_finds(world: Index, words: Embedder) -> None:
+def test_a_long_shortlist_finds_what_exact_finds(world: Snapshot, words: Embedder) -> None:
     exact, cascade = (
         NaiveGE(base=BM25.over_passages(world), triples=world.triples, scorer=scorer, length=3, neighbours=8)
         for scorer in (
@@ -102,7 +102,7 @@ def test_a_long_shortlist_finds_what_exact_finds(world: Index, words: Embedder) 
         assert cascade.retrieve(question) == exact.retrieve(question)
 
 
-def test_a_cascade_encodes_at_most_its_shortlist_for_each_beam(world: Index, noting: Noting) -> None:
+def test_a_cascade_encodes_at_most_its_shortlist_for_each_beam(world: Snapshot, noting: Noting) -> None:
     scorer = Cascade(triples=world.triples, embedder=noting, shortlist=2)
     NaiveGE(base=BM25.over_passages(world), triples=world.triples, scorer=scorer, width=3).retrieve("Laughter in Hell")
     assert 0 < len(noting.passages) <= 2 * 3

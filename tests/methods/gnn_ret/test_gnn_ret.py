@@ -8,8 +8,8 @@ import pytest
 from small_graphs import graph_of
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
-from triplebeam.index.opened import Index
 from triplebeam.index.passage_graph import PassageGraph, build_passage_graph, document_labels, triple_keywords
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import GNNRet
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
@@ -26,7 +26,7 @@ QUERY = "Laughter in Hell is a drama film directed by"
 
 
 @pytest.fixture(scope="module")
-def graph(world: Index) -> PassageGraph:
+def graph(world: Snapshot) -> PassageGraph:
     folder = world.folder / "generations" / world.manifest.generation
     pairs = triple_keywords(np.load(folder / "triple_entities.npy"), np.load(folder / "triple_passages.npy"))
     everyone = [world.passages.at(row) for row in range(len(world.passages))]
@@ -34,44 +34,44 @@ def graph(world: Index) -> PassageGraph:
 
 
 @pytest.fixture(params=["dense", "bm25", "hybrid"])
-def base(request: pytest.FixtureRequest, world: Index, words: Embedder) -> ScoringRetriever:
+def base(request: pytest.FixtureRequest, world: Snapshot, words: Embedder) -> ScoringRetriever:
     bm25, dense = BM25.over_passages(world), Dense.over_passages(world, words)
     hybrid = ScaledHybrid(sparse=bm25, dense=dense, passage_of=world.passages.ids)
     return {"dense": dense, "bm25": bm25, "hybrid": hybrid}[request.param]
 
 
 @pytest.fixture
-def gnn_ret(base: ScoringRetriever, graph: PassageGraph, world: Index) -> GNNRet:
+def gnn_ret(base: ScoringRetriever, graph: PassageGraph, world: Snapshot) -> GNNRet:
     return GNNRet(base=base, graph=graph, passages=world.passages, distance="scaled", relevant=2)
 
 
 class TestGNNRet(RetrieverContract):
     @pytest.fixture(params=[(0.5,), (0.5, 0.5, 0.5), ()])
-    def retriever(self, request: pytest.FixtureRequest, gnn_ret: GNNRet, world: Index) -> Retriever:
+    def retriever(self, request: pytest.FixtureRequest, gnn_ret: GNNRet, world: Snapshot) -> Retriever:
         return replace(gnn_ret, alpha=request.param, triples=world.triples)
 
 
 class TestScaledHybrid(RetrieverContract):
     @pytest.fixture
-    def retriever(self, world: Index, words: Embedder) -> Retriever:
+    def retriever(self, world: Snapshot, words: Embedder) -> Retriever:
         bm25, dense = BM25.over_passages(world), Dense.over_passages(world, words)
         return ScaledHybrid(sparse=bm25, dense=dense, passage_of=world.passages.ids)
 
 
-def test_scores_agree_with_the_ranking(base: ScoringRetriever, world: Index) -> None:
+def test_scores_agree_with_the_ranking(base: ScoringRetriever, world: Snapshot) -> None:
     scores = base.scores(QUERY)
     assert (scores.dtype, len(scores)) == (np.float32, len(world.passages))
     for hit in base.retrieve(QUERY, 4):
         assert scores[world.passages.row(hit.passage_id)] == pytest.approx(hit.score)
 
 
-def test_over_triples_there_is_no_score_for_every_passage(world: Index, words: Embedder) -> None:
+def test_over_triples_there_is_no_score_for_every_passage(world: Snapshot, words: Embedder) -> None:
     for retriever in (BM25.over_triples(world), Dense.over_triples(world, words)):
         with pytest.raises(BadInputError, match="over triples has no score for every passage"):
             retriever.scores(QUERY)
 
 
-def test_the_director_comes_through_the_film(graph: PassageGraph, world: Index, words: Embedder) -> None:
+def test_the_director_comes_through_the_film(graph: PassageGraph, world: Snapshot, words: Embedder) -> None:
     base = BM25.over_passages(world)
     gnn_ret = GNNRet(base=base, graph=graph, passages=world.passages, relevant=1, distance="scaled")
     assert "director" not in base.retrieve("Laughter drama", 2).ids
@@ -82,7 +82,7 @@ def test_the_director_comes_through_the_film(graph: PassageGraph, world: Index, 
     assert structural.retrieve("Laughter drama").ids == replace(gnn_ret, alpha=()).retrieve("Laughter drama").ids
 
 
-def test_a_hit_shows_the_keyword_it_came_by(graph: PassageGraph, world: Index) -> None:
+def test_a_hit_shows_the_keyword_it_came_by(graph: PassageGraph, world: Snapshot) -> None:
     base = BM25.over_passages(world)
     gnn_ret = GNNRet(
         base=base, graph=graph, passages=world.passages, relevant=1, distance="scaled", triples=world.triples
@@ -93,7 +93,7 @@ def test_a_hit_shows_the_keyword_it_came_by(graph: PassageGraph, world: Index) -
     assert chains["film"] == chains["lake"] == ()
 
 
-def test_a_keyword_is_the_reason_only_where_it_made_the_edge(world: Index) -> None:
+def test_a_keyword_is_the_reason_only_where_it_made_the_edge(world: Snapshot) -> None:
     """Film and director share an entity; here they are neighbours in a document and nothing else."""
     film, director = world.passages.row("film"), world.passages.row("director")
     graph = graph_of(len(world.passages), [(film, director)], [])
@@ -126,7 +126,7 @@ def test_a_repr_names_the_experiment(gnn_ret: GNNRet) -> None:
     assert "alpha=(0.5,), relevant=2, message='min', edges=('structural', 'keyword')" in repr(gnn_ret)
 
 
-def test_as_many_passages_as_fit(gnn_ret: GNNRet, world: Index) -> None:
+def test_as_many_passages_as_fit(gnn_ret: GNNRet, world: Snapshot) -> None:
     def length(text: str) -> int:
         return len(text.split())
 

@@ -22,8 +22,8 @@ from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
 from triplebeam.generate.prompts import load
 from triplebeam.generate.scripted import Scripted
-from triplebeam.index.opened import Index
 from triplebeam.index.passage_graph import PassageGraph
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.baselines.ircot import IRCoT
 from triplebeam.methods.gear import GeAR, NaiveGE, Pooled
 from triplebeam.methods.gnn_ret import GNNRet
@@ -59,7 +59,7 @@ def critique(enough: bool) -> Completion:
 
 
 @pytest.fixture
-def graph(world: Index) -> PassageGraph:
+def graph(world: Snapshot) -> PassageGraph:
     """Passages of the small world that share an entity."""
     pairs = [("film", "director"), ("film", "actor"), ("actor", "city"), ("city", "lake")]
     rows = [(world.passages.row(one), world.passages.row(other)) for one, other in pairs]
@@ -67,7 +67,7 @@ def graph(world: Index) -> PassageGraph:
 
 
 @pytest.fixture
-def gnn_ret(world: Index, words: Embedder, graph: PassageGraph) -> GNNRet:
+def gnn_ret(world: Snapshot, words: Embedder, graph: PassageGraph) -> GNNRet:
     return GNNRet(base=Dense.over_passages(world, words), graph=graph, passages=world.passages, relevant=1)
 
 
@@ -80,7 +80,7 @@ class TestRecurrentGNNRet(RetrieverContract):
 class TestRecurrence:
     """What a question's retriever remembers."""
 
-    def test_alone_it_is_gnn_ret(self, gnn_ret: GNNRet, world: Index) -> None:
+    def test_alone_it_is_gnn_ret(self, gnn_ret: GNNRet, world: Snapshot) -> None:
         gnn_ret = replace(gnn_ret, triples=world.triples)
         alone = RecurrentGNNRet(gnn_ret=gnn_ret)
         assert any(hit.chains for hit in alone.retrieve(FILM, 4)), "with GNN-Ret's reasons"
@@ -113,7 +113,7 @@ class TestRecurrence:
         assert isinstance(recurrent, PerQuestion)
         assert for_question(recurrent) is not recurrent
 
-    def test_inside_ircot(self, gnn_ret: GNNRet, world: Index) -> None:
+    def test_inside_ircot(self, gnn_ret: GNNRet, world: Snapshot) -> None:
         """Appendix G: the recurrence under another agent's queries."""
         recurrent = RecurrentGNNRet(gnn_ret=gnn_ret, beta=0.5)
         with Scripted([reply(sentence=FILM), reply(sentence="So the answer is: x"), final("x")]) as model:
@@ -122,7 +122,7 @@ class TestRecurrence:
         assert [step.ranking for step in steps] == [expected.retrieve(QUESTION), expected.retrieve(FILM)]
         assert steps[1].ranking != gnn_ret.retrieve(FILM)
 
-    def test_inside_gear(self, gnn_ret: GNNRet, world: Index, words: Embedder) -> None:
+    def test_inside_gear(self, gnn_ret: GNNRet, world: Snapshot, words: Embedder) -> None:
         """The expansion around it lets it remember."""
         recurrent = RecurrentGNNRet(gnn_ret=gnn_ret, beta=0.5)
         scorer = Pooled(triples=world.triples, embedder=words)
@@ -379,7 +379,7 @@ class TestSources:
 
 
 class TestReading:
-    def test_as_many_passages_as_fit(self, gnn_ret: GNNRet, world: Index) -> None:
+    def test_as_many_passages_as_fit(self, gnn_ret: GNNRet, world: Snapshot) -> None:
         recurrent = RecurrentGNNRet(gnn_ret=gnn_ret, beta=0.5)
         replies = [ask(FILM), sub_answer(""), ask(LAKE), sub_answer("B."), critique(True), final("x")]
         for tokens, count in ((30, 1), (3500, 6)):

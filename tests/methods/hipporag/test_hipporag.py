@@ -11,7 +11,7 @@ from oracles.hipporag import hipporag
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import account
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.hipporag.hipporag import HippoRAG
 from triplebeam.ranking import Hit, Ranking
 
@@ -53,28 +53,28 @@ def test_agrees_with_the_transcription(drawn: Drawn, data: st.DataObject, dampin
         assert found[passage] == pytest.approx(expected[passage], abs=1e-6)
 
 
-def test_a_passage_two_steps_away_is_found(world: Index, words: Embedder) -> None:
+def test_a_passage_two_steps_away_is_found(world: Snapshot, words: Embedder) -> None:
     ranking = HippoRAG.over(world, words, Named("Laughter in Hell")).retrieve("When did the director die?")
     assert ranking.ids[:2] == ["film", "actor"]
     assert "director" in ranking.ids, "joined through Edward Cahn"
     assert "other" not in ranking.ids, "it has no triples"
 
 
-def test_a_name_is_linked_to_the_nearest_entity_once(world: Index, words: Embedder) -> None:
+def test_a_name_is_linked_to_the_nearest_entity_once(world: Snapshot, words: Embedder) -> None:
     method = HippoRAG.over(world, words, Named())
     seeds = method.link(["the lake Michigan", "Lake Michigan", "Edward Cahn Senior"])
     assert [world.entities.names[seed] for seed in seeds] == ["Lake Michigan", "Edward Cahn"]
 
 
 @pytest.mark.parametrize("specificity", [True, False])
-def test_rare_entities_count_for_more(world: Index, words: Embedder, specificity: bool) -> None:
+def test_rare_entities_count_for_more(world: Snapshot, words: Embedder, specificity: bool) -> None:
     """Milwaukee stands in two passages, Great Lakes in one."""
     method = HippoRAG.over(world, words, Named("Milwaukee", "Great Lakes"), damping=0.0, node_specificity=specificity)
     scores = {hit.passage_id: hit.score for hit in method.retrieve("?")}
     assert scores["lake"] == pytest.approx(2 / 3 if specificity else 1 / 2)
 
 
-def test_without_entities_it_falls_back_and_says_so(world: Index, words: Embedder) -> None:
+def test_without_entities_it_falls_back_and_says_so(world: Snapshot, words: Embedder) -> None:
     method = HippoRAG.over(world, words, Named())
     with account() as spent:
         ranking = method.retrieve("lake", 3)
@@ -82,6 +82,6 @@ def test_without_entities_it_falls_back_and_says_so(world: Index, words: Embedde
     assert spent.problems == ["no entity of 'lake' is in the graph: the passages are those of Dense"]
 
 
-def test_a_synonym_threshold_below_what_is_stored_is_refused(world: Index, words: Embedder) -> None:
+def test_a_synonym_threshold_below_what_is_stored_is_refused(world: Snapshot, words: Embedder) -> None:
     with pytest.raises(BadInputError, match=r"0\.5 is below 0\.8"):
         HippoRAG.over(world, words, Named("lake"), synonym_threshold=0.5).retrieve("lake")

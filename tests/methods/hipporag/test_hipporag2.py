@@ -13,7 +13,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import account
 from triplebeam.generate.language_model import PromptFailedError
 from triplebeam.generate.scripted import Scripted
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
 from triplebeam.methods.shared.triple_filter import LLMTripleFilter
 from triplebeam.ranking import Ranking
@@ -71,7 +71,7 @@ def test_the_heaviest_entities_are_kept(drawn: Drawn, kept: int) -> None:
     assert sorted(some[some > 0]) == pytest.approx(sorted(everything)[-np.count_nonzero(some) :])
 
 
-def test_hits_say_how_seed_triples_lead_to_them(world: Index, words: Embedder) -> None:
+def test_hits_say_how_seed_triples_lead_to_them(world: Snapshot, words: Embedder) -> None:
     ranking = HippoRAG2.over(world, words, seed_triples=1).retrieve("Laughter in Hell directed by Edward Cahn")
     chains = {hit.passage_id: hit.chains for hit in ranking}
     seed = Triple("Laughter in Hell", "directed by", "Edward Cahn")
@@ -81,7 +81,7 @@ def test_hits_say_how_seed_triples_lead_to_them(world: Index, words: Embedder) -
     assert chains["city"] == chains["lake"] == (), "no triple of theirs shares an entity with the seed"
 
 
-def test_every_passage_is_reset_a_little(world: Index, words: Embedder) -> None:
+def test_every_passage_is_reset_a_little(world: Snapshot, words: Embedder) -> None:
     ranking = HippoRAG2.over(world, words).retrieve("books for children", 6)
     assert "other" in ranking.ids, "it has no triples"
 
@@ -94,13 +94,13 @@ class TestFilter:
         def keep(self, query: str, triples: Sequence[Triple]) -> Sequence[int]:
             return self._positions
 
-    def test_only_what_it_keeps_is_a_seed(self, world: Index, words: Embedder) -> None:
+    def test_only_what_it_keeps_is_a_seed(self, world: Snapshot, words: Embedder) -> None:
         query = "Milwaukee lies on Lake Michigan"
         found = HippoRAG2.over(world, words, triple_filter=self.Keeps(1)).retrieve(query)
         beginnings = {chain[0] for hit in found for chain in hit.chains}
         assert beginnings == {world.triples.triple(world.triples.search(words.embed([query])[0], 2)[0][1])}
 
-    def test_where_it_leaves_nothing_retrieval_is_dense(self, world: Index, words: Embedder) -> None:
+    def test_where_it_leaves_nothing_retrieval_is_dense(self, world: Snapshot, words: Embedder) -> None:
         method = HippoRAG2.over(world, words, triple_filter=self.Keeps())
         with account() as spent:
             assert method.retrieve("lake", 3) == Dense.over_passages(world, words).retrieve("lake", 3)
@@ -134,7 +134,7 @@ class Listing:
 
 
 class TestBase:
-    def test_a_whole_list_is_as_good_as_scores(self, world: Index, words: Embedder) -> None:
+    def test_a_whole_list_is_as_good_as_scores(self, world: Snapshot, words: Embedder) -> None:
         listing = Listing(Dense.over_passages(world, words))
         by_scores, by_list = HippoRAG2.over(world, words), HippoRAG2.over(world, words, base=listing)
         for query in ("lake", "Who directed the film?"):
@@ -142,7 +142,7 @@ class TestBase:
             assert one.ids == two.ids
             assert [hit.score for hit in one] == pytest.approx([hit.score for hit in two], rel=1e-5)
 
-    def test_a_base_that_finds_nothing_resets_nothing(self, world: Index, words: Embedder) -> None:
+    def test_a_base_that_finds_nothing_resets_nothing(self, world: Snapshot, words: Embedder) -> None:
         bm25 = BM25.over_passages(world)
         assert not bm25.retrieve("volcano")
         for base in (bm25, Listing(bm25)):
@@ -150,7 +150,7 @@ class TestBase:
             nothing_but_triples = HippoRAG2.over(world, words, passage_weight=0.0).retrieve("volcano")
             assert found == nothing_but_triples
 
-    def test_its_list_resets_the_passages(self, world: Index, words: Embedder) -> None:
+    def test_its_list_resets_the_passages(self, world: Snapshot, words: Embedder) -> None:
         bm25 = BM25.over_passages(world)
         assert bm25.retrieve("books", 5).ids == ["other"]
         for base, base_k in ((bm25, None), (bm25, 1), (Listing(bm25), None)):
@@ -158,13 +158,13 @@ class TestBase:
             assert method.retrieve("books").ids[0] == "other"
         assert "other" not in HippoRAG2.over(world, words, base=bm25, base_k=1).retrieve("lake").ids
 
-    def test_it_stands_in_where_the_walk_cannot_start(self, world: Index, words: Embedder) -> None:
+    def test_it_stands_in_where_the_walk_cannot_start(self, world: Snapshot, words: Embedder) -> None:
         bm25 = BM25.over_passages(world)
         method = HippoRAG2.over(world, words, base=bm25, triple_filter=TestFilter.Keeps())
         assert method.retrieve("lake", 3) == bm25.retrieve("lake", 3)
 
 
-def test_only_as_many_hits_as_wanted_are_explained(world: Index, words: Embedder) -> None:
+def test_only_as_many_hits_as_wanted_are_explained(world: Snapshot, words: Embedder) -> None:
     every = HippoRAG2.over(world, words).retrieve("Who directed Laughter in Hell?", 4)
     first = HippoRAG2.over(world, words, explained=1).retrieve("Who directed Laughter in Hell?", 4)
     assert [hit[:2] for hit in first] == [hit[:2] for hit in every]

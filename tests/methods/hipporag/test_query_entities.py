@@ -9,7 +9,7 @@ import pytest
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import account
 from triplebeam.generate.scripted import Scripted
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.hipporag.query_entities import GivenQueryEntities, LLMQueryEntities, VerbatimEntities
 
 
@@ -69,10 +69,10 @@ class TestVerbatim:
             ("", []),
         ],
     )
-    def test_longest_first(self, world: Index, query: str, expected: list[str]) -> None:
+    def test_longest_first(self, world: Snapshot, query: str, expected: list[str]) -> None:
         assert VerbatimEntities(world.entities).entities(query) == expected
 
-    def test_a_word_belongs_to_one_name(self, world: Index) -> None:
+    def test_a_word_belongs_to_one_name(self, world: Snapshot) -> None:
         class Graph:
             names = ("New York", "New York City", "City", "who")
             numbers = {"new york": 0, "new york city": 1, "city": 2, "who": 3}  # noqa: RUF012

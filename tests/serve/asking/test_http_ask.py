@@ -11,11 +11,11 @@ from starlette.testclient import TestClient
 
 from scripted_loops import Gone
 from serve.asking.served_world import QUESTION, MakeApp, Slow, events_in, on_loopback, one_reading, stands_still
+from triplebeam.assemble.in_thread import Stoppable
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.generate.patience import GivenUpError, heed
 from triplebeam.generate.scripted import Scripted
 from triplebeam.serve.http.asking.shapes import AnswerResponse, StepShape
-from triplebeam.serve.http.served_collection import Heeding
 
 ASK = "/api/collections/world/ask"
 ENDLESS = {"question": QUESTION, "method": "ircot[max_steps=10000]:hybrid"}
@@ -135,7 +135,7 @@ def test_a_model_is_not_asked_once_its_question_is_given_up() -> None:
     def asked() -> None:
         heed(stop)
         with Scripted(["one"]) as scripted:
-            model = Heeding(scripted)
+            model = Stoppable(scripted)
             prompt = Prompt(system="", user="")
             assert model.complete([prompt])[0].text == "one"
             stop.set()

@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 from triplebeam.embed.token_encoder import TokenEncoder
 from triplebeam.errors import BadInputError, IndexBusyError
 from triplebeam.index.manifest import MANIFEST, file_sizes
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.token_vectors.codec import ResidualCodec, check_nbits, sample_size
 from triplebeam.index.token_vectors.manifest import (
     FORMAT,
@@ -55,7 +55,7 @@ class TokenBuildReport:
 class TokenIndexBuilder:
     """Makes the token vectors of an open index, or brings them up to date."""
 
-    index: Index
+    index: Snapshot
     encoder: TokenEncoder
     nbits: int = 2
     window: int = WINDOW

@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from triplebeam.embed.token_encoder import TokenEncoder
 from triplebeam.errors import EmbedderMismatchError, IndexDamagedError, IndexFormatError, IndexMissingError
 from triplebeam.index.manifest import MANIFEST
-from triplebeam.index.opened import Index
 from triplebeam.index.passages import PassageTable
+from triplebeam.index.snapshot import Snapshot
 
 FORMAT = 1
 HASH_BYTES = 16
@@ -70,7 +70,7 @@ class TokenManifest(BaseModel):
                 f" `triplebeam late-index {folder} --encoder {encoder.name}`."
             )
 
-    def check_passages(self, index: Index) -> None:
+    def check_passages(self, index: Snapshot) -> None:
         """Raise where the index has other passages now. One look at the manifest where it was not published anew."""
         if self.index != generation_of(index) and self.passages != digest(index.passages):
             raise IndexMissingError(
@@ -84,7 +84,7 @@ def home(folder: Path) -> Path:
     return folder / "late_interaction"
 
 
-def generation_of(index: Index) -> str:
+def generation_of(index: Snapshot) -> str:
     """The generation of an open index, by a name no other has."""
     return f"{index.manifest.generation} of {index.manifest.created}"
 

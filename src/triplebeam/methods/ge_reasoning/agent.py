@@ -26,6 +26,7 @@ from functools import cached_property, partial
 from typing import Literal, TypeAlias
 
 from triplebeam.answer import Answer, Step
+from triplebeam.bounds import check_fields
 from triplebeam.errors import BadInputError
 from triplebeam.index.triple_store import TripleStore
 from triplebeam.methods.ge_reasoning.confidence import Thresholds
@@ -35,7 +36,6 @@ from triplebeam.methods.ge_reasoning.refine import Refinement
 from triplebeam.methods.ge_reasoning.run import Ask, Finding, Knowledge, Rounds, describe, new_triples, shown_facts
 from triplebeam.methods.ge_reasoning.sub_answer import SubAnswer, SubAnswers
 from triplebeam.methods.ge_reasoning.sub_question import SubQuestions
-from triplebeam.methods.shared.bounds import check_fields
 from triplebeam.methods.shared.loop import NothingToSearch
 from triplebeam.methods.shared.reading import ReadingAgent
 from triplebeam.ranking import Ranking
@@ -84,6 +84,10 @@ class GEReasoning(ReadingAgent):
         super().__post_init__()
         if self.samples < 2:
             raise BadInputError(f"samples is {self.samples}: at least 2 are needed to agree, 5 is usual.")
+        if self.retriever is None and (self.always_retrieve or self.triples is not None):
+            raise BadInputError(
+                "GE-Reasoning without a retriever retrieves nothing: leave out always_retrieve=yes and stored=yes."
+            )
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """The question's graph is the first step, each round of Algorithm 1 another."""

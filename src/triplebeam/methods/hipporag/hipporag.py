@@ -25,14 +25,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.bounds import check_fields
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import remark
 from triplebeam.index.entity_graph import EntityGraph
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.synonyms import THRESHOLD
 from triplebeam.methods.hipporag.query_entities import QueryEntities
 from triplebeam.methods.hipporag.walk_chains import WalkChains
-from triplebeam.methods.shared.bounds import check_fields
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.personalized_pagerank import TOLERANCE, PersonalizedPageRank
@@ -63,7 +63,7 @@ class HippoRAG:
         check_fields(self, "damping", "synonym_threshold")
 
     @classmethod
-    def over(cls, index: Index, embedder: Embedder, query_entities: QueryEntities, **parameters: Any) -> "HippoRAG":
+    def over(cls, index: Snapshot, embedder: Embedder, query_entities: QueryEntities, **parameters: Any) -> "HippoRAG":
         """Over an index, with dense retrieval to fall back on unless another is given."""
         parameters.setdefault("fallback", Dense.over_passages(index, embedder))
         parameters.setdefault("chains", WalkChains(index.triples, index.entities, index.passages))

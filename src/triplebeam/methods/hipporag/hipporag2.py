@@ -23,16 +23,16 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.bounds import check_fields
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import remark
 from triplebeam.index.entity_graph import EntityGraph
-from triplebeam.index.opened import Index
 from triplebeam.index.passages import PassageTable
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.synonyms import THRESHOLD
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.vectors import top
 from triplebeam.methods.hipporag.walk_chains import WalkChains
-from triplebeam.methods.shared.bounds import check_fields
 from triplebeam.methods.shared.triple_filter import TripleFilter
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.dense import Dense
@@ -70,7 +70,7 @@ class HippoRAG2:
         check_fields(self, "damping", "synonym_threshold")
 
     @classmethod
-    def over(cls, index: Index, embedder: Embedder, **parameters: Any) -> "HippoRAG2":
+    def over(cls, index: Snapshot, embedder: Embedder, **parameters: Any) -> "HippoRAG2":
         """Over an index; the base is dense retrieval unless another is given."""
         parameters.setdefault("base", Dense.over_passages(index, embedder))
         return cls(

@@ -130,10 +130,10 @@ def _not_here(check: str, name: str, settings: "Settings", error: Exception) -> 
 def _index(folder: Path) -> "Iterator[Check]":
     from triplebeam.errors import TriplebeamError
     from triplebeam.extract.health import Check
-    from triplebeam.index.opened import Index
+    from triplebeam.index.snapshot import Snapshot
 
     try:
-        counts = Index.open(folder).manifest.counts
+        counts = Snapshot.open(folder).manifest.counts
     except TriplebeamError as error:
         yield Check("index", "broken", str(error))
         return

@@ -17,10 +17,10 @@ def status(folder: IndexFolder, as_json: AsJson = False) -> None:
 
         triplebeam status my.index
     """
-    from triplebeam.index.opened import Index
+    from triplebeam.index.snapshot import Snapshot
     from triplebeam.serve.cli.display import out
 
-    manifest = Index.open(folder).manifest
+    manifest = Snapshot.open(folder).manifest
     if as_json:
         typer.echo(manifest.model_dump_json(indent=2))
         return

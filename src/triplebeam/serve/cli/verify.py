@@ -33,12 +33,12 @@ def verify(
 
         triplebeam verify my.index answer.json
     """
-    from triplebeam.index.opened import Index
+    from triplebeam.index.snapshot import Snapshot
     from triplebeam.serve.answer_json import evidence_from_json
 
     written = _read(answer)
     evidence = evidence_from_json(written)
-    passages = Index.open(folder).passages
+    passages = Snapshot.open(folder).passages
     faults = [_fault(fact, passages) for fact in evidence]
     named = _is_named(written, evidence)
     if as_json:

@@ -1,4 +1,4 @@
-"""An index opened for reading: one generation, memory-mapped, whole for as long as it is held."""
+"""A snapshot of an index: one published generation, open for reading, memory-mapped, whole while it is held."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ _FORMAT_WITH_ENTITIES = 2
 
 
 @dataclass(frozen=True)
-class Index:
-    """The rooms of a published index."""
+class Snapshot:
+    """The search structures of one published generation."""
 
     folder: Path
     manifest: Manifest
@@ -41,7 +41,7 @@ class Index:
     """None in an index of format 1; `passage_graph` says what to do about it."""
 
     @classmethod
-    def open(cls, folder: Path) -> "Index":
+    def open(cls, folder: Path) -> "Snapshot":
         """Open the published generation. Nothing is written, so a read-only folder will do."""
         try:
             return cls._open(folder, read_manifest(folder))
@@ -50,7 +50,7 @@ class Index:
             return cls._open(folder, read_manifest(folder))
 
     @classmethod
-    def _open(cls, folder: Path, manifest: Manifest) -> "Index":
+    def _open(cls, folder: Path, manifest: Manifest) -> "Snapshot":
         generation = generation_folder(folder, manifest.generation)
         passages = _piece(generation, lambda: PassageTable(generation))
         return cls(
