@@ -299,18 +299,18 @@ class TestEffort:
         assert "director" in answer.ranking.ids, "the walk from the fact that was read"
         assert [step.so_far for step in answer.steps] == [answer.ranking]
 
-    def test_it_climbs_only_when_it_must(self, world: Any, words: Any) -> None:
+    def test_the_second_agent_works_only_when_it_must(self, world: Any, words: Any) -> None:
         class Never(GeAR):
             def steps(self, question: str) -> Any:
                 raise AssertionError("one step was enough")
 
         with Scripted([facts(DIRECTED), final("25 August 1963")]) as model:
-            dear = agent(model, Table({}))
-            never = Never(**{name: getattr(dear, name) for name in dear.__dataclass_fields__})
+            costly = agent(model, Table({}))
+            never = Never(**{name: getattr(costly, name) for name in costly.__dataclass_fields__})
             answer = Auto(first=self.single(world, words, model), then=never).answer("When did the director die?")
         assert answer.usage.calls == 2
 
-    def test_it_climbs_when_one_step_does_not_answer(self, world: Any, words: Any) -> None:
+    def test_the_second_agent_works_when_one_step_does_not_answer(self, world: Any, words: Any) -> None:
         question = "When did the director die?"
         table = Table({question: ["director"], "Where does Milwaukee lie?": ["city", "lake"]})
         links = Table({" ".join(LIVED): ["actor"], " ".join(LIES): ["city"]})
@@ -318,13 +318,13 @@ class TestEffort:
         then = [facts(LIVED), verdict(missing="Where."), query("Where does Milwaukee lie?")]
         then += [facts(LIES), verdict(answer="1963", used=[1]), final("1963")]
         with Scripted([*first, *then]) as model:
-            climb = Auto(first=self.single(world, words, model), then=agent(model, table, links))
-            answer = climb.answer(question)
+            auto = Auto(first=self.single(world, words, model), then=agent(model, table, links))
+            answer = auto.answer(question)
         assert answer.text == "1963"
         assert [step.number for step in answer.steps] == [1, 2, 3]
         assert answer.usage.calls == 8
         assert answer.ending == "one step did not answer it; then the facts answer the question"
-        cheap, *dear = (step.so_far for step in answer.steps)
+        cheap, *costly = (step.so_far for step in answer.steps)
         assert "film" in cheap.ids
-        assert [ranking.ids for ranking in dear] == [["actor", "director"], ["city", "actor", "director", "lake"]]
-        assert dear[-1] == answer.ranking, "the second agent's alone: it starts afresh"
+        assert [ranking.ids for ranking in costly] == [["actor", "director"], ["city", "actor", "director", "lake"]]
+        assert costly[-1] == answer.ranking, "the second agent's alone: it starts afresh"

@@ -27,10 +27,10 @@ from pydantic import BaseModel
 from triplebeam.answer import Answer, Step
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Text
-from triplebeam.methods.shared.loop import LAST_STEP, Loop, NothingToSearch
+from triplebeam.methods.shared.loop import LAST_STEP, NothingToSearch
 from triplebeam.methods.shared.question_answering import Answerer, ClosedBookAnswerer, QuestionAnswerer, ReadAnswer
 from triplebeam.methods.shared.reading import ReadingAgent
-from triplebeam.methods.shared.sub_questions import Exchange, SubAnswerer, asked_before, fused, numbered_exchanges
+from triplebeam.methods.shared.sub_questions import Exchange, SubAnswerer, SubQuestionLoop, numbered_exchanges
 from triplebeam.methods.shared.usable_replies import usable_reply
 from triplebeam.ranking import Ranking
 
@@ -93,8 +93,7 @@ class SelfAsk(ReadingAgent):
             loop.exchanges.append(exchange)
             self._ask(loop)
         self._decide(loop)
-        so_far = fused(loop.rankings, loop.exchanges)
-        return Step(number=loop.number, query=query, ranking=ranking, so_far=so_far, thought=exchange.answer)
+        return Step(number=loop.number, query=query, ranking=ranking, so_far=loop.fused(), thought=exchange.answer)
 
     def _sub_answer(self, query: str, ranking: Ranking) -> Exchange:
         if self.retriever:
@@ -118,13 +117,12 @@ class SelfAsk(ReadingAgent):
             loop.ending = _NO_FOLLOW_UP
         elif loop.number >= self.max_steps:
             loop.ending = LAST_STEP
-        elif self.stop_when_stuck and asked_before(loop.follow_up, loop.exchanges):
+        elif self.stop_when_stuck and loop.asked_before(loop.follow_up):
             loop.ending = _REPEATED
 
 
 @dataclass
-class _FollowUps(Loop):
+class _FollowUps(SubQuestionLoop):
     """What one question has brought so far."""
 
     follow_up: str = ""
-    exchanges: list[Exchange] = field(default_factory=list)
