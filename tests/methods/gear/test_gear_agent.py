@@ -305,8 +305,8 @@ class TestEffort:
                 raise AssertionError("one step was enough")
 
         with Scripted([facts(DIRECTED), final("25 August 1963")]) as model:
-            costly = agent(model, Table({}))
-            never = Never(**{name: getattr(costly, name) for name in costly.__dataclass_fields__})
+            expensive = agent(model, Table({}))
+            never = Never(**{name: getattr(expensive, name) for name in expensive.__dataclass_fields__})
             answer = Auto(first=self.single(world, words, model), then=never).answer("When did the director die?")
         assert answer.usage.calls == 2
 
@@ -324,7 +324,7 @@ class TestEffort:
         assert [step.number for step in answer.steps] == [1, 2, 3]
         assert answer.usage.calls == 8
         assert answer.ending == "one step did not answer it; then the facts answer the question"
-        cheap, *costly = (step.so_far for step in answer.steps)
+        cheap, *expensive = (step.so_far for step in answer.steps)
         assert "film" in cheap.ids
-        assert [ranking.ids for ranking in costly] == [["actor", "director"], ["city", "actor", "director", "lake"]]
-        assert costly[-1] == answer.ranking, "the second agent's alone: it starts afresh"
+        assert [ranking.ids for ranking in expensive] == [["actor", "director"], ["city", "actor", "director", "lake"]]
+        assert expensive[-1] == answer.ranking, "the second agent's alone: it starts afresh"

@@ -19,6 +19,7 @@ class ReadingAgent(Agent):
     """Shows a model what a retriever finds; without a retriever the model answers from what it knows."""
 
     model: LanguageModel
+    """Its calls count in an answer's usage if it is `Accounted`, as the model of an index is."""
     retriever: Retriever | None = None
     passages: Passages | None = field(default=None, repr=False)
     """Texts by passage id; by default those of the index that the retriever searches."""
