@@ -5,6 +5,7 @@ its own steps so far, not mixed with what the cheap one found: that is what stop
 """
 
 from collections.abc import Generator
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 from triplebeam.answer import Agent, Answer, Step
@@ -22,13 +23,15 @@ class Auto(Agent):
         cheap = yield from self.first.steps(question)
         if cheap.text:
             return cheap
-        run = self.then.run(question)
-        for step in run.steps:
-            yield replace(step, number=step.number + len(cheap.steps))
-        costly = run.answer
+        steps = [*cheap.steps]
+        with closing(self.then.run(question)) as run:
+            for step in run.steps:
+                steps.append(replace(step, number=len(steps) + 1))
+                yield steps[-1]
+            expensive = run.answer
         return replace(
-            costly,
-            steps=(*cheap.steps, *(replace(step, number=step.number + len(cheap.steps)) for step in costly.steps)),
-            usage=cheap.usage + costly.usage,
-            ending=f"one step did not answer it; then {costly.ending}",
+            expensive,
+            steps=tuple(steps),
+            usage=cheap.usage + expensive.usage,
+            ending=f"one step did not answer it; then {expensive.ending}",
         )

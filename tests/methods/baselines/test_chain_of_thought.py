@@ -1,14 +1,11 @@
 """Chain of thought: exemplars as data, with and without a retrieval, with and without the cue."""
 
 import json
-from collections.abc import Sequence
 
 import pytest
 
 from scripted_loops import PASSAGES, Table, path
-from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
-from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.ingest.sentences import sentence_spans
 from triplebeam.methods.baselines.chain_of_thought import STEP_BY_STEP, ChainOfThought
 from triplebeam.methods.shared.exemplars import load_exemplars
@@ -82,16 +79,6 @@ class TestWithoutRetrieval:
             answer = ChainOfThought(model=Accounted(model)).answer(QUESTION)
         assert (answer.text, answer.usage.calls) == ("", 2)
         assert answer.ending.startswith("the reasoning came to no answer; The model's reply"), answer.ending
-
-    def test_an_endpoint_that_is_gone_is_an_error(self) -> None:
-        class Gone:
-            name = "gone"
-
-            def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-                raise EndpointError("the endpoint does not answer")
-
-        with pytest.raises(EndpointError, match="does not answer"):
-            ChainOfThought(model=Gone()).answer(QUESTION)
 
 
 class TestOneRetrieval:

@@ -41,7 +41,7 @@ def test_a_reply_that_cannot_be_used_is_told() -> None:
     assert answer.ending.startswith("no passages were asked for; "), answer.ending
 
 
-def test_one_can_climb_from_it() -> None:
+def test_a_second_agent_may_follow_it() -> None:
     with Scripted([reply("", found=False), reply("Cahn")]) as model:
         alone = ClosedBook(model=Accounted(model))
         answer = Auto(first=alone, then=alone).answer(QUESTION)

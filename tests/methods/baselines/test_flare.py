@@ -1,7 +1,6 @@
 """FLARE through loops that a scripted model drives, with log-probabilities and without."""
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -9,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripted_loops import PASSAGES, Anywhere, Driven, Table, driven, final
-from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
-from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, TokenLogProbability, Usage
+from triplebeam.generate.language_model import Completion, LanguageModel, TokenLogProbability, Usage
 from triplebeam.methods.baselines.flare import FLARE, tokens_of
 from triplebeam.methods.shared.question_answering import QuestionAnswerer
 from triplebeam.testing.scripted import Scripted
@@ -194,16 +192,6 @@ class TestEndings:
             answer = agent(model, Table({QUESTION: ["film"]})).answer(QUESTION)
         assert (answer.text, answer.ending) == ("Michigan", "the model gave no further sentence")
         assert "cut off" in answer.steps[0].problems[0]
-
-    def test_an_endpoint_that_is_gone_is_an_error(self) -> None:
-        class Gone:
-            name = "gone"
-
-            def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-                raise EndpointError("the endpoint does not answer")
-
-        with pytest.raises(EndpointError, match="does not answer"):
-            agent(Gone(), Table({QUESTION: ["film"]})).answer(QUESTION)
 
 
 class TestTokens:

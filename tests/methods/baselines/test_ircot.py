@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from scripted_loops import PASSAGES, Anywhere, Driven, Table, driven, final, reply
 from small_world import TRIPLES
 from triplebeam.answer import Answer
-from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
 from triplebeam.methods.baselines.ircot import IRCoT
@@ -182,16 +181,6 @@ class TestEndings:
         with Scripted([sentence(""), final("")]) as model:
             answer = agent(model, Table({"q": []})).answer("q")
         assert (answer.text, len(answer.ranking)) == ("", 0)
-
-    def test_an_endpoint_that_is_gone_is_an_error(self) -> None:
-        class Gone:
-            name = "gone"
-
-            def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-                raise EndpointError("the endpoint does not answer")
-
-        with pytest.raises(EndpointError, match="does not answer"):
-            agent(Gone(), Table({"q": ["film"]})).answer("q")
 
 
 class TestLimits:

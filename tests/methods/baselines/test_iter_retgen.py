@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from scripted_loops import BAD, PASSAGES, Driven, Gone, Table, driven, final, reply
+from scripted_loops import BAD, PASSAGES, Driven, Table, driven, final, reply
 from triplebeam.answer import Answer
-from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
 from triplebeam.methods.baselines.iter_retgen import IterRetGen
@@ -99,10 +98,6 @@ class TestEndings:
         answer, _ = self.run([generation("A.", "x"), BAD, BAD, final("")])
         assert [len(step.problems) for step in answer.steps] == [0, 1]
         assert (answer.ending, answer.text, answer.ranking.ids) == ("the model generated nothing", "", ["actor"])
-
-    def test_an_endpoint_that_is_gone_is_an_error(self) -> None:
-        with pytest.raises(EndpointError, match="does not answer"):
-            agent(Gone(), Table({"q": ["film"]})).answer("q")
 
 
 def test_more_are_ranked_than_read() -> None:

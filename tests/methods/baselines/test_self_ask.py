@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripted_loops import BAD, PASSAGES, Anywhere, Driven, Gone, Table, driven, final, reply
+from scripted_loops import BAD, PASSAGES, Anywhere, Driven, Table, driven, final, reply
 from triplebeam.answer import Answer, Step
-from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
 from triplebeam.methods.baselines.self_ask import SelfAsk
@@ -128,10 +127,6 @@ class TestEndings:
         answer, _ = self.run([follow_up(FILM), BAD, BAD, BAD, BAD, BAD, BAD])
         assert (len(answer.steps[0].problems), answer.usage.calls, answer.text) == (2, 7, "")
         assert answer.ending.startswith("the model gave neither a follow-up question nor an answer; ")
-
-    def test_an_endpoint_that_is_gone_is_an_error(self) -> None:
-        with pytest.raises(EndpointError, match="does not answer"):
-            agent(Gone(), Table({})).answer("q")
 
 
 class TestClosedBook:

@@ -25,7 +25,6 @@ from scripted_question_graphs import (
 )
 
 from scripted_loops import Driven, Table, final, reply
-from triplebeam.errors import EndpointError
 from triplebeam.generate.completion_cache import Cached, CompletionStore
 from triplebeam.generate.connect import WithParameters
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
@@ -206,16 +205,6 @@ class TestLosses:
             _, answer = drive(agent(model, Table({WHO: ["actor"]})))
         assert "lived in Milwaukee" in model.prompts[-1].user
         assert (answer.text, answer.loop_text) == ("Milwaukee", "")
-
-    def test_an_endpoint_that_is_gone_is_an_error(self) -> None:
-        class Gone(Scripted):
-            def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-                if any("Next simpler question" in prompt.user for prompt in prompts):
-                    raise EndpointError("the endpoint does not answer")
-                return super().complete(prompts)
-
-        with pytest.raises(EndpointError, match="does not answer"):
-            drive(agent(Gone([graph(CHAIN), asks(WHO)])))
 
 
 class Fickle:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from oracles.diverse_triple_beam_search import diverse_triple_beam_search
+from triplebeam.errors import BadInputError
 from triplebeam.methods.gear.beam_search import DiverseTripleBeamSearch
 
 
@@ -90,3 +91,9 @@ def test_gamma_is_twice_the_width_unless_given() -> None:
     )
     query, initial = np.zeros(1, np.float32), np.array([0])
     assert plain.search(query, initial).scores == pytest.approx(given.search(query, initial).scores)
+
+
+@pytest.mark.parametrize(("wrong", "message"), [({"diversity": 0.0}, "above 0"), ({"width": 0}, "1 or more")])
+def test_what_it_cannot_search_with_is_refused(wrong: dict[str, float], message: str) -> None:
+    with pytest.raises(BadInputError, match=message):
+        DiverseTripleBeamSearch(triples=GraphOfNumbers({}), scorer=TableScorer(0), **wrong)  # type: ignore[arg-type]

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from oracles.rgnn_ret import rgnn_ret
-from scripted_loops import BAD, PASSAGES, Driven, Gone, Table, driven, final, reply
+from scripted_loops import BAD, PASSAGES, Driven, Table, driven, final, reply
 from small_graphs import edge_lists, graph_of, neighbours_of
 from triplebeam.answer import Answer
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError, EndpointError
+from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
 from triplebeam.generate.prompts import load
@@ -359,10 +359,6 @@ class TestEndings:
         assert answer.ending.startswith("the model gave no further sub-question; "), "the last reading failed, too"
         answer, _ = self.run([ask(FILM), sub_answer("A."), BAD, BAD, ask(""), final("x")])
         assert answer.steps[0].problems, "a critique that cannot be read is no yes"
-
-    def test_an_endpoint_that_is_gone_is_an_error(self) -> None:
-        with pytest.raises(EndpointError, match="does not answer"):
-            agent(Gone(), Table({})).answer("q")
 
 
 class TestSources:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from scripted_loops import BAD, PASSAGES, Anywhere, final, reply
+from scripted_loops import BAD, PASSAGES, Anywhere, Gone, final, reply
 from triplebeam.answer import Agent, Step
-from triplebeam.errors import BadInputError
+from triplebeam.errors import BadInputError, EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.methods.baselines.chain_of_thought import ChainOfThought
@@ -85,6 +85,12 @@ def test_every_agent_of_several_steps_lets_its_retriever_learn(agent: Callable[.
         asked.answer("Who directed Laughter in Hell?")
     assert len(learning.begun) == 2, "once for each question"
     assert all(begun.asked for begun in learning.begun)
+
+
+@pytest.mark.parametrize("agent", [*SEVERAL_STEPS, *ONE_STEP])
+def test_an_endpoint_that_is_gone_is_an_error(agent: Callable[..., Agent]) -> None:
+    with pytest.raises(EndpointError, match="does not answer"):
+        agent(retriever=Anywhere(), model=Gone()).answer("q")
 
 
 def test_an_expansion_lets_its_base_learn(world: Any, words: Any) -> None:

@@ -20,36 +20,24 @@ the answer that was given first, and a path without an answer has no vote. The m
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 
-from triplebeam.answer import Agent, Answer, Step
-from triplebeam.bounds import check_fields
-from triplebeam.generate.language_model import LanguageModel, Prompt
+from triplebeam.answer import Answer, Step
+from triplebeam.generate.language_model import Prompt
 from triplebeam.methods.shared.exemplars import Exemplar, load_exemplars
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import ReadAnswer
-from triplebeam.methods.shared.reading import texts_for
-from triplebeam.methods.shared.reasoning_paths import (
-    CAME_TO_AN_ANSWER,
-    NO_ANSWER,
-    Vote,
-    path_prompt,
-    sampled_vote,
-)
-from triplebeam.passage import Passages
+from triplebeam.methods.shared.reading import ReadingAgent
+from triplebeam.methods.shared.reasoning_paths import CAME_TO_AN_ANSWER, NO_ANSWER, Vote, path_prompt, sampled_vote
 from triplebeam.retrieve.retriever import Retriever
 
 STEP_BY_STEP = "Let's think step by step."
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChainOfThought(Agent):
+class ChainOfThought(ReadingAgent):
     """Reasons from what the model knows, or from the passages that one retrieval finds."""
 
-    model: LanguageModel
-    retriever: Retriever | None = None
-    passages: Passages | None = field(default=None, repr=False)
-    """Texts by passage id; by default those of the index that the retriever searches."""
     retrieved: int = 2
     step_by_step: bool = False
     paths: int = 1
@@ -57,14 +45,6 @@ class ChainOfThought(Agent):
     """Above 0 for several paths, which would be one and the same otherwise."""
     seed: int | None = 0
     exemplars: Sequence[Exemplar] = field(default_factory=load_exemplars, repr=False)
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        _ = self._passages  # a retriever that does not know its passages is refused here
-
-    @cached_property
-    def _passages(self) -> Passages:
-        return texts_for(self.retriever, self.passages)
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """The retrieval, where there is one, is the one step."""

@@ -36,13 +36,8 @@ from triplebeam.methods.shared.exemplars import Exemplar, load_exemplars
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.prompt_text import numbered_facts
 from triplebeam.methods.shared.question_answering import ReadAnswer
-from triplebeam.methods.shared.reading import ReadingAgent
-from triplebeam.methods.shared.reasoning_paths import (
-    CAME_TO_AN_ANSWER,
-    NO_ANSWER,
-    PathReply,
-    worked_examples,
-)
+from triplebeam.methods.shared.reading import RetrievingAgent
+from triplebeam.methods.shared.reasoning_paths import CAME_TO_AN_ANSWER, NO_ANSWER, PathReply, worked_examples
 from triplebeam.methods.shared.usable_replies import usable_reply, usable_samples, usable_triples
 from triplebeam.triple import Triple, entity_key
 
@@ -72,7 +67,7 @@ class _Scores(BaseModel):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ERACoT(ReadingAgent):
+class ERACoT(RetrievingAgent):
     """One retrieval, four calls that analyse what it found, and one that answers."""
 
     retrieved: int = 2

@@ -24,24 +24,15 @@ from functools import cached_property, partial
 
 from pydantic import BaseModel
 
-from triplebeam.answer import Agent, Answer, Step
-from triplebeam.bounds import check_fields
-from triplebeam.generate.language_model import LanguageModel
+from triplebeam.answer import Answer, Step
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Text
-from triplebeam.methods.shared.loop import LAST_STEP, Loop, NothingToSearch
-from triplebeam.methods.shared.question_answering import (
-    Answerer,
-    ClosedBookAnswerer,
-    QuestionAnswerer,
-    ReadAnswer,
-)
-from triplebeam.methods.shared.reading import texts_for
-from triplebeam.methods.shared.sub_questions import Exchange, SubAnswerer, asked_before, fused, numbered_exchanges
+from triplebeam.methods.shared.loop import LAST_STEP, NothingToSearch
+from triplebeam.methods.shared.question_answering import Answerer, ClosedBookAnswerer, QuestionAnswerer, ReadAnswer
+from triplebeam.methods.shared.reading import ReadingAgent
+from triplebeam.methods.shared.sub_questions import Exchange, SubAnswerer, SubQuestionLoop, numbered_exchanges
 from triplebeam.methods.shared.usable_replies import usable_reply
-from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.retriever import Retriever
 
 _ANSWERED = "no follow-up question is needed"
 _NO_FOLLOW_UP = "the model gave neither a follow-up question nor an answer"
@@ -54,13 +45,9 @@ class _Reply(BaseModel):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SelfAsk(Agent):
+class SelfAsk(ReadingAgent):
     """The agent over any retriever, or over none."""
 
-    model: LanguageModel
-    retriever: Retriever | None = None
-    passages: Passages | None = field(default=None, repr=False)
-    """Texts by passage id; by default those of the index that the retriever searches."""
     answerer: Answerer | None = None
     """Answers the question where the loop's own answer does not count; without a retriever, the follow-ups too."""
     sub_answerer: SubAnswerer | None = None
@@ -73,14 +60,6 @@ class SelfAsk(Agent):
     """Keep the loop's own answer, as in the paper, and read passages only where it has none."""
     stop_when_stuck: bool = True
     template: Template = field(default_factory=partial(load, "self_ask/follow_up"), repr=False)
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        _ = self._passages  # a retriever that does not know its passages is refused here
-
-    @cached_property
-    def _passages(self) -> Passages:
-        return texts_for(self.retriever, self.passages)
 
     @cached_property
     def _answerer(self) -> Answerer:
@@ -114,8 +93,7 @@ class SelfAsk(Agent):
             loop.exchanges.append(exchange)
             self._ask(loop)
         self._decide(loop)
-        so_far = fused(loop.rankings, loop.exchanges)
-        return Step(number=loop.number, query=query, ranking=ranking, so_far=so_far, thought=exchange.answer)
+        return Step(number=loop.number, query=query, ranking=ranking, so_far=loop.fused(), thought=exchange.answer)
 
     def _sub_answer(self, query: str, ranking: Ranking) -> Exchange:
         if self.retriever:
@@ -139,13 +117,12 @@ class SelfAsk(Agent):
             loop.ending = _NO_FOLLOW_UP
         elif loop.number >= self.max_steps:
             loop.ending = LAST_STEP
-        elif self.stop_when_stuck and asked_before(loop.follow_up, loop.exchanges):
+        elif self.stop_when_stuck and loop.asked_before(loop.follow_up):
             loop.ending = _REPEATED
 
 
 @dataclass
-class _FollowUps(Loop):
+class _FollowUps(SubQuestionLoop):
     """What one question has brought so far."""
 
     follow_up: str = ""
-    exchanges: list[Exchange] = field(default_factory=list)

@@ -32,7 +32,7 @@ from triplebeam.ingest.sentences import sentence_spans
 from triplebeam.methods.shared.exemplars import Exemplar, load_exemplars
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import ReadAnswer
-from triplebeam.methods.shared.reading import ReadingAgent
+from triplebeam.methods.shared.reading import RetrievingAgent
 from triplebeam.methods.shared.reasoning_paths import NO_ANSWER, Vote, path_prompt, sampled_vote
 from triplebeam.methods.shared.usable_replies import usable_text
 from triplebeam.ranking import Ranking
@@ -51,7 +51,7 @@ class _Final(BaseModel):
 
 
 @dataclass(frozen=True, kw_only=True)
-class VerifyAndEdit(ReadingAgent):
+class VerifyAndEdit(RetrievingAgent):
     """Checks its reasoning where its paths disagree. Where they agree nothing is retrieved: there are no steps."""
 
     paths: int = 5

@@ -25,32 +25,20 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Literal, TypeAlias
 
-from triplebeam.answer import Agent, Answer, Step
+from triplebeam.answer import Answer, Step
 from triplebeam.bounds import check_fields
 from triplebeam.errors import BadInputError
-from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.triple_store import TripleStore
 from triplebeam.methods.ge_reasoning.confidence import Thresholds
 from triplebeam.methods.ge_reasoning.construct import GraphConstruction
 from triplebeam.methods.ge_reasoning.final_answer import FinalAnswer
 from triplebeam.methods.ge_reasoning.refine import Refinement
-from triplebeam.methods.ge_reasoning.run import (
-    Ask,
-    Finding,
-    Knowledge,
-    Rounds,
-    describe,
-    new_triples,
-    shown_facts,
-)
+from triplebeam.methods.ge_reasoning.run import Ask, Finding, Knowledge, Rounds, describe, new_triples, shown_facts
 from triplebeam.methods.ge_reasoning.sub_answer import SubAnswer, SubAnswers
 from triplebeam.methods.ge_reasoning.sub_question import SubQuestions
 from triplebeam.methods.shared.loop import NothingToSearch
-from triplebeam.methods.shared.prompt_text import numbered_passages
-from triplebeam.methods.shared.reading import texts_for
-from triplebeam.passage import Passages
+from triplebeam.methods.shared.reading import ReadingAgent
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.retriever import Retriever
 
 #: What is searched for (Table 2).
 RetrieveBy: TypeAlias = Literal["sub_question", "question"]
@@ -65,14 +53,9 @@ _NOT_SEARCHED = "(no search was made)"
 
 
 @dataclass(frozen=True, kw_only=True)
-class GEReasoning(Agent):
-    """The agent over any retriever, or over none."""
+class GEReasoning(ReadingAgent):
+    """The agent over any retriever, or over none, which is the closed-book form."""
 
-    model: LanguageModel
-    retriever: Retriever | None = None
-    """None: the closed-book form."""
-    passages: Passages | None = field(default=None, repr=False)
-    """Texts by passage id; by default those of the index that the retriever searches."""
     triples: TripleStore | None = field(default=None, repr=False)
     """Where it is given, facts are those the index holds of a passage; otherwise a model extracts them."""
     max_rounds: int = 10
@@ -98,7 +81,7 @@ class GEReasoning(Agent):
 
     def __post_init__(self) -> None:
         check_fields(self, "k1", "k2", "agreement_k1", "agreement_k2")
-        _ = self._passages  # a retriever that does not know its passages is refused here
+        super().__post_init__()
         if self.samples < 2:
             raise BadInputError(f"samples is {self.samples}: at least 2 are needed to agree, 5 is usual.")
         if self.retriever is None and (self.always_retrieve or self.triples is not None):
@@ -188,7 +171,7 @@ class GEReasoning(Agent):
         loop.rankings.append(ranking.top(self.read))
         read = tuple(ranking.ids[: self.read])
         if not self.refining:
-            return Knowledge(ranking, read, (), numbered_passages([self._passages[id_] for id_ in read]))
+            return Knowledge(ranking, read, (), self._shown(read))
         facts = tuple(self._refinement.refine(read, sub_question))
         return Knowledge(ranking, read, facts, shown_facts(facts))
 
@@ -203,10 +186,6 @@ class GEReasoning(Agent):
             loop.ending = _LAST_ROUND
         elif tried and min(tried) >= self.max_attempts:
             loop.ending = _TRIED
-
-    @cached_property
-    def _passages(self) -> Passages:
-        return texts_for(self.retriever, self.passages)
 
     @cached_property
     def _sub_questions(self) -> SubQuestions:

@@ -21,10 +21,10 @@ from functools import cached_property, partial
 
 from triplebeam.answer import Answer, Step
 from triplebeam.methods.gnn_ret.self_critique import SelfCritique
-from triplebeam.methods.shared.loop import LAST_STEP, Loop
+from triplebeam.methods.shared.loop import LAST_STEP
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import AnsweringAgent
-from triplebeam.methods.shared.sub_questions import Exchange, SubAnswerer, asked_before, fused
+from triplebeam.methods.shared.sub_questions import SubAnswerer, SubQuestionLoop
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.retrieve.token_budget import TOKENS, retrieve_within
@@ -64,8 +64,7 @@ class RGNNRet(AnsweringAgent):
         exchange = self._sub_answerer.answer(query, ranking.ids)
         loop.exchanges.append(exchange)
         self._decide(loop)
-        so_far = fused(loop.rankings, loop.exchanges)
-        return Step(number=loop.number, query=query, ranking=ranking, so_far=so_far, thought=exchange.answer)
+        return Step(number=loop.number, query=query, ranking=ranking, so_far=loop.fused(), thought=exchange.answer)
 
     def _retrieve(self, retriever: Retriever, query: str) -> Ranking:
         if self.retrieved is not None:
@@ -84,7 +83,7 @@ class RGNNRet(AnsweringAgent):
             loop.next_question = self._critique.next_question(loop.question, loop.exchanges)
             if not loop.next_question:
                 loop.ending = _NO_QUESTION
-            elif self.stop_when_stuck and asked_before(loop.next_question, loop.exchanges):
+            elif self.stop_when_stuck and loop.asked_before(loop.next_question):
                 loop.ending = _REPEATED
 
     @cached_property
@@ -97,9 +96,8 @@ class RGNNRet(AnsweringAgent):
 
 
 @dataclass
-class _SubQuestions(Loop):
+class _SubQuestions(SubQuestionLoop):
     """What one question has brought so far."""
 
     next_question: str = ""
-    exchanges: list[Exchange] = field(default_factory=list)
     final: ReadAnswer = field(default_factory=ReadAnswer)

@@ -14,19 +14,13 @@ from triplebeam.passage import Passages
 from triplebeam.retrieve.retriever import Retriever, passages_of
 
 
-def texts_for(retriever: Retriever | None, given: Passages | None) -> Passages:
-    """The passages that are given, or those of the index that the retriever searches; none without a retriever."""
-    if given is not None:
-        return given
-    return passages_of(retriever) if retriever is not None else {}
-
-
 @dataclass(frozen=True, kw_only=True)
 class ReadingAgent(Agent):
-    """A retriever and a model are enough; whatever else is given takes the place of what is derived from them."""
+    """Shows a model what a retriever finds; without a retriever the model answers from what it knows."""
 
-    retriever: Retriever
     model: LanguageModel
+    """Its calls count in an answer's usage if it is `Accounted`, as the model of an index is."""
+    retriever: Retriever | None = None
     passages: Passages | None = field(default=None, repr=False)
     """Texts by passage id; by default those of the index that the retriever searches."""
 
@@ -36,7 +30,9 @@ class ReadingAgent(Agent):
 
     @cached_property
     def _passages(self) -> Passages:
-        return texts_for(self.retriever, self.passages)
+        if self.passages is not None:
+            return self.passages
+        return passages_of(self.retriever) if self.retriever is not None else {}
 
     def _shown(self, passage_ids: Sequence[str]) -> str:
         """Passages as prompts show them."""
@@ -44,7 +40,14 @@ class ReadingAgent(Agent):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnsweringAgent(ReadingAgent):
+class RetrievingAgent(ReadingAgent):
+    """A retriever and a model are enough; whatever else is given takes the place of what is derived from them."""
+
+    retriever: Retriever = field()  # without a default, unlike the one above
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnsweringAgent(RetrievingAgent):
     """An agent that reads its best passages once more at the end, for a short answer."""
 
     answerer: Answerer | None = None

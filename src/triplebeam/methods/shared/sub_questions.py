@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Numbers, Text
+from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.prompt_text import numbered_passages
 from triplebeam.methods.shared.usable_replies import usable_reply
 from triplebeam.passage import Passages
@@ -42,17 +43,23 @@ def numbered_exchanges(exchanges: Sequence[Exchange]) -> str:
     )
 
 
-def asked_before(query: str, exchanges: Sequence[Exchange]) -> bool:
-    """Has this been a sub-question already, but for case, punctuation and spaces?"""
-    return entity_key(query) in (entity_key(exchange.question) for exchange in exchanges)
+@dataclass
+class SubQuestionLoop(Loop):
+    """A question that is taken apart, with what has been asked and answered so far."""
 
+    exchanges: list[Exchange] = field(default_factory=list)
 
-def fused(rankings: Sequence[Ranking], exchanges: Sequence[Exchange]) -> Ranking:
-    """All steps' lists and the sources of all sub-answers as one ranking."""
-    sources = [
-        Ranking(Hit(passage_id, -rank) for rank, passage_id in enumerate(exchange.sources)) for exchange in exchanges
-    ]
-    return reciprocal_rank_fusion([*rankings, *sources])
+    def asked_before(self, query: str) -> bool:
+        """Has this been a sub-question already, but for case, punctuation and spaces?"""
+        return entity_key(query) in (entity_key(exchange.question) for exchange in self.exchanges)
+
+    def fused(self) -> Ranking:
+        """All steps' lists and the sources of all sub-answers as one ranking."""
+        sources = [
+            Ranking(Hit(passage_id, -rank) for rank, passage_id in enumerate(exchange.sources))
+            for exchange in self.exchanges
+        ]
+        return reciprocal_rank_fusion([*self.rankings, *sources])
 
 
 class _Reply(BaseModel):
