@@ -20,7 +20,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from triplebeam import demo
-from triplebeam.assemble import Collection, open_collection
+from triplebeam.assemble import Index, open_index
 from triplebeam.evaluate.measures import values
 from triplebeam.evaluate.questions import Question, check_gold, read_questions
 from triplebeam.evaluate.run import QuestionResult
@@ -34,14 +34,14 @@ DEPTH = 15
 MEASURES = ("R@5", "R@15")
 
 
-def passages(collection: Collection) -> Iterator[Passage]:
+def passages(collection: Index) -> Iterator[Passage]:
     return (collection.passages.at(row) for row in range(len(collection.passages)))
 
 
 class StoredVectors(Embeddings):
     """The index's embedder for LangChain; passages are not encoded again, their vectors lie in the index."""
 
-    def __init__(self, collection: Collection) -> None:
+    def __init__(self, collection: Index) -> None:
         self._collection = collection
         self._rows = {passage.searchable: row for row, passage in enumerate(passages(collection))}
 
@@ -52,7 +52,7 @@ class StoredVectors(Embeddings):
         return self._collection.embedder.embed([text], kind="query")[0].tolist()
 
 
-def vector_store(collection: Collection) -> Retriever:
+def vector_store(collection: Index) -> Retriever:
     """LangChain's own store in memory, as someone would have it already."""
     store = InMemoryVectorStore(StoredVectors(collection))
     store.add_documents([Document(each.searchable, metadata={"id": each.id}) for each in passages(collection)])
@@ -61,7 +61,7 @@ def vector_store(collection: Collection) -> Retriever:
     return from_langchain(store.as_retriever(), collection)
 
 
-def plain_function(collection: Collection) -> Retriever:
+def plain_function(collection: Index) -> Retriever:
     """TF-IDF by hand."""
     counts = {passage.id: Counter(re.findall(r"\w+", passage.searchable.lower())) for passage in passages(collection)}
     holders: defaultdict[str, list[str]] = defaultdict(list)
@@ -82,7 +82,7 @@ def plain_function(collection: Collection) -> Retriever:
     return from_function(search, collection)
 
 
-BASES: dict[str, Callable[[Collection], Retriever]] = {
+BASES: dict[str, Callable[[Index], Retriever]] = {
     "BM25": lambda collection: collection.retriever("bm25"),
     "dense": lambda collection: collection.retriever("dense"),
     "hybrid": lambda collection: collection.retriever("hybrid"),
@@ -115,7 +115,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if arguments.index:
-            collection = open_collection(arguments.index)
+            collection = open_index(arguments.index)
         else:
             collection = demo.build(Path(folder) / "toy.index", read_settings())
         questions = (

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from small_world import TRIPLES, WORLD, TableExtractor
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index
 from triplebeam.blend import Blend, Part
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
@@ -45,11 +45,11 @@ class TestBlendContract(RetrieverContract):
 
     @pytest.fixture
     def retriever(self, world: Snapshot, words: Embedder) -> Retriever:
-        return Collection(world, Settings(), words).retriever("blend")
+        return Index.of(world, Settings(), words).retriever("blend")
 
 
 def test_the_shipped_blend_finds_both_hops_and_says_why(world: Snapshot, words: Embedder) -> None:
-    ranking = Collection(world, Settings(), words).search(QUESTION, k=3)
+    ranking = Index.of(world, Settings(), words).search(QUESTION, k=3)
     by_id = {hit.passage_id: hit for hit in ranking}
     assert {"film", "director"} <= set(by_id)
     assert "titles" in dict(by_id["director"].found_by)
@@ -58,7 +58,7 @@ def test_the_shipped_blend_finds_both_hops_and_says_why(world: Snapshot, words: 
 
 @pytest.mark.parametrize("part", ["messages", "triples", "names", "titles"])
 def test_each_part_can_be_left_out(world: Snapshot, words: Embedder, part: str) -> None:
-    blend = Collection(world, Settings(), words).retriever(f"blend[without={part}]")
+    blend = Index.of(world, Settings(), words).retriever(f"blend[without={part}]")
     assert isinstance(blend, Blend)
     assert len(blend.parts) + (blend.links is not None) == 3
     ranking = blend.retrieve(QUESTION)
@@ -68,7 +68,7 @@ def test_each_part_can_be_left_out(world: Snapshot, words: Embedder, part: str) 
 
 def test_a_part_that_is_not_there(world: Snapshot, words: Embedder) -> None:
     with pytest.raises(BadInputError, match="did you mean 'titles'"):
-        Collection(world, Settings(), words).retriever("blend[without=title]")
+        Index.of(world, Settings(), words).retriever("blend[without=title]")
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def search(tmp_path: Path, words: Embedder) -> Callable[..., Ranking]:
     def run(question: str, documents: list[Document], extractor: TableExtractor | None) -> Ranking:
         folder = tmp_path / "my.index"
         IndexBuilder(folder=folder, embedder=words, extractor=extractor).build(documents)
-        return Collection(Snapshot.open(folder), Settings(), words).search(question)
+        return Index(folder, Settings(), words).search(question)
 
     return run
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index, Method
+from triplebeam.assemble.context import Context
 from triplebeam.assemble.evaluation import Evaluator, _Opened
-from triplebeam.assemble.method_names import uses_model
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.ask_all import CountingEmbedder
@@ -131,7 +131,7 @@ def test_a_given_run_stands_beside_ours_on_the_questions_it_holds(
         ("hiporag2", "did you mean 'hipporag2'"),
         ("hipporag[entities=given]", "--query-entities"),
         ("hipporag[entities=verbatm]", "did you mean 'verbatim'"),
-        ("hipporag2[filter=on]", "none or llm"),
+        ("hipporag2[filter=on]", "none, llm"),
         ("hipporag2@triples", "searches passages"),
         ("closed_book:bm25", "without passages"),
         ("gear[stop_when_stuck=maybe]", "not yes or no"),
@@ -148,7 +148,7 @@ def test_a_wrong_name_costs_no_question(
 
 def test_gold_is_known_in_an_evaluation_only(world: Snapshot, words: Embedder) -> None:
     with pytest.raises(BadInputError, match="triplebeam bench"):
-        Collection(world, Settings(), words).retriever("gold")
+        Index.of(world, Settings(), words).retriever("gold")
 
 
 def test_the_bound_is_measured_and_is_no_method_to_recommend(
@@ -190,7 +190,7 @@ def test_a_seed_is_for_what_is_sampled_and_counts_once(
     ],
 )
 def test_what_calls_a_model(method: str, calls: bool) -> None:
-    assert uses_model(method) == calls
+    assert Method.parse(method).uses_model == calls
 
 
 def test_other_token_vectors_or_other_gold_are_measured_anew(
@@ -199,8 +199,8 @@ def test_other_token_vectors_or_other_gold_are_measured_anew(
     def keys(gold: dict[str, tuple[str, ...]], nbits: int) -> list[str]:
         tokens = TokenManifest.model_construct(nbits=nbits)
         monkeypatch.setattr("triplebeam.assemble.evaluation.published_tokens", lambda _: tokens)
-        opened = _Opened(Collection(world, settings, words, gold=gold), CountingEmbedder(words))
-        return [opened.key(method, None) for method in ("bm25", "late_interaction", "read:gold")]
+        opened = _Opened(Context(world, settings, words, gold=gold), CountingEmbedder(words))
+        return [opened.key(Method.parse(name), None) for name in ("bm25", "late_interaction", "read:gold")]
 
     first, more_bits, other_gold = keys({"?": ("film",)}, 2), keys({"?": ("film",)}, 4), keys({"?": ("lake",)}, 2)
     assert [one == two for one, two in zip(first, more_bits, strict=True)] == [True, False, True]

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index
 from triplebeam.assemble.training import DEPTHS, Trainer, mean_recall
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
@@ -42,7 +42,7 @@ QUESTIONS = [
 @pytest.fixture
 def trainer(world: Snapshot, words: Embedder) -> Trainer:
     settings = replace(GNN_RET, relevant=1, competitors=4, max_steps=20)
-    return Trainer(collection=Collection(world, Settings(), words), settings=settings)
+    return Trainer(index=Index.of(world, Settings(), words), settings=settings)
 
 
 @pytest.fixture
@@ -105,13 +105,13 @@ def test_what_is_learned_can_be_used(trainer: Trainer, questions: Path, tmp_path
         "base": "dense",
     }
     write_weights(tmp_path / "w.json", weights)
-    retriever = trainer.collection.retriever(f"gnn_ret[weights={tmp_path / 'w.json'}]")
+    retriever = trainer.index.retriever(f"gnn_ret[weights={tmp_path / 'w.json'}]")
     assert isinstance(retriever, GNNRet)
     assert (retriever.alpha, retriever.relevant) == (weights.alpha, 1)
 
 
 def test_the_recall_is_that_of_the_retriever(trainer: Trainer, questions: Path) -> None:
-    retriever = trainer.collection.retriever("gnn_ret[relevant=1]")
+    retriever = trainer.index.retriever("gnn_ret[relevant=1]")
     for depth, recall in zip(DEPTHS, trainer.recall(trainer.examples(questions), (0.5,), 1.0), strict=True):
         shares = [
             len({*row["gold"]} & {*retriever.retrieve(str(row["question"]), depth).ids}) / len(row["gold"])

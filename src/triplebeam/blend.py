@@ -10,11 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from triplebeam.methods.title_link import TitleLinks
+from triplebeam.bounds import check_fields, check_not_negative
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
 from triplebeam.retrieve.retriever import Retriever, passages_of, retrieve_many
+from triplebeam.title_link import TitleLinks
 
 
 class Part(NamedTuple):
@@ -40,6 +41,10 @@ class Blend:
     depth: int = 30
     constant: float = 5.0
     """Smaller than Cormack's 60: the head of each list counts for more."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_not_negative(self, "constant")
 
     @property
     def passages(self) -> Passages:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from triplebeam.assemble import Collection, open_collection
+from triplebeam.assemble import Index, open_index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.evaluate.ask_all import ask_all
 from triplebeam.evaluate.measures import values
@@ -24,17 +24,17 @@ def questions(data: Path) -> list[Question]:
 @pytest.fixture(scope="module")
 def collection(
     data: Path, minilm: Embedder, questions: list[Question], tmp_path_factory: pytest.TempPathFactory
-) -> Collection:
+) -> Index:
     """MuSiQue's small training corpus with GPT-3.5's triples."""
     folder, source = tmp_path_factory.mktemp("musique") / "index", data / "musique_train"
     triples = TriplesFile(source / "triples.gpt-3.5-turbo-1106.jsonl.gz")
     IndexBuilder(folder=folder, embedder=minilm, extractor=triples).build(read_sources([source / "corpus.jsonl.gz"]))
-    collection = open_collection(folder, embedder=minilm)
+    collection = open_index(folder, embedder=minilm)
     check_gold(questions, collection.passages)
     return collection
 
 
-def test_graph_methods_beat_their_bases(collection: Collection, questions: list[Question]) -> None:
+def test_graph_methods_beat_their_bases(collection: Index, questions: list[Question]) -> None:
     def recall(method: str, k: int) -> float:
         results = ask_all(method, collection.retriever(method), questions)
         return float(values(f"R@{k}", questions, results).mean())

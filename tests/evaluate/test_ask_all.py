@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from triplebeam.answer import Agent, Answer, Step
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.evaluate.ask_all import CountingEmbedder, ask_all
 from triplebeam.evaluate.questions import Question
@@ -93,12 +93,12 @@ def test_interrupted_and_started_again_nothing_is_asked_twice(tmp_path: Path) ->
 def test_a_question_is_encoded_once_and_counted(world: Snapshot, words: Embedder, method: str, encodings: int) -> None:
     """Also the first, though the method was warmed, and though several of its parts ask for the same vector."""
     counting = CountingEmbedder(words)
-    retriever = Collection(world, Settings(), counting).retriever(method)
+    retriever = Index.of(world, Settings(), counting).retriever(method)
     results = ask_all(method, retriever, QUESTIONS, encoded=lambda: counting.encoded)
     assert [result.encodings for result in results] == [encodings, encodings]
 
 
 def test_chains_are_counted_too(world: Snapshot, words: Embedder) -> None:
     counting = CountingEmbedder(words)
-    retriever = Collection(world, Settings(), counting).retriever("hybrid+naive_ge[scorer=exact,width=3]")
+    retriever = Index.of(world, Settings(), counting).retriever("hybrid+naive_ge[scorer=exact,width=3]")
     assert ask_all("exact", retriever, QUESTIONS, encoded=lambda: counting.encoded)[0].encodings > 1

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from llama.test_llama_server import MODEL
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.connect import connect
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
@@ -48,7 +48,7 @@ class Brief:
 
 def test_it_runs_end_to_end(llama: str, world: Snapshot, words: Embedder) -> None:
     model = Brief(connect(MODEL, base_url=llama, timeout=300.0, concurrency=1, seed=0))
-    answer = Collection(world, Settings(), words, model).agent(METHOD).answer(QUESTION)
+    answer = Index.of(world, Settings(), words, model).agent(METHOD).answer(QUESTION)
     assert answer.ending
     assert answer.ranking.ids
     assert answer.usage.calls > sum(step.usage.calls for step in answer.steps) > 3, "the answer is one more"

@@ -9,12 +9,12 @@ import pytest
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.vectors import VectorIndex, VectorWriter
-from triplebeam.methods.title_link import TitleLink, TitleLinks
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.hybrid import Hybrid
 from triplebeam.retrieve.retriever import BATCH, Retriever, retrieve_many
 from triplebeam.testing.contracts import RetrieverContract
+from triplebeam.title_link import TitleLink, TitleLinks
 
 
 class OneByOne:

@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from triplebeam.assemble import Collection, open_collection
+from triplebeam.assemble import Index, open_index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index.build import IndexBuilder
@@ -34,7 +34,7 @@ corpora = st.dictionaries(st.text("abXY", min_size=1, max_size=3), st.tuples(phr
 
 
 @contextmanager
-def collection(corpus: dict[str, tuple[str, list[list[str]]]], embedder: Embedder) -> Iterator[Collection]:
+def collection(corpus: dict[str, tuple[str, list[list[str]]]], embedder: Embedder) -> Iterator[Index]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         rows = [json.dumps({"passage_id": id_, "triples": given_triples}) for id_, (_, given_triples) in corpus.items()]
@@ -43,7 +43,7 @@ def collection(corpus: dict[str, tuple[str, list[list[str]]]], embedder: Embedde
             folder=folder / "index", embedder=embedder, extractor=TriplesFile(folder / "triples.jsonl")
         )
         builder.build(Document(id=id_, text=text, is_passage=True) for id_, (text, _) in corpus.items())
-        yield open_collection(folder / "index", embedder=embedder, settings=Settings())
+        yield open_index(folder / "index", embedder=embedder, settings=Settings())
 
 
 @settings(max_examples=15, deadline=None)
@@ -52,7 +52,7 @@ def test_an_index_opened_again_answers_as_before(
     words: Embedder, corpus: dict[str, tuple[str, list[list[str]]]], query: str
 ) -> None:
     with collection(corpus, words) as first:
-        second = open_collection(first.index.folder, embedder=words, settings=Settings())
+        second = open_index(first.folder, embedder=words, settings=Settings())
         for method in METHODS:
             ranking = first.search(query, method)
             assert ranking == second.search(query, method)
@@ -99,7 +99,7 @@ def test_none_wanted_is_none_given() -> None:
 
 
 def test_a_repr_names_the_experiment(world: Snapshot, words: Embedder) -> None:
-    opened = Collection(world, Settings(), words)
+    opened = Index.of(world, Settings(), words)
     text = repr(opened.retriever("hybrid[depth=7]+naive_ge[width=3]"))
     assert text.startswith("NaiveGE(base=Hybrid(sparse=BM25(over='passages'), dense=Dense(over='passages'), depth=7")
     assert "width=3" in text

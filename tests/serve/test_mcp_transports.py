@@ -19,7 +19,7 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
 from small_world import TRIPLES, TableExtractor, world_documents
-from triplebeam.assemble import open_collection
+from triplebeam.assemble import open_index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.index.build import IndexBuilder
@@ -120,7 +120,7 @@ async def test_over_http_on_loopback(address: str, monkeypatch: pytest.MonkeyPat
 @pytest.mark.anyio
 async def test_an_app_mounts_it(world: Snapshot, words: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    tools = make_server({"world": open_collection(world.folder, embedder=words)})
+    tools = make_server({"world": open_index(world.folder, embedder=words)})
     mounted = tools.streamable_http_app(streamable_http_path="/mcp")
 
     @asynccontextmanager

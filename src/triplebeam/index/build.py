@@ -205,6 +205,17 @@ class IndexBuilder:
         report.published = True
 
 
+def create_empty(folder: Path) -> None:
+    """Make an index without documents, in a folder that is new or empty."""
+    with _writing(folder):
+        pass
+
+
+def has_store(folder: Path) -> bool:
+    """Is there an index in this folder that documents can be added to, published or not?"""
+    return (folder / _STORE).is_file()
+
+
 @contextmanager
 def _writing(folder: Path) -> Iterator[Store]:
     """The store, for one writer at a time."""
@@ -220,7 +231,7 @@ def _writing(folder: Path) -> Iterator[Store]:
 
 
 def _check_is_there(folder: Path, therefore: str) -> None:
-    if not (folder / _STORE).is_file():
+    if not has_store(folder):
         raise IndexMissingError(
             f"there is no index at {folder}, so {therefore}: make one with `triplebeam index {folder} SOURCE…`."
         )

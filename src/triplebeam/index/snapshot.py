@@ -1,4 +1,4 @@
-"""A snapshot: one published generation of an index, open for reading, memory-mapped, whole as long as it is held."""
+"""A snapshot of an index: one published generation, open for reading, memory-mapped, whole while it is held."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

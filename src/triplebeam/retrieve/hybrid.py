@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.bounds import check_fields, check_not_negative
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import CONSTANT, reciprocal_rank_fusion
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever, retrieve_many, scores_many
@@ -20,6 +21,10 @@ class Hybrid:
     dense: Retriever
     depth: int = 15
     constant: float = CONSTANT
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_not_negative(self, "constant")
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """The best k of both lists. Asking for fewer than ``depth`` returns the head of the same ranking."""

@@ -7,8 +7,8 @@ scoring, and ``encoder.label`` says so. What differs from PLAID is in docs/late-
 
 from dataclasses import dataclass, field
 
+from triplebeam.bounds import check_fields
 from triplebeam.embed.token_encoder import TokenEncoder
-from triplebeam.errors import BadInputError
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.token_vectors import TokenVectorIndex
 from triplebeam.index.token_vectors.token_index import Rows, Vectors
@@ -32,10 +32,7 @@ class LateInteraction:
     candidates: int = 256
 
     def __post_init__(self) -> None:
-        """Refuse numbers that would find nothing."""
-        for name, value in (("nprobe", self.nprobe), ("candidates", self.candidates)):
-            if value < 1:
-                raise BadInputError(f"{name} is {value}: it must be at least 1.")
+        check_fields(self)
 
     @classmethod
     def over_passages(

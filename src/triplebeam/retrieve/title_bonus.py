@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.bounds import check_not_negative
 from triplebeam.index.passages import PassageTable
 from triplebeam.retrieve.retriever import ScoringRetriever, scores_many
 from triplebeam.retrieve.scores import RankedByScores, min_max
@@ -24,6 +25,9 @@ class TitleBonus(RankedByScores):
     base: ScoringRetriever
     passages: PassageTable = field(repr=False)
     bonus: float = 0.2
+
+    def __post_init__(self) -> None:
+        check_not_negative(self, "bonus")
 
     def passage_ids(self, rows: NDArray[np.int64]) -> list[str]:
         """The passages at these rows."""

@@ -11,10 +11,10 @@ from starlette.testclient import TestClient
 
 from scripted_loops import Gone
 from serve.asking.served_world import QUESTION, MakeApp, Slow, events_in, on_loopback, one_reading, stands_still
+from triplebeam.assemble.in_thread import Stoppable
 from triplebeam.generate.cancellation import WorkCancelledError, cancel_on
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.serve.http.asking.shapes import AnswerResponse, StepShape
-from triplebeam.serve.http.served_collection import Heeding
 from triplebeam.testing.scripted import Scripted
 
 ASK = "/api/collections/world/ask"
@@ -135,7 +135,7 @@ def test_a_model_is_not_asked_once_its_question_is_given_up() -> None:
     def asked() -> None:
         cancel_on(stop)
         with Scripted(["one"]) as scripted:
-            model = Heeding(scripted)
+            model = Stoppable(scripted)
             prompt = Prompt(system="", user="")
             assert model.complete([prompt])[0].text == "one"
             stop.set()

@@ -23,8 +23,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 from triplebeam.answer import Agent, Answer, Step
+from triplebeam.bounds import check_fields
 from triplebeam.generate.language_model import LanguageModel, Prompt
-from triplebeam.methods.shared.bounds import check_fields
 from triplebeam.methods.shared.exemplars import Exemplar, load_exemplars
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import ReadAnswer

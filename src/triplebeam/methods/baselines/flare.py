@@ -28,12 +28,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from triplebeam.answer import Answer, Step
+from triplebeam.bounds import check_fields
 from triplebeam.generate.accounting import note_problem, remark
 from triplebeam.generate.language_model import PromptFailedError, TokenLogProbability
 from triplebeam.generate.parse import whole_text
 from triplebeam.generate.prompts import Template, load
 from triplebeam.ingest.sentences import sentence_spans
-from triplebeam.methods.shared.bounds import check_fields
 from triplebeam.methods.shared.exemplars import Exemplar, load_exemplars
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import ReadAnswer

@@ -25,10 +25,10 @@ from functools import cached_property, partial
 from pydantic import BaseModel
 
 from triplebeam.answer import Agent, Answer, Step
+from triplebeam.bounds import check_fields
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Text
-from triplebeam.methods.shared.bounds import check_fields
 from triplebeam.methods.shared.loop import LAST_STEP, Loop, NothingToSearch
 from triplebeam.methods.shared.question_answering import (
     Answerer,

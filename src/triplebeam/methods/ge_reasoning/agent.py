@@ -26,6 +26,7 @@ from functools import cached_property, partial
 from typing import Literal, TypeAlias
 
 from triplebeam.answer import Agent, Answer, Step
+from triplebeam.bounds import check_fields
 from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.triple_store import TripleStore
@@ -44,7 +45,6 @@ from triplebeam.methods.ge_reasoning.run import (
 )
 from triplebeam.methods.ge_reasoning.sub_answer import SubAnswer, SubAnswers
 from triplebeam.methods.ge_reasoning.sub_question import SubQuestions
-from triplebeam.methods.shared.bounds import check_fields
 from triplebeam.methods.shared.loop import NothingToSearch
 from triplebeam.methods.shared.prompt_text import numbered_passages
 from triplebeam.methods.shared.reading import texts_for
@@ -101,6 +101,10 @@ class GEReasoning(Agent):
         _ = self._passages  # a retriever that does not know its passages is refused here
         if self.samples < 2:
             raise BadInputError(f"samples is {self.samples}: at least 2 are needed to agree, 5 is usual.")
+        if self.retriever is None and (self.always_retrieve or self.triples is not None):
+            raise BadInputError(
+                "GE-Reasoning without a retriever retrieves nothing: leave out always_retrieve=yes and stored=yes."
+            )
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """The question's graph is the first step, each round of Algorithm 1 another."""

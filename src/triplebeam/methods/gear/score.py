@@ -12,10 +12,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.bounds import check_fields
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.triple_store import TripleStore
 from triplebeam.index.vectors import top
-from triplebeam.methods.shared.bounds import check_fields
 
 
 class ChainScorer(Protocol):

@@ -11,9 +11,9 @@ So it remembers, and what it remembers belongs to one question. `begin` starts a
 
 from dataclasses import dataclass
 
+from triplebeam.bounds import check_fields
 from triplebeam.methods.gnn_ret.propagate import Distances, integrate_steps
 from triplebeam.methods.gnn_ret.retrieve import GNNRet
-from triplebeam.methods.shared.bounds import check_fields
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import PerQuestion, Retriever
 

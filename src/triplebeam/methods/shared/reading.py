@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from triplebeam.answer import Agent, Answer, Evidence
+from triplebeam.bounds import check_fields
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.methods.shared.bounds import check_fields
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.prompt_text import numbered_passages
 from triplebeam.methods.shared.question_answering import Answerer, QuestionAnswerer, ReadAnswer

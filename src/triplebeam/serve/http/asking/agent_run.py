@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fastapi import Request
 
 from triplebeam.answer import Agent, Answer, Run, Step
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index
 from triplebeam.errors import TriplebeamError
 from triplebeam.generate.cancellation import WorkCancelledError, cancel_on
 from triplebeam.serve.http.asking.question import check_method, check_question
@@ -33,7 +33,7 @@ class Asked:
 class AgentRun:
     """One question to one agent."""
 
-    def __init__(self, request: Request, asked: Asked, collection: Collection, agent: Agent) -> None:
+    def __init__(self, request: Request, asked: Asked, collection: Index, agent: Agent) -> None:
         limits: Limits = request.app.state.limits
         self.collection = collection
         self._request = request
@@ -125,6 +125,6 @@ async def start(request: Request, asked: Asked) -> AgentRun:
     return AgentRun(request, asked, collection, agent)
 
 
-def _made(library: Library, asked: Asked) -> tuple[Collection, Agent]:
+def _made(library: Library, asked: Asked) -> tuple[Index, Agent]:
     collection = library.collection(asked.collection)
     return collection, collection.agent(asked.method)

@@ -2,9 +2,9 @@
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.methods.title_link import TitleLink, TitleLinks
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.fixed_ranking import FixedRanking
+from triplebeam.title_link import TitleLink, TitleLinks
 from triplebeam.triple import Triple
 
 QUERY = "Who directed Laughter in Hell?"

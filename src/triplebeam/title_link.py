@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.bounds import check_fields, check_not_negative
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.entity_graph import EntityGraph
 from triplebeam.index.passages import PassageTable
@@ -33,6 +34,10 @@ class TitleLinks:
     """Passages whose facts are followed."""
     base_weight: float = 0.3
     """How much the passage of a fact counts, its score as a share of the best, beside the fact's similarity."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_not_negative(self, "base_weight")
 
     def follow(self, queries: Sequence[str], found: Sequence[Ranking]) -> list[Ranking]:
         """What the passages found for each query name; a hit's chain is the triple that named it."""

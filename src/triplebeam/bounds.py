@@ -21,3 +21,10 @@ def check_fields(method: Any, *shares: str) -> None:
             raise BadInputError(f"{each.name} is {value!r}{nearest(value, known)}: choose {' or '.join(known)}.")
         if each.name in shares and not 0 <= value <= 1:
             raise BadInputError(f"{each.name} is {value}: it must lie between 0 and 1.")
+
+
+def check_not_negative(method: object, *names: str) -> None:
+    """Refuse a weight, a constant or a temperature below 0."""
+    for name in names:
+        if not getattr(method, name) >= 0:
+            raise BadInputError(f"{name} is {getattr(method, name)}: it must not be below 0.")
