@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from triplebeam.errors import BadInputError
 
 RESAMPLES = 10_000
+#: Below this a p-value is called significant.
+SIGNIFICANT = 0.05
 _COUNTS_AT_ONCE = 2**20  # 8 MiB
 
 

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.compare import Difference, holm, paired_difference
+from triplebeam.evaluate.compare import SIGNIFICANT, Difference, holm, paired_difference
 from triplebeam.evaluate.measures import values
+from triplebeam.evaluate.numbers import milliseconds, plural, points, probability
 from triplebeam.evaluate.questions import SYNTHETIC
-from triplebeam.evaluate.report.numbers import milliseconds, plural, points, probability
 from triplebeam.evaluate.run import Evaluation, Run
 
 Need: TypeAlias = Literal["yes", "no", "cannot tell"]
@@ -26,7 +26,6 @@ Need: TypeAlias = Literal["yes", "no", "cannot tell"]
 WORTHWHILE = 0.02
 #: With fewer questions than this nothing is concluded.
 ENOUGH_QUESTIONS = 20
-SIGNIFICANT = 0.05
 #: How much less a method may find, measured, and still count as equally good.
 _AS_GOOD = 0.005
 

@@ -2,15 +2,18 @@
 
 from collections.abc import Iterator
 
-from triplebeam.evaluate.report.breakdowns import breakdown_tables, hop_figure
+from triplebeam.evaluate.numbers import percent, plural
 from triplebeam.evaluate.report.cost import cost_figures, cost_table
-from triplebeam.evaluate.report.differences import comparisons, difference_figure, difference_tables
-from triplebeam.evaluate.report.disagreements import disagreement_table
+from triplebeam.evaluate.report.differences import (
+    comparisons,
+    difference_figure,
+    difference_tables,
+    disagreement_table,
+)
 from triplebeam.evaluate.report.document import Block, Document, Missing, Section
-from triplebeam.evaluate.report.numbers import percent, plural
+from triplebeam.evaluate.report.results import breakdown_tables, hop_figure, summary_table
 from triplebeam.evaluate.report.scores import Scores
 from triplebeam.evaluate.report.steps import step_figures
-from triplebeam.evaluate.report.summary import summary_table
 from triplebeam.evaluate.run import Evaluation
 
 
@@ -40,7 +43,7 @@ def document(evaluation: Evaluation) -> Document:
 
 
 def _in_short(scores: Scores) -> Iterator[str]:
-    """What a reader in a hurry should take home."""
+    """The conclusion, for a reader in a hurry."""
     questions, runs = scores.evaluation.questions, scores.evaluation.runs
     if not runs or not questions:
         yield f"There is nothing to report: {plural(len(runs), 'method')}, {plural(len(questions), 'question')}."
@@ -48,7 +51,7 @@ def _in_short(scores: Scores) -> Iterator[str]:
     yield f"{plural(len(runs), 'method')}, {plural(len(questions), 'question')}."
     leading, best = scores.leading, scores.best
     if leading is None or best is None:
-        yield "Nothing could be measured: no question's gold passages or answers meet what the methods gave back."
+        yield "Nothing could be measured: the methods returned nothing that the questions' gold or answers can check."
         return
     reached = percent(scores.means(leading)[best])
     if len(runs) == 1:

@@ -19,7 +19,7 @@ def draw_evaluation(evaluation: "Evaluation") -> None:
     from rich.table import Table
 
     from triplebeam.evaluate.output import summary
-    from triplebeam.evaluate.report.numbers import plural
+    from triplebeam.evaluate.numbers import plural
 
     rows = {run.method: summary(evaluation, run) for run in evaluation.runs}
     measures = [name for name in _SHOWN if any(name in row for row in rows.values())]
