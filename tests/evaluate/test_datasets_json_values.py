@@ -15,7 +15,7 @@ Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | Non
 SCALARS = (
     st.none()
     | st.booleans()
-    | st.integers(-(2**63), 2**63 - 1)
+    | st.integers(-(2**62), 2**62)
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text()
 )
