@@ -22,12 +22,12 @@ _NOT_METHODS = ("serve", "demo", "evaluate", "testing")
 
 def run_key(what: Mapping[str, object]) -> str:
     """A name for everything that results depend on; the code is part of it."""
-    text = json.dumps({**what, "code": _code_version()}, sort_keys=True)
+    text = json.dumps({**what, "code": code_version()}, sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=10).hexdigest()
 
 
 @cache
-def _code_version() -> str:
+def code_version() -> str:
     """A hash over the package's source and prompts: after a change of the code no old result is taken for a new one."""
     digest = hashlib.blake2b(digest_size=10)
 
