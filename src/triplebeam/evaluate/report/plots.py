@@ -35,7 +35,7 @@ _VARIABLES = {
 }
 _MARKERS = "osD^vphP*"
 _WIDTH, _ROW = 6.6, 0.32  # inches; a row is a method's label
-_LONGEST_LABEL = 28
+_LONGEST_LABEL = 32
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "text.parse_math": False,
