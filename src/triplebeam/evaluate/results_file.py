@@ -9,12 +9,15 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeAlias
 
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.output import summary
 from triplebeam.evaluate.run import Evaluation, Run
 from triplebeam.evaluate.run_file import code_version
 
+Row: TypeAlias = dict[str, object]
+Key: TypeAlias = tuple[str, ...]
 KEY = ("dataset", "method", "embedder", "triples", "questions", "model")
 _IN_PER_CENT = ("R@5", "R@10", "R@15", "EM", "F1", "Accuracy", "Judged")
 _EXTRACTOR = re.compile(r"[\d,]+ by (?:given:(?:triples\.)?(?P<file>[^:]+?)(?:\.jsonl)?(?:\.gz)?:|(?P<name>[^:, ]+))")
@@ -27,7 +30,7 @@ def add_results(path: Path, index: Path, dataset: str, evaluation: Evaluation) -
         for run in evaluation.runs
         if any(result.seconds for result in run.results)  # another system's run is not ours to publish
     ]
-    rows = {tuple(str(row.get(name, "")) for name in KEY): row for row in [*_read(path), *added]}
+    rows = _read(path) | {_key(row): row for row in added}
     lines = ",\n".join(f" {json.dumps(rows[key], ensure_ascii=False)}" for key in sorted(rows))
     try:
         path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
@@ -35,19 +38,20 @@ def add_results(path: Path, index: Path, dataset: str, evaluation: Evaluation) -
         raise BadInputError(f"the results cannot be written to {path}: {error.strerror}.") from error
 
 
-def _read(path: Path) -> list[dict[str, object]]:
+def _read(path: Path) -> dict[Key, Row]:
     if not path.exists():
-        return []
+        return {}
     try:
-        rows: list[dict[str, object]] = json.loads(path.read_text(encoding="utf-8"))
-        for row in rows:
-            row["dataset"], row["method"]
+        return {_key(row): row for row in json.loads(path.read_text(encoding="utf-8"))}
     except (OSError, ValueError, KeyError, TypeError):
         raise BadInputError(f"{path} is not a file of results: name one that --results wrote, or a new one.") from None
-    return rows
 
 
-def _row(dataset: str, evaluation: Evaluation, run: Run) -> dict[str, object]:
+def _key(row: Row) -> Key:
+    return str(row["dataset"]), str(row["method"]), *(str(row.get(name, "")) for name in KEY[2:])
+
+
+def _row(dataset: str, evaluation: Evaluation, run: Run) -> Row:
     figures, facts = summary(evaluation, run), evaluation.facts
     called = any(result.usage.all_calls for result in run.results)
     return {

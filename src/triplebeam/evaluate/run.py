@@ -25,6 +25,9 @@ class QuestionResult:
     answer: str | None = None
     """None where the method only retrieves; empty where it found no answer."""
     seconds: float = 0.0
+    """Its own, or its share of the time of a batch."""
+    batch: int = 1
+    """How many questions were asked at once."""
     encodings: int = 0
     """Texts that were encoded."""
     usage: Usage = field(default_factory=Usage)
@@ -66,6 +69,11 @@ class Run:
     """What the calls of all questions cost or, where cached, had cost; None where the model's price is not known."""
     graph: bool | None = None
     """Whether it searches a graph; None where that says nothing: agents, the bound ``gold``, other systems' runs."""
+
+    @property
+    def batched(self) -> bool:
+        """Whether questions were asked many at once, so that times are averages over batches."""
+        return any(result.batch > 1 for result in self.results)
 
     @property
     def median_seconds(self) -> float:

@@ -60,6 +60,11 @@ def _cost_reading(scores: Scores, timed: bool) -> str:
     if timed:
         sentences.append("Half of the questions took no longer than p50, 95 in 100 no longer than p95.")
     named = list(zip(scores.labels, scores.evaluation.runs, strict=True))
+    batched = [label for label, run in named if timed and run.batched]
+    if batched:
+        sentences.append(
+            f"Questions were asked in batches, so that times are averages over a batch, for {listed(batched)}."
+        )
     cached = [label for label, run in named if any(result.usage.cached_calls for result in run.results)]
     guessed = [label for label, run in named if any(result.usage.estimated for result in run.results)]
     if cached:
