@@ -76,13 +76,6 @@ def test_by_triple_density_as_the_paper_parts_them() -> None:
         ("not known", [2]),
     ]
     assert list(by_triple_density(QUESTIONS, {"1": 10.9, "2": 11, "4": 12.9}))[:2] == ["9 to 11", "11 to 13"]
-    assert list(by_triple_density(QUESTIONS, densities, edges=[9.5])) == ["under 9.5", "9.5 and more", "not known"]
-
-
-@pytest.mark.parametrize("edges", [(), (9, 9), (11, 9)])
-def test_edges_that_part_nothing(edges: tuple[float, ...]) -> None:
-    with pytest.raises(BadInputError, match="do not part densities"):
-        by_triple_density(QUESTIONS, {}, edges)
 
 
 def test_recall_so_far_is_carried_forward() -> None:

@@ -35,18 +35,17 @@ def by_type(questions: Sequence[Question]) -> dict[str, list[int]]:
     return _grouped(questions, types, lambda question: question.type or NOT_KNOWN)
 
 
-def by_triple_density(
-    questions: Sequence[Question], triples_of_gold: Mapping[str, float], edges: Sequence[float] = MUSIQUE_EDGES
-) -> dict[str, list[int]]:
+def by_triple_density(questions: Sequence[Question], triples_of_gold: Mapping[str, float]) -> dict[str, list[int]]:
     """By the mean number of triples of the gold passages, which ``triples_of_gold`` gives for a question's id.
 
     A density on an edge belongs to the group above it.
     """
-    labels = _density_labels(edges)
+    between = [f"{low} to {high}" for low, high in pairwise(MUSIQUE_EDGES)]
+    labels = [f"under {MUSIQUE_EDGES[0]}", *between, f"{MUSIQUE_EDGES[-1]} and more"]
 
     def label(question: Question) -> str:
         density = triples_of_gold.get(question.id)
-        return NOT_KNOWN if density is None else labels[int(np.searchsorted(edges, density, side="right"))]
+        return NOT_KNOWN if density is None else labels[int(np.searchsorted(MUSIQUE_EDGES, density, side="right"))]
 
     return _grouped(questions, labels, label)
 
@@ -98,13 +97,6 @@ def _hops_label(hops: int | None) -> str:
     if hops is None:
         return NOT_KNOWN
     return f"{hops} hop" if hops == 1 else f"{hops} hops"
-
-
-def _density_labels(edges: Sequence[float]) -> list[str]:
-    if not edges or any(low >= high for low, high in pairwise(edges)):
-        raise BadInputError(f"The edges {tuple(edges)!r} do not part densities: give one or more, rising.")
-    between = [f"{low:g} to {high:g}" for low, high in pairwise(edges)]
-    return [f"under {edges[0]:g}", *between, f"{edges[-1]:g} and more"]
 
 
 def _steps_of(result: QuestionResult) -> tuple[StepResult, ...]:

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import median
 
+from pydantic import TypeAdapter
+
 from triplebeam.evaluate.questions import Question
 from triplebeam.generate.language_model import Usage
 
@@ -43,18 +45,11 @@ class QuestionResult:
 
     @classmethod
     def from_json(cls, row: Mapping[str, object]) -> "QuestionResult":
-        """What `as_json` wrote. KeyError, TypeError or ValueError where it did not."""
-        values = dict(row)
-        steps = [
-            StepResult(passage_ids=tuple(step["passage_ids"]), usage=Usage(**step["usage"]))
-            for step in values.pop("steps")  # type: ignore[attr-defined]
-        ]
-        return cls(
-            passage_ids=tuple(values.pop("passage_ids")),  # type: ignore[arg-type]
-            usage=Usage(**values.pop("usage")),  # type: ignore[arg-type]
-            steps=tuple(steps),
-            **values,  # type: ignore[arg-type]
-        )
+        """What `as_json` wrote. ValueError where it did not."""
+        return _RESULT.validate_python(row)
+
+
+_RESULT = TypeAdapter(QuestionResult)
 
 
 @dataclass(frozen=True, kw_only=True)

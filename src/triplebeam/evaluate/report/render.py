@@ -1,14 +1,28 @@
-"""The report as one HTML page (style and plots inside it, no script, nothing fetched), and as Markdown with tables."""
+"""The report of an evaluation: what applies, in the order a reader asks for it, as an HTML page and as Markdown.
+
+The page is one file: style and plots are inside it, it has no script and fetches nothing.
+"""
 
 import re
+from collections.abc import Iterator
 from itertools import groupby
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
+from triplebeam.evaluate.numbers import percent, plural
 from triplebeam.evaluate.report import plots
-from triplebeam.evaluate.report.content import document
-from triplebeam.evaluate.report.document import Column, Figure, Missing
+from triplebeam.evaluate.report.cost import cost_figures, cost_table
+from triplebeam.evaluate.report.differences import (
+    comparisons,
+    difference_figure,
+    difference_tables,
+    disagreement_table,
+)
+from triplebeam.evaluate.report.document import Block, Column, Document, Figure, Missing, Section
+from triplebeam.evaluate.report.results import breakdown_tables, hop_figure, summary_table
+from triplebeam.evaluate.report.scores import Scores
+from triplebeam.evaluate.report.steps import step_figures
 from triplebeam.evaluate.run import Evaluation
 
 #: What Markdown would take for markup; an underscore only at the edge of a word, so that method names stay readable.
@@ -32,6 +46,56 @@ def html_report(evaluation: Evaluation) -> str:
 def markdown_report(evaluation: Evaluation) -> str:
     """All tables of the report, and the numbers of its figures."""
     return _TEMPLATES.get_template("report.md").render(report=document(evaluation))
+
+
+def document(evaluation: Evaluation) -> Document:
+    """The report of an evaluation, in no format yet."""
+    scores = Scores(evaluation)
+    parts: dict[str, list[Block | Missing]] = {}
+    if evaluation.questions and evaluation.runs:
+        parts = {
+            "Results": [summary_table(scores)],
+            "Differences": [*difference_figure(scores), *difference_tables(scores)],
+            "Cost": [cost_table(scores), *cost_figures(scores)],
+            "Kinds of questions": [*breakdown_tables(scores), *hop_figure(scores)],
+            "Steps of agents": [*step_figures(scores)],
+            "Questions to look at": [disagreement_table(scores)],
+        }
+    shown = {
+        heading: tuple(block for block in blocks if not isinstance(block, Missing)) for heading, blocks in parts.items()
+    }
+    return Document(
+        title=evaluation.title,
+        facts=tuple(evaluation.facts.items()),
+        in_short=tuple(_in_short(scores)),
+        sections=tuple(Section(heading, blocks) for heading, blocks in shown.items() if blocks),
+        missing=tuple(block for blocks in parts.values() for block in blocks if isinstance(block, Missing)),
+    )
+
+
+def _in_short(scores: Scores) -> Iterator[str]:
+    """The conclusion, for a reader in a hurry."""
+    questions, runs = scores.evaluation.questions, scores.evaluation.runs
+    if not runs or not questions:
+        yield f"There is nothing to report: {plural(len(runs), 'method')}, {plural(len(questions), 'question')}."
+        return
+    yield f"{plural(len(runs), 'method')}, {plural(len(questions), 'question')}."
+    leading, best = scores.leading, scores.best
+    if leading is None or best is None:
+        yield "Nothing could be measured: the methods returned nothing that the questions' gold or answers can check."
+        return
+    reached = percent(scores.means(leading)[best])
+    if len(runs) == 1:
+        yield f"{scores.labels[0]} reached {reached} % {leading}."
+        return
+    yield f"{scores.labels[best]} is best with {reached} % {leading}."
+    if best == 0:
+        yield "It is the baseline: no other method did better."
+    for line in comparisons(scores, leading, 0):
+        if line.place == best:
+            yield f"Against the baseline, {scores.labels[0]}, that is {line.words}."
+    if scores.evaluation.advice:
+        yield scores.evaluation.advice
 
 
 def escaped(text: str) -> str:
