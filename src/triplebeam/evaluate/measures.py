@@ -1,7 +1,7 @@
 """What a ranking or an answer is worth, one value per question.
 
 Of rankings, each over the gold passages of a question: ``R@k`` is the share of them among the best k, ``All@k`` is 1
-when they are all there, ``nDCG@k`` counts a gold passage less the lower it stands (gain 1, discount log2 of rank + 1)
+when they are all there, ``nDCG@k`` counts a gold passage less the lower it ranks (gain 1, discount log2 of rank + 1)
 against the best order possible, ``MRR`` and ``MRR@k`` are 1 / the rank of the first.
 
 Of answers: ``EM`` and ``F1`` of a short answer as SQuAD, HotpotQA, 2WikiMultiHopQA and MuSiQue count them. Both compare

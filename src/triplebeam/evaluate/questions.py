@@ -50,13 +50,13 @@ def read_questions(path: Path) -> list[Question]:
     questions = [_question(path, line, row) for line, row in rows]
     if not questions:
         raise BadInputError(
-            f"{path} holds no questions: one JSON object a line with id, question and gold is expected."
+            f"{path} holds no questions: one JSON object per line with id, question and gold is expected."
         )
     seen: dict[str, int] = {}
     for (line, _), question in zip(rows, questions, strict=True):
         if question.id in seen:
             raise BadInputError(
-                f"{path}, line {line}: the id {question.id!r} stands in line {seen[question.id]} already: give each"
+                f"{path}, line {line}: the id {question.id!r} is that of line {seen[question.id]} already: give each"
                 " question an id of its own, or leave ids out."
             )
         seen[question.id] = line
@@ -67,7 +67,7 @@ def read_questions(path: Path) -> list[Question]:
 
 
 def check_gold(questions: Sequence[Question], passages: PassageTable) -> None:
-    """Every gold passage must be in the index, or recall would be wrong without a word."""
+    """Every gold passage must be in the index, or recall would be silently wrong."""
     for question in questions:
         for passage_id in question.gold:
             if passage_id not in passages:

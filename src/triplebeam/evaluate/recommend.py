@@ -1,6 +1,6 @@
 """Do I need a graph? A recommendation from measured runs, which may be "no".
 
-The best graph method is held against the best method without a graph, question by question. It is worth its cost where
+The best graph method is compared with the best method without a graph, question by question. It is worth its cost where
 it finds significantly more; it is not where a gain of ``WORTHWHILE`` can be ruled out; between the two the questions
 cannot say, and how many could is estimated. Of methods that are equally good the fastest is recommended.
 """
@@ -91,7 +91,7 @@ def _best(runs: Sequence[Run], found: dict[str, NDArray[np.float64]]) -> Run:
 
 
 def _adjusted(found: dict[str, NDArray[np.float64]], plain: Run, best: Run, graph: Sequence[Run]) -> Difference:
-    """The best graph method's gain. Whoever picks the best of many must ask more of its p-value (Holm)."""
+    """The best graph method's gain. Picking the best of many calls for a stricter p-value (Holm)."""
     differences = {run.method: paired_difference(found[plain.method], found[run.method]) for run in graph}
     p_values = dict(zip(differences, holm([each.p_value for each in differences.values()]), strict=True))
     gain = differences[best.method]

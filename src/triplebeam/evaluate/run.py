@@ -20,7 +20,7 @@ class StepResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionResult:
-    """What one question brought: passages best first, the answer where one was asked for, and the cost."""
+    """The result of one question: passages best first, the answer where one was asked for, and the cost."""
 
     question_id: str
     passage_ids: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ class QuestionResult:
     ending: str = ""
     """Why an agent stopped, in words."""
     judged: float | None = None
-    """1 where a model found the answer right, 0 where not; None where none was asked or its reply was no use."""
+    """1 where a model found the answer right, 0 where not; None where none was asked or its reply could not be used."""
 
     def as_json(self) -> dict[str, object]:
         """As an object of JSON values."""
@@ -54,7 +54,7 @@ _RESULT = TypeAdapter(QuestionResult)
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """A method on all questions of an experiment: one result a question, in the questions' order."""
+    """A method on all questions of an experiment: one result per question, in the questions' order."""
 
     method: str
     results: Sequence[QuestionResult]
@@ -78,7 +78,7 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """Everything a report is drawn from."""
+    """Everything a report is made from."""
 
     title: str
     questions: Sequence[Question]

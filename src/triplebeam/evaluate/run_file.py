@@ -1,7 +1,7 @@
-"""Results on disk, a line each as it comes: a run that was stopped goes on, and nothing is computed twice.
+"""Results on disk, one line each as it comes: a run that was stopped continues, and nothing is computed twice.
 
-A file belongs to one method over one state of an index by one state of the code (`run_key`), and is found by the
-question as it is asked: another selection of questions finds what earlier ones left.
+A file belongs to one method, one state of the index and one state of the code (`run_key`). Inside it, results are found
+by the question as it is asked, so another selection of questions reuses what earlier ones left.
 """
 
 import hashlib
@@ -84,6 +84,6 @@ class RunFile:
             QuestionResult.from_json({name: value for name, value in row.items() if name != "question"})
         except (ValueError, AttributeError):
             raise BadInputError(
-                f"{self._path}, line {number} is not a result: delete the file, and the method is measured anew."
+                f"{self._path}, line {number} is not a result: delete the file, and the method is measured again."
             ) from None
         return row

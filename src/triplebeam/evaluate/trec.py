@@ -35,7 +35,7 @@ def write_judgements(path: Path, questions: Sequence[Question]) -> None:
 
 
 def read_run(path: Path) -> dict[str, tuple[str, ...]]:
-    """Another system's run, to stand beside ours: question id to passage ids, best first.
+    """Another system's run, to compare with ours: question id to passage ids, best first.
 
     Also as JSON lines of ``id`` and ``retrieved``, plain or gzipped.
     """
@@ -51,8 +51,8 @@ def read_run(path: Path) -> dict[str, tuple[str, ...]]:
             question_id, ranked = read(line)
         except (ValueError, KeyError, TypeError):
             raise BadInputError(
-                f"{path}, line {number} is not of a run: question, Q0, passage, rank, score and tag are expected, or in"
-                " JSON lines an object with id and retrieved."
+                f"{path}, line {number} is not a line of a run: question, Q0, passage, rank, score and tag are expected,"
+                " or in JSON lines an object with id and retrieved."
             ) from None
         found.setdefault(question_id, []).extend(ranked)
     return {id_: tuple(dict.fromkeys(passage_id for _, passage_id in sorted(each))) for id_, each in found.items()}
@@ -69,7 +69,7 @@ def _json_row(line: str) -> tuple[str, list[tuple[int, str]]]:
 
 
 def in_run(question: Question, run: Mapping[str, tuple[str, ...]]) -> QuestionResult | None:
-    """What a run holds for a question. A gold passage is known, too, by its id as a run is written here."""
+    """What a run holds for a question. A gold passage is also recognised by the id that `write_run` gives it."""
     found = run.get(question.id, run.get(_word(question.id)))
     if found is None:
         return None

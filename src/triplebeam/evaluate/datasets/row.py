@@ -1,4 +1,4 @@
-"""A row of a published file that knows its place, so that a missing field is told with file, row and name."""
+"""A row of a published file that knows its place, so that a missing field is reported with file, row and name."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
