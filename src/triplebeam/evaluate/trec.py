@@ -51,8 +51,8 @@ def read_run(path: Path) -> dict[str, tuple[str, ...]]:
             question_id, ranked = read(line)
         except (ValueError, KeyError, TypeError):
             raise BadInputError(
-                f"{path}, line {number} is not a line of a run: question, Q0, passage, rank, score and tag are expected,"
-                " or in JSON lines an object with id and retrieved."
+                f"{path}, line {number} is not a line of a run: question, Q0, passage, rank, score and tag are"
+                " expected, or in JSON lines an object with id and retrieved."
             ) from None
         found.setdefault(question_id, []).extend(ranked)
     return {id_: tuple(dict.fromkeys(passage_id for _, passage_id in sorted(each))) for id_, each in found.items()}
