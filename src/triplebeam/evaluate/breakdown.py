@@ -13,7 +13,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from triplebeam.errors import BadInputError
 from triplebeam.evaluate.measures import paired, values
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult, Run, StepResult
@@ -50,30 +49,24 @@ def by_triple_density(questions: Sequence[Question], triples_of_gold: Mapping[st
     return _grouped(questions, labels, label)
 
 
-def recall_by_step(questions: Sequence[Question], run: Run, k: int, steps: int | None = None) -> list[float]:
+def recall_by_step(questions: Sequence[Question], run: Run, k: int, steps: int) -> list[float]:
     """Figure 2: mean recall had the agent stopped after 1, 2, ... steps; a question that did stop keeps its last value.
 
-    A method without steps is one step.
+    A method without steps is one step. Some question must have gold passages.
     """
-    means = []
-    for number in range(_number_of_steps(run, steps)):
-        recalls = values(f"R@{k}", questions, [_stopped_after(number, result) for result in run.results])
-        if np.isnan(recalls).all():
-            raise BadInputError("No question has gold passages: recall cannot be followed step by step.")
-        means.append(float(np.nanmean(recalls)))
-    return means
+    stopped = ([_stopped_after(number, result) for result in run.results] for number in range(steps))
+    return [float(np.nanmean(values(f"R@{k}", questions, results))) for results in stopped]
 
 
-def tokens_by_step(run: Run, steps: int | None = None) -> list[int]:
+def tokens_by_step(run: Run, steps: int) -> list[int]:
     """Figure 4: tokens read and written for all questions together, up to and with step 1, 2, ...
 
     Tokens from a cache count as if they had been paid for. Reading the answer after the last step is no step; a method
     without steps is one step, with all that it used.
     """
-    number_of_steps = _number_of_steps(run, steps)
-    each = np.zeros(number_of_steps, dtype=np.int64)
+    each = np.zeros(steps, dtype=np.int64)
     for result in run.results:
-        for number, step in enumerate(_steps_of(result)[:number_of_steps]):
+        for number, step in enumerate(_steps_of(result)[:steps]):
             each[number] += step.usage.all_tokens
     return [int(total) for total in np.cumsum(each)]
 
@@ -104,14 +97,6 @@ def _steps_of(result: QuestionResult) -> tuple[StepResult, ...]:
 
 
 def _stopped_after(number: int, result: QuestionResult) -> QuestionResult:
-    """What there would be had the agent made no step behind that number, counted from 0."""
+    """The result had the agent stopped after the step of that number, counted from 0."""
     taken = _steps_of(result)
     return replace(result, passage_ids=taken[min(number, len(taken) - 1)].passage_ids)
-
-
-def _number_of_steps(run: Run, steps: int | None) -> int:
-    if not run.results:
-        raise BadInputError(f"The run of {run.method!r} has no results to follow step by step.")
-    if steps is not None and steps < 1:
-        raise BadInputError(f"A run is followed for one step or more, not {steps}.")
-    return steps or max(len(_steps_of(result)) for result in run.results)

@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.datasets.json_values import elements
+from triplebeam.evaluate.json_values import elements
 
 _EARLIER_ANSWER = re.compile(r"#(\d+)")
 

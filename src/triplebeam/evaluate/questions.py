@@ -1,13 +1,12 @@
 """Questions with the passages that answer them."""
 
-import gzip
 import json
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from triplebeam.errors import BadInputError
+from triplebeam.evaluate.json_values import open_text
 from triplebeam.index.passages import PassageTable
 from triplebeam.names import nearest
 
@@ -83,18 +82,15 @@ def _nearest_id(passage_id: str, passages: PassageTable) -> str:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    yield number, _object(path, number, line)
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise BadInputError(f"{path} cannot be read as questions: {error}.") from error
+    with open_text(path) as file:
+        for number, line in enumerate(file, start=1):
+            if line.strip():
+                yield number, _object(path, number, line)
 
 
 def _object(path: Path, number: int, line: str) -> dict[str, object]:
     try:
-        row = json.loads(line.removeprefix("\ufeff"))
+        row = json.loads(line)
     except json.JSONDecodeError as error:
         raise BadInputError(f"{path}, line {number} is not JSON: {error.msg}.") from None
     if not isinstance(row, dict):

@@ -4,14 +4,13 @@ A run has a line ``question Q0 passage rank score tag``, judgements (qrels) a li
 Both are split at white space, so an id that holds some is written with ``_`` in its place.
 """
 
-import gzip
 import json
 import re
-import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from triplebeam.errors import BadInputError
+from triplebeam.evaluate.json_values import open_text
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult
 
@@ -39,11 +38,8 @@ def read_run(path: Path) -> dict[str, tuple[str, ...]]:
 
     Also as JSON lines of ``id`` and ``retrieved``, plain or gzipped.
     """
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
-            lines = file.read().splitlines()
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise BadInputError(f"{path} cannot be read as a run: {error}.") from error
+    with open_text(path) as file:
+        lines = file.read().splitlines()
     read = _json_row if ".jsonl" in path.name else _trec_row
     found: dict[str, list[tuple[int, str]]] = {}
     for number, line in enumerate(lines, start=1):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.datasets.dataset import Collected, Dataset, LeftOut, Rereadable, require_gold
-from triplebeam.evaluate.datasets.json_values import open_text
 from triplebeam.evaluate.datasets.row import read_rows
+from triplebeam.evaluate.json_values import open_text
 from triplebeam.evaluate.questions import Question
 from triplebeam.passage import Document
 

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.datasets.dataset import Collected, Dataset, LeftOut, Rereadable
-from triplebeam.evaluate.datasets.json_values import first_character, members
 from triplebeam.evaluate.datasets.paragraphs import Paragraph, distinct, paragraph
 from triplebeam.evaluate.datasets.row import Row, read_rows
+from triplebeam.evaluate.json_values import first_character, members
 from triplebeam.evaluate.questions import Question
 
 _NOT_ANSWERED = LeftOut("not answered by the articles")

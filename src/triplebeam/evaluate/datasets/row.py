@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.datasets.json_values import elements
+from triplebeam.evaluate.json_values import elements
 from triplebeam.ingest.text import storable
 
 

@@ -8,7 +8,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.errors import BadInputError
 from triplebeam.evaluate import measures
 from triplebeam.evaluate.run import Evaluation, Run
 
@@ -25,15 +24,6 @@ class Scores:
     """The values of an evaluation, one per question, NaN where a measure does not apply to a question."""
 
     evaluation: Evaluation
-
-    def __post_init__(self) -> None:
-        asked = [question.id for question in self.evaluation.questions]
-        for run in self.evaluation.runs:
-            if [result.question_id for result in run.results] != asked:
-                raise BadInputError(
-                    f"the run of {run.method!r} does not hold one result for each of the {len(asked)} questions, in"
-                    " their order: run the method on these questions again."
-                )
 
     @cached_property
     def values(self) -> dict[str, list[Values | None]]:
