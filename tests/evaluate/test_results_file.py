@@ -34,7 +34,8 @@ def test_a_row_names_what_was_measured_and_on_what(tmp_path: Path) -> None:
     assert 0 < float(str(found["bm25"]["R@5"])) < 100
     assert found["gear"]["model"] == "a model"
     assert "model" not in found["bm25"], "it calls none"
-    assert {"measured", "code", "encodings", "R@15"} <= found["bm25"].keys()
+    assert {"measured", "code", "encodings", "R@15"} <= found["hybrid"].keys()
+    assert "encodings" not in found["bm25"]
     assert len(path.read_text(encoding="utf-8").splitlines()) == len(found) + 2, "a line each, so that changes are seen"
 
 

@@ -1,6 +1,6 @@
 """Figures for tables: a JSON file with one row for each method on each dataset, as ``--results FILE`` writes it.
 
-A row is found by its dataset, method, embedder, triples, number of questions and model; measured again, it is replaced.
+A row is found by its dataset, method, embedder, triples, number of questions and model; measured again, its figures are replaced.
 The tables of README and docs are made from such a file (benchmarks/tables.py).
 """
 
@@ -30,7 +30,9 @@ def add_results(path: Path, index: Path, dataset: str, evaluation: Evaluation) -
         for run in evaluation.runs
         if any(result.seconds for result in run.results)  # another system's run is not ours to publish
     ]
-    rows = _read(path) | {_key(row): row for row in added}
+    rows = _read(path)
+    for row in added:
+        rows[_key(row)] = rows.get(_key(row), {}) | row
     lines = ",\n".join(f" {json.dumps(rows[key], ensure_ascii=False)}" for key in sorted(rows))
     try:
         path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
@@ -62,7 +64,7 @@ def _row(dataset: str, evaluation: Evaluation, run: Run) -> Row:
         "questions": len(run.results),
         **({"model": facts["model"]} if called and "model" in facts else {}),
         **{name: round(100 * share, 2) for name in _IN_PER_CENT if (share := figures.get(name)) is not None},
-        "encodings": figures["encodings"],
+        **({"encodings": figures["encodings"]} if figures["encodings"] else {}),  # 0 also where they were not counted
         "measured": f"{datetime.now(UTC):%Y-%m-%d}",
         "code": code_version(),
     }
