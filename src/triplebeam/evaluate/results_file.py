@@ -1,7 +1,7 @@
 """Figures for tables: a JSON file with one row for each method on each dataset, as ``--results FILE`` writes it.
 
-A row is found by its dataset, method, embedder, triples, number of questions and model; measured again, its figures are replaced.
-The tables of README and docs are made from such a file (benchmarks/tables.py).
+A row is found by its dataset, method, embedder, triples, number of questions and model; measured again, its figures are
+replaced. The tables of README and docs are made from such a file (benchmarks/tables.py).
 """
 
 import json
