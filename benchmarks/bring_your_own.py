@@ -20,7 +20,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from triplebeam import demo
-from triplebeam.assemble import Collection, open_collection
+from triplebeam.assemble import Index, open_index
 from triplebeam.evaluate.ask_all import ask_all
 from triplebeam.evaluate.output import across
 from triplebeam.evaluate.questions import Question, check_gold, read_questions
@@ -35,25 +35,25 @@ from triplebeam.settings import read_settings
 MEASURES = ("R@5", "R@15")
 
 
-def passages(collection: Collection) -> Iterator[Passage]:
+def passages(collection: Index) -> Iterator[Passage]:
     return (collection.passages.at(row) for row in range(len(collection.passages)))
 
 
 class StoredVectors(Embeddings):
     """The index's embedder for LangChain; passages are not encoded again, their vectors lie in the index."""
 
-    def __init__(self, collection: Collection) -> None:
+    def __init__(self, collection: Index) -> None:
         self._collection = collection
         self._rows = {passage.searchable: row for row, passage in enumerate(passages(collection))}
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        return self._collection.index.passage_vectors.rows[[self._rows[text] for text in texts]].tolist()
+        return self._collection.snapshot.passage_vectors.rows[[self._rows[text] for text in texts]].tolist()
 
     def embed_query(self, text: str) -> list[float]:
         return self._collection.embedder.embed([text], kind="query")[0].tolist()
 
 
-def vector_store(collection: Collection) -> Retriever:
+def vector_store(collection: Index) -> Retriever:
     """LangChain's own store in memory, as someone would have it already."""
     store = InMemoryVectorStore(StoredVectors(collection))
     store.add_documents([Document(each.searchable, metadata={"id": each.id}) for each in passages(collection)])
@@ -62,7 +62,7 @@ def vector_store(collection: Collection) -> Retriever:
     return from_langchain(store.as_retriever(), collection)
 
 
-def plain_function(collection: Collection) -> Retriever:
+def plain_function(collection: Index) -> Retriever:
     """TF-IDF by hand."""
     counts = {passage.id: Counter(re.findall(r"\w+", passage.searchable.lower())) for passage in passages(collection)}
     holders: defaultdict[str, list[str]] = defaultdict(list)
@@ -83,7 +83,7 @@ def plain_function(collection: Collection) -> Retriever:
     return from_function(search, collection)
 
 
-BASES: dict[str, Callable[[Collection], Retriever]] = {
+BASES: dict[str, Callable[[Index], Retriever]] = {
     "bm25": lambda collection: collection.retriever("bm25"),
     "dense": lambda collection: collection.retriever("dense"),
     "hybrid": lambda collection: collection.retriever("hybrid"),
@@ -92,14 +92,14 @@ BASES: dict[str, Callable[[Collection], Retriever]] = {
 }
 
 
-def compared(collection: Collection, questions: list[Question]) -> Evaluation:
+def compared(collection: Index, questions: list[Question]) -> Evaluation:
     """Each base alone and expanded."""
     runs = []
     for name, make in BASES.items():
         base = make(collection)
         for method, retriever in {name: base, f"{name}+naive_ge": collection.expand(base)}.items():
             runs.append(Run(method=method, results=ask_all(method, retriever, questions)))
-    manifest = collection.index.manifest
+    manifest = collection.snapshot.manifest
     triples = ", ".join(f"{count:,} by {name}" for name, count in manifest.triples_by_extractor.items())
     facts = {"embedder": manifest.embedder.name, "triples": triples}
     return Evaluation(title="Bring your own retriever", questions=questions, runs=runs, facts=facts)
@@ -114,7 +114,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         index = arguments.index or Path(folder) / "toy.index"
-        collection = open_collection(index) if arguments.index else demo.build(index, read_settings())
+        collection = open_index(index) if arguments.index else demo.build(index, read_settings())
         questions = (
             read_questions(arguments.questions)
             if arguments.questions

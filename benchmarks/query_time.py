@@ -35,7 +35,7 @@ def show_methods(measured: dict[str, Measured]) -> None:
     CONSOLE.print(table)
 
 
-def show_others(collection: assemble.Collection, questions: list[str]) -> None:
+def show_others(collection: assemble.Index, questions: list[str]) -> None:
     """Others' time over ours."""
     table = Table("against", "theirs ms", "ours ms", "theirs / ours", "agreement")
     for what, ours, theirs, agreement in compare(collection, questions):
@@ -43,7 +43,7 @@ def show_others(collection: assemble.Collection, questions: list[str]) -> None:
     CONSOLE.print(table)
 
 
-def show_ratios(measured: dict[str, Measured], collection: assemble.Collection, questions: list[str]) -> None:
+def show_ratios(measured: dict[str, Measured], collection: assemble.Index, questions: list[str]) -> None:
     """What does not depend on the machine so much."""
     table = Table("ratio", "value")
     for method, result in measured.items():
@@ -90,7 +90,7 @@ def main() -> None:
         embedder = assemble.make_embedder("minilm", read_settings())
         methods = arguments.method or METHODS
         measured = {method: measure(index, embedder, method, questions) for method in methods}
-        collection = assemble.open_collection(index, embedder=embedder)
+        collection = assemble.open_index(index, embedder=embedder)
         show_methods(measured)
         if arguments.json:
             medians = {method: round(1000 * median(result.walls), 2) for method, result in measured.items()}

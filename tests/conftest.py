@@ -10,7 +10,7 @@ import pytest
 from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build import IndexBuilder
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 
 # What a shell starts in the background has Ctrl-C switched off, and so would have every process the tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -23,11 +23,11 @@ def words() -> Embedder:
 
 
 @pytest.fixture(scope="session")
-def world(tmp_path_factory: pytest.TempPathFactory, words: Embedder) -> Index:
+def world(tmp_path_factory: pytest.TempPathFactory, words: Embedder) -> Snapshot:
     """Six passages, nine triples."""
     folder = tmp_path_factory.mktemp("world") / "world.index"
     IndexBuilder(folder=folder, embedder=words, extractor=TableExtractor(TRIPLES)).build(world_documents())
-    return Index.open(folder)
+    return Snapshot.open(folder)
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from small_world import WORLD
 from triplebeam.answer import Agent, Answer, Step
@@ -10,12 +10,15 @@ from triplebeam.errors import EndpointError
 from triplebeam.generate.language_model import Completion, Prompt, Usage
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
+from triplebeam.testing.scripted import Scripted
 
 PASSAGES = {id_: Passage(id_, text, title) for id_, (title, text) in WORLD.items()}
 
 
 class Table:
     """A retriever that knows its queries; an unknown one is an error, not an empty list."""
+
+    passages = PASSAGES
 
     def __init__(self, table: Mapping[str, Sequence[str]]) -> None:
         self.table = table
@@ -24,6 +27,17 @@ class Table:
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         self.asked.append(query)
         return Ranking(Hit(id_, -rank) for rank, id_ in enumerate(self.table[query])).top(k)
+
+
+class Anywhere(Table):
+    """A retriever that finds the same passage whatever it is asked."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        self.asked.append(query)
+        return Ranking([Hit("film", 1.0)])
 
 
 class Gone:
@@ -39,6 +53,11 @@ def reply(**fields: Any) -> Completion:
     return Completion(text=json.dumps(fields), usage=Usage(calls=1, tokens_in=10, tokens_out=3))
 
 
+def path(answer: str | None, reasoning: str = "It is known.") -> Completion:
+    """A line of thought."""
+    return reply(reasoning=reasoning, answer=answer)
+
+
 def final(text: str) -> Completion:
     return reply(found=bool(text), answer=text, sentence=f"It is {text}." if text else "Nothing says it.")
 
@@ -47,11 +66,16 @@ def final(text: str) -> Completion:
 BAD = Completion(text="no idea", usage=Usage(calls=1))
 
 
+class Driven(NamedTuple):
+    """What a scripted model was asked, what was searched for, and what came of it."""
+
+    model: Scripted
+    table: Table
+    steps: list[Step]
+    answer: Answer
+
+
 def driven(agent: Agent, question: str) -> tuple[list[Step], Answer]:
     """The steps as they come, then the answer."""
-    running, steps = agent.steps(question), []
-    while True:
-        try:
-            steps.append(next(running))
-        except StopIteration as done:
-            return steps, done.value
+    run = agent.run(question)
+    return list(run.steps), run.answer

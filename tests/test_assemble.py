@@ -6,39 +6,37 @@ import pytest
 
 from triplebeam.answer import Agent
 from triplebeam.assemble import (
-    DEFAULT_METHOD,
     EXTRACTORS,
-    Collection,
+    Index,
     make_embedder,
     make_extractor,
     make_model,
-    open_collection,
+    open_index,
 )
-from triplebeam.assemble.method_names import AGENTS
+from triplebeam.assemble.table import AGENTS
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, EmbedderMismatchError, IndexMissingError, ModelMissingError
-from triplebeam.extract.given import GivenTriples
-from triplebeam.generate.scripted import Scripted
-from triplebeam.index.opened import Index
+from triplebeam.extract.triples_file import TriplesFile
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gear import Cascade, Exact, GeAR, NaiveGE, Pooled, SyncGE
-from triplebeam.methods.title_link import TitleLink
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.hybrid import Hybrid
 from triplebeam.settings import Settings
+from triplebeam.testing.scripted import Scripted
 
 
 @pytest.fixture(scope="module")
-def collection(world: Index, words: Embedder) -> Collection:
-    return Collection(world, Settings(), words)
+def collection(world: Snapshot, words: Embedder) -> Index:
+    return Index.of(world, Settings(), words)
 
 
 @pytest.mark.parametrize("base", ["bm25", "dense", "hybrid", "bm25@triples", "dense@passages", "hybrid@triples"])
 @pytest.mark.parametrize("behind", ["", "+naive_ge", "+naive_ge[scorer=exact]", "+naive_ge+naive_ge[scorer=pooled]"])
-def test_every_method_can_be_asked(collection: Collection, base: str, behind: str) -> None:
+def test_every_method_can_be_asked(collection: Index, base: str, behind: str) -> None:
     assert "film" in collection.search("Laughter in Hell", base + behind, k=5).ids
 
 
-def test_parameters_arrive(collection: Collection) -> None:
+def test_parameters_arrive(collection: Index) -> None:
     walk = "base_k=7, width=3,length=4,neighbours=5,diversity=inf"
     graph = collection.retriever(f"hybrid[depth=20,constant=1.5]+naive_ge[{walk},scorer=cascade,shortlist=2]")
     assert isinstance(graph, NaiveGE)
@@ -50,22 +48,14 @@ def test_parameters_arrive(collection: Collection) -> None:
 
 
 @pytest.mark.parametrize(("name", "kind"), [("exact", Exact), ("pooled", Pooled), ("cascade", Cascade)])
-def test_every_scorer_has_its_name(collection: Collection, name: str, kind: type) -> None:
+def test_every_scorer_has_its_name(collection: Index, name: str, kind: type) -> None:
     graph = collection.retriever(f"bm25+naive_ge[scorer={name}]")
     assert isinstance(graph, NaiveGE)
     assert isinstance(graph.scorer, kind)
 
 
-def test_a_retriever_is_made_once(collection: Collection) -> None:
+def test_a_retriever_is_made_once(collection: Index) -> None:
     assert collection.retriever("hipporag2") is collection.retriever("hipporag2")
-    link = collection.retriever("title_link")
-    assert isinstance(link, TitleLink)
-    assert link.base is collection.retriever("scaled_hybrid[title_bonus=0.2]+gnn_ret")
-
-
-def test_the_default_is_the_blend(collection: Collection) -> None:
-    assert DEFAULT_METHOD == "blend"
-    assert repr(collection.retriever()) == repr(collection.retriever(DEFAULT_METHOD))
 
 
 @pytest.mark.parametrize(
@@ -73,26 +63,30 @@ def test_the_default_is_the_blend(collection: Collection) -> None:
     [
         ("hybird", ["'hybird'", "did you mean 'hybrid'?", "bm25, dense, hybrid"]),
         ("bm52", ["did you mean 'bm25'?"]),
-        ("colbert", ["there is no base 'colbert'", "known are"]),
+        ("colbert", ["there is no method 'colbert'", "known are"]),
         ("hybrid+naivege", ["expansion 'naivege'", "did you mean 'naive_ge'?"]),
-        ("naive_ge", ["there is no base 'naive_ge'"]),
-        ("hybrid+naive_ge[scorer=exakt]", ["scorer 'exakt'", "did you mean 'exact'?"]),
+        ("naivege+hybrid", ["there is no base 'naivege'"]),
+        ("hybrid+bm25", ["there is no expansion 'bm25'"]),
+        ("hybrid+naive_ge[scorer=exakt]", ["scorer=exakt", "did you mean 'exact'?", "cascade, exact, pooled"]),
         ("hybrid+naive_ge[widht=3]", ["no parameter 'widht'", "did you mean 'width'?", "it takes base_k, width"]),
-        ("bm25[depth=3]", ["bm25 has no parameter 'depth'", "it takes none"]),
+        ("bm25[depth=3]", ["bm25 has no parameter 'depth'", "it takes over"]),
+        ("gold[depth=3]", ["it takes none"]),
         ("hybrid[depth=ten]", ["depth=ten", "not a number"]),
-        ("hybrid[depth=0]", ["depth=0", "above 0"]),
-        ("hybrid+naive_ge[width=-1]", ["width=-1", "above 0"]),
-        ("hybrid+naive_ge[diversity=nan]", ["diversity=nan", "above 0"]),
+        ("hybrid[depth=0]", ["depth is 0", "1 or more"]),
+        ("hybrid+naive_ge[width=-1]", ["width is -1", "1 or more"]),
+        ("hybrid+naive_ge[diversity=nan]", ["diversity=nan", "not a number"]),
+        ("hybrid+naive_ge[diversity=0]", ["diversity is 0.0", "above 0"]),
+        ("run:baseline.trec", ["a run of another system"]),
         ("hybrid+naive_ge[width]", ["width=", "not a number"]),
         ("hybrid+naive_ge[scorer=exact,shortlist=3]", ["'exact' has no shortlist"]),
-        ("hybrid+naive_ge@triples", ["@triples", "belongs behind a base"]),
-        ("hybrid@documents", ["'hybrid@documents' cannot be read"]),
+        ("hybrid+naive_ge@triples", ["@triples", "has no meaning there"]),
+        ("hybrid@documents", ["over=documents", "passages, triples"]),
         ("hybrid[depth=3", ["cannot be read at 'hybrid[depth=3'"]),
         ("hybrid+", ["cannot be read at ''"]),
         ("", ["the method '' cannot be read"]),
     ],
 )
-def test_a_wrong_name_is_told_in_one_line(collection: Collection, method: str, words_of_the_message: list[str]) -> None:
+def test_a_wrong_name_is_told_in_one_line(collection: Index, method: str, words_of_the_message: list[str]) -> None:
     with pytest.raises(BadInputError) as caught:
         collection.retriever(method)
     assert "\n" not in str(caught.value)
@@ -100,8 +94,8 @@ def test_a_wrong_name_is_told_in_one_line(collection: Collection, method: str, w
         assert each in str(caught.value)
 
 
-def test_what_needs_a_model_says_how_to_get_one(world: Index, words: Embedder) -> None:
-    collection = Collection(world, Settings(model=None), words)
+def test_what_needs_a_model_says_how_to_get_one(world: Snapshot, words: Embedder) -> None:
+    collection = Index.of(world, Settings(model=None), words)
     for make in (lambda: collection.retriever("hybrid+sync_ge"), lambda: collection.agent("gear")):
         with pytest.raises(ModelMissingError, match="no language model is configured: set TRIPLEBEAM_MODEL"):
             make()
@@ -125,13 +119,13 @@ def test_what_needs_a_model_says_how_to_get_one(world: Index, words: Embedder) -
         "chain_of_thought:bm25",
     ],
 )
-def test_every_agent_has_its_name(world: Index, words: Embedder, method: str) -> None:
-    collection = Collection(world, Settings(), words, Scripted([]))
+def test_every_agent_has_its_name(world: Snapshot, words: Embedder, method: str) -> None:
+    collection = Index.of(world, Settings(), words, Scripted([]))
     assert isinstance(collection.agent(method), Agent)
 
 
-def test_an_agents_parameters_and_base_arrive(world: Index, words: Embedder) -> None:
-    agent = Collection(world, Settings(), words, Scripted([])).agent("gear[max_steps=2]:bm25")
+def test_an_agents_parameters_and_base_arrive(world: Snapshot, words: Embedder) -> None:
+    agent = Index.of(world, Settings(), words, Scripted([])).agent("gear[max_steps=2]:bm25")
     assert isinstance(agent, GeAR)
     assert agent.max_steps == 2
     assert isinstance(agent.retriever, SyncGE)
@@ -147,65 +141,65 @@ def test_an_agents_parameters_and_base_arrive(world: Index, words: Embedder) -> 
         ("hybrid", ["finds passages and does not answer", "gear:hybrid"]),
         ("gaer:hybrid", ["there is no agent 'gaer'", "did you mean 'gear'?"]),
         ("gear:hybird", ["did you mean 'hybrid'?"]),
-        ("ge_reasonin", ["there is no agent or base 'ge_reasonin'", "did you mean 'ge_reasoning'?"]),
+        ("ge_reasonin", ["there is no method 'ge_reasonin'", "did you mean 'ge_reasoning'?"]),
         ("ge_reasoning[k2=50]", ["k2 is 50.0", "between 0 and 1"]),
         (
             "ge_reasoning[retrieval=no,stored=yes]",
-            ["retrieves nothing", "leave always_retrieve=yes and stored=yes out"],
+            ["retrieves nothing", "always_retrieve=yes and stored=yes"],
         ),
         ("self_ask[retrieval=no]:bm25", ["self_ask[retrieval=no] answers without passages"]),
         ("gear[steps=3]", ["gear has no parameter 'steps'", "max_steps"]),
-        ("gear[max_steps=3,max_steps=4]", ["stands twice"]),
+        ("gear[max_steps=3,max_steps=4]", ["written twice"]),
         ("single_step:hybrid+naive_ge", ["needs +sync_ge last"]),
     ],
 )
-def test_a_wrong_agent_is_told(world: Index, words: Embedder, method: str, words_of_the_message: list[str]) -> None:
+def test_a_wrong_agent_is_told(world: Snapshot, words: Embedder, method: str, words_of_the_message: list[str]) -> None:
     with pytest.raises(BadInputError) as error:
-        Collection(world, Settings(), words, Scripted([])).agent(method)
+        Index.of(world, Settings(), words, Scripted([])).agent(method)
     assert all(part in str(error.value) for part in words_of_the_message)
 
 
 @pytest.mark.parametrize("question", ["", "  \n"])
-def test_an_empty_question_is_refused(collection: Collection, question: str) -> None:
+def test_an_empty_question_is_refused(collection: Index, question: str) -> None:
     with pytest.raises(BadInputError, match="the question is empty"):
         collection.search(question)
 
 
-def test_a_question_of_broken_bytes_is_refused(collection: Collection) -> None:
+def test_a_question_of_broken_bytes_is_refused(collection: Index) -> None:
     typed = b"lak\xc3e".decode("utf-8", "surrogateescape")
     with pytest.raises(BadInputError, match="not UTF-8"):
         collection.search(typed)
 
 
-def test_no_passages_wanted_is_refused(collection: Collection) -> None:
+def test_no_passages_wanted_is_refused(collection: Index) -> None:
     with pytest.raises(BadInputError, match="k is 0"):
         collection.search("lake", k=0)
 
 
-def test_no_model_is_loaded_for_terms_alone(world: Index, tmp_path: Path) -> None:
-    nothing_installed = Collection(world, Settings(home=tmp_path, offline=True, embedder="minilm"))
+def test_no_model_is_loaded_for_terms_alone(world: Snapshot, tmp_path: Path) -> None:
+    nothing_installed = Index.of(world, Settings(home=tmp_path, offline=True, embedder="minilm"))
     assert nothing_installed.search("lake", "bm25").ids[0] == "lake"
     with pytest.raises(ModelMissingError):
         nothing_installed.search("lake", "dense")
 
 
-def test_another_embedder_than_the_indexs_is_refused(world: Index, words: Embedder) -> None:
+def test_another_embedder_than_the_indexs_is_refused(world: Snapshot, words: Embedder) -> None:
     class Others(type(words)):  # type: ignore[misc]
         fingerprint = "words-2"
 
     with pytest.raises(EmbedderMismatchError, match="words-2"):
-        open_collection(world.folder, embedder=Others()).search("lake")
+        open_index(world.folder, embedder=Others()).search("lake")
 
 
 def test_an_index_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(IndexMissingError, match="triplebeam index"):
-        open_collection(tmp_path / "nowhere")
+        open_index(tmp_path / "nowhere")
 
 
 def test_extractors_by_name(tmp_path: Path) -> None:
     offline = Settings(home=tmp_path, offline=True)
     assert make_extractor("none", None, offline) is None
-    assert isinstance(make_extractor("local", tmp_path / "triples.jsonl", offline), GivenTriples)
+    assert isinstance(make_extractor("local", tmp_path / "triples.jsonl", offline), TriplesFile)
     with pytest.raises(ModelMissingError, match="fetching is turned off"):
         make_extractor("local", None, offline)
     with pytest.raises(ModelMissingError, match="TRIPLEBEAM_MODEL"):
@@ -235,16 +229,16 @@ def test_an_embedder_behind_an_endpoint(tmp_path: Path) -> None:
     assert "secret" not in repr(embedder)
 
 
-def test_the_calls_of_a_users_own_model_are_counted(world: Index, words: Embedder) -> None:
+def test_the_calls_of_a_users_own_model_are_counted(world: Snapshot, words: Embedder) -> None:
     replies = ['{"facts": []}', '{"found": true, "answer": "1963", "sentence": "In 1963."}']
     with Scripted(replies) as model:
-        answer = Collection(world, Settings(), words, model).agent("single_step").answer("When did he die?")
+        answer = Index.of(world, Settings(), words, model).agent("single_step").answer("When did he die?")
     assert answer.usage.calls == 2
 
 
-def test_reading_shares_the_client_unless_it_has_its_own(world: Index, words: Embedder, tmp_path: Path) -> None:
+def test_reading_shares_the_client_unless_it_has_its_own(world: Snapshot, words: Embedder, tmp_path: Path) -> None:
     main = Settings(model="big", completions=tmp_path / "c.sqlite")
-    shared = Collection(world, main, words)
+    shared = Index.of(world, main, words)
     assert shared.reading_model is shared.model
-    apart = Collection(world, Settings(model="big", reading_model="quick", completions=tmp_path / "c.sqlite"), words)
+    apart = Index.of(world, Settings(model="big", reading_model="quick", completions=tmp_path / "c.sqlite"), words)
     assert (apart.model.name, apart.reading_model.name) == ("big", "quick")

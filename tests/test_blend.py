@@ -6,21 +6,21 @@ from pathlib import Path
 import pytest
 
 from small_world import TRIPLES, WORLD, TableExtractor
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index
 from triplebeam.blend import Blend, Part
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.build import IndexBuilder
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.given import GivenRanking
+from triplebeam.retrieve.fixed_ranking import FixedRanking
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings
 from triplebeam.testing.contracts import RetrieverContract
 from triplebeam.triple import Triple
 
-FIRST, SECOND = GivenRanking({"q": ["a", "b"]}), GivenRanking({"q": ["b", "c"]})
+FIRST, SECOND = FixedRanking({"q": ["a", "b"]}), FixedRanking({"q": ["b", "c"]})
 QUESTION = "When did the director of Laughter in Hell die?"
 
 
@@ -44,12 +44,12 @@ class TestBlendContract(RetrieverContract):
     queries = (QUESTION, "Lake Michigan", "laughter")
 
     @pytest.fixture
-    def retriever(self, world: Index, words: Embedder) -> Retriever:
-        return Collection(world, Settings(), words).retriever("blend")
+    def retriever(self, world: Snapshot, words: Embedder) -> Retriever:
+        return Index.of(world, Settings(), words).retriever("blend")
 
 
-def test_the_shipped_blend_finds_both_hops_and_says_why(world: Index, words: Embedder) -> None:
-    ranking = Collection(world, Settings(), words).search(QUESTION, k=3)
+def test_the_shipped_blend_finds_both_hops_and_says_why(world: Snapshot, words: Embedder) -> None:
+    ranking = Index.of(world, Settings(), words).search(QUESTION, k=3)
     by_id = {hit.passage_id: hit for hit in ranking}
     assert {"film", "director"} <= set(by_id)
     assert "titles" in dict(by_id["director"].found_by)
@@ -57,8 +57,8 @@ def test_the_shipped_blend_finds_both_hops_and_says_why(world: Index, words: Emb
 
 
 @pytest.mark.parametrize("part", ["messages", "triples", "names", "titles"])
-def test_each_part_can_be_left_out(world: Index, words: Embedder, part: str) -> None:
-    blend = Collection(world, Settings(), words).retriever(f"blend[without={part}]")
+def test_each_part_can_be_left_out(world: Snapshot, words: Embedder, part: str) -> None:
+    blend = Index.of(world, Settings(), words).retriever(f"blend[without={part}]")
     assert isinstance(blend, Blend)
     assert len(blend.parts) + (blend.links is not None) == 3
     ranking = blend.retrieve(QUESTION)
@@ -66,9 +66,9 @@ def test_each_part_can_be_left_out(world: Index, words: Embedder, part: str) -> 
     assert all(part not in dict(hit.found_by) for hit in ranking)
 
 
-def test_a_part_that_is_not_there(world: Index, words: Embedder) -> None:
+def test_a_part_that_is_not_there(world: Snapshot, words: Embedder) -> None:
     with pytest.raises(BadInputError, match="did you mean 'titles'"):
-        Collection(world, Settings(), words).retriever("blend[without=title]")
+        Index.of(world, Settings(), words).retriever("blend[without=title]")
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def search(tmp_path: Path, words: Embedder) -> Callable[..., Ranking]:
     def run(question: str, documents: list[Document], extractor: TableExtractor | None) -> Ranking:
         folder = tmp_path / "my.index"
         IndexBuilder(folder=folder, embedder=words, extractor=extractor).build(documents)
-        return Collection(Index.open(folder), Settings(), words).search(question)
+        return Index(folder, Settings(), words).search(question)
 
     return run
 

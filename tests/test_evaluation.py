@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index, Method
+from triplebeam.assemble.context import Context
 from triplebeam.assemble.evaluation import Evaluator, _Opened
-from triplebeam.assemble.method_names import uses_model
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.ask_all import CountingEmbedder
@@ -18,11 +18,11 @@ from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.report import markdown_report
 from triplebeam.evaluate.run import Evaluation, QuestionResult, Run
 from triplebeam.evaluate.trec import read_run
-from triplebeam.generate.scripted import Scripted
-from triplebeam.index.opened import Index
-from triplebeam.index.token_vectors.manifest import TokenManifest
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.token_vectors import TokenManifest
 from triplebeam.serve.cli.evaluation_display import draw_evaluation, tell_written
 from triplebeam.settings import Settings
+from triplebeam.testing.scripted import Scripted
 
 ROWS = [
     {"id": "death", "question": "When did the director of Laughter in Hell die?", "gold": ["film", "director"],
@@ -43,7 +43,7 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(home=tmp_path / "home")
 
 
-def experiment(world: Index, questions: Path, *methods: str, **more: object) -> Experiment:
+def experiment(world: Snapshot, questions: Path, *methods: str, **more: object) -> Experiment:
     return Experiment.model_validate(
         {"title": "Small", "index": str(world.folder), "questions": str(questions), "methods": methods, **more}
     )
@@ -54,7 +54,7 @@ def evaluated(asked: Experiment, settings: Settings, words: Embedder, **more: ob
 
 
 def test_methods_side_by_side_and_everything_written(
-    world: Index, questions: Path, settings: Settings, words: Embedder, tmp_path: Path
+    world: Snapshot, questions: Path, settings: Settings, words: Embedder, tmp_path: Path
 ) -> None:
     asked = experiment(world, questions, "bm25", "hybrid+naive_ge", "hipporag[entities=verbatim]", "hipporag2")
     evaluation = evaluated(asked, settings, words)
@@ -73,7 +73,7 @@ def test_methods_side_by_side_and_everything_written(
 
 
 def test_a_second_time_nothing_is_computed(
-    world: Index, questions: Path, settings: Settings, words: Embedder, monkeypatch: pytest.MonkeyPatch
+    world: Snapshot, questions: Path, settings: Settings, words: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = experiment(world, questions, "dense", "hybrid")
     first = evaluated(asked, settings, words)
@@ -90,7 +90,7 @@ def test_a_second_time_nothing_is_computed(
         evaluated(asked, settings, Broken(), again=True)  # type: ignore[arg-type]
 
 
-def test_agents_bounds_and_seeds(world: Index, questions: Path, settings: Settings, words: Embedder) -> None:
+def test_agents_bounds_and_seeds(world: Snapshot, questions: Path, settings: Settings, words: Embedder) -> None:
     reply = json.dumps({"found": True, "answer": "25 August 1963", "sentence": "He died then."})
     model = Scripted([reply] * 12)
     asked = experiment(world, questions, "closed_book", "read:gold", "read:bm25")
@@ -104,7 +104,9 @@ def test_agents_bounds_and_seeds(world: Index, questions: Path, settings: Settin
     assert gold.results[0].passage_ids == ("film", "director")
 
 
-def test_answers_are_judged_where_asked_for(world: Index, questions: Path, settings: Settings, words: Embedder) -> None:
+def test_answers_are_judged_where_asked_for(
+    world: Snapshot, questions: Path, settings: Settings, words: Embedder
+) -> None:
     reply = json.dumps({"found": True, "answer": "in August 1963", "sentence": "."})
     model = Scripted([reply, reply, json.dumps({"correct": True}), json.dumps({"correct": False})])
     evaluation = evaluated(experiment(world, questions, "closed_book", judge=True), settings, words, model=model)
@@ -112,7 +114,7 @@ def test_answers_are_judged_where_asked_for(world: Index, questions: Path, setti
 
 
 def test_a_given_run_stands_beside_ours_on_the_questions_it_holds(
-    world: Index, questions: Path, settings: Settings, words: Embedder, tmp_path: Path
+    world: Snapshot, questions: Path, settings: Settings, words: Embedder, tmp_path: Path
 ) -> None:
     other = tmp_path / "theirs.trec"
     other.write_text("death Q0 director 2 0.5 x\ndeath Q0 film 1 0.9 x\n")
@@ -129,7 +131,7 @@ def test_a_given_run_stands_beside_ours_on_the_questions_it_holds(
         ("hiporag2", "did you mean 'hipporag2'"),
         ("hipporag[entities=given]", "--query-entities"),
         ("hipporag[entities=verbatm]", "did you mean 'verbatim'"),
-        ("hipporag2[filter=on]", "none or llm"),
+        ("hipporag2[filter=on]", "none, llm"),
         ("hipporag2@triples", "searches passages"),
         ("closed_book:bm25", "without passages"),
         ("gear[stop_when_stuck=maybe]", "not yes or no"),
@@ -137,20 +139,20 @@ def test_a_given_run_stands_beside_ours_on_the_questions_it_holds(
     ],
 )
 def test_a_wrong_name_costs_no_question(
-    world: Index, questions: Path, settings: Settings, words: Embedder, method: str, words_said: str
+    world: Snapshot, questions: Path, settings: Settings, words: Embedder, method: str, words_said: str
 ) -> None:
     with pytest.raises(BadInputError, match=words_said.replace("(", "\\(")):
         evaluated(experiment(world, questions, "bm25", method), settings, words, model=Scripted([]))
     assert not (settings.home / "runs").exists()
 
 
-def test_gold_is_known_in_an_evaluation_only(world: Index, words: Embedder) -> None:
+def test_gold_is_known_in_an_evaluation_only(world: Snapshot, words: Embedder) -> None:
     with pytest.raises(BadInputError, match="triplebeam bench"):
-        Collection(world, Settings(), words).retriever("gold")
+        Index.of(world, Settings(), words).retriever("gold")
 
 
 def test_the_bound_is_measured_and_is_no_method_to_recommend(
-    world: Index, questions: Path, settings: Settings, words: Embedder
+    world: Snapshot, questions: Path, settings: Settings, words: Embedder
 ) -> None:
     evaluation = evaluated(experiment(world, questions, "gold", "bm25", "hipporag2"), settings, words)
     assert [result.passage_ids for result in evaluation.runs[0].results] == [("film", "director"), ("lake",)]
@@ -158,7 +160,7 @@ def test_the_bound_is_measured_and_is_no_method_to_recommend(
 
 
 def test_a_seed_is_for_what_is_sampled_and_counts_once(
-    world: Index, questions: Path, settings: Settings, words: Embedder, tmp_path: Path
+    world: Snapshot, questions: Path, settings: Settings, words: Embedder, tmp_path: Path
 ) -> None:
     other = tmp_path / "theirs.trec"
     other.write_text("death Q0 film 1 0.9 x\nlake Q0 lake 1 0.9 x\n")
@@ -188,17 +190,17 @@ def test_a_seed_is_for_what_is_sampled_and_counts_once(
     ],
 )
 def test_what_calls_a_model(method: str, calls: bool) -> None:
-    assert uses_model(method) == calls
+    assert Method.parse(method).uses_model == calls
 
 
 def test_other_token_vectors_or_other_gold_are_measured_anew(
-    world: Index, questions: Path, settings: Settings, words: Embedder, monkeypatch: pytest.MonkeyPatch
+    world: Snapshot, questions: Path, settings: Settings, words: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def keys(gold: dict[str, tuple[str, ...]], nbits: int) -> list[str]:
         tokens = TokenManifest.model_construct(nbits=nbits)
         monkeypatch.setattr("triplebeam.assemble.evaluation.published_tokens", lambda _: tokens)
-        opened = _Opened(Collection(world, settings, words, gold=gold), CountingEmbedder(words))
-        return [opened.key(method, None) for method in ("bm25", "late_interaction", "read:gold")]
+        opened = _Opened(Context(world, settings, words, gold=gold), CountingEmbedder(words))
+        return [opened.key(Method.parse(name), None) for name in ("bm25", "late_interaction", "read:gold")]
 
     first, more_bits, other_gold = keys({"?": ("film",)}, 2), keys({"?": ("film",)}, 4), keys({"?": ("lake",)}, 2)
     assert [one == two for one, two in zip(first, more_bits, strict=True)] == [True, False, True]
@@ -206,7 +208,7 @@ def test_other_token_vectors_or_other_gold_are_measured_anew(
 
 
 def test_a_place_that_cannot_be_written_to_or_read_is_named(
-    world: Index, questions: Path, settings: Settings, words: Embedder, tmp_path: Path
+    world: Snapshot, questions: Path, settings: Settings, words: Embedder, tmp_path: Path
 ) -> None:
     evaluation = evaluated(experiment(world, questions, "bm25"), settings, words)
     with pytest.raises(BadInputError, match="--out"):
@@ -217,7 +219,7 @@ def test_a_place_that_cannot_be_written_to_or_read_is_named(
 
 
 def test_verdicts_and_advice_are_in_the_report(
-    world: Index, questions: Path, settings: Settings, words: Embedder
+    world: Snapshot, questions: Path, settings: Settings, words: Embedder
 ) -> None:
     reply = json.dumps({"found": True, "answer": "in 1963", "sentence": "."})
     model = Scripted([reply, reply, json.dumps({"correct": True}), json.dumps({"correct": False})])

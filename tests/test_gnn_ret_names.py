@@ -4,22 +4,21 @@ from pathlib import Path
 
 import pytest
 
-from triplebeam.assemble import Collection
-from triplebeam.assemble.method_names import check_method, uses_graph, uses_model
+from triplebeam.assemble import Index, Method
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import GNNRet, TrainedOn, TrainingSettings, Weights, write_weights
 from triplebeam.methods.gnn_ret.recurrent import RecurrentGNNRet
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.scaled_hybrid import ScaledHybrid
+from triplebeam.retrieve.hybrid import ScaledHybrid
 from triplebeam.settings import Settings
 
 
 @pytest.fixture(scope="module")
-def collection(world: Index, words: Embedder) -> Collection:
-    return Collection(world, Settings(), words)
+def collection(world: Snapshot, words: Embedder) -> Index:
+    return Index.of(world, Settings(), words)
 
 
 @pytest.fixture
@@ -35,20 +34,20 @@ def weights() -> Weights:
     )
 
 
-def gnn_ret(collection: Collection, method: str) -> GNNRet:
+def gnn_ret(collection: Index, method: str) -> GNNRet:
     retriever = collection.retriever(method)
     assert isinstance(retriever, GNNRet)
     return retriever
 
 
-def test_alone_it_is_the_papers(collection: Collection) -> None:
+def test_alone_it_is_the_papers(collection: Index) -> None:
     assert repr(gnn_ret(collection, "gnn_ret")) == repr(gnn_ret(collection, "dense+gnn_ret"))
     paper = gnn_ret(collection, "gnn_ret")
     assert isinstance(paper.base, Dense)
     assert (paper.alpha, paper.relevant, paper.message, paper.edges) == ((0.5,), 5, "min", ("structural", "keyword"))
 
 
-def test_parameters_arrive(collection: Collection) -> None:
+def test_parameters_arrive(collection: Index) -> None:
     found = gnn_ret(collection, "gnn_ret[relevant=3,layers=2,alpha=0.25,message=mean,edges=keyword]")
     assert (found.alpha, found.relevant, found.message, found.edges) == ((0.25, 0.25), 3, "mean", ("keyword",))
 
@@ -57,7 +56,7 @@ def test_parameters_arrive(collection: Collection) -> None:
     ("base", "kind", "distance"),
     [("dense", Dense, "cosine"), ("scaled_hybrid", ScaledHybrid, "cosine"), ("bm25", BM25, "scaled")],
 )
-def test_every_base_with_scores(collection: Collection, base: str, kind: type, distance: str) -> None:
+def test_every_base_with_scores(collection: Index, base: str, kind: type, distance: str) -> None:
     found = gnn_ret(collection, f"{base}+gnn_ret[relevant=1]")
     assert isinstance(found.base, kind)
     assert found.distance == distance
@@ -69,22 +68,21 @@ def test_every_base_with_scores(collection: Collection, base: str, kind: type, d
     assert not any(hit.chains for hit in without)
 
 
-def test_it_can_be_expanded_further(collection: Collection) -> None:
+def test_it_can_be_expanded_further(collection: Index) -> None:
     assert "film" in collection.search("Laughter in Hell", "scaled_hybrid+gnn_ret+naive_ge", k=3).ids
 
 
 def test_it_is_known_as_a_graph_without_a_model() -> None:
-    for method in ("gnn_ret", "gnn_ret[layers=2]", "scaled_hybrid+gnn_ret"):
-        check_method(method)
-        assert uses_graph(method)
-        assert not uses_model(method)
-    assert not uses_graph("scaled_hybrid")
+    for method in map(Method.parse, ("gnn_ret", "gnn_ret[layers=2]", "scaled_hybrid+gnn_ret")):
+        assert method.uses_graph
+        assert not method.uses_model
+    assert not Method.parse("scaled_hybrid").uses_graph
 
 
 @pytest.mark.parametrize(
     ("method", "words_of_the_message"),
     [
-        ("hybrid+gnn_ret", ["'hybrid+gnn_ret'", "a score for every passage", "dense, scaled_hybrid or bm25"]),
+        ("hybrid+gnn_ret", ["a score for every passage", "dense, scaled_hybrid or bm25"]),
         ("dense@triples+gnn_ret", ["a score for every passage"]),
         ("bm25@triples+gnn_ret", ["a score for every passage"]),
         ("gnn_ret+gnn_ret", ["a score for every passage"]),
@@ -94,14 +92,12 @@ def test_it_is_known_as_a_graph_without_a_model() -> None:
         ("gnn_ret[message=max]", ["message=max", "min, mean"]),
         ("gnn_ret[layer=2]", ["did you mean 'layers'?"]),
         ("gnn_ret[alpha=1.5]", ["alpha is (1.5,)", "between 0 and 1"]),
-        ("gnn_ret[relevant=0]", ["above 0"]),
+        ("gnn_ret[relevant=0]", ["relevant is 0", "1 or more"]),
         ("gnn_ret[weights=none.json]", ["none.json cannot be read", "`triplebeam train`"]),
         ("gnn_ret[weights=w.json,layers=2]", ["has its own alpha", "leave out layers"]),
     ],
 )
-def test_what_cannot_be_is_told_in_one_line(
-    collection: Collection, method: str, words_of_the_message: list[str]
-) -> None:
+def test_what_cannot_be_is_told_in_one_line(collection: Index, method: str, words_of_the_message: list[str]) -> None:
     with pytest.raises(BadInputError) as caught:
         collection.retriever(method)
     assert "\n" not in str(caught.value)
@@ -109,7 +105,7 @@ def test_what_cannot_be_is_told_in_one_line(
         assert each in str(caught.value)
 
 
-def test_weights_bring_what_they_were_trained_with(collection: Collection, weights: Weights, tmp_path: Path) -> None:
+def test_weights_bring_what_they_were_trained_with(collection: Index, weights: Weights, tmp_path: Path) -> None:
     write_weights(tmp_path / "w.json", weights)
     found = gnn_ret(collection, f"gnn_ret[weights={tmp_path / 'w.json'}]")
     assert (found.alpha, found.relevant, found.message, found.edges) == ((0.25, 0.75), 3, "mean", ("keyword",))
@@ -125,7 +121,7 @@ def test_weights_bring_what_they_were_trained_with(collection: Collection, weigh
     ],
 )
 def test_weights_for_something_else_are_refused(
-    collection: Collection, weights: Weights, tmp_path: Path, change: dict[str, str], message: str
+    collection: Index, weights: Weights, tmp_path: Path, change: dict[str, str], message: str
 ) -> None:
     other = weights.model_copy(update={"trained_on": weights.trained_on.model_copy(update=change)})
     write_weights(tmp_path / "w.json", other)
@@ -133,7 +129,7 @@ def test_weights_for_something_else_are_refused(
         collection.retriever(f"gnn_ret[weights={tmp_path / 'w.json'}]")
 
 
-def test_weights_with_a_beta_make_it_recurrent(collection: Collection, weights: Weights, tmp_path: Path) -> None:
+def test_weights_with_a_beta_make_it_recurrent(collection: Index, weights: Weights, tmp_path: Path) -> None:
     write_weights(tmp_path / "w.json", weights.model_copy(update={"method": "rgnn_ret", "beta": 0.7}))
     trained = collection.retriever(f"gnn_ret[weights={tmp_path / 'w.json'}]")
     assert isinstance(trained, RecurrentGNNRet)

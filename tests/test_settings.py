@@ -66,6 +66,12 @@ def test_openai_s_own_variables_are_honoured(monkeypatch: pytest.MonkeyPatch) ->
     assert settings.api_key.get_secret_value() == KEY
 
 
+def test_openai_s_key_is_not_sent_to_another_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    assert read_settings().api_key is not None
+    assert read_settings(base_url="http://127.0.0.1:9/v1").api_key is None
+
+
 def test_our_own_variables_come_before_openai_s(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"API_KEY": KEY, "BASE_URL": "http://127.0.0.1:9/ours"}.items():
         monkeypatch.setenv(f"OPENAI_{name}", "theirs")

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index
 from triplebeam.assemble.training import DEPTHS, Trainer, mean_recall
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import GNN_RET, RGNN_RET, GNNRet, write_weights
 from triplebeam.methods.gnn_ret.labels import Targets
 from triplebeam.settings import Settings
@@ -40,9 +40,9 @@ QUESTIONS = [
 
 
 @pytest.fixture
-def trainer(world: Index, words: Embedder) -> Trainer:
+def trainer(world: Snapshot, words: Embedder) -> Trainer:
     settings = replace(GNN_RET, relevant=1, competitors=4, max_steps=20)
-    return Trainer(collection=Collection(world, Settings(), words), settings=settings)
+    return Trainer(index=Index.of(world, Settings(), words), settings=settings)
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def questions(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_question_is_an_example_of_one_step(trainer: Trainer, questions: Path, world: Index) -> None:
+def test_a_question_is_an_example_of_one_step(trainer: Trainer, questions: Path, world: Snapshot) -> None:
     first, *others = trainer.examples(questions)
     assert len(others) == 2
     (step,) = first.steps
@@ -67,7 +67,7 @@ def test_a_question_is_an_example_of_one_step(trainer: Trainer, questions: Path,
 
 
 def test_sub_questions_are_steps_and_the_dataset_knows_their_passages(
-    recurrent: Trainer, questions: Path, world: Index, words: Embedder
+    recurrent: Trainer, questions: Path, world: Snapshot, words: Embedder
 ) -> None:
     known, guessed = recurrent.examples(questions, limit=2)
     assert [world.passages.ids(step.targets) for step in known.steps] == [["film", "director"], ["director"]]
@@ -86,7 +86,7 @@ def test_sub_questions_are_steps_and_the_dataset_knows_their_passages(
     ],
 )
 def test_the_label_sets_of_table_2(
-    recurrent: Trainer, questions: Path, world: Index, targets: Targets, found: list[list[str]]
+    recurrent: Trainer, questions: Path, world: Snapshot, targets: Targets, found: list[list[str]]
 ) -> None:
     trainer = replace(recurrent, settings=replace(recurrent.settings, targets=targets))
     (example,) = trainer.examples(questions, limit=1)
@@ -105,13 +105,13 @@ def test_what_is_learned_can_be_used(trainer: Trainer, questions: Path, tmp_path
         "base": "dense",
     }
     write_weights(tmp_path / "w.json", weights)
-    retriever = trainer.collection.retriever(f"gnn_ret[weights={tmp_path / 'w.json'}]")
+    retriever = trainer.index.retriever(f"gnn_ret[weights={tmp_path / 'w.json'}]")
     assert isinstance(retriever, GNNRet)
     assert (retriever.alpha, retriever.relevant) == (weights.alpha, 1)
 
 
 def test_the_recall_is_that_of_the_retriever(trainer: Trainer, questions: Path) -> None:
-    retriever = trainer.collection.retriever("gnn_ret[relevant=1]")
+    retriever = trainer.index.retriever("gnn_ret[relevant=1]")
     for depth, recall in zip(DEPTHS, trainer.recall(trainer.examples(questions), (0.5,), 1.0), strict=True):
         shares = [
             len({*row["gold"]} & {*retriever.retrieve(str(row["question"]), depth).ids}) / len(row["gold"])

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from speed.clock import RecordingEmbedder, clocked
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.extract.extractor import Extraction
 from triplebeam.index.build import IndexBuilder
@@ -21,7 +21,7 @@ class _TriplesOf:
 
     name = "benchmark:1"
 
-    def __init__(self, collection: Collection) -> None:
+    def __init__(self, collection: Index) -> None:
         self._triples = collection.triples
 
     def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
@@ -30,7 +30,7 @@ class _TriplesOf:
             yield Extraction(passage_id=passage.id, triples=tuple(map(self._triples.triple, ids)))
 
 
-def build_again(collection: Collection, embedder: Embedder) -> tuple[float, float]:
+def build_again(collection: Index, embedder: Embedder) -> tuple[float, float]:
     """Seconds of building an index of some of the passages, and of the encoding in it."""
     rows = range(min(PASSAGES, len(collection.passages)))
     documents = [

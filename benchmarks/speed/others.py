@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from speed.clock import seconds
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index
 from triplebeam.index.terms import query_words, text_words
 from triplebeam.methods.gear import Pooled
 from triplebeam.methods.gear.beam_search import DiverseTripleBeamSearch
@@ -31,12 +31,12 @@ class Compared(NamedTuple):
     agreement: str
 
 
-def compare(collection: Collection, questions: list[str]) -> Iterator[Compared]:
+def compare(collection: Index, questions: list[str]) -> Iterator[Compared]:
     """Every comparison; the slow ones over a few questions."""
     yield _bm25(collection, questions)
     vectors = collection.embedder.embed(questions, kind="query")
-    passages, triples = collection.index.passage_vectors.rows, collection.index.triples
-    dense = Dense.over_passages(collection.index, collection.embedder)
+    passages, triples = collection.snapshot.passage_vectors.rows, collection.snapshot.triples
+    dense = Dense.over_passages(collection.snapshot, collection.embedder)
     yield _dense("NumPy, passages", np.array(passages), lambda q, v: dense.retrieve(q, K), questions, vectors)
     everything = triples.vectors(np.arange(len(triples)))
     yield _dense("NumPy, triples", everything, lambda q, v: triples.search(v, K), questions, vectors)
@@ -44,13 +44,13 @@ def compare(collection: Collection, questions: list[str]) -> Iterator[Compared]:
     yield _beam_search(collection, questions[:5])
 
 
-def _bm25(collection: Collection, questions: list[str]) -> Compared:
+def _bm25(collection: Index, questions: list[str]) -> Compared:
     import bm25s
 
     passages = [collection.passages.at(row) for row in range(len(collection.passages))]
     theirs = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
     theirs.index([text_words(passage.term_text) for passage in passages], show_progress=False)
-    ours = BM25.over_passages(collection.index)
+    ours = BM25.over_passages(collection.snapshot)
 
     def search(question: str) -> list[str]:
         rows, _ = theirs.retrieve([query_words(question)], k=min(K, len(passages)), show_progress=False)
@@ -99,7 +99,7 @@ def _recorded_walks() -> Iterator[list[tuple[PersonalizedPageRank, NDArray[np.fl
         PersonalizedPageRank.probabilities = original  # type: ignore[method-assign]
 
 
-def _pagerank(collection: Collection, questions: list[str]) -> Iterator[Compared]:
+def _pagerank(collection: Index, questions: list[str]) -> Iterator[Compared]:
     import networkx
     from scipy.sparse import csr_matrix
     from sknetwork.ranking import PageRank
@@ -133,7 +133,7 @@ def _pagerank(collection: Collection, questions: list[str]) -> Iterator[Compared
         yield Compared(f"{name}'s PageRank", ours, theirs, agreement)
 
 
-def _beam_search(collection: Collection, questions: list[str]) -> Compared:
+def _beam_search(collection: Index, questions: list[str]) -> Compared:
     from oracles.diverse_triple_beam_search import diverse_triple_beam_search
 
     store, width = collection.triples, 10

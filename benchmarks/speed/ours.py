@@ -55,7 +55,7 @@ class Measured:
         return [1000 * cell for cell in (median(self.walls), p95, *means, other)]
 
 
-def exact_search(collection: assemble.Collection, question: str) -> float:
+def exact_search(collection: assemble.Index, question: str) -> float:
     """Seconds of one exact dense search over the triples' vectors, plainly in NumPy."""
     everything = np.arange(len(collection.triples))
     vectors, (query,) = collection.triples.vectors(everything), collection.embedder.embed([question], kind="query")
@@ -68,7 +68,7 @@ def measure(index: Path, embedder: Embedder, method: str, questions: list[str]) 
     recording = RecordingEmbedder(embedder)
     with clocked() as clock:
         # A collection of its own, so that no method finds a question already encoded by another.
-        collection = assemble.open_collection(index, embedder=recording)
+        collection = assemble.open_index(index, embedder=recording)
         _ask(collection, method, questions[-1], clock)
         recording.texts.clear()
         clock.seconds.clear()
@@ -83,7 +83,7 @@ def measure(index: Path, embedder: Embedder, method: str, questions: list[str]) 
     )
 
 
-def _ask(collection: assemble.Collection, method: str, question: str, clock: Clock) -> tuple[float, float]:
+def _ask(collection: assemble.Index, method: str, question: str, clock: Clock) -> tuple[float, float]:
     retriever, before = collection.retriever(method), clock.seconds["encoding"]
 
     def search() -> None:
@@ -93,7 +93,7 @@ def _ask(collection: assemble.Collection, method: str, question: str, clock: Clo
     return seconds(search), clock.seconds["encoding"] - before
 
 
-def speed_up_of_many(collection: assemble.Collection, method: str, questions: list[str]) -> float | None:
+def speed_up_of_many(collection: assemble.Index, method: str, questions: list[str]) -> float | None:
     """How many times faster `retrieve_many` is than one at a time, questions encoded already; None: it has no way."""
     retriever = collection.retriever(method)
     if not isinstance(retriever, BatchRetriever):

@@ -2,9 +2,10 @@
 
     import triplebeam
 
-    index = triplebeam.open("my.index")
+    index = triplebeam.create("my.index")
+    index.add("docs/")
     for hit in index.search("When did the director of Laughter in Hell die?", k=5):
-        print(hit.score, index.passages[hit.passage_id].title)
+        print(hit.score, hit.title, hit.text)
 
 Names are loaded when they are first used, so importing the package costs next to nothing.
 """
@@ -13,48 +14,81 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from triplebeam.assemble import Collection
-    from triplebeam.assemble import open_collection as open  # noqa: A004
+    from triplebeam.answer import Agent, Answer, Evidence, Run, Step
+    from triplebeam.assemble import Index, Method
+    from triplebeam.assemble import create_index as create
+    from triplebeam.assemble import open_index as open  # noqa: A004
+    from triplebeam.assemble.results import Result
     from triplebeam.errors import TriplebeamError
-    from triplebeam.methods.gear import Cascade, Exact, NaiveGE, Pooled, SyncGE
+    from triplebeam.methods.ge_reasoning import GEReasoning
+    from triplebeam.methods.gear import Cascade, Exact, GeAR, NaiveGE, Pooled, SyncGE
+    from triplebeam.methods.gnn_ret import GNNRet
     from triplebeam.passage import Document, Passage
     from triplebeam.ranking import Hit, Ranking
     from triplebeam.retrieve.hybrid import Hybrid
+    from triplebeam.retrieve.retriever import Retriever
+    from triplebeam.settings import Settings
     from triplebeam.triple import Chain, Triple
 
 _HOMES = {
+    "Agent": "answer",
+    "Answer": "answer",
     "Cascade": "methods.gear",
     "Chain": "triple",
-    "Collection": "assemble",
     "Document": "passage",
+    "Evidence": "answer",
     "Exact": "methods.gear",
+    "GEReasoning": "methods.ge_reasoning",
+    "GNNRet": "methods.gnn_ret",
+    "GeAR": "methods.gear",
     "Hit": "ranking",
     "Hybrid": "retrieve.hybrid",
+    "Index": "assemble",
+    "Method": "assemble",
     "NaiveGE": "methods.gear",
     "Passage": "passage",
     "Pooled": "methods.gear",
     "Ranking": "ranking",
+    "Result": "assemble.results",
+    "Retriever": "retrieve.retriever",
+    "Run": "answer",
+    "Settings": "settings",
+    "Step": "answer",
     "SyncGE": "methods.gear",
     "Triple": "triple",
     "TriplebeamError": "errors",
-    "open": "assemble:open_collection",
+    "create": "assemble:create_index",
+    "open": "assemble:open_index",
 }
 
 __all__ = [
+    "Agent",
+    "Answer",
     "Cascade",
     "Chain",
-    "Collection",
     "Document",
+    "Evidence",
     "Exact",
+    "GEReasoning",
+    "GNNRet",
+    "GeAR",
     "Hit",
     "Hybrid",
+    "Index",
+    "Method",
     "NaiveGE",
     "Passage",
     "Pooled",
     "Ranking",
+    "Result",
+    "Retriever",
+    "Run",
+    "Settings",
+    "Step",
     "SyncGE",
     "Triple",
     "TriplebeamError",
+    "create",
     "open",
 ]
 
@@ -65,3 +99,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, _, attribute = _HOMES[name].partition(":")
     return getattr(import_module(f"{__name__}.{module}"), attribute or name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -43,7 +43,7 @@ class Step:
     """Facts that are new with this step."""
     thought: str = ""
     picture: str = ""
-    """What the agent works on as a Mermaid diagram, where it draws one: a question graph as it stands."""
+    """What the agent works on as a Mermaid diagram, where it has one, such as a question graph so far."""
     problems: tuple[str, ...] = ()
     """Replies of a model that could not be used, each with its reason; the step went on without them."""
     usage: Usage = field(default_factory=Usage)
@@ -73,7 +73,7 @@ class Answer:
         return (
             bool(self.text and self.evidence)
             and self.agreed
-            and stands_in(self.text, self.evidence)
+            and named_in(self.text, self.evidence)
             and all(fact.span for fact in self.evidence)
         )
 
@@ -84,11 +84,36 @@ class Answer:
         return said in facts_said or facts_said in said
 
 
-def stands_in(answer: str, evidence: Sequence[Evidence]) -> bool:
+def named_in(answer: str, evidence: Sequence[Evidence]) -> bool:
     """Is the answer named by a fact or by the words that support one? Yes and no never are, so they pass."""
     said = entity_key(answer)
     texts = (f"{fact.triple} {fact.span.text if fact.span else ''}" for fact in evidence)
     return said in ("yes", "no") or any(said in entity_key(text) for text in texts)
+
+
+class Run:
+    """An agent at work on one question: its steps as they are done, and its answer."""
+
+    def __init__(self, working: Generator[Step, None, Answer]) -> None:
+        self._answer: Answer | None = None
+        self.steps = self._taken(working)
+        """Each step as it is done; they can be taken once."""
+
+    def _taken(self, working: Generator[Step, None, Answer]) -> Generator[Step, None, None]:
+        self._answer = yield from working
+
+    @property
+    def answer(self) -> Answer:
+        """The answer; the steps that remain are taken first."""
+        for _ in self.steps:
+            pass
+        if self._answer is None:
+            raise RuntimeError("the run was closed or failed before it came to an answer: ask again.")
+        return self._answer
+
+    def close(self) -> None:
+        """Take no further step."""
+        self.steps.close()
 
 
 class Agent(ABC):
@@ -96,14 +121,12 @@ class Agent(ABC):
 
     @abstractmethod
     def steps(self, question: str) -> Generator[Step, None, Answer]:
-        """The steps, each as it is done; the generator's return value is the answer."""
+        """How an agent is written: yields each step as it is done and returns the answer. Callers use `run`."""
+
+    def run(self, question: str) -> Run:
+        """The agent at work on the question; nothing is done until the first step is taken."""
+        return Run(self.steps(question))
 
     def answer(self, question: str) -> Answer:
         """All steps, then the answer."""
-        running = self.steps(question)
-        while True:
-            try:
-                next(running)
-            except StopIteration as done:
-                answer: Answer = done.value
-                return answer
+        return self.run(question).answer

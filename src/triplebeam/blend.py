@@ -10,10 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from triplebeam.methods.title_link import TitleLinks
+from triplebeam.bounds import check_fields, check_not_negative
+from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
-from triplebeam.retrieve.retriever import Retriever, retrieve_many
+from triplebeam.retrieve.retriever import Retriever, passages_of, retrieve_many
+from triplebeam.title_link import TitleLinks
 
 
 class Part(NamedTuple):
@@ -39,6 +41,15 @@ class Blend:
     depth: int = 30
     constant: float = 5.0
     """Smaller than Cormack's 60: the head of each list counts for more."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_not_negative(self, "constant")
+
+    @property
+    def passages(self) -> Passages:
+        """The texts of the passages."""
+        return passages_of(next(iter(self.parts.values())).retriever)
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """The best k of all lists. Asking for fewer than ``depth`` gives the head of the same ranking."""

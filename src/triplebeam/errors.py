@@ -14,7 +14,7 @@ class BadInputError(TriplebeamError):
 
 
 class SourceError(TriplebeamError):
-    """A document could not be read. The others are indexed all the same."""
+    """A document could not be read. The others are indexed nevertheless."""
 
 
 class ModelMissingError(TriplebeamError):
@@ -34,7 +34,7 @@ class IndexDamagedError(TriplebeamError):
 
 
 class IndexFormatError(TriplebeamError):
-    """The index was written in a format this version does not read."""
+    """A file was written in a format that this version does not read."""
 
 
 class IndexBusyError(TriplebeamError):
@@ -46,4 +46,4 @@ class EmbedderMismatchError(TriplebeamError):
 
 
 class ExtractionError(TriplebeamError):
-    """Triples could not be drawn from a passage; the reason is kept in quarantine."""
+    """Triples could not be extracted from a passage; the reason is kept in quarantine."""

@@ -5,6 +5,6 @@ from collections.abc import Iterable
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """What was probably meant, as the end of an error message; nothing where nothing is near."""
+    """What was probably meant, as the end of an error message; empty where nothing is similar."""
     near = difflib.get_close_matches(name, list(known), n=1)
     return f" (did you mean {near[0]!r}?)" if near else ""

@@ -4,10 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+#: The most tokens a passage has, unless the user sets another number.
+PASSAGE_TOKENS = 200
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """One source text, as its reader gave it. Passages point into ``text`` by character offsets."""
+    """One source text, as its reader returned it. Passages point into ``text`` by character offsets."""
 
     id: str
     text: str
@@ -19,7 +22,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A stretch of a document. Its id comes from the document, never from a hash of the text."""
+    """A span of a document. Its id comes from the document, never from a hash of the text."""
 
     id: str
     text: str

@@ -1,4 +1,4 @@
-"""How long work tells of itself: a callback, drawn by whoever listens."""
+"""How long-running work reports its progress: a callback."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -9,4 +9,4 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 
 
 def silent(stage: str, done: int, total: int) -> None:
-    """Listen to nothing."""
+    """Report nothing."""

@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, overload
 
+from typing_extensions import TypeVar
+
 from triplebeam.triple import Chain
 
 
@@ -17,31 +19,35 @@ class Hit(NamedTuple):
     score: float
     chains: tuple[Chain, ...] = ()
     found_by: tuple[tuple[str, int], ...] = ()
-    """In a fusion that tells: the parts that list the passage, each with its rank there."""
+    """In an explained fusion: the parts that list the passage, each with its rank there."""
 
 
 def _order(hit: Hit) -> tuple[float, str]:
     return -hit.score, hit.passage_id
 
 
-class Ranking(Sequence[Hit]):
+#: What a ranking is made of: hits, or hits that carry more, such as their texts.
+H = TypeVar("H", bound=Hit, covariant=True, default=Hit)
+
+
+class Ranking(Sequence[H]):
     """Hits in falling score, ties by id, no id twice, no NaN."""
 
     __slots__ = ("_hits",)
 
-    def __init__(self, hits: Iterable[Hit] = ()) -> None:
+    def __init__(self, hits: Iterable[H] = ()) -> None:
         self._hits = tuple(hits)
         if any(math.isnan(hit.score) for hit in self._hits):
             raise ValueError("a score in a ranking is not a number")
         if len({hit.passage_id for hit in self._hits}) < len(self._hits):
-            raise ValueError("a passage stands twice in a ranking")
+            raise ValueError("a passage is listed twice in a ranking")
         if any(_order(b) < _order(a) for a, b in zip(self._hits, self._hits[1:], strict=False)):
             raise ValueError("a ranking is not in falling order of score, ties by passage id")
 
     @classmethod
     def of(cls, hits: Iterable[Hit]) -> "Ranking":
         """Put hits into order."""
-        return cls(sorted(hits, key=_order))
+        return Ranking(sorted(hits, key=_order))
 
     @classmethod
     def from_scores(cls, scores: Mapping[str, float]) -> "Ranking":
@@ -53,35 +59,28 @@ class Ranking(Sequence[Hit]):
         """The passages' ids, best first."""
         return [hit.passage_id for hit in self._hits]
 
-    def top(self, k: int) -> "Ranking":
+    def top(self, k: int) -> "Ranking[H]":
         """The best k."""
-        return self._as_checked(self._hits[:k])
+        return _as_checked(self._hits[:k])
 
     def replaced(self, hits: Iterable[Hit]) -> "Ranking":
-        """The same passages with the same scores, told more of: chains, or who found them."""
-        told = self._as_checked(tuple(hits))
-        if [hit[:2] for hit in told] != [hit[:2] for hit in self]:
+        """The same passages with the same scores, with more said of them: chains, or who found them."""
+        replaced = _as_checked(tuple(hits))
+        if [hit[:2] for hit in replaced] != [hit[:2] for hit in self]:
             raise ValueError("hits were replaced by others")
-        return told
-
-    @classmethod
-    def _as_checked(cls, hits: tuple[Hit, ...]) -> "Ranking":
-        """Hits of a ranking that was checked: checking the lists of a fusion over and over takes longer than fusing."""
-        ranking = cls.__new__(cls)
-        ranking._hits = hits
-        return ranking
+        return replaced
 
     @overload
-    def __getitem__(self, index: int) -> Hit: ...
+    def __getitem__(self, index: int) -> H: ...
     @overload
-    def __getitem__(self, index: slice) -> "Ranking": ...
-    def __getitem__(self, index: int | slice) -> "Hit | Ranking":
+    def __getitem__(self, index: slice) -> "Ranking[H]": ...
+    def __getitem__(self, index: int | slice) -> "H | Ranking[H]":
         return Ranking(self._hits[index]) if isinstance(index, slice) else self._hits[index]
 
     def __len__(self) -> int:
         return len(self._hits)
 
-    def __iter__(self) -> Iterator[Hit]:
+    def __iter__(self) -> Iterator[H]:
         return iter(self._hits)
 
     def __eq__(self, other: object) -> bool:
@@ -92,3 +91,13 @@ class Ranking(Sequence[Hit]):
 
     def __repr__(self) -> str:
         return f"Ranking({list(self._hits)!r})"
+
+
+_Checked = TypeVar("_Checked", bound=Hit)
+
+
+def _as_checked(hits: tuple[_Checked, ...]) -> Ranking[_Checked]:
+    """Hits of a ranking that was checked: checking the lists of a fusion over and over takes longer than fusing."""
+    ranking: Ranking[_Checked] = Ranking.__new__(Ranking)
+    ranking._hits = hits
+    return ranking

@@ -14,14 +14,18 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from triplebeam.endpoint import OPENAI
 from triplebeam.errors import BadInputError
 from triplebeam.generate.prices import Price
 
 CONFIG_FILE = "triplebeam.toml"
 
 
-def _secret(value: str | None) -> SecretStr | None:
-    return SecretStr(value) if value else None
+def _openai_key(settings: dict[str, object]) -> SecretStr | None:
+    """``OPENAI_API_KEY``, where the endpoint is the one it is for."""
+    key, url = os.environ.get("OPENAI_API_KEY"), settings.get("base_url")
+    theirs = url in (None, OPENAI, os.environ.get("OPENAI_BASE_URL"))
+    return SecretStr(key) if key and theirs else None
 
 
 @dataclass(frozen=True)
@@ -50,19 +54,19 @@ class Settings(BaseSettings):
     embedder: str | None = None
     """minilm, a folder with an ONNX model, a model hub's name, or openai:MODEL. Unless set: the index's own."""
     offline: bool = False
-    """Fetch nothing, ever."""
+    """Never download anything."""
     model: str | None = None
     """The chat model that reads, reasons, answers and extracts, unless the two below name others."""
     base_url: str | None = Field(default_factory=lambda: os.environ.get("OPENAI_BASE_URL") or None)
     """The OpenAI-compatible endpoint."""
-    api_key: SecretStr | None = Field(default_factory=lambda: _secret(os.environ.get("OPENAI_API_KEY")))
-    """``OPENAI_BASE_URL`` and ``OPENAI_API_KEY`` are the last resort: whatever names Triplebeam comes before them."""
+    api_key: SecretStr | None = Field(default_factory=_openai_key)
+    """``OPENAI_BASE_URL`` and ``OPENAI_API_KEY`` are the last resort; that key is sent to no other endpoint."""
     extraction_model: str | None = None
-    """Another model for `--extractor llm`, at another endpoint if one is given."""
+    """Another model for `--extractor llm`, at another endpoint if one is set."""
     extraction_base_url: str | None = None
     extraction_api_key: SecretStr | None = None
     reading_model: str | None = None
-    """Another model for reading passages into facts, at another endpoint if one is given."""
+    """Another model for reading passages into facts, at another endpoint if one is set."""
     reading_base_url: str | None = None
     reading_api_key: SecretStr | None = None
     timeout: float = Field(600.0, gt=0)
@@ -70,9 +74,9 @@ class Settings(BaseSettings):
     concurrency: int = Field(4, ge=1)
     """Requests in flight at once."""
     max_tokens: int | None = Field(None, ge=1)
-    """Tokens a reply may have where its prompt allows fewer: a "thinking" model needs room for its thoughts."""
+    """The least that the limit of tokens of a reply may be: a "thinking" model needs room for its thoughts."""
     parameters: dict[str, object] = {}
-    """Whatever else the endpoint takes, sent with every request, such as ``{reasoning_effort = "low"}``."""
+    """Whatever else the endpoint accepts, sent with every request, such as ``{reasoning_effort = "low"}``."""
     seed: int | None = None
     """Sent with every prompt: another seed is another sample, and another completion in the cache."""
     requests_per_minute: float | None = Field(None, gt=0)
@@ -82,7 +86,7 @@ class Settings(BaseSettings):
     results: Path | None = None
     """Where results of comparisons are kept, so that none is computed twice. Unless set: runs in ``home``."""
     prices: dict[str, Price] = {}
-    """US dollars a million tokens of models, ``{"my-model" = {input = 0.1, output = 0.4}}``, over the package's own."""
+    """US dollars per million tokens by model: ``{"my-model" = {input = 0.1, output = 0.4}}``, before the built-in."""
 
     def endpoint(self, role: str) -> "Endpoint":
         """Where a role's model is. What a role does not set is the main one's; a key goes to its own endpoint only."""
@@ -113,10 +117,10 @@ class Settings(BaseSettings):
 
 
 def read_settings(**flags: object) -> Settings:
-    """Settings with what was given on the command line; a flag of None was not given."""
-    given = {name: value for name, value in flags.items() if value is not None}
+    """Settings, with the command line's flags first; a flag of None was not used."""
+    used = {name: value for name, value in flags.items() if value is not None}
     try:
-        return Settings(**given)  # type: ignore[arg-type]
+        return Settings(**used)  # type: ignore[arg-type]
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])

@@ -1,4 +1,4 @@
-"""A fact drawn from a passage, and the normal form under which two mentions are one entity."""
+"""A fact extracted from a passage, and the normal form under which two mentions are one entity."""
 
 import re
 from typing import NamedTuple, TypeAlias

@@ -14,7 +14,7 @@ from scipy.stats import spearmanr
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build import IndexBuilder
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.terms import query_words, text_words
 from triplebeam.passage import Document
 from triplebeam.retrieve.bm25 import BM25
@@ -30,7 +30,7 @@ def bm25(tmp_path_factory: pytest.TempPathFactory, words: Embedder) -> BM25:
     folder = tmp_path_factory.mktemp("toy")
     documents = (Document(id=p.id, title=p.title, text=p.text, is_passage=True) for p in PASSAGES)
     IndexBuilder(folder=Path(folder), embedder=words).build(documents)
-    return BM25.over_passages(Index.open(Path(folder)))
+    return BM25.over_passages(Snapshot.open(Path(folder)))
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build import IndexBuilder
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.dense import Dense
@@ -19,7 +19,7 @@ def test_dense_is_the_sorted_product(tmp_path: Path, words: Embedder, k: int) ->
     passages = toy.passages()
     documents = (Document(id=p.id, title=p.title, text=p.text, is_passage=True) for p in passages)
     IndexBuilder(folder=tmp_path, embedder=words).build(documents)
-    dense = Dense.over_passages(Index.open(tmp_path), words)
+    dense = Dense.over_passages(Snapshot.open(tmp_path), words)
     matrix = words.embed([passage.searchable for passage in passages])
     for question in toy.questions():
         cosines = matrix @ words.embed([question.question], kind="query")[0]

@@ -10,9 +10,9 @@ import pytest
 
 from embed.tiny_model import CONFIG, random_weights, tokenizer
 from triplebeam.embed import load_embedder
+from triplebeam.embed.cached import CachedEmbedder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.embed.openai_compatible import OpenAICompatibleEmbedder
-from triplebeam.embed.remembering import Remembering
 from triplebeam.testing.contracts import EmbedderContract
 
 
@@ -24,10 +24,10 @@ class TestWords(EmbedderContract):
         return words
 
 
-class TestRemembering(EmbedderContract):
+class TestCachedEmbedder(EmbedderContract):
     @pytest.fixture
     def embedder(self, words: Embedder) -> Embedder:
-        return Remembering(words, size=2)
+        return CachedEmbedder(words, size=2)
 
 
 class TestTinyOnnx(EmbedderContract):

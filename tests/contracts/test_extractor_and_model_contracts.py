@@ -8,23 +8,23 @@ import pytest
 
 from generate.loopback_endpoint import chat_completion, serve
 from triplebeam.extract.extractor import Extractor
-from triplebeam.extract.given import GivenTriples
 from triplebeam.extract.llm import LLMExtractor
+from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.generate.connect import connect
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.generate.scripted import Scripted
 from triplebeam.testing.contracts import ExtractorContract, LanguageModelContract
+from triplebeam.testing.scripted import Scripted
 
 FILM = [["Laughter in Hell", "directed by", "Edward Cahn"], ["Laughter in Hell", " is ", "drama film"]]
 UNTIDY = [*FILM, FILM[0], ["", "is", "nothing"]]
 
 
-class TestGivenTriples(ExtractorContract):
+class TestTriplesFile(ExtractorContract):
     @pytest.fixture
     def extractor(self, tmp_path: Path) -> Extractor:
         file = tmp_path / "triples.jsonl"
         file.write_text(json.dumps({"passage_id": "film", "triples": UNTIDY}) + "\n", encoding="utf-8")
-        return GivenTriples(file)
+        return TriplesFile(file)
 
 
 class TestLLMExtractor(ExtractorContract):

@@ -3,10 +3,10 @@
 import pytest
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.opened import Index
-from triplebeam.methods.hipporag import HippoRAG
-from triplebeam.methods.hipporag2 import HippoRAG2
-from triplebeam.methods.query_entities import VerbatimEntities
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.methods.hipporag.hipporag import HippoRAG
+from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
+from triplebeam.methods.hipporag.query_entities import VerbatimEntities
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.retriever import Retriever
@@ -17,12 +17,12 @@ class TestHippoRAG(RetrieverContract):
     queries = ("Who directed Laughter in Hell?", "Lake Michigan", "nobody at all")
 
     @pytest.fixture
-    def retriever(self, world: Index, words: Embedder) -> Retriever:
+    def retriever(self, world: Snapshot, words: Embedder) -> Retriever:
         return HippoRAG.over(world, words, VerbatimEntities(world.entities))
 
 
 class TestHippoRAG2(RetrieverContract):
     @pytest.fixture(params=["dense", "bm25"])
-    def retriever(self, request: pytest.FixtureRequest, world: Index, words: Embedder) -> Retriever:
+    def retriever(self, request: pytest.FixtureRequest, world: Snapshot, words: Embedder) -> Retriever:
         bases = {"dense": Dense.over_passages(world, words), "bm25": BM25.over_passages(world)}
         return HippoRAG2.over(world, words, base=bases[request.param])

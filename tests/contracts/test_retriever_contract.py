@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gear import Cascade, Exact, NaiveGE, Pooled, SyncGE
 from triplebeam.methods.gear.score import ChainScorer
 from triplebeam.ranking import Hit, Ranking
@@ -17,7 +17,7 @@ from triplebeam.testing.contracts import RetrieverContract
 from triplebeam.triple import Triple
 
 
-def hybrid(index: Index, embedder: Embedder, over: str = "passages") -> Hybrid:
+def hybrid(index: Snapshot, embedder: Embedder, over: str = "passages") -> Hybrid:
     if over == "triples":
         return Hybrid(BM25.over_triples(index), Dense.over_triples(index, embedder))
     return Hybrid(BM25.over_passages(index), Dense.over_passages(index, embedder))
@@ -27,25 +27,25 @@ class TestBM25(RetrieverContract):
     queries = ("directed", "lake", "Laughter in Hell")
 
     @pytest.fixture(params=["passages", "triples"])
-    def retriever(self, request: pytest.FixtureRequest, world: Index) -> Retriever:
+    def retriever(self, request: pytest.FixtureRequest, world: Snapshot) -> Retriever:
         return BM25.over_triples(world) if request.param == "triples" else BM25.over_passages(world)
 
 
 class TestDense(RetrieverContract):
     @pytest.fixture(params=["passages", "triples"])
-    def retriever(self, request: pytest.FixtureRequest, world: Index, words: Embedder) -> Retriever:
+    def retriever(self, request: pytest.FixtureRequest, world: Snapshot, words: Embedder) -> Retriever:
         return Dense.over_triples(world, words) if request.param == "triples" else Dense.over_passages(world, words)
 
 
 class TestHybrid(RetrieverContract):
     @pytest.fixture(params=["passages", "triples"])
-    def retriever(self, request: pytest.FixtureRequest, world: Index, words: Embedder) -> Retriever:
+    def retriever(self, request: pytest.FixtureRequest, world: Snapshot, words: Embedder) -> Retriever:
         return hybrid(world, words, request.param)
 
 
 class TestNaiveGE(RetrieverContract):
     @pytest.fixture(params=[Exact, Pooled, Cascade])
-    def retriever(self, request: pytest.FixtureRequest, world: Index, words: Embedder) -> Retriever:
+    def retriever(self, request: pytest.FixtureRequest, world: Snapshot, words: Embedder) -> Retriever:
         scorer: ChainScorer = request.param(triples=world.triples, embedder=words)
         return NaiveGE(base=hybrid(world, words), triples=world.triples, scorer=scorer, width=3, length=3)
 
@@ -59,7 +59,7 @@ class ScriptedReader:
 
 class TestSyncGE(RetrieverContract):
     @pytest.fixture
-    def retriever(self, world: Index, words: Embedder) -> Retriever:
+    def retriever(self, world: Snapshot, words: Embedder) -> Retriever:
         scorer = Cascade(triples=world.triples, embedder=words)
         return SyncGE(base=hybrid(world, words), triples=world.triples, scorer=scorer, reader=ScriptedReader())
 
@@ -75,7 +75,7 @@ class LongestFirst:
 
 
 @pytest.fixture
-def longest_first(world: Index) -> LongestFirst:
+def longest_first(world: Snapshot) -> LongestFirst:
     return LongestFirst({passage.id: passage.text for passage in map(world.passages.at, range(len(world.passages)))})
 
 
@@ -87,5 +87,5 @@ class TestUsersOwn(RetrieverContract):
 
 class TestNaiveGEOverUsersOwn(RetrieverContract):
     @pytest.fixture
-    def retriever(self, longest_first: LongestFirst, world: Index, words: Embedder) -> Retriever:
+    def retriever(self, longest_first: LongestFirst, world: Snapshot, words: Embedder) -> Retriever:
         return NaiveGE(base=longest_first, triples=world.triples, scorer=Cascade(triples=world.triples, embedder=words))

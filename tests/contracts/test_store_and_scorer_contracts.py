@@ -6,7 +6,7 @@ import pytest
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build import IndexBuilder
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.triple_store import TripleStore
 from triplebeam.methods.gear import Cascade, Exact, Pooled
 from triplebeam.methods.gear.score import ChainScorer
@@ -15,12 +15,12 @@ from triplebeam.testing.contracts import ChainScorerContract, TripleStoreContrac
 
 
 @pytest.fixture
-def passage_ids(world: Index) -> list[str]:
+def passage_ids(world: Snapshot) -> list[str]:
     return world.passages.ids(range(len(world.passages)))
 
 
 @pytest.fixture
-def store(world: Index) -> TripleStore:
+def store(world: Snapshot) -> TripleStore:
     return world.triples
 
 
@@ -41,7 +41,7 @@ class TestEmptyTripleGraph(TripleStoreContract):
         IndexBuilder(folder=tmp_path, embedder=words).build(
             [Document(id="a", text="one"), Document(id="b", text="two")]
         )
-        return Index.open(tmp_path).triples
+        return Snapshot.open(tmp_path).triples
 
     @pytest.fixture
     def passage_ids(self) -> list[str]:

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from triplebeam.assemble import Collection, open_collection
+from triplebeam.assemble import Index, open_index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.evaluate.ask_all import ask_all
 from triplebeam.evaluate.measures import values
 from triplebeam.evaluate.questions import Question, check_gold, read_questions
-from triplebeam.extract.given import GivenTriples
+from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index.build import IndexBuilder
 from triplebeam.ingest import read_sources
 
@@ -24,17 +24,17 @@ def questions(data: Path) -> list[Question]:
 @pytest.fixture(scope="module")
 def collection(
     data: Path, minilm: Embedder, questions: list[Question], tmp_path_factory: pytest.TempPathFactory
-) -> Collection:
+) -> Index:
     """MuSiQue's small training corpus with GPT-3.5's triples."""
     folder, source = tmp_path_factory.mktemp("musique") / "index", data / "musique_train"
-    triples = GivenTriples(source / "triples.gpt-3.5-turbo-1106.jsonl.gz")
+    triples = TriplesFile(source / "triples.gpt-3.5-turbo-1106.jsonl.gz")
     IndexBuilder(folder=folder, embedder=minilm, extractor=triples).build(read_sources([source / "corpus.jsonl.gz"]))
-    collection = open_collection(folder, embedder=minilm)
+    collection = open_index(folder, embedder=minilm)
     check_gold(questions, collection.passages)
     return collection
 
 
-def test_graph_methods_beat_their_bases(collection: Collection, questions: list[Question]) -> None:
+def test_graph_methods_beat_their_bases(collection: Index, questions: list[Question]) -> None:
     def recall(method: str, k: int) -> float:
         results = ask_all(method, collection.retriever(method), questions)
         return float(values(f"R@{k}", questions, results).mean())

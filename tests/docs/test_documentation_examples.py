@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from docs.documentation import Block, blocks, commands, pages, prints, runs, session
 from docs.obliging_endpoint import answer
 from generate.loopback_endpoint import serve
-from triplebeam.assemble.method_names import check_method
+from triplebeam.assemble import Method
 from triplebeam.serve.cli.app import app
 
 #: Blocks that are neither run nor parsed. A new one needs a reason beside it, and a higher number here.
@@ -61,9 +61,14 @@ def test_what_is_shown_is_held_against_what_is_printed(printed: str, shown: list
 @pytest.mark.slow
 @pytest.mark.xdist_group("documentation")
 @pytest.mark.parametrize("page", RUNNING)
-def test_the_page_runs(page: str, demo_index: Path, tmp_path: Path, with_model: None) -> None:
+def test_the_page_runs(
+    page: str, demo_index: Path, tmp_path: Path, with_model: None, capsys: pytest.CaptureFixture[str]
+) -> None:
     shutil.copytree(demo_index, tmp_path / "demo.index")
-    if not any(block.title for block in blocks(page)):  # a page with files makes its index itself
+    _write(tmp_path / "docs/old.md", "# Pluto\n\nPluto was a planet until 2006.\n")
+    _write(tmp_path / "docs/neptune.md", "# Neptune\n\nUrbain Le Verrier predicted Neptune.\n")
+    # A page with files makes its index itself, and so does the README.
+    if page != "README.md" and not any(block.title for block in blocks(page)):
         shutil.copytree(demo_index, tmp_path / "my.index")
     namespace: dict[str, object] = {"__name__": "documentation"}
     for block in filter(runs, blocks(page)):
@@ -73,6 +78,10 @@ def test_the_page_runs(page: str, demo_index: Path, tmp_path: Path, with_model: 
             exec(compile(block.text, str(block), "exec"), namespace)
         else:
             _run_session(block)
+    if page == "README.md":
+        printed = capsys.readouterr().out
+        assert "William Herschel was born in Hanover." in printed, "a result carries its text"
+        assert "['uranus', 'herschel'" in printed, "the base of the user's own, and what the walk from it found"
 
 
 @pytest.fixture(scope="session")
@@ -117,8 +126,7 @@ def _check_command(words: list[str], block: Block) -> None:
     values = command.make_context(path, list(words)).params
     methods = values.get("method") or ()
     for method in [methods] if isinstance(methods, str) else methods:
-        if not method.startswith("run:"):
-            check_method(method)
+        Method.parse(method)
 
 
 def _run_session(block: Block) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from triplebeam.answer import Agent, Answer, Step
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.evaluate.ask_all import CountingEmbedder, ask_all
 from triplebeam.evaluate.questions import Question
@@ -14,7 +14,7 @@ from triplebeam.evaluate.run import Run
 from triplebeam.evaluate.run_file import RunFile
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, Prompt, Usage
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.settings import Settings
 
@@ -117,15 +117,15 @@ def test_interrupted_and_started_again_nothing_is_asked_twice(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("method", "encodings"), [("bm25", 0), ("dense", 1), ("hybrid+naive_ge[scorer=pooled]", 1)])
-def test_a_question_is_encoded_once_and_counted(world: Index, words: Embedder, method: str, encodings: int) -> None:
+def test_a_question_is_encoded_once_and_counted(world: Snapshot, words: Embedder, method: str, encodings: int) -> None:
     """Also the first, though the method was warmed, and though several of its parts ask for the same vector."""
     counting = CountingEmbedder(words)
-    retriever = Collection(world, Settings(), counting).retriever(method)
+    retriever = Index.of(world, Settings(), counting).retriever(method)
     results = ask_all(method, retriever, QUESTIONS, encoded=lambda: counting.encoded)
     assert [result.encodings for result in results] == [encodings, encodings]
 
 
-def test_chains_are_counted_too(world: Index, words: Embedder) -> None:
+def test_chains_are_counted_too(world: Snapshot, words: Embedder) -> None:
     counting = CountingEmbedder(words)
-    retriever = Collection(world, Settings(), counting).retriever("hybrid+naive_ge[scorer=exact,width=3]")
+    retriever = Index.of(world, Settings(), counting).retriever("hybrid+naive_ge[scorer=exact,width=3]")
     assert ask_all("exact", retriever, QUESTIONS, encoded=lambda: counting.encoded)[0].encodings > 1

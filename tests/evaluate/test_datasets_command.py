@@ -12,7 +12,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.evaluate.datasets import read_dataset
 from triplebeam.evaluate.questions import check_gold, read_questions
 from triplebeam.index.build import IndexBuilder
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.ingest import read_sources
 from triplebeam.serve.cli.dataset import dataset
 
@@ -48,7 +48,7 @@ def test_index_and_bench_read_what_is_written(tmp_path: Path, musique: Path, wor
     ids = [document.id for document in read_dataset("musique", [musique]).documents]
 
     IndexBuilder(folder=tmp_path / "i", embedder=words).build(read_sources([out / "corpus.jsonl"]))
-    index = Index.open(tmp_path / "i")
+    index = Snapshot.open(tmp_path / "i")
     assert len(ids) == 3
     assert all(index.passages[passage_id].id == passage_id for passage_id in ids)
     assert index.passages[ids[1]].title == "Elm"

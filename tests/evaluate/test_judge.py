@@ -10,7 +10,7 @@ from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult
 from triplebeam.generate.accounting import account
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
-from triplebeam.generate.scripted import Scripted
+from triplebeam.testing.scripted import Scripted
 
 RIGHT, WRONG = '{"correct": true}', '{"correct": false}'
 

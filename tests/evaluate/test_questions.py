@@ -8,7 +8,7 @@ import pytest
 
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question, check_gold, read_questions
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 
 ROW = {"id": "q1", "question": "Who directed it?", "gold": ["film", "director", "film"]}
 
@@ -77,7 +77,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, content:
         read_questions(tmp_path / name)
 
 
-def test_a_gold_passage_that_is_not_indexed_is_named(world: Index) -> None:
+def test_a_gold_passage_that_is_not_indexed_is_named(world: Snapshot) -> None:
     check_gold([Question(id="q1", question="?", gold=("film", "lake"))], world.passages)
     with pytest.raises(BadInputError, match=r"'flim' of question 'q1' is not in the index \(did you mean 'film'\?\)"):
         check_gold([Question(id="q1", question="?", gold=("flim",))], world.passages)

@@ -18,14 +18,14 @@ from triplebeam.evaluate.chains import MOST_CHAINS, MOST_PASSAGES, GoldChain, sa
 from triplebeam.evaluate.questions import check_gold, read_questions
 from triplebeam.evaluate.synthesize import synthesize, write_questions
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError, Usage
-from triplebeam.generate.scripted import Scripted
 from triplebeam.index.build import IndexBuilder
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.testing import toy
+from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple, entity_key
 
-Make = Callable[[dict[str, tuple[str, str]], dict[str, list[Triple]]], Index]
+Make = Callable[[dict[str, tuple[str, str]], dict[str, list[Triple]]], Snapshot]
 CAHN = GoldChain(
     (Triple("Laughter in Hell", "directed by", "Edward Cahn"), Triple("Edward Cahn", "died on", "25 August 1963")),
     ("film", "director"),
@@ -45,17 +45,17 @@ CAHN_ONLY = (
 def make(tmp_path: Path, words: Embedder) -> Make:
     """An index from titles, texts and triples."""
 
-    def build(texts: dict[str, tuple[str, str]], triples: dict[str, list[Triple]]) -> Index:
+    def build(texts: dict[str, tuple[str, str]], triples: dict[str, list[Triple]]) -> Snapshot:
         folder = tmp_path / "made.index"
         documents = [Document(id=id_, title=title, text=text, is_passage=True) for id_, (title, text) in texts.items()]
         IndexBuilder(folder=folder, embedder=words, extractor=TableExtractor(triples)).build(documents)
-        return Index.open(folder)
+        return Snapshot.open(folder)
 
     return build
 
 
 @pytest.fixture(scope="module")
-def toy_index(tmp_path_factory: pytest.TempPathFactory, words: Embedder) -> Index:
+def toy_index(tmp_path_factory: pytest.TempPathFactory, words: Embedder) -> Snapshot:
     """The toy corpus with the triples of its own questions' chains."""
     table: dict[str, list[Triple]] = {}
     for question in toy.questions():
@@ -64,7 +64,7 @@ def toy_index(tmp_path_factory: pytest.TempPathFactory, words: Embedder) -> Inde
     folder = tmp_path_factory.mktemp("toy") / "toy.index"
     documents = [Document(id=p.id, title=p.title, text=p.text, is_passage=True) for p in toy.passages()]
     IndexBuilder(folder=folder, embedder=words, extractor=TableExtractor(table)).build(documents)
-    return Index.open(folder)
+    return Snapshot.open(folder)
 
 
 class Echo:
@@ -92,7 +92,7 @@ def reply(question: str, answer: str = "25 August 1963", *, sensible: bool = Tru
     return json.dumps({"sensible": sensible, "question": question, "answer": answer})
 
 
-def literal_chains(index: Index, hops: int) -> set[tuple[Triple, ...]]:
+def literal_chains(index: Snapshot, hops: int) -> set[tuple[Triple, ...]]:
     """All chains of names whose passages hold no more than their own hop, by trying every sequence of triples."""
     triples = [index.triples.triple(number) for number in range(len(index.triples))]
     passage_of = index.triples.passage_of(list(range(len(triples))))
@@ -125,14 +125,14 @@ def literal_chains(index: Index, hops: int) -> set[tuple[Triple, ...]]:
 
 class TestChains:
     @pytest.mark.parametrize("seed", range(3))
-    def test_are_among_those_found_by_trying_everything(self, toy_index: Index, seed: int) -> None:
+    def test_are_among_those_found_by_trying_everything(self, toy_index: Snapshot, seed: int) -> None:
         literal = {hops: literal_chains(toy_index, hops) for hops in (2, 3)}
         drawn = list(sample_chains(toy_index, seed=seed))
         assert Counter(len(chain.triples) for chain in drawn).keys() == {2, 3}
         for chain in drawn:
             assert chain.triples in literal[len(chain.triples)]
 
-    def test_join_at_bridges_and_come_from_their_passages(self, toy_index: Index) -> None:
+    def test_join_at_bridges_and_come_from_their_passages(self, toy_index: Snapshot) -> None:
         for chain in sample_chains(toy_index):
             assert [t.subject for t in chain.triples] + [chain.answer] == list(chain.entities)
             assert all(before.object == after.subject for before, after in pairwise(chain.triples))
@@ -140,22 +140,22 @@ class TestChains:
                 own = toy_index.triples.triples_of([passage_id])
                 assert triple in [toy_index.triples.triple(int(number)) for number in own]
 
-    def test_are_spread_over_the_corpus(self, toy_index: Index) -> None:
+    def test_are_spread_over_the_corpus(self, toy_index: Snapshot) -> None:
         drawn = list(sample_chains(toy_index))
         assert max(Counter(id_ for chain in drawn for id_ in chain.passages).values()) <= MOST_CHAINS
         assert max(Counter(triple for chain in drawn for triple in chain.triples).values()) == 1
         assert max(Counter(chain.start for chain in drawn).values()) == 1
 
-    def test_are_the_same_for_the_same_seed(self, toy_index: Index) -> None:
+    def test_are_the_same_for_the_same_seed(self, toy_index: Snapshot) -> None:
         drawn = [list(sample_chains(toy_index, seed=seed)) for seed in (0, 0, 1)]
         assert drawn[0] == drawn[1] != drawn[2]
 
-    def test_have_the_lengths_wanted(self, toy_index: Index) -> None:
+    def test_have_the_lengths_wanted(self, toy_index: Snapshot) -> None:
         assert {len(chain.triples) for chain in sample_chains(toy_index, hops=(3,))} == {3}
         with pytest.raises(BadInputError, match="two or more"):
             next(sample_chains(toy_index, hops=(1,)))
 
-    def test_of_the_small_world(self, world: Index) -> None:
+    def test_of_the_small_world(self, world: Snapshot) -> None:
         assert CAHN in sample_chains(world, hops=(2,))
 
     @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ class TestChains:
 
 
 class TestWriting:
-    def test_rows_are_questions_that_can_be_read_and_reviewed(self, world: Index, tmp_path: Path) -> None:
+    def test_rows_are_questions_that_can_be_read_and_reviewed(self, world: Snapshot, tmp_path: Path) -> None:
         written = synthesize(world, Echo(), count=2, hops=(2,))
         path = tmp_path / "questions.jsonl"
         write_questions(path, written.questions)
@@ -252,7 +252,7 @@ class TestWriting:
             write_questions(tmp_path / "none" / "questions.jsonl", written.questions)
         assert [file.name for file in tmp_path.iterdir()] == ["questions.jsonl"]
 
-    def test_the_model_sees_the_chain_and_its_passages(self, world: Index) -> None:
+    def test_the_model_sees_the_chain_and_its_passages(self, world: Snapshot) -> None:
         echo = Echo()
         synthesize(world, echo, count=3, hops=(2,))
         [user] = [prompt.user for prompt in echo.prompts if "25 August 1963\n" in f"{prompt.user}\n"]
@@ -260,7 +260,7 @@ class TestWriting:
         assert "2. Edward Cahn | died on | 25 August 1963" in user
         assert "Start: Laughter in Hell\nHidden: Edward Cahn\nAnswer: 25 August 1963" in user
 
-    def test_is_the_same_for_the_same_seed(self, toy_index: Index) -> None:
+    def test_is_the_same_for_the_same_seed(self, toy_index: Snapshot) -> None:
         assert synthesize(toy_index, Echo(), count=5) == synthesize(toy_index, Echo(), count=5)
 
     @pytest.mark.parametrize(
@@ -300,7 +300,7 @@ class TestWriting:
         with pytest.raises(EndpointError, match=module.ANSWER_EARLY):
             synthesize(index, Echo(answer="Lake"), count=1)
 
-    def test_another_chain_is_tried_for_each_that_is_rejected(self, toy_index: Index) -> None:
+    def test_another_chain_is_tried_for_each_that_is_rejected(self, toy_index: Snapshot) -> None:
         chains = list(sample_chains(toy_index, hops=(2,)))
         refusal = reply("", "", sensible=False)
         good = [reply(f"What of {chain.start}?", chain.answer) for chain in chains]
@@ -309,7 +309,7 @@ class TestWriting:
         assert [each.chain for each in written.questions] == [chain.triples for chain in chains[2:4]]
         assert written.rejected == {module.NOT_SENSIBLE: 2}
 
-    def test_shortcuts_are_dropped_when_they_are_looked_for(self, toy_index: Index) -> None:
+    def test_shortcuts_are_dropped_when_they_are_looked_for(self, toy_index: Snapshot) -> None:
         kept = synthesize(toy_index, Echo(read="nothing of the kind"), count=2, check_shortcuts=True)
         assert len(kept.questions) == 2
         assert not kept.rejected
@@ -319,7 +319,7 @@ class TestWriting:
 
 
 class TestFailing:
-    def test_a_model_that_never_writes_a_question_is_named_with_the_reasons(self, toy_index: Index) -> None:
+    def test_a_model_that_never_writes_a_question_is_named_with_the_reasons(self, toy_index: Snapshot) -> None:
         model = Echo(question="What?")
         with pytest.raises(
             EndpointError, match=r"echo wrote no usable question .* the question does not name the start"
@@ -327,7 +327,7 @@ class TestFailing:
             synthesize(toy_index, model, count=40)
         assert len(model.prompts) <= module.MOST_FRUITLESS + 16
 
-    def test_an_endpoint_that_is_gone_is_not_asked_on(self, toy_index: Index) -> None:
+    def test_an_endpoint_that_is_gone_is_not_asked_on(self, toy_index: Snapshot) -> None:
         class Gone(Echo):
             def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
                 raise EndpointError("gone")
@@ -335,7 +335,7 @@ class TestFailing:
         with pytest.raises(EndpointError, match="gone"):
             synthesize(toy_index, Gone(), count=2)
 
-    def test_a_refused_prompt_is_one_chain_lost(self, toy_index: Index) -> None:
+    def test_a_refused_prompt_is_one_chain_lost(self, toy_index: Snapshot) -> None:
         class Squeamish(Echo):
             def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
                 if len(self.prompts) == 0 and len(prompts) == 1:
@@ -363,14 +363,14 @@ class TestFailing:
         with pytest.raises(BadInputError, match=why):
             synthesize(index, Echo(), count=1)
 
-    def test_no_question_is_no_wish(self, world: Index) -> None:
+    def test_no_question_is_no_wish(self, world: Snapshot) -> None:
         with pytest.raises(BadInputError, match="at least one"):
             synthesize(world, Echo(), count=0)
 
 
 class TestCommand:
     @pytest.fixture
-    def run(self, monkeypatch: pytest.MonkeyPatch, world: Index) -> Callable[..., Any]:
+    def run(self, monkeypatch: pytest.MonkeyPatch, world: Snapshot) -> Callable[..., Any]:
         import typer
 
         from triplebeam.generate.accounting import Accounted

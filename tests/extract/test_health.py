@@ -45,7 +45,7 @@ def test_a_healthy_model() -> None:
     assert [check.state for check in checks.values()] == ["ok"] * 6
     assert list(checks) == ["endpoint", "log-probabilities", "tokens", "output mode", "valid JSON", "triples"]
     assert checks["valid JSON"].finding == "3 of 3 replies could be used"
-    assert checks["triples"].finding == "2.0 a passage (2, 2, 2)"
+    assert checks["triples"].finding == "2.0 per passage (2, 2, 2)"
 
 
 def test_an_endpoint_that_is_not_there_is_asked_nothing_more() -> None:
@@ -101,7 +101,7 @@ def test_a_model_that_never_replies_in_json_has_no_triples_to_count() -> None:
 
 def test_no_triples_are_a_breakage_since_the_passages_state_facts() -> None:
     check = checked(Patient(GOOD, EMPTY, GOOD))["triples"]
-    assert (check.state, check.finding) == ("broken", "1.3 a passage (2, 0, 2)")
+    assert (check.state, check.finding) == ("broken", "1.3 per passage (2, 0, 2)")
 
 
 def test_the_passages_have_sentences() -> None:

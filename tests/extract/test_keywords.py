@@ -12,11 +12,11 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, ModelMissingError
 from triplebeam.extract.keywords import WithKeywords
 from triplebeam.generate.prompts import load
-from triplebeam.generate.scripted import Scripted
 from triplebeam.index.build import IndexBuilder
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Passage
 from triplebeam.settings import Settings
+from triplebeam.testing.scripted import Scripted
 
 FILM = Passage(id="film", title="Laughter in Hell", text="A drama film directed by Edward Cahn.")
 CITY = Passage(id="city", title="Milwaukee", text="Milwaukee lies in Wisconsin.")
@@ -56,7 +56,7 @@ def test_passages_that_share_a_keyword_are_joined(tmp_path: Path, words: Embedde
     replies = [reply(*keywords.get(document.id, [])) for document in world_documents()]
     extractor = WithKeywords(TableExtractor(TRIPLES), Scripted(replies))
     IndexBuilder(folder=tmp_path / "i", embedder=words, extractor=extractor).build(world_documents())
-    index = Index.open(tmp_path / "i")
+    index = Snapshot.open(tmp_path / "i")
 
     def joined(passage_id: str) -> list[str]:
         row = np.array([index.passages.row(passage_id)])

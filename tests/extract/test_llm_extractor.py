@@ -9,8 +9,8 @@ from triplebeam.extract.llm import LLMExtractor
 from triplebeam.generate.concurrency import Concurrent
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError
 from triplebeam.generate.prompts import load
-from triplebeam.generate.scripted import Scripted
 from triplebeam.passage import Passage
+from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
 
 OSLO = Passage(id="p1", title="Oslo", text="It is the capital of Norway. It cost $5.")

@@ -7,9 +7,7 @@ from loopback_endpoint import Endpoint, serve
 
 @pytest.fixture
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
-    """A running endpoint, and an environment that says nothing about any other."""
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
+    """A running endpoint."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with serve() as endpoint:
         yield endpoint

@@ -5,13 +5,11 @@ from typing import Any
 
 from loopback_endpoint import Endpoint
 
-from triplebeam.generate.cached import Cached
-from triplebeam.generate.completion_store import CompletionStore
+from triplebeam.generate.completion_cache import Cached, CompletionStore
 from triplebeam.generate.concurrency import Concurrent
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.generate.metered import Meter, Metered
 from triplebeam.generate.openai_compatible import OpenAICompatible
-from triplebeam.generate.retrying import Retrying
+from triplebeam.generate.pacing import Retrying
 
 KEY = "sk-very-secret-0123456789"
 
@@ -25,7 +23,6 @@ def dependable(
     endpoint: Endpoint,
     store: CompletionStore | None = None,
     *,
-    meter: Meter | None = None,
     concurrency: int = 2,
     refresh: bool = False,
     **settings: Any,
@@ -33,4 +30,4 @@ def dependable(
     model: LanguageModel = retrying(endpoint, **settings)
     if store is not None:
         model = Cached(model=model, store=store, refresh=refresh)
-    return Concurrent(model=Metered(model=model, meter=meter or Meter()), concurrency=concurrency)
+    return Concurrent(model, concurrency)

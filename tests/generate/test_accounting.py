@@ -2,12 +2,12 @@
 
 import pytest
 
+from triplebeam.demo.recorded import Recorded, Recording, read_recordings
 from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted, account, note_problem
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError, Usage
 from triplebeam.generate.outcomes import outcomes_of
-from triplebeam.generate.recorded import Recorded, Recording, read_recordings
-from triplebeam.generate.scripted import Scripted
+from triplebeam.testing.scripted import Scripted
 
 
 def prompt(user: str) -> Prompt:

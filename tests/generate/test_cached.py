@@ -12,13 +12,11 @@ import pytest
 from dependable import KEY, dependable
 from loopback_endpoint import Endpoint, chat_completion, serve
 
-from triplebeam.errors import BadInputError, EndpointError
-from triplebeam.generate.cached import Cached
-from triplebeam.generate.completion_store import CompletionStore, completion_key
+from triplebeam.errors import BadInputError, EndpointError, IndexFormatError
+from triplebeam.generate.completion_cache import Cached, CompletionStore, completion_key
 from triplebeam.generate.language_model import Completion, Correction, LanguageModel, Prompt, TokenLogProbability, Usage
-from triplebeam.generate.metered import Meter
-from triplebeam.generate.scripted import Scripted
 from triplebeam.testing.contracts import LanguageModelContract
+from triplebeam.testing.scripted import Scripted
 
 PROMPT = Prompt(system="s", user="u", template="t", version="1")
 
@@ -104,11 +102,11 @@ def test_a_batch_that_dies_halfway_keeps_what_arrived(endpoint: Endpoint, store:
     assert store.count() == 3
     endpoint.requests.clear()
     endpoint.says("later")
-    meter = Meter()
-    texts = [c.text for c in dependable(endpoint, store, concurrency=1, meter=meter).complete(prompts)]
-    assert texts == ["a", "b", "c", "later", "later", "later"]
+    completions = dependable(endpoint, store, concurrency=1).complete(prompts)
+    assert [completion.text for completion in completions] == ["a", "b", "c", "later", "later", "later"]
     assert len(endpoint.requests) == 3
-    assert (meter.usage.calls, meter.usage.cached_calls) == (3, 3)
+    usage = sum((completion.usage for completion in completions), Usage())
+    assert (usage.calls, usage.cached_calls) == (3, 3)
 
 
 def test_one_prompt_in_many_threads_is_asked_once(endpoint: Endpoint, store: CompletionStore) -> None:
@@ -190,5 +188,5 @@ def test_a_file_that_is_no_cache_is_named(tmp_path: Path) -> None:
     database = sqlite3.connect(newer)
     database.execute("PRAGMA user_version = 99")
     database.close()
-    with pytest.raises(BadInputError, match=r"has format 99.*upgrade"):
+    with pytest.raises(IndexFormatError, match=r"has format 99.*upgrade"):
         CompletionStore(newer)

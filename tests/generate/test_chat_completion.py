@@ -4,9 +4,8 @@ from typing import Any
 import pytest
 from loopback_endpoint import chat_completion
 
-from triplebeam.generate.chat_completion import completion_from
+from triplebeam.generate.chat_completion import completion_from, without_thoughts
 from triplebeam.generate.language_model import Prompt, TokenLogProbability, Usage
-from triplebeam.generate.thinking import without_thoughts
 
 PROMPT = Prompt(system="abcd", user="ef", log_probabilities=True)
 

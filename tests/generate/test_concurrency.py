@@ -14,11 +14,11 @@ from dependable import dependable
 from loopback_endpoint import Endpoint, chat_completion
 
 from triplebeam.errors import BadInputError, EndpointError
-from triplebeam.generate.completion_store import CompletionStore
+from triplebeam.generate.cancellation import sleep
+from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.generate.concurrency import Concurrent
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError
-from triplebeam.generate.patience import pause
-from triplebeam.generate.scripted import Scripted
+from triplebeam.testing.scripted import Scripted
 
 PROMPTS = [Prompt(system="s", user=str(number)) for number in range(12)]
 
@@ -83,7 +83,7 @@ def test_when_the_endpoint_is_gone_nobody_waits_for_a_next_try() -> None:
     class Waits(Faulty):
         def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
             if prompts[0].user == "0":
-                pause(30)
+                sleep(30)
             return super().complete(prompts)
 
     gone = EndpointError("gone")

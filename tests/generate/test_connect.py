@@ -8,10 +8,9 @@ from dependable import KEY
 from loopback_endpoint import Endpoint, chat_completion
 
 from triplebeam.errors import BadInputError, EndpointError
-from triplebeam.generate.completion_store import CompletionStore
+from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.generate.connect import connect
 from triplebeam.generate.language_model import Prompt, Usage
-from triplebeam.generate.metered import Meter
 
 PROMPTS = [Prompt(system="s", user=str(number), max_tokens=50) for number in range(4)]
 
@@ -21,7 +20,7 @@ def test_a_connection_retries_limits_counts_and_remembers(endpoint: Endpoint, tm
     endpoint.answer = lambda request: (
         (429, {}) if len(endpoint.requests) == 1 else (200, chat_completion(request["messages"][1]["content"]))
     )
-    meter, heard = Meter(), list[str]()
+    heard = list[str]()
     with CompletionStore(tmp_path / "completions.sqlite") as cache:
         model = connect(
             "m",
@@ -30,14 +29,13 @@ def test_a_connection_retries_limits_counts_and_remembers(endpoint: Endpoint, tm
             requests_per_minute=1000,
             tokens_per_minute=100_000,
             cache=cache,
-            meter=meter,
             notify=heard.append,
         )
-        for _ in range(2):
-            assert [completion.text for completion in model.complete(PROMPTS)] == ["0", "1", "2", "3"]
+        first, again = model.complete(PROMPTS), model.complete(PROMPTS)
+    assert [completion.text for completion in first] == [completion.text for completion in again] == list("0123")
     assert len(endpoint.requests) == 5
     assert len(heard) == 1
-    assert meter.usage == Usage(
+    assert sum((each.usage for each in first + again), Usage()) == Usage(
         calls=4, tokens_in=44, tokens_out=28, cached_calls=4, cached_tokens_in=44, cached_tokens_out=28
     )
     assert KEY not in repr(model)

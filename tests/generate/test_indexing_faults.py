@@ -13,9 +13,9 @@ from loopback_endpoint import Answer, Endpoint, chat_completion
 from small_world import TRIPLES, WORLD, WordEmbedder, world_documents
 from triplebeam.errors import EndpointError
 from triplebeam.extract.llm import LLMExtractor
-from triplebeam.generate.completion_store import CompletionStore
+from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.index.build import BuildReport, IndexBuilder
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 
 
 def passage_asked(request: dict[str, Any]) -> str:
@@ -65,7 +65,7 @@ def build(endpoint: Endpoint, store: CompletionStore, tmp_path: Path) -> Callabl
 
 
 def check_whole(folder: Path) -> None:
-    index = Index.open(folder / "index")
+    index = Snapshot.open(folder / "index")
     assert index.manifest.counts["passages"] == len(WORLD)
     for id_ in WORLD:
         drawn = [index.triples.triple(number) for number in index.triples.triples_of([id_]).tolist()]

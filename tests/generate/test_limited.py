@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from triplebeam.errors import BadInputError, EndpointError
 from triplebeam.generate.language_model import Completion, Prompt, Usage
-from triplebeam.generate.limited import Bucket, Limited
-from triplebeam.generate.scripted import Scripted
+from triplebeam.generate.pacing import Bucket, Limited
+from triplebeam.testing.scripted import Scripted
 
 PROMPT = Prompt(system="", user="x" * 400, max_tokens=100)  # 200 tokens at the most
 
@@ -33,28 +33,28 @@ def reply(tokens_in: int, tokens_out: int) -> Completion:
 
 def test_requests_wait_for_their_minute() -> None:
     time = Time()
-    model = Limited(Scripted(["x"] * 5), requests_per_minute=3, sleep=time.sleep, clock=time)
+    model = Limited(Scripted(["x"] * 5), requests=Bucket(3, time), sleep=time.sleep)
     model.complete([PROMPT] * 5)
     assert time.slept == pytest.approx([20, 20])
 
 
 def test_tokens_wait_for_what_a_request_may_cost_and_get_back_what_it_did_not() -> None:
     time = Time()
-    model = Limited(Scripted([reply(100, 20)] * 3), tokens_per_minute=300, sleep=time.sleep, clock=time)
+    model = Limited(Scripted([reply(100, 20)] * 3), tokens=Bucket(300, time), sleep=time.sleep)
     model.complete([PROMPT] * 2)  # 200, of which 80 come back; 180 are there for the second: 20 too few
     assert time.slept == pytest.approx([4])
 
 
 def test_a_reply_longer_than_thought_is_paid_for_afterwards() -> None:
     time = Time()
-    model = Limited(Scripted([reply(500, 100), reply(0, 0)]), tokens_per_minute=600, sleep=time.sleep, clock=time)
+    model = Limited(Scripted([reply(500, 100), reply(0, 0)]), tokens=Bucket(600, time), sleep=time.sleep)
     model.complete([PROMPT] * 2)
     assert time.slept == pytest.approx([20])
 
 
 def test_a_request_larger_than_the_limit_goes_all_the_same() -> None:
     time = Time()
-    model = Limited(Scripted([reply(0, 0)] * 2), tokens_per_minute=50, sleep=time.sleep, clock=time)
+    model = Limited(Scripted([reply(0, 0)] * 2), tokens=Bucket(50, time), sleep=time.sleep)
     model.complete([PROMPT] * 2)
     assert time.slept == []
 
@@ -65,7 +65,7 @@ def test_a_request_that_fails_gives_its_tokens_back() -> None:
             raise EndpointError("down")
 
     time = Time()
-    model = Limited(Down([]), tokens_per_minute=200, sleep=time.sleep, clock=time)
+    model = Limited(Down([]), tokens=Bucket(200, time), sleep=time.sleep)
     for _ in range(5):
         with pytest.raises(EndpointError):
             model.complete([PROMPT])
@@ -107,4 +107,4 @@ def test_threads_share_a_limit() -> None:
 @pytest.mark.parametrize("limit", [0, -1, float("nan")])
 def test_a_limit_that_lets_nothing_through_is_refused(limit: float) -> None:
     with pytest.raises(BadInputError, match="lets nothing through"):
-        Limited(Scripted([]), requests_per_minute=limit)
+        Limited.per_minute(Scripted([]), limit)

@@ -1,7 +1,6 @@
 import pytest
 
 from triplebeam.generate.language_model import Usage
-from triplebeam.generate.metered import Meter
 from triplebeam.generate.prices import Price, known_prices, price
 
 USAGE = Usage(calls=3, tokens_in=1_000_000, tokens_out=100_000, cached_calls=9, cached_tokens_in=5_000_000)
@@ -26,17 +25,3 @@ def test_a_users_own_price_goes_first() -> None:
 
 def test_the_table_can_be_read() -> None:
     assert all(0 < entry.input < entry.output for entry in known_prices().values())
-
-
-def test_a_meter_adds_up() -> None:
-    meter = Meter()
-    meter.add(USAGE)
-    meter.add(USAGE.as_cached())
-    assert meter.usage == Usage(
-        calls=3,
-        tokens_in=1_000_000,
-        tokens_out=100_000,
-        cached_calls=21,
-        cached_tokens_in=11_000_000,
-        cached_tokens_out=100_000,
-    )

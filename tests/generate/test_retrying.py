@@ -11,11 +11,11 @@ from dependable import KEY, retrying
 from loopback_endpoint import BROKEN_OFF, DROPPED, Endpoint, chat_completion
 
 from triplebeam.errors import BadInputError, EndpointError
+from triplebeam.generate.faults import TransientError, asked_pause
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.generate.openai_compatible import OpenAICompatible
-from triplebeam.generate.retrying import Retrying
-from triplebeam.generate.scripted import Scripted
-from triplebeam.generate.transient import TransientError, asked_pause
+from triplebeam.generate.pacing import Retrying
+from triplebeam.testing.scripted import Scripted
 
 PROMPT = Prompt(system="s", user="u")
 NOW = datetime(2025, 3, 1, 12, 0, tzinfo=UTC)
@@ -137,16 +137,16 @@ def test_the_time_of_the_tries_counts() -> None:
     assert model.calls == 3
 
 
-def test_whoever_watches_is_told() -> None:
+def test_a_retry_is_reported() -> None:
     heard: list[str] = []
     with pytest.raises(EndpointError):
         Retrying(model=Down(retry_after=20), attempts=2, sleep=Pauses(), notify=heard.append).complete([PROMPT])
     assert len(heard) == 1
-    assert heard[0].startswith("It is down. Trying again in 20 s")
+    assert heard[0].startswith("It is down. Retrying in 20 s")
 
 
 @pytest.mark.parametrize("status", [400, 401, 402, 403, 404])
-def test_a_fault_that_will_not_pass_is_not_tried_again(endpoint: Endpoint, status: int) -> None:
+def test_a_fault_that_will_not_pass_is_not_retried(endpoint: Endpoint, status: int) -> None:
     endpoint.refuses(status)
     with pytest.raises(EndpointError, match=f"HTTP {status}"):
         retrying(endpoint).complete([PROMPT])

@@ -1,7 +1,7 @@
 import pytest
 
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
-from triplebeam.generate.scripted import Scripted
+from triplebeam.testing.scripted import Scripted
 
 
 def ask(model: LanguageModel, *questions: str) -> list[str]:

@@ -3,7 +3,6 @@
 import json
 import shutil
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -22,11 +21,10 @@ from triplebeam.errors import (
     IndexMissingError,
 )
 from triplebeam.extract.extractor import Extraction
-from triplebeam.extract.given import GivenTriples
+from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index import build
 from triplebeam.index.build import BuildReport, IndexBuilder
-from triplebeam.index.opened import Index
-from triplebeam.index.store import Store, vector_key
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.ingest import Skipped, Unreadable
 from triplebeam.passage import Document
 from triplebeam.triple import Triple
@@ -57,7 +55,7 @@ def make(folder: Path, embedder: WordEmbedder | None = None, extractor: TableExt
     return builder.build(world_documents())
 
 
-def test_what_goes_in_comes_out(world: Index) -> None:
+def test_what_goes_in_comes_out(world: Snapshot) -> None:
     assert world.manifest.counts["passages"] == 6
     assert world.manifest.counts["triples"] == 9
     assert world.manifest.triples_by_extractor == {"table:1": 9}
@@ -66,7 +64,6 @@ def test_what_goes_in_comes_out(world: Index) -> None:
     (first, second) = world.triples.triples_of(["director"])
     assert world.triples.triple(second) == Triple("Edward Cahn", "died on", "25 August 1963")
     assert world.triples.passage_of([first, second]) == ["director", "director"]
-    assert world.extractor_of(first) == "table:1"
 
 
 def test_the_same_sources_again_do_no_work(tmp_path: Path) -> None:
@@ -86,7 +83,7 @@ def test_a_changed_document_alone_is_done_again(tmp_path: Path) -> None:
     assert report.documents_changed == 1
     assert extractor.asked == ["city"]
     assert embedder.texts == ["Milwaukee\nMilwaukee brews beer."]
-    index = Index.open(tmp_path)
+    index = Snapshot.open(tmp_path)
     assert index.passages["city"].text == "Milwaukee brews beer."
     assert index.manifest.counts["passages"] == 6
 
@@ -97,7 +94,7 @@ def test_entities_are_encoded_like_everything_else_and_nothing_twice(tmp_path: P
     extractor = TableExtractor({"city": [Triple("Milwaukee", "in", "Wisconsin"), Triple("wisconsin", "is", "large")]})
     IndexBuilder(folder=tmp_path, embedder=embedder, extractor=extractor).build(documents)
     assert embedder.texts == ["Milwaukee", "Milwaukee in Wisconsin", "wisconsin is large", "Wisconsin", "large"]
-    entities = Index.open(tmp_path).entities
+    entities = Snapshot.open(tmp_path).entities
     assert list(entities.names) == ["Milwaukee", "Wisconsin", "large"]
     np.testing.assert_array_equal(entities.vectors.rows, WordEmbedder().embed(list(entities.names)))
 
@@ -106,7 +103,7 @@ def test_documents_not_named_stay(tmp_path: Path) -> None:
     make(tmp_path)
     more = [Document(id="new", text="A new one.", is_passage=True)]
     IndexBuilder(folder=tmp_path, embedder=WordEmbedder(), extractor=TableExtractor({})).build(more)
-    index = Index.open(tmp_path)
+    index = Snapshot.open(tmp_path)
     assert len(index.passages) == 7
     assert len(index.triples) == 9, "the triples of documents that were not named are not touched"
 
@@ -116,8 +113,8 @@ def test_triples_of_two_files_stand_side_by_side(tmp_path: Path) -> None:
         file = tmp_path / f"{name}.jsonl"
         file.write_text(json.dumps({"passage_id": passage_id, "triples": [["a", "b", name]]}))
         index = tmp_path / "my.index"
-        IndexBuilder(folder=index, embedder=WordEmbedder(), extractor=GivenTriples(file)).build(world_documents())
-    triples = Index.open(index).triples
+        IndexBuilder(folder=index, embedder=WordEmbedder(), extractor=TriplesFile(file)).build(world_documents())
+    triples = Snapshot.open(index).triples
     assert sorted(triples.triple(number).object for number in range(len(triples))) == ["one", "two"]
 
 
@@ -135,7 +132,7 @@ def test_another_extractor_replaces_the_triples(tmp_path: Path) -> None:
     other = TableExtractor({"film": [Triple("a", "b", "c")]})
     other.name = "table:2"
     make(tmp_path, extractor=other)
-    assert Index.open(tmp_path).manifest.triples_by_extractor == {"table:2": 1}
+    assert Snapshot.open(tmp_path).manifest.triples_by_extractor == {"table:2": 1}
 
 
 def test_killed_while_encoding_it_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +141,7 @@ def test_killed_while_encoding_it_goes_on_where_it_was(tmp_path: Path, monkeypat
     with pytest.raises(KilledError):
         make(tmp_path, killed)
     with pytest.raises(IndexMissingError, match="did not finish"):
-        Index.open(tmp_path)
+        Snapshot.open(tmp_path)
     second = Counting()
     assert make(tmp_path, second).published
     assert len(killed.texts) == 8
@@ -171,7 +168,7 @@ def test_killed_while_extracting_it_goes_on_where_it_was(tmp_path: Path, monkeyp
     rest = TableExtractor(TRIPLES)
     make(tmp_path, extractor=rest)
     assert rest.asked == list(dict.fromkeys([d.id for d in world_documents()]))[4:]
-    assert Index.open(tmp_path).manifest.counts["triples"] == 9
+    assert Snapshot.open(tmp_path).manifest.counts["triples"] == 9
 
 
 def test_a_failed_extraction_is_kept_and_tried_again(tmp_path: Path) -> None:
@@ -205,7 +202,7 @@ def test_unreadable_sources_are_told_and_the_others_indexed(tmp_path: Path) -> N
     report = IndexBuilder(folder=tmp_path, embedder=WordEmbedder()).build(sources)
     assert [bad.source for bad in report.unreadable] == ["bad.pdf"]
     assert [other.source for other in report.skipped] == ["logo.png"]
-    assert len(Index.open(tmp_path).passages) == 6
+    assert len(Snapshot.open(tmp_path).passages) == 6
 
 
 def test_a_passage_id_of_another_document_is_refused(tmp_path: Path) -> None:
@@ -215,7 +212,7 @@ def test_a_passage_id_of_another_document_is_refused(tmp_path: Path) -> None:
     ]
     report = IndexBuilder(folder=tmp_path, embedder=WordEmbedder()).build(documents)
     assert "belongs to the document 'a.md' already" in report.unreadable[0].reason
-    assert Index.open(tmp_path).passages["a.md#0"].text == "One sentence."
+    assert Snapshot.open(tmp_path).passages["a.md#0"].text == "One sentence."
 
 
 def test_nothing_readable_is_an_error(tmp_path: Path) -> None:
@@ -236,7 +233,7 @@ def test_an_index_without_its_store_is_not_begun_anew(tmp_path: Path) -> None:
     (tmp_path / "store.sqlite").unlink()
     with pytest.raises(IndexDamagedError, match=r"store\.sqlite is missing"):
         make(tmp_path)
-    assert len(Index.open(tmp_path).passages) == 6
+    assert len(Snapshot.open(tmp_path).passages) == 6
 
 
 def test_one_writer_at_a_time(tmp_path: Path) -> None:
@@ -252,50 +249,27 @@ def test_another_embedder_is_refused_when_adding(tmp_path: Path) -> None:
         make(tmp_path, other)
 
 
-def as_format_1(folder: Path) -> None:
-    """As an earlier version left an index: no vectors and no links of entities."""
-    manifest = json.loads((folder / "manifest.json").read_text())
-    generation = folder / "generations" / manifest["generation"]
-    names = Index.open(folder).entities.names
-    for name in [name for name in manifest["files"] if name.startswith(("synonym_", "entity_vectors"))]:
-        (generation / name).unlink()
-        del manifest["files"][name]
-    (folder / "manifest.json").write_text(json.dumps(manifest | {"format": 1}))
-    with closing(Store(folder / "store.sqlite")) as store, store.transaction():
-        texts = [p.searchable for _, p in store.passages()] + [str(entry.triple) for entry in store.triples()]
-        assert not set(names) & set(texts)
-        store.forget_vectors_but(vector_key(WordEmbedder.fingerprint, text) for text in texts)
-
-
 class TestOpening:
     """Each way in which an index cannot be opened has its own error."""
 
     @pytest.fixture
-    def folder(self, world: Index, tmp_path: Path) -> Path:
+    def folder(self, world: Snapshot, tmp_path: Path) -> Path:
         return shutil.copytree(world.folder, tmp_path / "copy")
 
     def test_nothing_there(self, tmp_path: Path) -> None:
         with pytest.raises(IndexMissingError, match="make one with"):
-            Index.open(tmp_path / "nowhere")
+            Snapshot.open(tmp_path / "nowhere")
 
-    def test_a_newer_format(self, folder: Path) -> None:
+    @pytest.mark.parametrize("number", [1, 99])
+    def test_another_format(self, folder: Path, number: int) -> None:
         manifest = json.loads((folder / "manifest.json").read_text())
-        (folder / "manifest.json").write_text(json.dumps(manifest | {"format": 99}))
-        with pytest.raises(IndexFormatError, match="format 99"):
-            Index.open(folder)
-
-    def test_an_older_format_lacks_entities_alone(self, folder: Path, world: Index, tmp_path: Path) -> None:
-        as_format_1(folder)
-        index = Index.open(folder)
-        assert len(index.triples) == 9
-        assert index.passage_terms.search("film", 3)[0].tolist()
-        with pytest.raises(IndexFormatError, match="format 1, in which entities have no vectors: run `triplebeam ind"):
-            _ = index.entities
-        embedder, extractor = Counting(), TableExtractor(TRIPLES)
-        assert make(folder, embedder, extractor).published
-        assert embedder.texts == list(world.entities.names)
+        (folder / "manifest.json").write_text(json.dumps(manifest | {"format": number}))
+        with pytest.raises(IndexFormatError, match=f"has format {number}, .* or run `triplebeam index` on the same"):
+            Snapshot.open(folder)
+        extractor = TableExtractor(TRIPLES)
+        assert make(folder, extractor=extractor).published
         assert extractor.asked == []
-        assert len(Index.open(folder).entities) == len(world.entities)
+        assert Snapshot.open(folder).manifest.format == 2
 
     def test_a_newer_store(self, folder: Path) -> None:
         import sqlite3
@@ -306,22 +280,22 @@ class TestOpening:
         with pytest.raises(IndexFormatError, match="format 99"):
             make(folder)
 
-    @pytest.mark.parametrize("content", ["", "{", "[]", '{"format": 1}'])
+    @pytest.mark.parametrize("content", ["", "{", "[]", '{"format": 2}'])
     def test_a_damaged_manifest(self, folder: Path, content: str) -> None:
         (folder / "manifest.json").write_text(content)
         with pytest.raises(IndexDamagedError, match=r"manifest\.json"):
-            Index.open(folder)
+            Snapshot.open(folder)
 
     def test_a_missing_file(self, folder: Path) -> None:
         (folder / "generations" / "000001" / "triple_vectors.npy").unlink()
         with pytest.raises(IndexDamagedError, match=r"triple_vectors\.npy is missing"):
-            Index.open(folder)
+            Snapshot.open(folder)
 
     def test_a_cut_file(self, folder: Path) -> None:
         file = folder / "generations" / "000001" / "passage_texts.utf8"
         file.write_bytes(file.read_bytes()[:-5])
         with pytest.raises(IndexDamagedError, match="bytes where"):
-            Index.open(folder)
+            Snapshot.open(folder)
 
     @pytest.mark.parametrize(
         "name", ["triple_vectors.npy", "passage_terms/meta.json", "entity_starts.npy", "synonym_entities.npy"]
@@ -330,7 +304,7 @@ class TestOpening:
         file = folder / "generations" / "000001" / name
         file.write_bytes(b"\0" * file.stat().st_size)
         with pytest.raises(IndexDamagedError, match="cannot be read"):
-            Index.open(folder)
+            Snapshot.open(folder)
 
     def test_a_garbled_store(self, folder: Path) -> None:
         (folder / "store.sqlite").write_bytes(b"not a database at all" * 100)
@@ -342,7 +316,7 @@ class TestOpening:
         embedder = Counting()
         assert make(folder, embedder).published
         assert embedder.texts == [], "what was encoded is kept"
-        assert len(Index.open(folder).triples) == 9
+        assert len(Snapshot.open(folder).triples) == 9
 
     def test_a_read_only_folder(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (folder / "store.sqlite").unlink()
@@ -352,7 +326,7 @@ class TestOpening:
             lock.unlink()
         for path in sorted(folder.rglob("*"), reverse=True):
             path.chmod(0o555 if path.is_dir() else 0o444)
-        assert Index.open(folder).passage_terms.search("film", 3)[0].tolist()
+        assert Snapshot.open(folder).passage_terms.search("film", 3)[0].tolist()
         assert not list(folder.rglob("*.lock"))
         for path in sorted(folder.rglob("*")):
             path.chmod(0o755)
@@ -360,10 +334,10 @@ class TestOpening:
 
 def test_a_reader_keeps_its_generation(tmp_path: Path) -> None:
     make(tmp_path)
-    reader = Index.open(tmp_path)
+    reader = Snapshot.open(tmp_path)
     changed = [Document(id="film", title="Laughter in Hell", text="Rewritten.", is_passage=True)]
     IndexBuilder(folder=tmp_path, embedder=WordEmbedder()).build(changed)
     assert reader.passages["film"].text.startswith("Laughter")
     assert reader.passage_terms.search("drama", 1)[0].tolist()
-    assert Index.open(tmp_path).passages["film"].text == "Rewritten."
+    assert Snapshot.open(tmp_path).passages["film"].text == "Rewritten."
     assert len(list((tmp_path / "generations").iterdir())) == 1, "older generations go"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
 from triplebeam.index import synonyms
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.synonyms import link_synonyms
 from triplebeam.triple import entity_key
 
@@ -83,7 +83,7 @@ def test_no_entities_have_no_synonyms(exact_up_to: int) -> None:
 
 
 class TestEntityGraph:
-    def test_incidence_counts_what_the_triples_say(self, world: Index) -> None:
+    def test_incidence_counts_what_the_triples_say(self, world: Snapshot) -> None:
         graph = world.entities
         counted = graph.incidence.toarray()
         for row in range(len(world.passages)):
@@ -93,7 +93,7 @@ class TestEntityGraph:
             assert counted[row].tolist() == [keys.count(entity_key(name)) for name in graph.names]
         np.testing.assert_array_equal(graph.passage_counts, (counted > 0).sum(axis=0))
 
-    def test_weights_count_triples_and_add_synonyms(self, world: Index) -> None:
+    def test_weights_count_triples_and_add_synonyms(self, world: Snapshot) -> None:
         graph = world.entities
         number: Callable[[str], int] = lambda name: graph.numbers[entity_key(name)]  # noqa: E731
         weights, plain = graph.weights().toarray(), graph.weights(synonym_threshold=2.0).toarray()
@@ -102,6 +102,6 @@ class TestEntityGraph:
         assert plain[number("milwaukee"), number("Lake Michigan")] == 1
         assert plain.sum() == 2 * len(world.triples)
 
-    def test_links_below_those_stored_cannot_be_asked_for(self, world: Index) -> None:
+    def test_links_below_those_stored_cannot_be_asked_for(self, world: Snapshot) -> None:
         with pytest.raises(BadInputError, match=r"0\.7 is below"):
             world.entities.weights(0.7)

@@ -1,7 +1,6 @@
 """The graph of passages: its edges against pairs found one by one, its rule for common keywords, its files."""
 
 import json
-import shutil
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,9 +11,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import IndexFormatError
 from triplebeam.index.build import IndexBuilder
-from triplebeam.index.opened import Index
 from triplebeam.index.passage_graph import (
     KINDS,
     EdgeKind,
@@ -25,6 +22,7 @@ from triplebeam.index.passage_graph import (
     document_labels,
     triple_keywords,
 )
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Document, Passage
 from triplebeam.serve.cli.app import app
 
@@ -125,7 +123,7 @@ def test_rows_of_one_title_are_one_document_where_they_have_no_other() -> None:
     assert len(set(labels)) == 4
 
 
-def test_triples_give_keywords(world: Index) -> None:
+def test_triples_give_keywords(world: Snapshot) -> None:
     """The film and its director share him; the actor starred in the film and lived in the city."""
     folder = world.folder / "generations" / world.manifest.generation
     pairs = triple_keywords(np.load(folder / "triple_entities.npy"), np.load(folder / "triple_passages.npy"))
@@ -142,30 +140,16 @@ def test_triples_give_keywords(world: Index) -> None:
 def test_the_graph_follows_the_documents(tmp_path: Path, words: Embedder) -> None:
     builder = IndexBuilder(folder=tmp_path / "index", embedder=words, passage_tokens=4)
     builder.build([Document(id="a", title="A", text="One two three. Four five six. Seven eight nine.")])
-    assert pairs_of(Index.open(builder.folder).passage_graph, "structural") == [(0, 1), (1, 0), (1, 2), (2, 1)]
+    assert pairs_of(Snapshot.open(builder.folder).passage_graph, "structural") == [(0, 1), (1, 0), (1, 2), (2, 1)]
     builder.build([Document(id="a", title="A", text="One two three. Four five six.")])
-    index = Index.open(builder.folder)
+    index = Snapshot.open(builder.folder)
     assert pairs_of(index.passage_graph, "structural") == [(0, 1), (1, 0)]
     assert index.manifest.passage_graph == GraphStatistics(
         nodes=2, edges=1, edges_by_kind={"structural": 1, "keyword": 0}, nodes_without_edges=0
     )
 
 
-def test_a_generation_without_the_graph_opens_and_says_what_to_do(world: Index, tmp_path: Path) -> None:
-    folder = tmp_path / "old.index"
-    shutil.copytree(world.folder, folder)
-    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    manifest |= {"format": 1, "files": {}}
-    del manifest["passage_graph"]
-    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    index = Index.open(folder)
-    with pytest.raises(IndexFormatError, match="run `triplebeam index` on the same sources again"):
-        _ = index.passage_graph
-    told = CliRunner().invoke(app, ["status", str(folder)], catch_exceptions=False).stdout
-    assert "none: run `triplebeam index`" in told
-
-
-def test_status_tells_the_measures_of_the_paper(world: Index) -> None:
+def test_status_tells_the_measures_of_the_paper(world: Snapshot) -> None:
     told = CliRunner().invoke(app, ["status", str(world.folder)], catch_exceptions=False).stdout
     assert "6 nodes, 4 edges (0 structural, 4 keyword), 0.67 a node, density 0.2667, 1 nodes without edges" in told
     shown = json.loads(CliRunner().invoke(app, ["status", str(world.folder), "--json"], catch_exceptions=False).stdout)

@@ -12,7 +12,7 @@ from triplebeam.errors import BadInputError, EndpointError, ExtractionError, Ind
 from triplebeam.extract.extractor import Extraction
 from triplebeam.index.build import BuildReport, IndexBuilder
 from triplebeam.index.extraction import Budget, affordable_batches, grouped
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Document, Passage
 from triplebeam.triple import Triple
 
@@ -68,7 +68,7 @@ def test_retry_takes_up_exactly_what_failed(tmp_path: Path) -> None:
     assert again.asked == ["d007", "d017", "d027", "d037"]
     assert [id_ for id_, _ in report.failures] == ["d017"]
     assert report.published
-    manifest = Index.open(tmp_path).manifest
+    manifest = Snapshot.open(tmp_path).manifest
     assert (manifest.counts["triples"], manifest.counts["passages_failed"]) == (40, 1)
     builder(tmp_path, Fickle()).retry_failed()
     assert not builder(tmp_path, Fickle()).retry_failed().published, "nothing failed, so nothing is done"
@@ -122,7 +122,7 @@ def test_what_came_before_the_endpoint_died_is_kept(tmp_path: Path) -> None:
 def test_passages_without_triples_are_counted(tmp_path: Path) -> None:
     report = build(tmp_path, Fickle(empty=ends_with("5"), fails=ends_with("7")), max_failures=1.0)
     assert (report.passages_extracted, report.passages_without_triples) == (40, 4)
-    assert Index.open(tmp_path).manifest.counts["passages_without_triples"] == 4
+    assert Snapshot.open(tmp_path).manifest.counts["passages_without_triples"] == 4
     assert build(tmp_path / "plain", Fickle(), 3).passages_without_triples == 0
 
 
@@ -133,7 +133,7 @@ def test_a_budget_ends_a_run_and_the_next_goes_on(tmp_path: Path) -> None:
         report = build(tmp_path, extractor, budget=Budget(10.0, lambda: extractor.spent))  # noqa: B023
         assert (extractor.spent, report.passages_left) == (10.0, left)
         assert report.published
-        assert Index.open(tmp_path).manifest.counts["passages_without_extraction"] == left
+        assert Snapshot.open(tmp_path).manifest.counts["passages_without_extraction"] == left
         asked += extractor.asked
     assert asked == [f"d{number:03}" for number in range(40)]
 

@@ -8,7 +8,7 @@ from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
 from triplebeam.errors import IndexMissingError
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.manifest import is_index
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def builder(tmp_path: Path) -> IndexBuilder:
 def test_a_document_goes_with_its_passages_and_triples(builder: IndexBuilder) -> None:
     report = builder.remove(["city", "film", "city"])
     assert (report.documents_changed, report.texts_encoded, report.published) == (2, 0, True)
-    index = Index.open(builder.folder)
+    index = Snapshot.open(builder.folder)
     assert "city" not in index.passages
     assert index.manifest.counts["documents"] == 4
     assert index.manifest.counts["triples"] == 5
@@ -38,11 +38,11 @@ def test_unknown_ids_make_no_difference(builder: IndexBuilder) -> None:
 def test_what_was_taken_out_can_come_back(builder: IndexBuilder) -> None:
     builder.remove(["city"])
     builder.build(world_documents())
-    assert Index.open(builder.folder).manifest.counts["triples"] == 9
+    assert Snapshot.open(builder.folder).manifest.counts["triples"] == 9
 
 
 def test_a_reader_keeps_the_generation_it_has_open(builder: IndexBuilder) -> None:
-    before = Index.open(builder.folder)
+    before = Snapshot.open(builder.folder)
     builder.remove(["city"])
     assert before.passages["city"].title == "Milwaukee"
 
@@ -52,11 +52,11 @@ def test_without_documents_nothing_is_published_and_no_text_is_left(builder: Ind
     assert not is_index(builder.folder)
     assert list((builder.folder / "generations").iterdir()) == []
     builder.build(world_documents()[:1])
-    assert len(Index.open(builder.folder).passages) == 1
+    assert len(Snapshot.open(builder.folder).passages) == 1
 
 
 def test_there_must_be_an_index(tmp_path: Path) -> None:
     builder = IndexBuilder(folder=tmp_path / "none.index", embedder=WordEmbedder())
-    with pytest.raises(IndexMissingError, match="no document to take out"):
+    with pytest.raises(IndexMissingError, match="no document to remove"):
         builder.remove(["city"])
     assert not builder.folder.exists()

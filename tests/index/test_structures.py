@@ -1,7 +1,6 @@
 """The search structures against plain Python."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from small_world import WordEmbedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.columns import StringColumn, write_strings
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.terms import TermIndex, write_terms
 from triplebeam.index.vectors import VectorIndex, VectorWriter, top
 from triplebeam.triple import entity_key
@@ -86,7 +85,7 @@ class TestTerms:
 
 
 class TestTripleGraph:
-    def test_neighbours_share_an_entity(self, world: Index) -> None:
+    def test_neighbours_share_an_entity(self, world: Snapshot) -> None:
         graph, query = world.triples, WordEmbedder().embed(["when did he die"])[0]
         everything = range(len(graph))
         for triple_id in everything:
@@ -102,36 +101,15 @@ class TestTripleGraph:
             similarity = graph.vectors(found) @ query
             assert (np.diff(similarity) <= 1e-6).all(), "most similar to the query first"
 
-    def test_a_hub_is_cut_by_similarity(self, world: Index) -> None:
+    def test_a_hub_is_cut_by_similarity(self, world: Snapshot) -> None:
         graph, query = world.triples, WordEmbedder().embed(["starred in"])[0]
         (whole,), (cut,) = graph.neighbours([0], query, 100), graph.neighbours([0], query, 2)
         assert cut.tolist() == whole[:2].tolist()
 
-    def test_nearest(self, world: Index) -> None:
+    def test_nearest(self, world: Snapshot) -> None:
         vectors = world.triples.vectors([3, 5])
         assert world.triples.nearest(vectors, 1).tolist() == [[3], [5]]
 
-    def test_an_unknown_passage_is_named(self, world: Index) -> None:
+    def test_an_unknown_passage_is_named(self, world: Snapshot) -> None:
         with pytest.raises(BadInputError, match="no passage 'nobody'"):
             world.triples.triples_of(["nobody"])
-
-
-def test_an_older_term_index_keeps_its_rows_with_the_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before they were a column, which is read faster."""
-    import tantivy
-
-    from triplebeam.index import terms
-
-    def older() -> Any:
-        schema = tantivy.SchemaBuilder()
-        schema.add_text_field("text", tokenizer_name=terms._TOKENIZER, stored=False)
-        schema.add_unsigned_field("row", stored=True)
-        return schema.build()
-
-    texts = ["a lake", "a river", "a lake and a river"]
-    write_terms(tmp_path / "new", texts)
-    monkeypatch.setattr(terms, "_schema", older)
-    write_terms(tmp_path / "old", texts)
-    new, old = (TermIndex(tmp_path / name).search("river", 3) for name in ("new", "old"))
-    assert [part.tolist() for part in old] == [part.tolist() for part in new]
-    assert sorted(old[0].tolist()) == [1, 2]

@@ -18,8 +18,8 @@ from journeys.command_line import runner
 from serve.asking.served_world import events_in, on_loopback
 from serve.page.served_page import BROWSERS, launched
 from triplebeam import demo
-from triplebeam.assemble import Collection
-from triplebeam.generate.recorded import Recorded, read_recordings
+from triplebeam.assemble import Index
+from triplebeam.demo.recorded import Recorded, read_recordings
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys
 from triplebeam.serve.http.library import Library
@@ -38,15 +38,15 @@ def settings(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 
 @pytest.fixture(scope="module")
-def collection(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Collection:
+def collection(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Index:
     return demo.build(tmp_path_factory.mktemp("doors") / "demo.index", settings)
 
 
 @pytest.fixture(scope="module")
-def address(collection: Collection, settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def address(collection: Index, settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server over the demo's index, with the demo's recorded completions for a model."""
     recorded = Recorded(read_recordings(files(demo.__name__).joinpath("completions.json").read_text("utf-8")))
-    library = Library([collection.index.folder], settings, embedder=collection.embedder, model=recorded)
+    library = Library([collection.snapshot.folder], settings, embedder=collection.embedder, model=recorded)
     with on_loopback(make_app(library, keys=Keys(tmp_path_factory.mktemp("keys") / "keys.json"))) as address:
         yield address
 
@@ -61,8 +61,8 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-def test_the_command_line(collection: Collection, tmp_path: Path, home: Path) -> None:
-    found = runner(tmp_path, home)("search", collection.index.folder, QUESTION, "--json", "-k", "5")
+def test_the_command_line(collection: Index, tmp_path: Path, home: Path) -> None:
+    found = runner(tmp_path, home)("search", collection.snapshot.folder, QUESTION, "--json", "-k", "5")
     assert {passage["id"] for passage in json.loads(found.stdout)["passages"]} >= BOTH_HOPS
 
 
@@ -98,10 +98,10 @@ def test_an_openai_client(address: str) -> None:
 
 
 @pytest.mark.anyio
-async def test_mcp_over_stdio(collection: Collection, home: Path) -> None:
+async def test_mcp_over_stdio(collection: Index, home: Path) -> None:
     serving = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "triplebeam", "mcp", str(collection.index.folder)],
+        args=["-m", "triplebeam", "mcp", str(collection.snapshot.folder)],
         env={"TRIPLEBEAM_HOME": str(home), "TRIPLEBEAM_OFFLINE": "1"},
     )
     async with Client(serving) as client:
@@ -119,14 +119,14 @@ async def test_mcp_over_http(address: str) -> None:
     assert wrong.is_error
 
 
-def test_langchain(collection: Collection) -> None:
+def test_langchain(collection: Index) -> None:
     from triplebeam.serve.langchain import TriplebeamRetriever
 
     documents = TriplebeamRetriever(collection=collection, k=5).invoke(QUESTION)
     assert {document.metadata["id"] for document in documents} >= BOTH_HOPS
 
 
-def test_llama_index(collection: Collection) -> None:
+def test_llama_index(collection: Index) -> None:
     from triplebeam.serve.llama_index import TriplebeamRetriever
 
     nodes = TriplebeamRetriever(collection, similarity_top_k=5).retrieve(QUESTION)

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from small_world import WORLD
 from triplebeam.errors import BadInputError
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.serve.cli.verify import verify
 
 DIRECTED = ["Laughter in Hell", "directed by", "Edward Cahn"]
@@ -29,7 +29,7 @@ HOLDS = [{"triple": DIRECTED, "span": span("film")}, {"triple": DIED, "span": sp
 
 
 @pytest.fixture
-def run(world: Index, tmp_path: Path) -> Verify:
+def run(world: Snapshot, tmp_path: Path) -> Verify:
     app = typer.Typer()
     app.command()(verify)
 
@@ -93,7 +93,7 @@ def test_as_json(run: Verify) -> None:
     assert written["hops"][0]["passage_id"] == "film"
 
 
-def test_input_that_cannot_be_used(run: Verify, world: Index, tmp_path: Path) -> None:
+def test_input_that_cannot_be_used(run: Verify, world: Snapshot, tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="list under"):
         run("none")
     (tmp_path / "torn.json").write_text('{"evidence": [', encoding="utf-8")

@@ -7,14 +7,13 @@ sums.
 import pytest
 
 from llama.test_llama_server import MODEL, SHORT_EXTRACT
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.extract.llm import LLMExtractor
-from triplebeam.extract.quote import COVERAGE, quote
-from triplebeam.extract.sample import draw_sample, extract_sample
+from triplebeam.extract.quote import COVERAGE, draw_sample, extract_sample, quote
 from triplebeam.generate.connect import connect
 from triplebeam.generate.prompts import read_template
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.serve.answer_json import to_json
 from triplebeam.settings import Settings
 from triplebeam.testing import toy
@@ -22,9 +21,9 @@ from triplebeam.testing import toy
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("llama")]
 
 
-def test_the_agent_runs_end_to_end(llama: str, world: Index, words: Embedder) -> None:
+def test_the_agent_runs_end_to_end(llama: str, world: Snapshot, words: Embedder) -> None:
     model = connect(MODEL, base_url=llama, timeout=300.0, concurrency=1)
-    agent = Collection(world, Settings(), words, model).agent("gear[max_steps=2,read=3]:bm25")
+    agent = Index.of(world, Settings(), words, model).agent("gear[max_steps=2,read=3]:bm25")
     answer = agent.answer("When did the director of Laughter in Hell die?")
     assert 1 <= len(answer.steps) <= 2
     assert answer.ending

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from llama.test_llama_server import MODEL
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.connect import connect
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.serve.answer_json import to_json
 from triplebeam.settings import Settings
 
@@ -46,9 +46,9 @@ class Brief:
         return completions
 
 
-def test_it_runs_end_to_end(llama: str, world: Index, words: Embedder) -> None:
+def test_it_runs_end_to_end(llama: str, world: Snapshot, words: Embedder) -> None:
     model = Brief(connect(MODEL, base_url=llama, timeout=300.0, concurrency=1, seed=0))
-    answer = Collection(world, Settings(), words, model).agent(METHOD).answer(QUESTION)
+    answer = Index.of(world, Settings(), words, model).agent(METHOD).answer(QUESTION)
     assert answer.ending
     assert answer.ranking.ids
     assert answer.usage.calls > sum(step.usage.calls for step in answer.steps) > 3, "the answer is one more"

@@ -12,16 +12,16 @@ import pytest
 from pydantic import BaseModel
 
 from triplebeam.extract.llm import LLMExtractor
+from triplebeam.generate.accounting import Accounted, account
 from triplebeam.generate.ask import ask
-from triplebeam.generate.completion_store import CompletionStore
+from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.generate.concurrency import Concurrent
 from triplebeam.generate.connect import connect
+from triplebeam.generate.faults import TransientError
 from triplebeam.generate.language_model import Prompt, PromptRefusedError
-from triplebeam.generate.metered import Meter
 from triplebeam.generate.openai_compatible import OpenAICompatible
 from triplebeam.generate.parse import UnusableReplyError
 from triplebeam.generate.prompts import read_template
-from triplebeam.generate.transient import TransientError
 from triplebeam.passage import Passage
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("llama")]
@@ -70,9 +70,10 @@ def test_chat(model: Concurrent) -> None:
 
 def test_a_schema_is_taken_and_followed(llama: str) -> None:
     endpoint = OpenAICompatible(MODEL, llama, timeout=60.0)
-    reply, usage = ask(endpoint, PROMPT, City)
+    with account() as bill:
+        reply = ask(Accounted(endpoint), PROMPT, City)
     assert isinstance(reply, City)
-    assert usage.calls == 1, "the server holds the model to the schema, so nothing had to be corrected"
+    assert bill.usage.calls == 1, "the server holds the model to the schema, so nothing had to be corrected"
     assert endpoint.refused == []
 
 
@@ -95,13 +96,12 @@ def test_a_cut_is_noticed_and_named(model: Concurrent) -> None:
 
 
 def test_the_endpoint_counts(llama: str) -> None:
-    meter = Meter()
-    metered = connect(MODEL, base_url=llama, timeout=60.0, meter=meter)
-    [short] = metered.complete([replace(PROMPT, max_tokens=2)])
-    [longer] = metered.complete([replace(PROMPT, user=PROMPT.user + " And of Spain?", max_tokens=2)])
-    assert not meter.usage.estimated
-    assert meter.usage == short.usage + longer.usage
-    assert (meter.usage.calls, meter.usage.tokens_out) == (2, 4)
+    model = connect(MODEL, base_url=llama, timeout=60.0)
+    [short] = model.complete([replace(PROMPT, max_tokens=2)])
+    [longer] = model.complete([replace(PROMPT, user=PROMPT.user + " And of Spain?", max_tokens=2)])
+    usage = short.usage + longer.usage
+    assert not usage.estimated
+    assert (usage.calls, usage.tokens_out) == (2, 4)
     assert longer.usage.tokens_in > short.usage.tokens_in > 0
 
 

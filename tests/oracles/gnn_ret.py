@@ -65,12 +65,11 @@ def rgnn_loss(
     O: int,
     r: float,
     message: Callable[[list[float]], float] = min,
-    by: str = "integrated",
 ) -> float:
     """Eq. 5; with one step Eq. 3. "The O smallest semantic distances" are, in ours, the integrated ones."""
     h_hat = rgnn([gnn(d_t, N, alpha, K, message)[-1].h for d_t in d], beta)
     T = len(d)
-    S_O = [set(smallest(x, O)) for x in (d if by == "base" else h_hat)]
+    S_O = [set(smallest(x, O)) for x in h_hat]
     return sum(hinge(h_hat[t], Y[t], S_O[t], r) for t in range(T)) / T
 
 
@@ -83,13 +82,12 @@ def printed_gradient(
     K: int,
     O: int,
     r: float,
-    by: str = "integrated",
 ) -> list[float]:
     """Appendix A as printed, for minimum messages: by each α, then by β."""
     T, L, V = len(d), len(alpha), range(len(d[0]))
     layers = [gnn(d_t, N, alpha, K) for d_t in d]
     h_hat = rgnn([of_t[-1].h for of_t in layers], beta)
-    S_O = [set(smallest(x, O)) for x in (d if by == "base" else h_hat)]
+    S_O = [set(smallest(x, O)) for x in h_hat]
     by_alpha, by_beta = [0.0] * L, 0.0
     by_h_hat = [0.0 for _ in V]
     for t in reversed(range(T)):

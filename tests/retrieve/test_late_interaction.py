@@ -13,7 +13,7 @@ from small_world import world_documents
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, EmbedderMismatchError, IndexMissingError
 from triplebeam.index.build import IndexBuilder
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.token_vectors import TokenIndexBuilder, TokenVectorIndex
 from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
@@ -28,29 +28,29 @@ queries = st.lists(st.sampled_from([*VOCABULARY, "unknown"]), min_size=1, max_si
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory, words: Embedder) -> Index:
+def small(tmp_path_factory: pytest.TempPathFactory, words: Embedder) -> Snapshot:
     """The small world with its token vectors."""
     folder = tmp_path_factory.mktemp("late") / "small.index"
     IndexBuilder(folder=folder, embedder=words).build(world_documents())
-    TokenIndexBuilder(index=Index.open(folder), encoder=WordTokens(), nbits=4).build()
-    return Index.open(folder)
+    TokenIndexBuilder(index=Snapshot.open(folder), encoder=WordTokens(), nbits=4).build()
+    return Snapshot.open(folder)
 
 
 @pytest.fixture(scope="module")
-def random_index(tmp_path_factory: pytest.TempPathFactory, words: Embedder) -> Index:
+def random_index(tmp_path_factory: pytest.TempPathFactory, words: Embedder) -> Snapshot:
     """Three hundred passages of one to thirty words, in eight bits."""
     folder = tmp_path_factory.mktemp("late") / "random.index"
     random = np.random.default_rng(5)
     texts = [" ".join(random.choice(VOCABULARY, random.integers(1, 31))) for _ in range(300)]
     documents = [Document(id=f"{number:03d}", text=text, is_passage=True) for number, text in enumerate(texts)]
     IndexBuilder(folder=folder, embedder=words).build(documents)
-    TokenIndexBuilder(index=Index.open(folder), encoder=WordTokens(), nbits=8).build()
-    return Index.open(folder)
+    TokenIndexBuilder(index=Snapshot.open(folder), encoder=WordTokens(), nbits=8).build()
+    return Snapshot.open(folder)
 
 
 @settings(max_examples=10, deadline=None)
 @given(query=queries)
-def test_it_is_max_sim(random_index: Index, query: str) -> None:
+def test_it_is_max_sim(random_index: Snapshot, query: str) -> None:
     """Exactly over the vectors as they are kept, and nearly over those that were encoded."""
     tokens = TokenVectorIndex.open(random_index.folder)
     encoder = WordTokens()
@@ -66,7 +66,7 @@ def test_it_is_max_sim(random_index: Index, query: str) -> None:
 
 @settings(max_examples=10, deadline=None)
 @given(query=queries)
-def test_probing_every_centroid_prunes_nothing(random_index: Index, query: str) -> None:
+def test_probing_every_centroid_prunes_nothing(random_index: Snapshot, query: str) -> None:
     tokens = TokenVectorIndex.open(random_index.folder)
     vectors = WordTokens().encode([query], "query").vectors
     exhaustive = tokens.max_sim(vectors, np.arange(300))
@@ -75,7 +75,7 @@ def test_probing_every_centroid_prunes_nothing(random_index: Index, query: str) 
     assert len(rows) == 300
 
 
-def test_pruning_keeps_the_best(random_index: Index) -> None:
+def test_pruning_keeps_the_best(random_index: Snapshot) -> None:
     encoder = WordTokens()
     pruned = LateInteraction.over_passages(random_index, encoder, nprobe=8, candidates=100)
     exhaustive = LateInteraction.over_passages(random_index, encoder, nprobe=ALL, candidates=ALL)
@@ -88,7 +88,7 @@ def test_pruning_keeps_the_best(random_index: Index) -> None:
 
 class TestLateInteraction(RetrieverContract):
     @pytest.fixture(params=[(1, 10), (4, 256)])
-    def retriever(self, request: pytest.FixtureRequest, small: Index) -> Retriever:
+    def retriever(self, request: pytest.FixtureRequest, small: Snapshot) -> Retriever:
         nprobe, candidates = request.param
         return LateInteraction.over_passages(small, WordTokens(), nprobe=nprobe, candidates=candidates)
 
@@ -97,34 +97,34 @@ def test_equal_passages_go_by_id(tmp_path: Path, words: Embedder) -> None:
     IndexBuilder(folder=tmp_path, embedder=words).build(
         Document(id=id_, text="the same words", is_passage=True) for id_ in "dbca"
     )
-    index = Index.open(tmp_path)
+    index = Snapshot.open(tmp_path)
     TokenIndexBuilder(index=index, encoder=WordTokens()).build()
     assert LateInteraction.over_passages(index, WordTokens()).retrieve("same", 2).ids == ["a", "b"]
 
 
-def test_none_wanted_is_none_given(small: Index) -> None:
+def test_none_wanted_is_none_given(small: Snapshot) -> None:
     assert LateInteraction.over_passages(small, WordTokens()).retrieve("lake", 0) == Ranking()
 
 
-def test_a_repr_names_the_experiment(small: Index) -> None:
+def test_a_repr_names_the_experiment(small: Snapshot) -> None:
     text = repr(LateInteraction.over_passages(small, WordTokens(), nprobe=8))
     assert text.startswith("LateInteraction(encoder=")
     assert text.endswith("nprobe=8, candidates=256)")
 
 
 @pytest.mark.parametrize("parameter", ["nprobe", "candidates"])
-def test_numbers_that_find_nothing_are_refused(small: Index, parameter: str) -> None:
+def test_numbers_that_find_nothing_are_refused(small: Snapshot, parameter: str) -> None:
     open_with: Callable[..., LateInteraction] = LateInteraction.over_passages
     with pytest.raises(BadInputError, match=f"{parameter} is 0"):
         open_with(small, WordTokens(), **{parameter: 0})
 
 
-def test_without_token_vectors_the_command_is_named(world: Index) -> None:
+def test_without_token_vectors_the_command_is_named(world: Snapshot) -> None:
     with pytest.raises(IndexMissingError, match=r"has no token vectors: make them with `triplebeam late-index .*world"):
         LateInteraction.over_passages(world, WordTokens())
 
 
-def test_another_encoder_is_refused_when_opened(small: Index) -> None:
+def test_another_encoder_is_refused_when_opened(small: Snapshot) -> None:
     other = WordTokens()
     other.fingerprint = "other"
     with pytest.raises(EmbedderMismatchError, match="fingerprint other"):
@@ -136,7 +136,7 @@ def test_minilm_finds_the_passage(tmp_path: Path, words: Embedder, home: Path) -
     from triplebeam.embed import load_token_encoder
 
     IndexBuilder(folder=tmp_path, embedder=words).build(world_documents())
-    index, encoder = Index.open(tmp_path), load_token_encoder("minilm", home)
+    index, encoder = Snapshot.open(tmp_path), load_token_encoder("minilm", home)
     TokenIndexBuilder(index=index, encoder=encoder).build()
     ranking = LateInteraction.over_passages(index, encoder).retrieve("When did Edward Cahn die?", 1)
     assert ranking.ids == ["director"]

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.vectors import VectorIndex, VectorWriter
-from triplebeam.methods.title_link import TitleLink, TitleLinks
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.hybrid import Hybrid
 from triplebeam.retrieve.retriever import BATCH, Retriever, retrieve_many
 from triplebeam.testing.contracts import RetrieverContract
+from triplebeam.title_link import TitleLink, TitleLinks
 
 
 class OneByOne:
@@ -49,7 +49,7 @@ def test_batches_are_cut_and_stay_in_order() -> None:
     assert retriever.sizes == [BATCH, BATCH, 3]
 
 
-def test_the_queries_of_a_batch_are_encoded_in_one_call(world: Index, words: Embedder) -> None:
+def test_the_queries_of_a_batch_are_encoded_in_one_call(world: Snapshot, words: Embedder) -> None:
     calls: list[int] = []
 
     class Counting:
@@ -68,7 +68,7 @@ class TestTitleLinkContract(RetrieverContract):
     queries = ("Who directed Laughter in Hell?", "Lake Michigan")
 
     @pytest.fixture
-    def retriever(self, world: Index, words: Embedder) -> Retriever:
+    def retriever(self, world: Snapshot, words: Embedder) -> Retriever:
         links = TitleLinks(triples=world.triples, graph=world.entities, passages=world.passages, embedder=words)
         return TitleLink(base=Dense.over_passages(world, words), links=links)
 

@@ -9,16 +9,16 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from triplebeam.assemble import Collection, open_collection
+from triplebeam.assemble import Index, open_index
 from triplebeam.embed.embedder import Embedder
-from triplebeam.extract.given import GivenTriples
+from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index.build import IndexBuilder
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.rows import rank_passages
+from triplebeam.retrieve.scores import rank_passages
 from triplebeam.settings import Settings
 
 BASES = ("bm25", "dense", "hybrid", "hybrid@triples")
@@ -34,16 +34,16 @@ corpora = st.dictionaries(st.text("abXY", min_size=1, max_size=3), st.tuples(phr
 
 
 @contextmanager
-def collection(corpus: dict[str, tuple[str, list[list[str]]]], embedder: Embedder) -> Iterator[Collection]:
+def collection(corpus: dict[str, tuple[str, list[list[str]]]], embedder: Embedder) -> Iterator[Index]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         rows = [json.dumps({"passage_id": id_, "triples": given_triples}) for id_, (_, given_triples) in corpus.items()]
         (folder / "triples.jsonl").write_text("\n".join(rows), encoding="utf-8")
         builder = IndexBuilder(
-            folder=folder / "index", embedder=embedder, extractor=GivenTriples(folder / "triples.jsonl")
+            folder=folder / "index", embedder=embedder, extractor=TriplesFile(folder / "triples.jsonl")
         )
         builder.build(Document(id=id_, text=text, is_passage=True) for id_, (text, _) in corpus.items())
-        yield open_collection(folder / "index", embedder=embedder, settings=Settings())
+        yield open_index(folder / "index", embedder=embedder, settings=Settings())
 
 
 @settings(max_examples=15, deadline=None)
@@ -52,7 +52,7 @@ def test_an_index_opened_again_answers_as_before(
     words: Embedder, corpus: dict[str, tuple[str, list[list[str]]]], query: str
 ) -> None:
     with collection(corpus, words) as first:
-        second = open_collection(first.index.folder, embedder=words, settings=Settings())
+        second = open_index(first.folder, embedder=words, settings=Settings())
         for method in METHODS:
             ranking = first.search(query, method)
             assert ranking == second.search(query, method)
@@ -75,19 +75,19 @@ def test_fewer_are_the_head_of_more(
 def test_ties_at_the_border_go_by_id_and_not_by_row(tmp_path: Path, words: Embedder) -> None:
     documents = [Document(id=id_, text="the same words", is_passage=True) for id_ in "dbca"]
     IndexBuilder(folder=tmp_path, embedder=words).build(documents)
-    index = Index.open(tmp_path)
+    index = Snapshot.open(tmp_path)
     for retriever in (BM25.over_passages(index), Dense.over_passages(index, words)):
         assert retriever.retrieve("same", 2).ids == ["a", "b"]
 
 
-def test_a_passage_has_the_score_of_its_best_triple(world: Index, words: Embedder) -> None:
+def test_a_passage_has_the_score_of_its_best_triple(world: Snapshot, words: Embedder) -> None:
     ranking = Dense.over_triples(world, words).retrieve("Edward Cahn died on 25 August 1963", 5)
     assert ranking[0].passage_id == "director"
     assert ranking[0].score > 0.999
     assert len(ranking) == 5  # of nine triples; "other" has none
 
 
-def test_words_nobody_uses_find_nothing(world: Index) -> None:
+def test_words_nobody_uses_find_nothing(world: Snapshot) -> None:
     assert BM25.over_passages(world).retrieve("xylophone") == Ranking()
 
 
@@ -98,8 +98,8 @@ def test_none_wanted_is_none_given() -> None:
     assert rank_passages(search, lambda rows: [], 0) == Ranking()  # type: ignore[arg-type]
 
 
-def test_a_repr_names_the_experiment(world: Index, words: Embedder) -> None:
-    opened = Collection(world, Settings(), words)
+def test_a_repr_names_the_experiment(world: Snapshot, words: Embedder) -> None:
+    opened = Index.of(world, Settings(), words)
     text = repr(opened.retriever("hybrid[depth=7]+naive_ge[width=3]"))
     assert text.startswith("NaiveGE(base=Hybrid(sparse=BM25(over='passages'), dense=Dense(over='passages'), depth=7")
     assert "width=3" in text

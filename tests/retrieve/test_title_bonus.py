@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from small_world import WordEmbedder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build import IndexBuilder
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.bm25 import BM25
+from triplebeam.retrieve.cached_scores import CachedScores
 from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.remembering import RememberingScores
+from triplebeam.retrieve.hybrid import ScaledHybrid
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.retrieve.scaled_hybrid import ScaledHybrid
 from triplebeam.retrieve.title_bonus import TitleBonus
 from triplebeam.testing.contracts import RetrieverContract
 
@@ -29,29 +29,29 @@ PLANETS = {
 }
 
 
-def scaled_hybrid(index: Index, words: Embedder) -> ScaledHybrid:
+def scaled_hybrid(index: Snapshot, words: Embedder) -> ScaledHybrid:
     return ScaledHybrid(
         sparse=BM25.over_passages(index), dense=Dense.over_passages(index, words), passage_of=index.passages.ids
     )
 
 
 @pytest.fixture(scope="module")
-def planets(tmp_path_factory: pytest.TempPathFactory) -> Index:
+def planets(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
     folder: Path = tmp_path_factory.mktemp("planets") / "my.index"
     documents = (Document(id=id_, title=title, text=text, is_passage=True) for id_, (title, text) in PLANETS.items())
     IndexBuilder(folder=folder, embedder=WordEmbedder()).build(documents)
-    return Index.open(folder)
+    return Snapshot.open(folder)
 
 
 class TestTitleBonusContract(RetrieverContract):
     queries = ("Who directed Laughter in Hell?", "Lake Michigan")
 
     @pytest.fixture
-    def retriever(self, world: Index, words: Embedder) -> Retriever:
-        return TitleBonus(base=RememberingScores(scaled_hybrid(world, words)), passages=world.passages)
+    def retriever(self, world: Snapshot, words: Embedder) -> Retriever:
+        return TitleBonus(base=CachedScores(scaled_hybrid(world, words)), passages=world.passages)
 
 
-def called_by(index: Index, words: Embedder, query: str) -> set[str]:
+def called_by(index: Snapshot, words: Embedder, query: str) -> set[str]:
     """Who comes out on top of all others by a bonus that no score makes up for."""
     base = scaled_hybrid(index, words)
     scores = TitleBonus(base=base, passages=index.passages, bonus=9.0).scores(query)
@@ -68,11 +68,11 @@ def called_by(index: Index, words: Embedder, query: str) -> set[str]:
         ("How large is Venus?", set()),
     ],
 )
-def test_a_title_in_the_query_counts(planets: Index, words: Embedder, query: str, called: set[str]) -> None:
+def test_a_title_in_the_query_counts(planets: Snapshot, words: Embedder, query: str, called: set[str]) -> None:
     assert called_by(planets, words, query) == called
 
 
-def test_without_a_title_in_the_query_the_scores_are_the_bases(planets: Index, words: Embedder) -> None:
+def test_without_a_title_in_the_query_the_scores_are_the_bases(planets: Snapshot, words: Embedder) -> None:
     base = scaled_hybrid(planets, words)
     assert (TitleBonus(base=base, passages=planets.passages).scores("trade") == base.scores("trade")).all()
 
@@ -93,9 +93,9 @@ class Counting:
 
 def asked(queries: Sequence[Sequence[str]]) -> list[str]:
     base = Counting()
-    remembering = RememberingScores(base)
+    cached = CachedScores(base)
     for batch in queries:
-        assert remembering.scores_many(batch).tolist() == [[len(query), 0] for query in batch]
+        assert cached.scores_many(batch).tolist() == [[len(query), 0] for query in batch]
     return base.asked
 
 
@@ -105,6 +105,6 @@ def test_the_last_batch_is_remembered() -> None:
 
 
 def test_what_is_remembered_cannot_be_written_to() -> None:
-    scores = RememberingScores(Counting()).scores("a")
+    scores = CachedScores(Counting()).scores("a")
     with pytest.raises(ValueError, match="read-only"):
         scores[0] = 5

@@ -2,7 +2,7 @@
 
 import threading
 
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index
 from triplebeam.ranking import Ranking
 
 GRAPH = "hybrid+naive_ge"
@@ -12,7 +12,7 @@ QUESTION = "When did the director of Laughter in Hell die?"
 class Watched:
     """A search that notes the threads it is asked from."""
 
-    def __init__(self, collection: Collection) -> None:
+    def __init__(self, collection: Index) -> None:
         self._collection = collection
         self.threads: list[int] = []
 

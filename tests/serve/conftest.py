@@ -2,14 +2,14 @@
 
 import pytest
 
-from triplebeam.assemble import Collection, open_collection
+from triplebeam.assemble import Index, open_index
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 
 
 @pytest.fixture
-def collection(world: Index, words: Embedder) -> Collection:
-    return open_collection(world.folder, embedder=words)
+def collection(world: Snapshot, words: Embedder) -> Index:
+    return open_index(world.folder, embedder=words)
 
 
 @pytest.fixture

@@ -15,13 +15,13 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from serve.adapted import GRAPH, QUESTION, Watched
 from small_world import WORLD
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index
 from triplebeam.errors import BadInputError, IndexMissingError
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.serve.haystack import TriplebeamRetriever, from_haystack
 
 
-def test_in_a_pipeline(collection: Collection) -> None:
+def test_in_a_pipeline(collection: Index) -> None:
     pipeline = Pipeline()
     pipeline.add_component("retriever", TriplebeamRetriever(collection, GRAPH))
     documents = pipeline.run({"retriever": {"query": QUESTION, "top_k": 6}})["retriever"]["documents"]
@@ -34,14 +34,14 @@ def test_in_a_pipeline(collection: Collection) -> None:
     ]
 
 
-def test_a_pipeline_is_saved_and_opened_again(world: Index) -> None:
+def test_a_pipeline_is_saved_and_opened_again(world: Snapshot) -> None:
     pipeline = Pipeline()
     pipeline.add_component("retriever", TriplebeamRetriever(world.folder, "bm25", 1))
     again = Pipeline.from_dict(pipeline.to_dict(), allowed_modules=["triplebeam.serve.haystack"])
     assert [each.id for each in again.run({"retriever": {"query": "lake"}})["retriever"]["documents"]] == ["lake"]
 
 
-def test_what_cannot_be_used_is_told(collection: Collection, tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_told(collection: Index, tmp_path: Path) -> None:
     with pytest.raises(IndexMissingError):
         TriplebeamRetriever(tmp_path)
     with pytest.raises(BadInputError, match="k is 0"):
@@ -50,7 +50,7 @@ def test_what_cannot_be_used_is_told(collection: Collection, tmp_path: Path) -> 
         TriplebeamRetriever(collection, collection.retriever("bm25")).to_dict()
 
 
-def test_asynchronously_it_searches_in_a_thread(collection: Collection) -> None:
+def test_asynchronously_it_searches_in_a_thread(collection: Index) -> None:
     watched = Watched(collection)
     found = asyncio.run(TriplebeamRetriever(collection, watched).run_async("Great Lakes"))
     assert found["documents"][0].id == "lake"
@@ -64,7 +64,7 @@ def in_memory(*documents: Document) -> InMemoryBM25Retriever:
 
 
 @pytest.mark.parametrize("kind", ["id", "meta", "text"])
-def test_a_retriever_of_theirs_as_base(collection: Collection, kind: str) -> None:
+def test_a_retriever_of_theirs_as_base(collection: Index, kind: str) -> None:
     documents = [
         Document(id=id_, content=text)
         if kind == "id"
@@ -76,6 +76,6 @@ def test_a_retriever_of_theirs_as_base(collection: Collection, kind: str) -> Non
     assert "director" in collection.expand(base, "naive_ge[base_k=1]").retrieve("Laughter in Hell directed").ids
 
 
-def test_a_document_that_is_no_passage_is_told(collection: Collection) -> None:
+def test_a_document_that_is_no_passage_is_told(collection: Index) -> None:
     with pytest.raises(BadInputError, match=r"gave the document 'Lake Superior' .*metadata under 'id'"):
         from_haystack(in_memory(Document(content="Lake Superior")), collection).retrieve("lake")

@@ -16,9 +16,9 @@ from pydantic import ValidationError
 
 from serve.adapted import GRAPH, QUESTION, Watched
 from small_world import WORLD
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index
 from triplebeam.errors import BadInputError, IndexMissingError
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.langchain import TriplebeamRetriever, from_langchain
 from triplebeam.testing.contracts import RetrieverContract
@@ -27,7 +27,7 @@ from triplebeam.testing.contracts import RetrieverContract
 @pytest.mark.anyio
 class TestStandard(RetrieversIntegrationTests):
     @pytest.fixture(autouse=True)
-    def _keep(self, collection: Collection) -> None:
+    def _keep(self, collection: Index) -> None:
         self._collection = collection
 
     @property
@@ -43,7 +43,7 @@ class TestStandard(RetrieversIntegrationTests):
         return QUESTION
 
 
-def test_a_document_says_what_it_is_and_why_it_is_here(collection: Collection) -> None:
+def test_a_document_says_what_it_is_and_why_it_is_here(collection: Index) -> None:
     documents = TriplebeamRetriever(collection=collection, method=GRAPH, k=6).invoke(QUESTION)
     ranking = collection.search(QUESTION, GRAPH, 6)
     assert [document.id for document in documents] == [document.metadata["id"] for document in documents] == ranking.ids
@@ -56,13 +56,13 @@ def test_a_document_says_what_it_is_and_why_it_is_here(collection: Collection) -
     ]
 
 
-def test_an_index_folder_will_do(world: Index) -> None:
+def test_an_index_folder_will_do(world: Snapshot) -> None:
     for folder in (world.folder, str(world.folder)):
         (document,) = TriplebeamRetriever(collection=folder, method="bm25", k=1).invoke("lake")
         assert document.id == "lake"
 
 
-def test_what_cannot_be_used_is_told_when_it_is_made_or_asked(collection: Collection, tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_told_when_it_is_made_or_asked(collection: Index, tmp_path: Path) -> None:
     with pytest.raises(IndexMissingError):
         TriplebeamRetriever(collection=tmp_path)
     with pytest.raises(ValidationError, match="greater than or equal to 1"):
@@ -73,7 +73,7 @@ def test_what_cannot_be_used_is_told_when_it_is_made_or_asked(collection: Collec
         TriplebeamRetriever(collection=collection).invoke(" ")
 
 
-def test_asynchronously_it_searches_in_a_thread(collection: Collection) -> None:
+def test_asynchronously_it_searches_in_a_thread(collection: Index) -> None:
     watched = Watched(collection)
     retriever = TriplebeamRetriever(collection=collection, method=watched)
     (document,) = asyncio.run(retriever.ainvoke("Great Lakes"))[:1]
@@ -99,29 +99,29 @@ def store() -> BaseRetriever:
 
 class TestAVectorStoreAsBase(RetrieverContract):
     @pytest.fixture(params=["key", "none: by text"])
-    def retriever(self, request: pytest.FixtureRequest, collection: Collection) -> Retriever:
+    def retriever(self, request: pytest.FixtureRequest, collection: Index) -> Retriever:
         return from_langchain(store(), collection, id_key=request.param)
 
 
 class TestAVectorStoreExpanded(RetrieverContract):
     @pytest.fixture
-    def retriever(self, collection: Collection) -> Retriever:
+    def retriever(self, collection: Index) -> Retriever:
         return collection.expand(from_langchain(store(), collection))
 
 
-def test_k_is_passed_on_where_it_is_taken(collection: Collection) -> None:
+def test_k_is_passed_on_where_it_is_taken(collection: Index) -> None:
     assert len(from_langchain(store(), collection).retrieve("lake", 6)) == 6
     assert len(from_langchain(store(), collection, k_name=None).retrieve("lake", 6)) == 4
     fixed = Fixed(documents=[Document("", id="lake"), Document("", id="city")])
     assert from_langchain(fixed, collection).retrieve("lake", 1).ids == ["lake"]
 
 
-def test_a_document_that_is_no_passage_is_told(collection: Collection) -> None:
+def test_a_document_that_is_no_passage_is_told(collection: Index) -> None:
     with pytest.raises(BadInputError, match=r"gave the document 'Lake Superior' .*metadata under 'id'"):
         from_langchain(Fixed(documents=[Document("Lake Superior")]), collection).retrieve("lake")
 
 
-def test_there_and_back(collection: Collection) -> None:
+def test_there_and_back(collection: Index) -> None:
     """Your retriever, expanded, as a LangChain retriever again."""
     base = from_langchain(Fixed(documents=[Document("", metadata={"id": "film"})]), collection)
     documents = TriplebeamRetriever(collection=collection, method=collection.expand(base)).invoke(QUESTION)

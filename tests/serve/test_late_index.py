@@ -41,7 +41,7 @@ def test_json_and_what_was_chosen_before(folder: str) -> None:
 
 
 def test_what_cannot_be_meant_is_refused(folder: str, tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match="3 bits a dimension is not a choice"):
+    with pytest.raises(BadInputError, match="3 bits per dimension is not a choice"):
         CliRunner().invoke(app, [folder, "--nbits", "3"], catch_exceptions=False)
     with pytest.raises(IndexMissingError, match="there is no index"):
         CliRunner().invoke(app, [str(tmp_path / "nowhere")], catch_exceptions=False)

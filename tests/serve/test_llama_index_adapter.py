@@ -10,15 +10,15 @@ from llama_index.core.schema import Document, MetadataMode, NodeWithScore, Query
 
 from serve.adapted import GRAPH, QUESTION, Watched
 from small_world import WORLD
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index
 from triplebeam.errors import BadInputError, IndexMissingError
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.llama_index import TriplebeamRetriever, from_llama_index
 from triplebeam.testing.contracts import RetrieverContract
 
 
-def test_a_node_says_what_it_is_and_why_it_is_here(collection: Collection) -> None:
+def test_a_node_says_what_it_is_and_why_it_is_here(collection: Index) -> None:
     found = TriplebeamRetriever(collection, GRAPH, similarity_top_k=6).retrieve(QUESTION)
     ranking = collection.search(QUESTION, GRAPH, 6)
     assert [(each.node.node_id, each.score) for each in found] == [(hit.passage_id, hit.score) for hit in ranking]
@@ -30,12 +30,12 @@ def test_a_node_says_what_it_is_and_why_it_is_here(collection: Collection) -> No
     assert film.get_content(MetadataMode.LLM) == f"title: Laughter in Hell\n\n{WORLD['film'][1]}"
 
 
-def test_an_index_folder_will_do(world: Index) -> None:
+def test_an_index_folder_will_do(world: Snapshot) -> None:
     (found,) = TriplebeamRetriever(str(world.folder), "bm25", 1).retrieve(QueryBundle("lake"))
     assert found.node.node_id == "lake"
 
 
-def test_what_cannot_be_used_is_told(collection: Collection, tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_told(collection: Index, tmp_path: Path) -> None:
     with pytest.raises(IndexMissingError):
         TriplebeamRetriever(tmp_path)
     with pytest.raises(BadInputError, match="k is 0"):
@@ -44,7 +44,7 @@ def test_what_cannot_be_used_is_told(collection: Collection, tmp_path: Path) -> 
         TriplebeamRetriever(collection, "hybird").retrieve("lake")
 
 
-def test_asynchronously_it_searches_in_a_thread(collection: Collection) -> None:
+def test_asynchronously_it_searches_in_a_thread(collection: Index) -> None:
     watched = Watched(collection)
     found = asyncio.run(TriplebeamRetriever(collection, watched).aretrieve("Great Lakes"))
     assert found[0].node.node_id == "lake"
@@ -79,16 +79,16 @@ def nodes(kind: str) -> list[TextNode]:
 
 class TestNodesAsBase(RetrieverContract):
     @pytest.fixture(params=["node", "metadata", "document", "text"])
-    def retriever(self, request: pytest.FixtureRequest, collection: Collection) -> Retriever:
+    def retriever(self, request: pytest.FixtureRequest, collection: Index) -> Retriever:
         return from_llama_index(Fixed(*nodes(request.param)), collection)
 
 
-def test_expanded_it_finds_what_it_did_not(collection: Collection) -> None:
+def test_expanded_it_finds_what_it_did_not(collection: Index) -> None:
     base = from_llama_index(Fixed(TextNode(id_="film")), collection)
     assert base.retrieve(QUESTION).ids == ["film"]
     assert "director" in collection.expand(base).retrieve(QUESTION).ids
 
 
-def test_a_node_that_is_no_passage_is_told(collection: Collection) -> None:
+def test_a_node_that_is_no_passage_is_told(collection: Index) -> None:
     with pytest.raises(BadInputError, match=r"gave the document 'Lake Superior' .*metadata under 'id'"):
         from_llama_index(Fixed(TextNode(text="Lake Superior")), collection).retrieve("lake")

@@ -11,12 +11,12 @@ from mcp_types import CallToolResult, TextContent
 
 from scripted_loops import final, reply
 from serve.adapted import GRAPH, QUESTION
-from triplebeam.assemble import DEFAULT_METHOD, Collection, open_collection
+from triplebeam.assemble import DEFAULT_METHOD, Index, open_index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
-from triplebeam.generate.scripted import Scripted
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.serve.mcp import make_server
+from triplebeam.testing.scripted import Scripted
 
 pytestmark = pytest.mark.anyio
 
@@ -25,29 +25,29 @@ MISSING = reply(missing="who directed it", answerable=False, used=[], answer="")
 ANSWERED = reply(missing="", answerable=True, used=[1], answer="25 August 1963")
 
 
-def asked(world: Index, words: Embedder, model: LanguageModel) -> Mapping[str, Collection]:
-    return {"world": open_collection(world.folder, embedder=words, model=model)}
+def asked(world: Snapshot, words: Embedder, model: LanguageModel) -> Mapping[str, Index]:
+    return {"world": open_index(world.folder, embedder=words, model=model)}
 
 
-async def call(collections: Mapping[str, Collection], tool: str, **arguments: Any) -> CallToolResult:
+async def call(collections: Mapping[str, Index], tool: str, **arguments: Any) -> CallToolResult:
     async with Client(make_server(collections)) as client:
         return await client.call_tool(tool, arguments)
 
 
-async def structured(collections: Mapping[str, Collection], tool: str, **arguments: Any) -> Any:
+async def structured(collections: Mapping[str, Index], tool: str, **arguments: Any) -> Any:
     result = await call(collections, tool, **arguments)
     assert not result.is_error, result.content
     return result.structured_content
 
 
-async def refused(collections: Mapping[str, Collection], tool: str, **arguments: Any) -> str:
+async def refused(collections: Mapping[str, Index], tool: str, **arguments: Any) -> str:
     result = await call(collections, tool, **arguments)
     assert result.is_error
     assert isinstance(result.content[0], TextContent)
     return result.content[0].text
 
 
-async def test_every_tool_says_what_it_takes_and_gives_and_that_it_changes_nothing(collection: Collection) -> None:
+async def test_every_tool_says_what_it_takes_and_gives_and_that_it_changes_nothing(collection: Index) -> None:
     async with Client(make_server({"world": collection})) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert list(tools) == ["search", "expand", "ask", "read_passage"]
@@ -64,7 +64,7 @@ async def test_every_tool_says_what_it_takes_and_gives_and_that_it_changes_nothi
     assert "context" not in tools["ask"].input_schema["properties"]
 
 
-async def test_search_gives_passages_and_chains(collection: Collection) -> None:
+async def test_search_gives_passages_and_chains(collection: Index) -> None:
     found = await structured({"world": collection}, "search", question=QUESTION, method=GRAPH, k=4)
     assert found["method"] == GRAPH
     assert [passage["id"] for passage in found["passages"]] == collection.search(QUESTION, GRAPH, 4).ids
@@ -72,13 +72,13 @@ async def test_search_gives_passages_and_chains(collection: Collection) -> None:
     assert "Laughter in Hell – directed by → Edward Cahn" in " ".join(chains)
 
 
-async def test_search_by_the_default_and_by_a_plain_method(collection: Collection) -> None:
+async def test_search_by_the_default_and_by_a_plain_method(collection: Index) -> None:
     assert (await structured({"world": collection}, "search", question="lake"))["method"] == DEFAULT_METHOD
     found = await structured({"world": collection}, "search", question="lake", method="bm25", k=1)
     assert [(passage["id"], passage["chains"]) for passage in found["passages"]] == [("lake", [])]
 
 
-async def test_expand_follows_an_entity_towards_a_question(collection: Collection) -> None:
+async def test_expand_follows_an_entity_towards_a_question(collection: Index) -> None:
     found = await structured(
         {"world": collection}, "expand", entity="laughter IN hell", question="Edward Cahn died on 25 August 1963"
     )
@@ -89,7 +89,7 @@ async def test_expand_follows_an_entity_towards_a_question(collection: Collectio
     assert best["passage_ids"] == ["film", "director"]
 
 
-async def test_expand_by_one_gives_the_entity_s_own_facts(collection: Collection) -> None:
+async def test_expand_by_one_gives_the_entity_s_own_facts(collection: Index) -> None:
     found = await structured({"world": collection}, "expand", entity="Milwaukee", length=1)
     own = {tuple(fact.values()) for chain in found["chains"] for fact in chain["facts"]}
     assert own == {
@@ -99,13 +99,13 @@ async def test_expand_by_one_gives_the_entity_s_own_facts(collection: Collection
     }
 
 
-async def test_read_passage_gives_it_whole_with_its_facts(collection: Collection) -> None:
+async def test_read_passage_gives_it_whole_with_its_facts(collection: Index) -> None:
     passage = await structured({"world": collection}, "read_passage", passage_id="lake")
     assert passage["text"] == "Lake Michigan is one of the Great Lakes."
     assert passage["facts"] == [{"subject": "Lake Michigan", "predicate": "one of", "object": "Great Lakes"}]
 
 
-async def test_ask_reports_each_step_and_quotes_its_evidence(world: Index, words: Embedder) -> None:
+async def test_ask_reports_each_step_and_quotes_its_evidence(world: Snapshot, words: Embedder) -> None:
     told: list[tuple[float, str | None]] = []
 
     async def listen(progress: float, total: float | None, message: str | None) -> None:
@@ -148,7 +148,7 @@ class Slow:
         return [self.replies.pop(0) for _ in prompts]
 
 
-async def test_an_agent_at_work_holds_up_nobody(world: Index, words: Embedder) -> None:
+async def test_an_agent_at_work_holds_up_nobody(world: Snapshot, words: Embedder) -> None:
     model = Slow(reply(facts=[DIED]), ANSWERED, final("25 August 1963"))
     async with Client(make_server(asked(world, words, model))) as client, anyio.create_task_group() as tasks:
         tasks.start_soon(client.call_tool, "ask", {"question": QUESTION, "method": "gear:bm25+naive_ge"})
@@ -158,7 +158,7 @@ async def test_an_agent_at_work_holds_up_nobody(world: Index, words: Embedder) -
     assert model.replies == []
 
 
-async def test_a_client_that_goes_away_pays_for_no_further_step(world: Index, words: Embedder) -> None:
+async def test_a_client_that_goes_away_pays_for_no_further_step(world: Snapshot, words: Embedder) -> None:
     model = Slow(reply(facts=[DIED]), MISSING, reply(query="Edward Cahn"), *[reply(facts=[DIED])] * 5)
     async with Client(make_server(asked(world, words, model))) as client, anyio.create_task_group() as tasks:
         tasks.start_soon(client.call_tool, "ask", {"question": QUESTION, "method": "gear:bm25+naive_ge"})
@@ -187,26 +187,26 @@ async def test_a_client_that_goes_away_pays_for_no_further_step(world: Index, wo
     ],
 )
 async def test_bad_input_is_a_tool_error(
-    collection: Collection, tool: str, arguments: dict[str, Any], words_of_it: str
+    collection: Index, tool: str, arguments: dict[str, Any], words_of_it: str
 ) -> None:
     assert words_of_it in await refused({"world": collection}, tool, **arguments)
 
 
 async def test_without_a_model_ask_says_how_to_configure_one(
-    collection: Collection, monkeypatch: pytest.MonkeyPatch
+    collection: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("TRIPLEBEAM_MODEL", raising=False)
     assert "set TRIPLEBEAM_MODEL" in await refused({"world": collection}, "ask", question="x")
 
 
-async def test_of_several_collections_one_must_be_named(collection: Collection) -> None:
+async def test_of_several_collections_one_must_be_named(collection: Index) -> None:
     both = {"one": collection, "two": collection}
     assert "there are one, two; name one" in await refused(both, "search", question="lake")
     assert (await structured(both, "search", question="lake", collection="two"))["passages"]
 
 
-async def test_collections_may_come_while_the_server_runs(collection: Collection) -> None:
-    collections: dict[str, Collection] = {}
+async def test_collections_may_come_while_the_server_runs(collection: Index) -> None:
+    collections: dict[str, Index] = {}
     async with Client(make_server(collections)) as client:
         before = await client.call_tool("search", {"question": "lake"})
         collections["world"] = collection

@@ -19,11 +19,11 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
 from small_world import TRIPLES, TableExtractor, world_documents
-from triplebeam.assemble import open_collection
+from triplebeam.assemble import open_index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.index.build import IndexBuilder
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.serve.cli.mcp import find_indexes, mcp
 from triplebeam.serve.mcp import Folders, make_server
 from triplebeam.settings import read_settings
@@ -41,7 +41,7 @@ def server(*arguments: object) -> StdioServerParameters:
 
 @pytest.mark.slow
 @pytest.mark.anyio
-async def test_over_stdio(world: Index) -> None:
+async def test_over_stdio(world: Snapshot) -> None:
     async with Client(server(world.folder)) as client:
         found = await client.call_tool("search", ANY_TEXT)
         wrong = await client.call_tool("read_passage", {"passage_id": "sea"})
@@ -51,7 +51,7 @@ async def test_over_stdio(world: Index) -> None:
 
 
 @pytest.mark.slow
-def test_stdout_has_the_protocol_and_nothing_else(world: Index) -> None:
+def test_stdout_has_the_protocol_and_nothing_else(world: Snapshot) -> None:
     hello = {
         "jsonrpc": "2.0",
         "id": 1,
@@ -75,7 +75,7 @@ def test_stdout_has_the_protocol_and_nothing_else(world: Index) -> None:
 
 
 @pytest.fixture
-def address(world: Index) -> Iterator[str]:
+def address(world: Snapshot) -> Iterator[str]:
     """Of a server over HTTP, in a process of its own."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -118,9 +118,9 @@ async def test_over_http_on_loopback(address: str, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.anyio
-async def test_an_app_mounts_it(world: Index, words: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_app_mounts_it(world: Snapshot, words: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    tools = make_server({"world": open_collection(world.folder, embedder=words)})
+    tools = make_server({"world": open_index(world.folder, embedder=words)})
     mounted = tools.streamable_http_app(streamable_http_path="/mcp")
 
     @asynccontextmanager
@@ -158,7 +158,7 @@ def test_what_is_published_anew_is_opened_anew(tmp_path: Path, words: Embedder) 
     assert "lake" in shelf.collection("small").passages
 
 
-def test_indexes_are_found_in_folders(tmp_path: Path, world: Index) -> None:
+def test_indexes_are_found_in_folders(tmp_path: Path, world: Snapshot) -> None:
     shutil.copytree(world.folder, tmp_path / "data" / "one.index")
     shutil.copytree(world.folder, tmp_path / "data" / "two.index")
     (tmp_path / "data" / "empty.index").mkdir()
@@ -167,7 +167,7 @@ def test_indexes_are_found_in_folders(tmp_path: Path, world: Index) -> None:
         find_indexes([tmp_path / "data", _copy(world, tmp_path / "one")])
 
 
-def _copy(world: Index, folder: Path) -> Path:
+def _copy(world: Snapshot, folder: Path) -> Path:
     shutil.copytree(world.folder, folder)
     return folder
 

@@ -9,17 +9,17 @@ import pytest
 
 from scripted_loops import final, reply
 from small_world import WORLD
-from triplebeam.assemble import Collection, open_collection
+from triplebeam.assemble import Index, open_index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
-from triplebeam.generate.scripted import Scripted
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gear import GeAR, NaiveGE, SyncGE
 from triplebeam.passage import Passage
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.extras import ExtraMissingError
 from triplebeam.serve.own_retriever import KnownPassages, from_function
 from triplebeam.testing.contracts import RetrieverContract
+from triplebeam.testing.scripted import Scripted
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -30,32 +30,32 @@ def longest(query: str, k: int) -> Iterable[str]:
 
 class TestAFunction(RetrieverContract):
     @pytest.fixture
-    def retriever(self, collection: Collection) -> Retriever:
+    def retriever(self, collection: Index) -> Retriever:
         return from_function(longest, collection)
 
 
 class TestAFunctionExpanded(RetrieverContract):
     @pytest.fixture
-    def retriever(self, collection: Collection) -> Retriever:
+    def retriever(self, collection: Index) -> Retriever:
         return collection.expand(from_function(longest, collection), "naive_ge[scorer=exact]")
 
 
-def test_a_passage_that_comes_twice_counts_once(collection: Collection) -> None:
+def test_a_passage_that_comes_twice_counts_once(collection: Index) -> None:
     base = from_function(lambda query, k: ["lake", "city", "lake", "film"], collection)
     assert base.retrieve("any", 3).ids == ["lake", "city", "film"]
 
 
-def test_expansion_finds_what_the_function_did_not(collection: Collection) -> None:
+def test_expansion_finds_what_the_function_did_not(collection: Index) -> None:
     base = from_function(lambda query, k: ["film"], collection)
     assert "director" in collection.expand(base).retrieve("When did the director of Laughter in Hell die?").ids
 
 
-def test_an_id_that_the_index_does_not_have_is_told(collection: Collection) -> None:
+def test_an_id_that_the_index_does_not_have_is_told(collection: Index) -> None:
     with pytest.raises(BadInputError, match="your search gave the id 'sea'"):
         from_function(lambda query, k: ["sea"], collection).retrieve("any")
 
 
-def test_an_expansion_of_no_such_name_is_told(collection: Collection) -> None:
+def test_an_expansion_of_no_such_name_is_told(collection: Index) -> None:
     with pytest.raises(BadInputError, match="did you mean 'naive_ge'"):
         collection.expand(from_function(longest, collection), "naive")
     with pytest.raises(BadInputError, match="a score for every passage"):
@@ -70,10 +70,10 @@ class TestAgentsOverYourOwn:
         return Scripted([reply(facts=[died]), reply(facts=[died]), verdict, final("25 August 1963")])
 
     @pytest.fixture
-    def asked(self, world: Index, words: Embedder, model: Scripted) -> Collection:
-        return open_collection(world.folder, embedder=words, model=model)
+    def asked(self, world: Snapshot, words: Embedder, model: Scripted) -> Index:
+        return open_index(world.folder, embedder=words, model=model)
 
-    def test_gear_reads_expands_and_links_by_it(self, asked: Collection) -> None:
+    def test_gear_reads_expands_and_links_by_it(self, asked: Index) -> None:
         queries: list[str] = []
 
         def film_only(query: str, k: int) -> list[str]:
@@ -86,7 +86,7 @@ class TestAgentsOverYourOwn:
         assert "director" in answer.ranking.ids
         assert queries == ["When did the director of Laughter in Hell die?", "Edward Cahn died on 25 August 1963"]
 
-    def test_what_is_expanded_already_is_taken_as_it_is(self, asked: Collection) -> None:
+    def test_what_is_expanded_already_is_taken_as_it_is(self, asked: Index) -> None:
         base = from_function(longest, asked)
         walked = asked.expand(base, "naive_ge")
         agent = asked.agent("gear[max_steps=2]", base=walked)
@@ -99,7 +99,7 @@ class TestAgentsOverYourOwn:
         assert isinstance(plain.retriever, SyncGE)
         assert (plain.retriever.base, plain.retriever.base_k) == (base, 10)
 
-    def test_one_base_is_enough(self, asked: Collection) -> None:
+    def test_one_base_is_enough(self, asked: Index) -> None:
         with pytest.raises(BadInputError, match="leave out one of the two"):
             asked.agent("gear:bm25", base=from_function(longest, asked))
         with pytest.raises(BadInputError, match="answers without passages"):
@@ -132,7 +132,7 @@ class TestWhichPassageADocumentIs:
     ) -> None:
         assert KnownPassages(passages).find(ids, text) == expected
 
-    def test_none_of_them_is_told_with_what_to_do(self, passages: list[Passage], collection: Collection) -> None:
+    def test_none_of_them_is_told_with_what_to_do(self, passages: list[Passage], collection: Index) -> None:
         for source in (passages, collection):
             with pytest.raises(BadInputError, match="metadata under 'key', or index the same texts") as told:
                 KnownPassages(source, "key").find([None, "a7f"], "Lake Michigan is a very large lake. " * 9)

@@ -74,5 +74,5 @@ def test_a_repository_that_is_not_there_is_named(address: str, monkeypatch: pyte
 
 def test_no_hub_is_found_out_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     point_at("http://127.0.0.1:9", monkeypatch)
-    with pytest.raises(ModelMissingError, match="the model hub did not give someone/toy"):
+    with pytest.raises(ModelMissingError, match="the model hub did not return someone/toy"):
         hub.knock(REPOSITORY)

@@ -1,6 +1,14 @@
 """From names to objects: the one place that knows every method, extractor, embedder and model by its name."""
 
-from triplebeam.assemble.collection import DEFAULT_METHOD, Collection, check_question, open_collection
+from triplebeam.assemble.index import (
+    DEFAULT_AGENT,
+    DEFAULT_METHOD,
+    Index,
+    check_question,
+    create_index,
+    open_index,
+)
+from triplebeam.assemble.method import Method
 from triplebeam.assemble.models import (
     DEFAULT_EMBEDDER,
     EXTRACTORS,
@@ -11,14 +19,17 @@ from triplebeam.assemble.models import (
 )
 
 __all__ = [
+    "DEFAULT_AGENT",
     "DEFAULT_EMBEDDER",
     "DEFAULT_METHOD",
     "EXTRACTORS",
     "HOW_TO_CONFIGURE",
-    "Collection",
+    "Index",
+    "Method",
     "check_question",
+    "create_index",
     "make_embedder",
     "make_extractor",
     "make_model",
-    "open_collection",
+    "open_index",
 ]

@@ -1,17 +1,17 @@
 """From an experiment to its evaluation: names become methods, methods are asked, results are kept."""
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from triplebeam.assemble.collection import Collection, open_collection
-from triplebeam.assemble.method_names import is_agent, retriever_parts, uses_graph, uses_model
+from triplebeam.answer import Agent
+from triplebeam.assemble.context import Context
+from triplebeam.assemble.method import Method
 from triplebeam.assemble.models import make_embedder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.ask_all import CountingEmbedder, Method, ask_all
+from triplebeam.evaluate.ask_all import CountingEmbedder, ask_all
 from triplebeam.evaluate.experiment import Corpus, Experiment
 from triplebeam.evaluate.judge import judge
 from triplebeam.evaluate.questions import Question, check_gold, read_questions
@@ -21,12 +21,12 @@ from triplebeam.evaluate.trec import in_run, read_run
 from triplebeam.generate.accounting import account
 from triplebeam.generate.language_model import LanguageModel, Usage
 from triplebeam.generate.prices import price
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.token_vectors import published_tokens
+from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.progress import Progress, silent
+from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings
-
-#: In front of a file's name: another system's run, read and not computed.
-GIVEN_RUN = "run:"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,25 +49,26 @@ class Evaluator:
     def evaluate(self, experiment: Experiment, corpus: Corpus) -> Evaluation:
         """All methods on all questions."""
         questions = read_questions(corpus.questions)[: self.limit]
-        given = {method: read_run(Path(method.removeprefix(GIVEN_RUN))) for method in _given(corpus.methods)}
+        methods = [Method.parse(method) for method in corpus.methods]  # a typo costs nothing
+        given = {method: read_run(method.run) for method in methods if method.run}
         everyone = len(questions)
         questions = [question for question in questions if all(in_run(question, run) for run in given.values())]
         if not questions:
-            raise BadInputError(f"no question of {corpus.questions} is in all of the runs {', '.join(given)}.")
+            raise BadInputError(
+                f"no question of {corpus.questions} is in all of the runs {', '.join(map(str, given))}."
+            )
         opened = self._open(corpus, questions)
-        computed = [
-            (method, seed) for method in corpus.methods if method not in given for seed in self._seeds_of(method)
-        ]
+        computed = [(method, seed) for method in methods if not method.run for seed in self._seeds_of(method)]
         for method, seed in computed:
-            opened.method(method, seed)  # a typo costs nothing
+            opened.build(method, seed)  # nor does what the index lacks
         runs = {
             (method, seed): self._run(opened, method, seed, questions, many=len(self._seeds_of(method)) > 1)
             for method, seed in computed
         }
         ordered = [
             _given_run(method, given[method], questions) if method in given else runs[method, seed]
-            for method in corpus.methods
-            for seed in ([None] if method in given else self._seeds_of(method))
+            for method in methods
+            for seed in ([None] if method.run else self._seeds_of(method))
         ]
         if experiment.judge:
             ordered = [self._judged(opened, run, questions) for run in ordered]
@@ -75,39 +76,42 @@ class Evaluator:
             title=" · ".join(filter(None, [experiment.title, corpus.name])),
             questions=questions,
             runs=ordered,
-            facts=_facts(opened, corpus, experiment, len(questions), everyone),
-            triples_of_gold=_triples_of_gold(opened.collection, questions),
+            facts=_facts(opened, corpus, experiment, methods, len(questions), everyone),
+            triples_of_gold=_triples_of_gold(opened.context.triples, questions),
         )
 
     def _open(self, corpus: Corpus, questions: Sequence[Question]) -> "_Opened":
-        plain = open_collection(
-            corpus.index, settings=self.settings, model=self.model, query_entities=corpus.query_entities
-        )
-        check_gold(questions, plain.passages)
-        name = self.settings.embedder or plain.index.manifest.embedder.name
+        snapshot = Snapshot.open(corpus.index)
+        check_gold(questions, snapshot.passages)
+        name = self.settings.embedder or snapshot.manifest.embedder.name
         counting = CountingEmbedder(self.embedder or make_embedder(name, self.settings, self.progress))
         gold = {text: each.gold for each in questions if each.gold for text in (each.question, each.asked)}
-        return _Opened(replace(plain, given_embedder=counting, gold=gold), counting)
+        context = Context(
+            snapshot, self.settings, counting, self.model, query_entities=corpus.query_entities, gold=gold
+        )
+        return _Opened(context, counting)
 
-    def _seeds_of(self, method: str) -> Sequence[int | None]:
+    def _seeds_of(self, method: Method) -> Sequence[int | None]:
         """Only what calls a model is sampled."""
-        return list(dict.fromkeys(self.seeds)) if self.seeds and uses_model(method) else [None]
+        return list(dict.fromkeys(self.seeds)) if self.seeds and method.uses_model else [None]
 
-    def _run(self, opened: "_Opened", method: str, seed: int | None, questions: Sequence[Question], many: bool) -> Run:
+    def _run(
+        self, opened: "_Opened", method: Method, seed: int | None, questions: Sequence[Question], many: bool
+    ) -> Run:
         folder = self.settings.results or self.settings.home / "runs"
         path = folder / f"{opened.key(method, seed)}.jsonl"
         if self.again:
             path.unlink(missing_ok=True)
         results = ask_all(
-            method,
-            opened.method(method, seed),
+            method.text,
+            opened.build(method, seed),
             questions,
             kept=RunFile(path),
             encoded=lambda: opened.counting.encoded,
-            warming=not uses_model(method),
+            warming=not method.uses_model,
             progress=self.progress,
         )
-        name = f"{method} (seed {seed})" if many else method
+        name = f"{method} (seed {seed})" if many else method.text
         return Run(
             method=name, results=results, seed=seed, dollars=self._dollars(results), graph=_searches_graph(method)
         )
@@ -117,7 +121,7 @@ class Evaluator:
         if all(result.answer is None for result in run.results):
             return run
         with account():
-            verdicts = judge(opened.collection.model, questions, run.results, self.progress)
+            verdicts = judge(opened.context.model, questions, run.results, self.progress)
         results = [replace(each, judged=verdict) for each, verdict in zip(run.results, verdicts, strict=True)]
         return replace(run, results=results)
 
@@ -134,43 +138,44 @@ class Evaluator:
 class _Opened:
     """An index, and its methods by name and seed."""
 
-    collection: Collection
+    context: Context
     counting: CountingEmbedder
 
-    def method(self, name: str, seed: int | None) -> Method:
-        """Each has a collection of its own: none is spared an encoding by the one before it."""
-        settings = self.collection.settings.model_copy(update={"seed": seed})
-        collection = replace(self.collection, settings=settings)
-        return collection.agent(name) if is_agent(name) else collection.retriever(name)
+    def build(self, method: Method, seed: int | None) -> Retriever | Agent:
+        """Each has a context of its own: none is spared an encoding by the one before it."""
+        settings = self.context.settings.model_copy(update={"seed": seed})
+        return method.build(replace(self.context, settings=settings))
 
-    def key(self, method: str, seed: int | None) -> str:
+    def key(self, method: Method, seed: int | None) -> str:
         """Everything a result depends on."""
-        settings = self.collection.settings
+        settings, given = self.context.settings, self.context.given_model
         return run_key(
             {
                 **self._beside_the_index(method),
-                "method": method,
+                "method": method.text,
                 "seed": seed,
-                "index": self.collection.index.manifest.model_dump(mode="json"),
+                "index": self.context.snapshot.manifest.model_dump(mode="json"),
                 "embedder": self.counting.fingerprint,
                 "models": [(each.model, each.base_url) for each in map(settings.endpoint, ("answering", "reading"))],
-                "given_model": self.collection.given_model.name if self.collection.given_model else None,
+                "given_model": given.name if given else None,
                 "max_tokens": settings.max_tokens,
                 "parameters": settings.parameters,
             }
         )
 
-    def _beside_the_index(self, method: str) -> dict[str, object]:
+    def _beside_the_index(self, method: Method) -> dict[str, object]:
         """What a method reads that the index does not hold."""
-        collection, read = self.collection, dict[str, object]()
-        if "entities=given" in method and collection.query_entities:
-            read["entities"] = _digest(collection.query_entities)
-        if "late_interaction" in method and (tokens := published_tokens(collection.index.folder)):
-            read["token vectors"] = tokens.model_dump(mode="json")
-        for path in re.findall(r"weights=([^],]+)", method):
-            read[f"weights {path}"] = _digest(Path(path))
-        if "gold" in method:
-            read["gold"] = collection.gold
+        context, read = self.context, dict[str, object]()
+        for part in method.every_part():
+            if part.values.get("entities") == "given" and context.query_entities:
+                read["entities"] = _digest(context.query_entities)
+            if part.row.name == "late_interaction" and (tokens := published_tokens(context.snapshot.folder)):
+                read["token vectors"] = tokens.model_dump(mode="json")
+            if part.row.name == "gold":
+                read["gold"] = context.gold
+            for path in part.values.values():
+                if isinstance(path, Path):
+                    read[f"weights {path}"] = _digest(path)
         return read
 
 
@@ -181,49 +186,43 @@ def _digest(path: Path) -> str:
         raise BadInputError(f"{path} cannot be read: {error.strerror}.") from error
 
 
-def _searches_graph(method: str) -> bool | None:
+def _searches_graph(method: Method) -> bool | None:
     """None for agents, which do more than search, and for the bound ``gold``, which does not search at all."""
-    if is_agent(method) or retriever_parts(method, method)[0].name == "gold":
+    if method.is_agent or method.parts[0].row.name == "gold":
         return None
-    return uses_graph(method)
+    return method.uses_graph
 
 
-def _given(methods: Sequence[str]) -> list[str]:
-    return [method for method in methods if method.startswith(GIVEN_RUN)]
-
-
-def _given_run(method: str, run: Mapping[str, tuple[str, ...]], questions: Sequence[Question]) -> Run:
+def _given_run(method: Method, run: Mapping[str, tuple[str, ...]], questions: Sequence[Question]) -> Run:
     results = [in_run(question, run) or QuestionResult(question_id=question.id) for question in questions]
-    name = Path(method.removeprefix(GIVEN_RUN)).name.removesuffix(".gz").removesuffix(".jsonl").removesuffix(".trec")
+    name = Path(str(method.run)).name.removesuffix(".gz").removesuffix(".jsonl").removesuffix(".trec")
     return Run(method=f"{name} (given)", results=results)
 
 
-def _facts(opened: _Opened, corpus: Corpus, experiment: Experiment, asked: int, everyone: int) -> dict[str, str]:
-    collection = opened.collection
-    counts, by_extractor = collection.index.manifest.counts, collection.index.manifest.triples_by_extractor
-    extractors = ", ".join(f"{count:,} by {name}" for name, count in by_extractor.items())
+def _facts(
+    opened: _Opened, corpus: Corpus, experiment: Experiment, methods: Sequence[Method], asked: int, everyone: int
+) -> dict[str, str]:
+    manifest, settings = opened.context.snapshot.manifest, opened.context.settings
+    extractors = ", ".join(f"{count:,} by {name}" for name, count in manifest.triples_by_extractor.items())
     given = f" (of {everyone}: those that every given run holds)" if asked < everyone else ""
     facts = {
         "index": str(corpus.index),
-        "passages": f"{counts['passages']:,}",
+        "passages": f"{manifest.counts['passages']:,}",
         "triples": experiment.triples or extractors or "none",
         "questions": f"{asked:,}{given}, from {corpus.questions.name}",
-        "embedder": collection.index.manifest.embedder.name,
+        "embedder": manifest.embedder.name,
     }
-    if (
-        any(uses_model(method) for method in corpus.methods if not method.startswith(GIVEN_RUN))
-        and collection.settings.model
-    ):
-        facts["model"] = collection.settings.model
+    if any(method.uses_model for method in methods) and settings.model:
+        facts["model"] = settings.model
     return facts
 
 
-def _triples_of_gold(collection: Collection, questions: Sequence[Question]) -> dict[str, float]:
+def _triples_of_gold(triples: TripleGraph, questions: Sequence[Question]) -> dict[str, float]:
     """GeAR's triple density: the mean number of triples of a question's gold passages."""
-    if not len(collection.triples):
+    if not len(triples):
         return {}
     return {
-        question.id: len(collection.triples.triples_of(question.gold)) / len(question.gold)
+        question.id: len(triples.triples_of(question.gold)) / len(question.gold)
         for question in questions
         if question.gold
     }

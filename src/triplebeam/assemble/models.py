@@ -45,7 +45,7 @@ def make_model(settings: Settings, role: Role = "answering", *, refresh: bool = 
     if not endpoint.model:
         raise ModelMissingError(f"no language model is configured: {HOW_TO_CONFIGURE}.")
     from triplebeam.generate.accounting import Accounted
-    from triplebeam.generate.completion_store import CompletionStore
+    from triplebeam.generate.completion_cache import CompletionStore
     from triplebeam.generate.connect import connect
 
     return Accounted(
@@ -95,9 +95,9 @@ def _extractor(
     name: str, triples_file: Path | None, settings: Settings, progress: Progress, refresh: bool
 ) -> Extractor | None:
     if triples_file:
-        from triplebeam.extract.given import GivenTriples
+        from triplebeam.extract.triples_file import TriplesFile
 
-        return GivenTriples(triples_file)
+        return TriplesFile(triples_file)
     match name:
         case "none":
             return None

@@ -1,11 +1,12 @@
-"""Retrievers by name."""
+"""The functions that build retrievers. What is keyword-only here can be written in brackets behind a method's name."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Literal, TypeAlias
 
+from triplebeam.assemble.context import Context
 from triplebeam.assemble.gnn_ret import gnn_ret
-from triplebeam.assemble.method_names import BASES, EXPANSIONS, Part, is_agent, retriever_parts
 from triplebeam.blend import Blend
 from triplebeam.blend import Links as BlendLinks
 from triplebeam.blend import Part as BlendPart
@@ -14,28 +15,30 @@ from triplebeam.errors import BadInputError
 from triplebeam.index.token_vectors import published_tokens
 from triplebeam.methods.gear import Cascade, Exact, LLMReader, NaiveGE, Pooled, SyncGE
 from triplebeam.methods.gear.score import ChainScorer
-from triplebeam.methods.hipporag import HippoRAG
-from triplebeam.methods.hipporag2 import HippoRAG2
-from triplebeam.methods.query_entities import GivenQueryEntities, LLMQueryEntities, QueryEntities, VerbatimEntities
-from triplebeam.methods.title_link import TitleLink, TitleLinks
-from triplebeam.methods.triple_filter import LLMTripleFilter
-from triplebeam.methods.walk_chains import WalkChains
-from triplebeam.names import nearest
+from triplebeam.methods.hipporag.hipporag import HippoRAG
+from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
+from triplebeam.methods.hipporag.query_entities import (
+    GivenQueryEntities,
+    LLMQueryEntities,
+    QueryEntities,
+    VerbatimEntities,
+)
+from triplebeam.methods.hipporag.walk_chains import WalkChains
+from triplebeam.methods.shared.triple_filter import LLMTripleFilter
 from triplebeam.retrieve.bm25 import BM25
+from triplebeam.retrieve.cached_scores import CachedScores
 from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.given import GivenRanking
-from triplebeam.retrieve.hybrid import Hybrid
+from triplebeam.retrieve.fixed_ranking import FixedRanking
+from triplebeam.retrieve.hybrid import Hybrid, ScaledHybrid
 from triplebeam.retrieve.late_interaction import LateInteraction
-from triplebeam.retrieve.remembering import RememberingScores
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
-from triplebeam.retrieve.scaled_hybrid import ScaledHybrid
 from triplebeam.retrieve.title_bonus import TitleBonus
+from triplebeam.title_link import TitleLink, TitleLinks
 
-if TYPE_CHECKING:
-    from triplebeam.assemble.collection import Collection
-
-#: Bases that can search the triples instead of the passages.
-OVER_TRIPLES = ("bm25", "dense", "hybrid")
+#: What a base searches; ``@triples`` behind its name sets it.
+Over: TypeAlias = Literal["passages", "triples"]
+Scorer: TypeAlias = Literal["cascade", "exact", "pooled"]
+BlendedPart: TypeAlias = Literal["messages", "triples", "names", "titles"]
 #: What ``blend`` is made of, and how much each part counts: chosen on dev questions, see docs/methods/blend.md.
 _BLEND: Mapping[str, float] = {"messages": 1.5, "triples": 1.0, "names": 1.0, "titles": 1.0}
 _TITLE_BONUS = 0.2
@@ -45,178 +48,146 @@ _BLENDED_SEEDS = 10
 _BLENDED_TOLERANCE = 5e-3
 #: Of each part's thirty hits, those that may come out on top; to look up why the others are there takes time.
 _EXPLAINED = 15
-_ENTITIES = ("llm", "verbatim", "given")
-_SCORERS: Mapping[str, Callable[..., ChainScorer]] = {"cascade": Cascade, "exact": Exact, "pooled": Pooled}
 
 
-def make_retriever(collection: "Collection", method: str) -> Retriever:
-    """The retriever of that name, such as ``hybrid+naive_ge[scorer=exact]``."""
-    if is_agent(method):
-        raise BadInputError(f"{method!r} answers, and is no search: use it with `triplebeam ask --method`.")
-    first, *expansions = retriever_parts(method, method)
-    retriever = base(collection, first)
-    for expansion in expansions:
-        retriever = expanded(collection, retriever, expansion)
-    return retriever
+def bm25(context: Context, *, over: Over = "passages") -> BM25:
+    """Words in common."""
+    return (BM25.over_passages if over == "passages" else BM25.over_triples)(context.snapshot)
 
 
-def expand_by(collection: "Collection", below: Retriever, expansions: str) -> Retriever:
-    """What the expansions of these names, one or several with ``+`` between, make of a retriever."""
-    for part in retriever_parts(expansions, expansions):
-        below = expanded(collection, below, part)
-    return below
+def dense(context: Context, *, over: Over = "passages") -> Dense:
+    """Nearness in meaning."""
+    return (Dense.over_passages if over == "passages" else Dense.over_triples)(context.snapshot, context.embedder)
 
 
-def base(collection: "Collection", part: Part) -> Retriever:
-    """What stands in front of the first ``+``."""
-    values = part.values(BASES, "base")
-    if part.over != "passages" and part.name not in OVER_TRIPLES:
-        raise BadInputError(f"{part.name} searches passages: @{part.over} in {part.method!r} has no meaning there.")
-    match part.name, part.over:
-        case "bm25", "passages":
-            return BM25.over_passages(collection.index)
-        case "bm25", _:
-            return BM25.over_triples(collection.index)
-        case "dense", "passages":
-            return Dense.over_passages(collection.index, collection.embedder)
-        case "dense", _:
-            return Dense.over_triples(collection.index, collection.embedder)
-        case "scaled_hybrid", _:
-            return _scaled_hybrid(collection, values)
-        case "gnn_ret", _:  # the paper's
-            below = Dense.over_passages(collection.index, collection.embedder)
-            return gnn_ret(collection, below, values, part.method)
-        case "late_interaction", _:
-            return _late_interaction(collection, values)
-        case "hipporag", _:
-            return HippoRAG.over(collection.index, collection.embedder, _query_entities(collection, values), **values)
-        case "hipporag2", _:
-            return _hipporag2(collection, values)
-        case "title_link", _:
-            return _title_link(collection, values)
-        case "blend", _:
-            return _blend(collection, values)
-        case "gold", _:
-            return _gold(collection, part.method)
-        case _:
-            sparse, dense = (base(collection, Part(name, part.over, {}, part.method)) for name in ("bm25", "dense"))
-            return Hybrid(sparse, dense, **values)
+def hybrid(context: Context, *, over: Over = "passages") -> Hybrid:
+    """Both, fused by rank."""
+    return Hybrid(bm25(context, over=over), dense(context, over=over))
 
 
-def _scaled_hybrid(collection: "Collection", values: dict[str, Any]) -> ScoringRetriever:
-    index = collection.index
-    hybrid = ScaledHybrid(
-        sparse=BM25.over_passages(index),
-        dense=Dense.over_passages(index, collection.embedder),
-        passage_of=index.passages.ids,
-    )
-    bonus = values.get("title_bonus", 0.0)
-    return TitleBonus(base=hybrid, passages=index.passages, bonus=bonus) if bonus else hybrid
+def scaled_hybrid(context: Context, *, title_bonus: float = 0.0) -> ScoringRetriever:
+    """Both, added by score."""
+    found = ScaledHybrid(sparse=bm25(context), dense=dense(context), passage_of=context.passages.ids)
+    return TitleBonus(base=found, passages=context.passages, bonus=title_bonus) if title_bonus else found
 
 
-def _late_interaction(collection: "Collection", values: dict[str, Any]) -> Retriever:
-    tokens, settings = published_tokens(collection.index.folder), collection.settings
-    name = tokens.encoder if tokens else collection.index.manifest.embedder.name
-    encoder = load_token_encoder(name, settings.home, offline=settings.offline, progress=collection.progress)
-    return LateInteraction.over_passages(collection.index, encoder, **values)
+def late_interaction(context: Context) -> LateInteraction:
+    """Token by token, with the encoder that `triplebeam late-index` used."""
+    tokens, settings = published_tokens(context.snapshot.folder), context.settings
+    name = tokens.encoder if tokens else context.snapshot.manifest.embedder.name
+    encoder = load_token_encoder(name, settings.home, offline=settings.offline, progress=context.progress)
+    return LateInteraction.over_passages(context.snapshot, encoder)
 
 
-def _query_entities(collection: "Collection", values: dict[str, Any]) -> QueryEntities:
-    match name := values.pop("entities", "llm"):
+def hipporag(context: Context, *, entities: Literal["llm", "verbatim", "given"] = "llm") -> HippoRAG:
+    """PageRank from the question's entities."""
+    return HippoRAG.over(context.snapshot, context.embedder, _query_entities(context, entities))
+
+
+def _query_entities(context: Context, source: str) -> QueryEntities:
+    match source:
         case "llm":
-            return LLMQueryEntities(model=collection.reading_model)
+            return LLMQueryEntities(model=context.reading_model)
         case "verbatim":
-            return VerbatimEntities(collection.index.entities)
-        case "given" if collection.query_entities:
-            return GivenQueryEntities(collection.query_entities)
-        case "given":
-            raise BadInputError("entities=given needs a file of them: name it with --query-entities.")
+            return VerbatimEntities(context.snapshot.entities)
+        case _ if context.query_entities:
+            return GivenQueryEntities(context.query_entities)
         case _:
-            raise BadInputError(f"entities={name}{nearest(name, _ENTITIES)}: choose one of {', '.join(_ENTITIES)}.")
+            raise BadInputError("entities=given needs a file of them: name it with --query-entities.")
 
 
-def _hipporag2(collection: "Collection", values: dict[str, Any]) -> Retriever:
-    if (name := values.pop("filter", "none")) not in ("none", "llm"):
-        raise BadInputError(f"filter={name}: choose none or llm.")
-    if name == "llm":
-        values["triple_filter"] = LLMTripleFilter(model=collection.reading_model)
-    if "base" in values:
-        values["base"] = collection.retriever(values["base"])
-    return HippoRAG2.over(collection.index, collection.embedder, **values)
-
-
-def _title_link(collection: "Collection", values: dict[str, Any]) -> Retriever:
-    base = collection.retriever(f"scaled_hybrid[title_bonus={_TITLE_BONUS}]+gnn_ret")
-    return TitleLink(base=base, links=_title_links(collection, **values))
-
-
-def _title_links(collection: "Collection", **values: Any) -> TitleLinks:
-    return TitleLinks(
-        triples=collection.triples,
-        graph=collection.index.entities,
-        passages=collection.passages,
-        embedder=collection.embedder,
-        **values,
+def hipporag2(
+    context: Context,
+    *,
+    filter: Literal["none", "llm"] = "none",  # noqa: A002 - what people write
+    base: Retriever | None = None,
+) -> HippoRAG2:
+    """PageRank from the nearest triples."""
+    return HippoRAG2.over(
+        context.snapshot,
+        context.embedder,
+        base=base or dense(context),
+        triple_filter=LLMTripleFilter(model=context.reading_model) if filter == "llm" else None,
     )
 
 
-def _blend(collection: "Collection", values: dict[str, Any]) -> Retriever:
-    left_out = values.pop("without", None)
-    if left_out is not None and left_out not in _BLEND:
-        raise BadInputError(f"without={left_out}{nearest(left_out, _BLEND)}: choose one of {', '.join(_BLEND)}.")
-    made = _blended(collection)
-    parts = {name: BlendPart(make(), _BLEND[name]) for name, make in made.items() if name != left_out}
+def title_link(
+    context: Context, *, followed: int = TitleLinks.followed, base_weight: float = TitleLinks.base_weight
+) -> Retriever:
+    """What the facts of GNN-Ret's passages name."""
+    base = gnn_ret(context, scaled_hybrid(context, title_bonus=_TITLE_BONUS))
+    return TitleLink(base=base, links=replace(_title_links(context), followed=followed, base_weight=base_weight))
+
+
+def _title_links(context: Context) -> TitleLinks:
+    return TitleLinks(
+        triples=context.triples,
+        graph=context.snapshot.entities,
+        passages=context.passages,
+        embedder=context.embedder,
+    )
+
+
+def blend(context: Context, *, without: BlendedPart | None = None) -> Blend:
+    """The graphs fused, or all but one of them."""
+    made = _blended(context)
+    parts = {name: BlendPart(make(), _BLEND[name]) for name, make in made.items() if name != without}
     # Without triples no walk can start and no fact names a title: messages over the documents' order are left.
-    linked = len(made) > 1 and left_out != "titles"
-    links = BlendLinks(_title_links(collection), _BLEND["titles"]) if linked else None
-    return Blend(parts=parts, links=links, **values)
+    linked = len(made) > 1 and without != "titles"
+    return Blend(parts=parts, links=BlendLinks(_title_links(context), _BLEND["titles"]) if linked else None)
 
 
-def _blended(collection: "Collection") -> Mapping[str, Callable[[], Retriever]]:
+def _blended(context: Context) -> Mapping[str, Callable[[], Retriever]]:
     """The parts for which this index has something to walk on."""
-    index, embedder = collection.index, collection.embedder
-    base = RememberingScores(_scaled_hybrid(collection, {"title_bonus": _TITLE_BONUS}))
-    messages = {"messages": partial(gnn_ret, collection, base, {"explained": _EXPLAINED}, "blend")}
-    if not len(collection.triples):
-        return messages
-    names, tolerance = VerbatimEntities(index.entities), _BLENDED_TOLERANCE
-    walk: dict[str, Any] = {"base": base, "seed_entities": _BLENDED_SEEDS, "explained": _EXPLAINED}
+    index, embedder, tolerance = context.snapshot, context.embedder, _BLENDED_TOLERANCE
+    base = CachedScores(scaled_hybrid(context, title_bonus=_TITLE_BONUS))
+    messages = partial(gnn_ret, context, base, explained=_EXPLAINED)
+    if not len(context.triples):
+        return {"messages": messages}
+    walk = {"base": base, "seed_entities": _BLENDED_SEEDS, "explained": _EXPLAINED}
+    names = VerbatimEntities(index.entities)
     chains = WalkChains(index.triples, index.entities, index.passages, _EXPLAINED)
     return {
-        **messages,
+        "messages": messages,
         "triples": partial(HippoRAG2.over, index, embedder, tolerance=tolerance, **walk),
         "names": partial(HippoRAG.over, index, embedder, names, fallback=None, tolerance=tolerance, chains=chains),
     }
 
 
-def _gold(collection: "Collection", method: str) -> Retriever:
-    if not collection.gold:
-        raise BadInputError(f"{method!r} needs questions whose gold passages are known: use it in `triplebeam bench`.")
-    return GivenRanking(collection.gold)
+def gold(context: Context) -> FixedRanking:
+    """The upper bound: the gold passages themselves."""
+    if not context.gold:
+        raise BadInputError("'gold' needs questions whose gold passages are known: use it in `triplebeam bench`.")
+    return FixedRanking(context.gold)
 
 
-def expanded(collection: "Collection", below: Retriever, part: Part) -> Retriever:
-    """What stands behind a ``+``, over what stands in front of it."""
-    values = part.values(EXPANSIONS, "expansion")
-    if part.over != "passages":
-        raise BadInputError(f"@{part.over} in {part.method!r} belongs behind a base, not behind {part.name}.")
-    if part.name == "gnn_ret":
-        return gnn_ret(collection, below, values, part.method)
-    scorer = _scorer(collection, values.pop("scorer", "cascade"), values)
-    if part.name == "sync_ge":
-        return SyncGE(base=below, triples=collection.triples, scorer=scorer, reader=reader(collection), **values)
-    return NaiveGE(base=below, triples=collection.triples, scorer=scorer, **values)
+def naive_ge(
+    context: Context, below: Retriever, *, scorer: Scorer = "cascade", shortlist: int | None = None
+) -> NaiveGE:
+    """A walk from every triple of the base's passages."""
+    return NaiveGE(base=below, triples=context.triples, scorer=_scorer(context, scorer, shortlist))
 
 
-def _scorer(collection: "Collection", name: str, values: dict[str, Any]) -> ChainScorer:
-    if name not in _SCORERS:
-        raise BadInputError(f"there is no scorer {name!r}{nearest(name, _SCORERS)}.")
-    own = {"shortlist": values.pop("shortlist")} if "shortlist" in values else {}
-    if own and name != "cascade":
+def sync_ge(context: Context, below: Retriever, *, scorer: Scorer = "cascade", shortlist: int | None = None) -> SyncGE:
+    """A walk from the facts that a model reads in the base's passages."""
+    return SyncGE(
+        base=below,
+        triples=context.triples,
+        scorer=_scorer(context, scorer, shortlist),
+        reader=reader(context),
+    )
+
+
+def reader(context: Context) -> LLMReader:
+    """Reads facts with the model for reading."""
+    return LLMReader(model=context.reading_model, passages=context.passages)
+
+
+def _scorer(context: Context, name: Scorer, shortlist: int | None) -> ChainScorer:
+    triples, embedder = context.triples, context.embedder
+    if name == "cascade":
+        cascade = Cascade(triples=triples, embedder=embedder)
+        return cascade if shortlist is None else replace(cascade, shortlist=shortlist)
+    if shortlist is not None:
         raise BadInputError(f"the scorer {name!r} has no shortlist: only cascade has.")
-    return _SCORERS[name](triples=collection.triples, embedder=collection.embedder, **own)
-
-
-def reader(collection: "Collection") -> LLMReader:
-    """Reads proximal triples with the model for reading."""
-    return LLMReader(model=collection.reading_model, passages=collection.passages)
+    return (Exact if name == "exact" else Pooled)(triples=triples, embedder=embedder)

@@ -8,9 +8,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.assemble.collection import Collection
 from triplebeam.assemble.gnn_ret import UNTRAINED_ALPHA, ScoringBase, scoring_base
-from triplebeam.assemble.retrievers import make_retriever
+from triplebeam.assemble.index import Index
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.decompositions import SubQuestion, read_decompositions
 from triplebeam.evaluate.questions import Question, check_gold, read_questions
@@ -28,16 +27,12 @@ from triplebeam.methods.gnn_ret import (
 from triplebeam.methods.gnn_ret.labels import Targets
 from triplebeam.methods.gnn_ret.objective import HingeObjective, TrainingStep
 from triplebeam.methods.gnn_ret.propagate import Distances, distances_of, nearest
-from triplebeam.methods.gnn_ret.training import Gradient
 from triplebeam.progress import Progress, silent
 
 TrainedMethod: TypeAlias = Literal["gnn_ret", "rgnn_ret"]
 #: What a fold measures.
 Compared: TypeAlias = Literal["base", "untrained", "trained"]
 METHODS: Mapping[str, TrainingSettings] = {"gnn_ret": GNN_RET, "rgnn_ret": RGNN_RET}
-GRADIENTS: Mapping[str, Gradient] = {"exact": "exact", "printed": "printed"}
-#: Table 2's Y^t+, Y^t and Y.
-LABELS: Mapping[str, Targets] = {"current_and_later": "current_and_later", "current": "current", "all": "all"}
 UNTRAINED_BETA = 0.9
 DEPTHS = (5, 15)
 
@@ -66,7 +61,7 @@ class Fold:
 class Trainer:
     """Learns α, and β where the settings have one, over the distances of one base."""
 
-    collection: Collection
+    index: Index
     settings: TrainingSettings
     base: str = "dense"
     progress: Progress = field(default=silent, repr=False)
@@ -84,9 +79,9 @@ class Trainer:
                 raise BadInputError(
                     f"question {question.id!r} of {path} has no gold passages: training needs them for every question."
                 )
-        check_gold(questions, self.collection.passages)
+        check_gold(questions, self.index.passages)
         asked = self._asked(path, questions)
-        base = scoring_base(make_retriever(self.collection, self.base), self.base)
+        base = scoring_base(self.index.retriever(self.base))
         made: list[Example] = []
         for number, question in enumerate(questions, start=1):
             made.append(self._example(base, question, asked(question)))
@@ -96,7 +91,7 @@ class Trainer:
     def train(self, examples: Sequence[Example]) -> TrainingResult:
         """Learn from all of them."""
         return train(
-            self.collection.index.passage_graph,
+            self.index.snapshot.passage_graph,
             [example.steps for example in examples],
             self.settings,
             self.progress,
@@ -107,8 +102,8 @@ class Trainer:
         trained_on = TrainedOn(
             questions=questions.name,
             question_count=len(examples),
-            passage_count=len(self.collection.passages),
-            embedder=self.collection.index.manifest.embedder.name,
+            passage_count=len(self.index.passages),
+            embedder=self.index.snapshot.manifest.embedder.name,
             base=self.base,
         )
         return Weights.of(self.train(examples), self.settings, trained_on)
@@ -151,7 +146,7 @@ class Trainer:
 
     def _passing(self) -> MessagePassing:
         return MessagePassing(
-            graph=self.collection.index.passage_graph,
+            graph=self.index.snapshot.passage_graph,
             relevant=self.settings.relevant,
             message=self.settings.message,
             edges=self.settings.edges,
@@ -171,9 +166,9 @@ class Trainer:
         return lambda question: known[question.question]
 
     def _example(self, base: ScoringBase, question: Question, asked: Sequence[SubQuestion]) -> Example:
-        row = self.collection.passages.row
+        row = self.index.passages.row
         for each in asked:
-            if each.gold and each.gold not in self.collection.passages:
+            if each.gold and each.gold not in self.index.passages:
                 raise BadInputError(
                     f"the gold passage {each.gold!r} of sub-question {each.question!r} of question {question.id!r} is"
                     " not in the index: index the corpus these questions were written for."

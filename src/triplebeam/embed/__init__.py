@@ -1,6 +1,5 @@
-"""Text to unit vectors. ``load_embedder`` is the door: it turns the name of a model into an embedder.
-
-``load_token_encoder`` is the door to vectors of tokens, for late interaction.
+"""Text to unit vectors. ``load_embedder`` turns the name of a model into an embedder, ``load_token_encoder`` into an
+encoder of tokens, for late interaction.
 """
 
 from collections.abc import Sequence
@@ -27,7 +26,7 @@ def load_embedder(
     base_url: str | None = None,
     api_key: str | None = None,
 ) -> Embedder:
-    """The embedder called ``name``; weights that are not in ``home`` yet are got and kept there.
+    """The embedder called ``name``; weights that are not in ``home`` yet are downloaded there.
 
     A name is ``minilm``, a folder that holds a model, ``openai:MODEL`` at an endpoint, or ``organisation/model`` on the
     model hub.
@@ -38,11 +37,8 @@ def load_embedder(
         return OpenAICompatibleEmbedder(name.removeprefix(_ENDPOINT), base_url=base_url, api_key=api_key)
     from triplebeam.embed.onnx_embedder import OnnxEmbedder
 
-    if name not in _MINILM and Path(name).is_dir():
-        # Its full path is its name: an index is opened from other folders than it was made in.
-        return OnnxEmbedder.from_folder(Path(name), name=str(Path(name).resolve()))
-    folder = _installed(name, home, offline=offline, progress=progress)
-    return OnnxEmbedder.from_folder(folder, name=_MINILM[0] if name in _MINILM else name)
+    folder, name = _model_folder(name, home, offline=offline, progress=progress)
+    return OnnxEmbedder.from_folder(folder, name=name)
 
 
 def load_token_encoder(name: str, home: Path, *, offline: bool = False, progress: Progress = silent) -> TokenEncoder:
@@ -51,25 +47,27 @@ def load_token_encoder(name: str, home: Path, *, offline: bool = False, progress
 
     if name.startswith(_ENDPOINT):
         raise BadInputError(
-            f"{name!r} gives one vector a text and none a token: give 'minilm', a folder or 'organisation/model'."
+            f"{name!r} returns one vector per text and none per token: name 'minilm', a folder or 'organisation/model'."
         )
-    if name not in _MINILM and Path(name).is_dir():
-        return OnnxTokenEncoder.from_folder(Path(name), name=str(Path(name).resolve()))
-    folder = _installed(name, home, offline=offline, progress=progress)
-    return OnnxTokenEncoder.from_folder(folder, name=_MINILM[0] if name in _MINILM else name)
+    folder, name = _model_folder(name, home, offline=offline, progress=progress)
+    return OnnxTokenEncoder.from_folder(folder, name=name)
 
 
-def _installed(name: str, home: Path, *, offline: bool, progress: Progress) -> Path:
+def _model_folder(name: str, home: Path, *, offline: bool, progress: Progress) -> tuple[Path, str]:
+    """The folder of a model that runs here, downloaded if need be, and the name that an index records for it."""
     from triplebeam.weights import MINILM, ensure, ensure_from_hub
 
     if name in _MINILM:
-        return ensure(MINILM, home, offline=offline, progress=progress)
+        return ensure(MINILM, home, offline=offline, progress=progress), _MINILM[0]
+    if Path(name).is_dir():
+        # By its full path, since an index is opened from other folders than it was made in.
+        return Path(name), str(Path(name).resolve())
     organisation, slash, model = name.partition("/")
     if not (organisation and slash and model) or "/" in model or name.startswith((".", "~")):
         raise BadInputError(
-            f"{name!r} names no embedder: give 'minilm', an existing folder, 'openai:MODEL' or 'organisation/model'."
+            f"{name!r} is no embedder: name 'minilm', an existing folder, 'openai:MODEL' or 'organisation/model'."
         )
-    return ensure_from_hub(name, _needed, home, offline=offline, progress=progress)
+    return ensure_from_hub(name, _needed, home, offline=offline, progress=progress), name
 
 
 def _needed(names: Sequence[str]) -> list[str]:

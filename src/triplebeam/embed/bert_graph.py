@@ -1,10 +1,10 @@
 """A BERT encoder assembled from its weights, as a graph ONNX Runtime can run: no torch, at run time or at install time.
 
 Sentence-embedding models are published as ``model.safetensors`` with the layers' shape in ``config.json``. The graph
-drawn here is the encoder alone: token ids and an attention mask in, one vector a token out, through a projection where
-the model has one. It uses the operators that
-ONNX Runtime fuses by hand (attention, bias + GELU, skip connection + layer normalisation), with the exact GELU the
-models were trained with. Weights stay outside the graph, so that nothing is copied through protobuf.
+built here is the encoder alone: token ids and an attention mask in, one vector per token out, through a projection
+where the model has one. It uses the operators that ONNX Runtime fuses by hand (attention, bias + GELU, skip connection
++ layer normalisation), with the exact GELU the models were trained with. Weights stay outside the graph, so that
+nothing is copied through protobuf.
 """
 
 from collections.abc import Mapping
@@ -54,7 +54,7 @@ def _check(config: Mapping[str, Any]) -> None:
 
 
 class _Drawing:
-    """The nodes drawn so far, and the weights they name."""
+    """The nodes added so far, and the weights they name."""
 
     def __init__(self, tensors: Mapping[str, NDArray[Any]], *, heads: int, epsilon: float) -> None:
         # Some checkpoints prefix every name with the model's type.

@@ -6,7 +6,7 @@ from typing import Literal, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-#: Some models encode a question otherwise than a passage; the others ignore it.
+#: Some models encode questions and passages differently; the others ignore it.
 Kind: TypeAlias = Literal["passage", "query"]
 
 
@@ -29,5 +29,5 @@ class Embedder(Protocol):
         ...
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
-        """One unit row a text, in order. An empty sequence gives an array of no rows."""
+        """One unit row per text, in order. For an empty sequence, an array of no rows."""
         ...

@@ -1,7 +1,7 @@
 """What a folder with an embedding model says about how the model is run.
 
 The layout is the one model hubs use: ``model.onnx`` (or ``onnx/model.onnx``, or a BERT's ``model.safetensors`` with its
-``config.json``), ``tokenizer.json``, and small JSON files that tell the pooling, the longest text and the prompts.
+``config.json``), ``tokenizer.json``, and small JSON files with the pooling, the longest text and the prompts.
 """
 
 import hashlib
@@ -97,7 +97,7 @@ class ModelFolder:
             raise ModelMissingError(f"{file} cannot be read ({error}): get the model's files again.") from error
 
     def prompt(self, *names: str) -> str:
-        """What the model wants in front of a text; the first of the names that the folder knows."""
+        """What the model expects in front of a text; the first of the names that the folder has."""
         prompts = self._json("config_sentence_transformers.json", {}).get("prompts") or {}
         return next((str(prompts[name]) for name in names if prompts.get(name)), "")
 

@@ -1,6 +1,6 @@
 """Sentence vectors on this machine's processors, by ONNX Runtime: no torch, no key, no server.
 
-Texts are sorted by length and cut into small batches of about equally many tokens, so that next to nothing is padded.
+Texts are sorted by length and cut into small batches of about equally many tokens, so that there is hardly any padding.
 Each processor works on a batch of its own: measured, that is a sixth faster than all of them sharing one. The vectors
 of a text's tokens are pooled as the model asks and scaled to length one; rows come back in the order of the texts.
 """
@@ -19,7 +19,7 @@ from triplebeam.embed.embedder import Kind
 from triplebeam.embed.model_folder import ModelFolder
 from triplebeam.errors import ModelMissingError
 
-#: Tokens a batch: few enough for what a layer computes to stay in a processor's cache.
+#: Tokens per batch: few enough for what a layer computes to stay in a processor's cache.
 TOKENS_PER_BATCH = 128
 #: Texts tokenised at a time: sorting a slice pads hardly more than sorting all, and memory stays bounded.
 _SLICE = 8192
@@ -36,14 +36,14 @@ class OnnxEmbedder:
         self._tokenizer = open_tokenizer(folder)
         self._pooling = folder.pooling
         self._prompts = {"query": folder.prompt("query"), "passage": folder.prompt("document", "passage")}
-        self._inputs = [given.name for given in self._session.get_inputs()]
+        self._inputs = [each.name for each in self._session.get_inputs()]
         outputs = {output.name: output for output in self._session.get_outputs()}
         # Some exports pool inside the graph, under this name.
         self._output = outputs.get("sentence_embedding") or next(iter(outputs.values()))
 
     @classmethod
     def from_folder(cls, path: Path, *, name: str | None = None, threads: int | None = None) -> Self:
-        """Read the model in ``path``; ``name`` is what an index will remember it by."""
+        """Read the model in ``path``; ``name`` is what an index records."""
         return cls(ModelFolder(path), name=name or str(path), threads=threads)
 
     def __repr__(self) -> str:
@@ -66,7 +66,7 @@ class OnnxEmbedder:
         return declared if isinstance(declared, int) else int(self._run([[0]]).shape[1])
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
-        """One unit row a text, in order."""
+        """One unit row per text, in order."""
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), _SLICE):
             tokens = self._tokenise(texts[start : start + _SLICE], kind)
@@ -86,7 +86,7 @@ class OnnxEmbedder:
     def _tokenise(self, texts: Sequence[str], kind: Kind) -> list[list[int]]:
         prompt = self._prompts[kind]
         encodings = self._tokenizer.encode_batch_fast([prompt + text for text in texts])
-        # A tokenizer that adds no marks of its own leaves nothing of an empty text: one padding token stands for it.
+        # A tokenizer that adds no marks of its own leaves nothing of an empty text: one padding token represents it.
         return [encoding.ids or [0] for encoding in encodings]
 
     def _run(self, tokens: Sequence[Sequence[int]]) -> NDArray[np.float32]:
@@ -111,7 +111,7 @@ def _pooled(hidden: NDArray[np.float32], mask: NDArray[np.int64], pooling: str) 
 
 
 def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Rows scaled to length one; a row of zeros stays one."""
+    """Rows scaled to length one; a row of zeros stays zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: NDArray[np.float32] = vectors / np.maximum(lengths, np.finfo(np.float32).tiny)
     return unit
@@ -144,7 +144,7 @@ def open_tokenizer(folder: ModelFolder) -> Any:
 
 
 def open_session(folder: ModelFolder) -> Any:
-    """The folder's graph, ready to run on one thread a call."""
+    """The folder's graph, ready to run on one thread per call."""
     import onnxruntime
     from onnxruntime.capi import onnxruntime_pybind11_state as errors
 

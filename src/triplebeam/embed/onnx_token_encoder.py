@@ -1,7 +1,7 @@
 """Vectors of tokens on this machine's processors, from the model folders that embedders are read from.
 
-Any encoder will do, and is named for what it is. One is ColBERT: a BERT whose ``model.safetensors`` holds a projection,
-``linear.weight``, beside the encoder (Khattab & Zaharia, 2020; Santhanam et al., 2022). It gets what its authors
+Any encoder will do, and is named for what it is. ColBERT is a BERT whose ``model.safetensors`` holds a projection,
+``linear.weight``, beside the encoder (Khattab & Zaharia, 2020; Santhanam et al., 2022). It is given what its authors
 trained it on: a marker behind [CLS], [Q] for a query and [D] for a passage, and queries filled up with [MASK], whose
 vectors count although no token attends to them. The rules are in two classes below; both leave out punctuation in
 passages.
@@ -29,7 +29,7 @@ PROJECTION = "linear"
 
 
 class Tokens(NamedTuple):
-    """A text as the encoder reads it: ids, which of them others attend to, and which give a vector."""
+    """A text as the encoder reads it: ids, which of them others attend to, and which have a vector."""
 
     ids: NDArray[np.int64]
     attended: NDArray[np.bool_]
@@ -51,10 +51,12 @@ class OnnxTokenEncoder:
         self._folder, self._name = folder, name
         self._threads = threads or processors()
         self._session = open_session(folder)
-        self._inputs = [given.name for given in self._session.get_inputs()]
+        self._inputs = [each.name for each in self._session.get_inputs()]
         outputs = [output for output in self._session.get_outputs() if len(output.shape) == 3]
         if not outputs:
-            raise BadInputError(f"the model in {folder.path} gives one vector a text and none a token: use another.")
+            raise BadInputError(
+                f"the model in {folder.path} returns one vector per text and none per token: use another."
+            )
         self._output = outputs[0]
         tokenizer = open_tokenizer(folder)
         self._reading: Reading = Marked.of(folder, tokenizer) if folder.projection else Plain.of(folder, tokenizer)
@@ -120,7 +122,7 @@ class OnnxTokenEncoder:
 
 @dataclass(frozen=True)
 class Plain:
-    """An encoder that was trained for one vector a text: its tokens as they are, without the tokenizer's marks."""
+    """An encoder that was trained for one vector per text: its tokens unchanged, without the tokenizer's marks."""
 
     tokenizer: Any
     punctuation: NDArray[np.int64]
@@ -139,18 +141,18 @@ class Plain:
         return [self._tokens(encoding.ids, encoding.special_tokens_mask, kind) for encoding in encodings]
 
     def _tokens(self, ids: list[int], marks: list[int], kind: Kind) -> Tokens:
-        # A tokenizer that adds no marks of its own leaves nothing of an empty text: one padding token stands for it.
+        # A tokenizer that adds no marks of its own leaves nothing of an empty text: one padding token represents it.
         read = np.array(ids or [0], np.int64)
         own = np.array(marks or [0]) == 0
         kept = own & ~np.isin(read, self.punctuation) if kind == "passage" else own
-        # Every text has a vector, also one of nothing but punctuation or of nothing at all.
+        # Every text has a vector, even one of nothing but punctuation, or an empty one.
         kept = kept if kept.any() else own if own.any() else np.ones_like(own)
         return Tokens(read, np.ones_like(own), kept)
 
 
 @dataclass(frozen=True)
 class Marked:
-    """ColBERT's: [CLS] [Q] query [SEP] [MASK]… and [CLS] [D] passage [SEP], where the marks give vectors too."""
+    """ColBERT's: [CLS] [Q] query [SEP] [MASK]… and [CLS] [D] passage [SEP], where the marks have vectors too."""
 
     tokenizer: Any
     punctuation: NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""What every encoder of tokens offers: for late interaction, a text is as many vectors as it has tokens."""
+"""What every encoder of tokens offers: for late interaction, a text has as many vectors as tokens."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
@@ -20,7 +20,7 @@ class TokenVectors(NamedTuple):
 
 
 class TokenEncoder(Protocol):
-    """Turns texts into unit rows, one a token. ``name`` and ``fingerprint`` identify the vector space in an index."""
+    """Turns texts into unit rows, one per token. ``name`` and ``fingerprint`` identify the vector space in an index."""
 
     @property
     def name(self) -> str:
@@ -43,5 +43,5 @@ class TokenEncoder(Protocol):
         ...
 
     def encode(self, texts: Sequence[str], kind: Kind = "passage") -> TokenVectors:
-        """The vectors of the texts' tokens, in order; all of them in memory, so give as many texts as fit."""
+        """The vectors of the texts' tokens, in order; all of them in memory, so pass as many texts as fit."""
         ...

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.support.mentions import is_date
 from triplebeam.support.words import ARTICLES, PRONOUNS, listed
 from triplebeam.triple import Triple, entity_key
@@ -66,7 +66,7 @@ class GoldChain(NamedTuple):
         return self.entities[-1]
 
 
-def sample_chains(index: Index, *, seed: int = 0, hops: Sequence[int] = (2, 3)) -> Iterator[GoldChain]:
+def sample_chains(index: Snapshot, *, seed: int = 0, hops: Sequence[int] = (2, 3)) -> Iterator[GoldChain]:
     """Chains under the conditions above, in an order given by the seed, until there are no more."""
     if not hops or min(hops) < 2:
         raise BadInputError(f"chains of {list(hops)} hops cannot be sampled: each needs two or more.")
@@ -81,7 +81,7 @@ def sample_chains(index: Index, *, seed: int = 0, hops: Sequence[int] = (2, 3)) 
                 yield chain
 
 
-def why_no_chains(index: Index) -> str:
+def why_no_chains(index: Snapshot) -> str:
     """What an index without a chain lacks, as far as counts show."""
     graph = _Graph(index)
     if not graph.triples:
@@ -139,7 +139,7 @@ def _reads_as_answer(name: str) -> bool:
 class _Graph:
     """The triples of an index by what they hang together by."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Snapshot) -> None:
         self._table = index.passages
         self.triples = [index.triples.triple(number) for number in range(len(index.triples))]
         self.passages = index.triples.passage_of(np.arange(len(self.triples)))

@@ -29,8 +29,8 @@ from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.parse import ReplyType
 from triplebeam.generate.prompts import load
 from triplebeam.generate.reply_fields import Text
-from triplebeam.index.opened import Index
-from triplebeam.methods.prompt_text import numbered_passages
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.methods.shared.prompt_text import numbered_passages
 from triplebeam.passage import Passages
 from triplebeam.progress import Progress, silent
 from triplebeam.support.page import words_of
@@ -95,7 +95,7 @@ class _Read(BaseModel):
 
 
 def synthesize(
-    index: Index,
+    index: Snapshot,
     model: LanguageModel,
     *,
     count: int,
@@ -145,7 +145,7 @@ def check_destination(path: Path) -> None:
         raise BadInputError(f"{path} cannot be written: name a .jsonl file in a folder that exists and is yours.")
 
 
-def _nothing(index: Index, model: LanguageModel, rejected: Counter[str]) -> BadInputError | EndpointError:
+def _nothing(index: Snapshot, model: LanguageModel, rejected: Counter[str]) -> BadInputError | EndpointError:
     if not rejected:
         return BadInputError(f"no questions can be written over {index.folder}: {why_no_chains(index)}.")
     reasons = "; ".join(f"{number} times {reason}" for reason, number in rejected.most_common())

@@ -1,18 +1,19 @@
-"""What every extractor offers, and what it gives back."""
+"""What every extractor offers, and what it returns."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from triplebeam.passage import Passage
+from triplebeam.text import storable
 from triplebeam.triple import Triple
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """What was drawn from one passage, or why nothing was.
+    """What was extracted from one passage, or why nothing was.
 
-    ``rejected`` are triples that came but cannot be used (an empty part): quarantined and counted, never just dropped.
+    ``rejected`` are triples that cannot be used (an empty part): quarantined and counted, never silently dropped.
     """
 
     passage_id: str
@@ -21,28 +22,28 @@ class Extraction:
     rejected: tuple[tuple[str, ...], ...] = ()
     failure: str | None = None
     known: bool = True
-    """False: the extractor has nothing to say about this passage, so what was drawn from it before stays."""
+    """False: the extractor knows nothing about this passage, so earlier extractions stay."""
 
 
 class Extractor(Protocol):
-    """Draws triples from passages. ``name`` (with a version) is kept with every triple it made."""
+    """Extracts triples from passages. ``name`` (with a version) is recorded for every passage it extracts."""
 
     @property
     def name(self) -> str:
-        """Kind and version: another name means that passages are extracted anew."""
+        """Kind and version: another name means that passages are extracted again."""
         ...
 
     def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
-        """One extraction a passage, in order, as they are ready."""
+        """One extraction per passage, in order, as they are ready."""
         ...
 
 
 def sort_out(passage_id: str, rows: Sequence[Sequence[str]], entities: Sequence[str] = ()) -> Extraction:
-    """Keep the rows that are triples with no empty part, once each; put the others aside."""
+    """Keep the rows that are triples with no empty part, once each; reject the others."""
     triples: dict[Triple, None] = {}
     rejected = []
     for row in rows:
-        parts = tuple(_storable(part).strip() for part in row)
+        parts = tuple(storable(part).strip() for part in row)
         if len(parts) == 3 and all(parts):
             triples[Triple(*parts)] = None
         else:
@@ -50,11 +51,6 @@ def sort_out(passage_id: str, rows: Sequence[Sequence[str]], entities: Sequence[
     return Extraction(
         passage_id=passage_id,
         triples=tuple(triples),
-        entities=tuple(dict.fromkeys(map(_storable, entities))),
+        entities=tuple(dict.fromkeys(map(storable, entities))),
         rejected=tuple(rejected),
     )
-
-
-def _storable(text: str) -> str:
-    """Without the lone surrogates that a JSON escape can smuggle in and that nothing can store."""
-    return text.encode("utf-8", "replace").decode()

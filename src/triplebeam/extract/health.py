@@ -1,4 +1,4 @@
-"""Is a model fit for extraction? It is asked a few small things and three passages, and what comes of it is told.
+"""Is a model fit for extraction? It is tried on a few small requests and three passages, and the results are reported.
 
 Each finding is a `Check`: what was looked at, whether it is right, what was found, and what to do about it.
 """
@@ -53,9 +53,9 @@ class Check:
 
 
 def check_model(model: LanguageModel, refused: Callable[[], Collection[str]]) -> Iterator[Check]:
-    """Ask a model that is not cached; ``refused`` tells afterwards what of a request its endpoint does not take.
+    """Ask a model that is not cached; ``refused`` then returns the parts of a request that its endpoint refuses.
 
-    An endpoint that cannot be reached is asked nothing more.
+    An endpoint that cannot be reached is not asked again.
     """
     try:
         [greeting] = model.complete([_GREETING])
@@ -77,11 +77,11 @@ def check_model(model: LanguageModel, refused: Callable[[], Collection[str]]) ->
 def _greeted(greeting: Completion) -> Iterator[Check]:
     if greeting.log_probabilities is None:
         advice = "methods that weigh a model's confidence will ask for several samples instead, which costs more"
-        yield Check("log-probabilities", "note", "the endpoint gives none", advice)
+        yield Check("log-probabilities", "note", "the endpoint returns none", advice)
     else:
-        yield Check("log-probabilities", "ok", "the endpoint gives them")
+        yield Check("log-probabilities", "ok", "the endpoint returns them")
     if greeting.usage.estimated:
-        advice = "usage, prices and budgets will be guesses from the length of texts, and marked so"
+        advice = "usage, prices and budgets will be estimated from the length of texts, and marked so"
         yield Check("tokens", "note", "the endpoint does not count them", advice)
     else:
         yield Check("tokens", "ok", "the endpoint counts them")
@@ -90,8 +90,8 @@ def _greeted(greeting: Completion) -> Iterator[Check]:
 def _output_mode(refused: Collection[str]) -> Check:
     if "json_schema" not in refused:
         return Check("output mode", "ok", "JSON schema")
-    advice = "replies are checked and corrected once; a server that takes a JSON schema makes fewer mistakes"
-    mode = "JSON mode, without a schema" if "json_object" not in refused else "plain text: it takes no response format"
+    advice = "replies are checked and corrected once; a server that accepts a JSON schema makes fewer mistakes"
+    mode = "JSON mode, without a schema" if "json_object" not in refused else "plain text: no response format works"
     return Check("output mode", "note", mode, advice)
 
 
@@ -107,7 +107,7 @@ def _extracted(extractions: list[Extraction]) -> Iterator[Check]:
     counts = [len(extraction.triples) for extraction in extractions if extraction.failure is None]
     if not counts:
         return
-    finding = f"{sum(counts) / len(counts):.1f} a passage ({', '.join(map(str, counts))})"
+    finding = f"{sum(counts) / len(counts):.1f} per passage ({', '.join(map(str, counts))})"
     if min(counts):
         yield Check("triples", "ok", finding)
     else:

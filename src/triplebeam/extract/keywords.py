@@ -1,7 +1,7 @@
-"""Keywords of a passage, asked of a model: what GNN-Ret's keyword edges are made of in its paper (section 3.1).
+"""Keywords of a passage, from a model: what GNN-Ret's keyword edges are made of in its paper (section 3.1).
 
 Passages that share a keyword are joined, so names must be canonical; the prompt, whose words are ours, asks for that.
-Triples come from another extractor, as they are; keywords take the place of the entities it lists. Without this the
+Triples come from another extractor, as they are; keywords replace the entities it lists. Without this the
 ends of the triples are the keywords, which costs no call.
 """
 
@@ -16,15 +16,15 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.passage import Passage
 
-#: Stands in the name of an extractor whose entities are keywords.
+#: Part of the name of an extractor whose entities are keywords.
 MARK = "+keywords:"
 
 
 @dataclass(frozen=True)
 class WithKeywords:
-    """Another extractor's triples, and one call a passage for its keywords.
+    """Another extractor's triples, and one call per passage for its keywords.
 
-    A reply that cannot be used even after a correction is a failure of its passage, which is taken up again with
+    A reply that cannot be used even after a correction is a failure of its passage, which is retried with
     ``--retry-failed``.
     """
 
@@ -39,7 +39,7 @@ class WithKeywords:
         return f"{self.extractor.name}{MARK}{self.model.name}:{self.template.version}"
 
     def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
-        """One extraction a passage, in order, a batch at a time."""
+        """One extraction per passage, in order, a batch at a time."""
         return in_batches(passages, self.batch_size, self._extract_batch)
 
     def _extract_batch(self, passages: Sequence[Passage]) -> Iterator[Extraction]:

@@ -1,4 +1,4 @@
-"""Triples and entities by asking a language model, one call a passage and a second where the reply is no use."""
+"""Triples and entities by asking a language model, one call per passage and a second where the reply cannot be used."""
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -8,21 +8,20 @@ from functools import partial
 from pydantic import BaseModel
 
 from triplebeam.extract.extractor import Extraction, sort_out
-from triplebeam.extract.triple_row import TripleRow
 from triplebeam.generate.ask import Failed, ask_many
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
-from triplebeam.generate.reply_fields import Text
+from triplebeam.generate.reply_fields import Text, TripleRow
 from triplebeam.passage import Passage
 
 
 class Entities(BaseModel):
-    # What a model names. No docstring: it would travel in the schema.
+    # What a model names. No docstring: it would become part of the schema.
     entities: list[Text]
 
     @property
     def names(self) -> list[str]:
-        """Tidied; one without a letter is none."""
+        """Without white space around them; empty ones are left out."""
         return [name for name in map(str.strip, self.entities) if name]
 
 
@@ -48,7 +47,7 @@ class LLMExtractor:
         return f"llm:{self.model.name}:{self.template.version}"
 
     def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
-        """One extraction a passage, in order, a batch at a time."""
+        """One extraction per passage, in order, a batch at a time."""
         return in_batches(passages, self.batch_size, self._extract_batch)
 
     def _extract_batch(self, passages: Sequence[Passage]) -> Iterator[Extraction]:

@@ -1,6 +1,6 @@
 """Entities first, then triples between them: HippoRAG's sequential extraction (Gutiérrez et al., NeurIPS 2024).
 
-A first call lists the named entities of a passage; a second sees the passage and that list and gives the triples.
+A first call lists the named entities of a passage; a second sees the passage and that list and returns the triples.
 GeAR's Table 10 compares this with one call for both, which is `LLMExtractor`. Ours: the prompts' words; what counts as
 an entity, the rules for a fact and the examples are those of the joint prompt, so that a comparison shows what the
 order of the work does and not what other examples do. (HippoRAG also lists dates as entities.)
@@ -15,10 +15,10 @@ from pydantic import BaseModel
 
 from triplebeam.extract.extractor import Extraction, sort_out
 from triplebeam.extract.llm import Entities, failed_extraction, in_batches
-from triplebeam.extract.triple_row import TripleRow
 from triplebeam.generate.ask import Failed, Reply, ask_many
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
+from triplebeam.generate.reply_fields import TripleRow
 from triplebeam.passage import Passage
 
 
@@ -28,7 +28,7 @@ class _Triples(BaseModel):
 
 @dataclass(frozen=True)
 class TwoStepExtractor:
-    """Asks a model twice a passage, ``batch_size`` passages at a time.
+    """Asks a model twice per passage, ``batch_size`` passages at a time.
 
     A reply that cannot be used even after a correction, to either question, is a failure of its passage alone. An
     endpoint that cannot be used raises EndpointError, after the extractions before it.
@@ -45,7 +45,7 @@ class TwoStepExtractor:
         return f"llm-two-step:{self.model.name}:{self.entities_template.version}-{self.triples_template.version}"
 
     def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
-        """One extraction a passage, in order, a batch at a time."""
+        """One extraction per passage, in order, a batch at a time."""
         return in_batches(passages, self.batch_size, self._extract_batch)
 
     def _extract_batch(self, passages: Sequence[Passage]) -> Iterator[Extraction]:

@@ -1,8 +1,8 @@
-"""Who pays for what: calls made anywhere below count towards the account that is open in this thread.
+"""What a step cost: calls made anywhere below count towards the account that is open in this thread.
 
-A retriever gives back a ranking and nothing else, yet its reader may have called a model. An agent opens an account for
-a step; models wrapped in `Accounted` put their usage on it, and whoever had to go on without a model's reply says so
-there.
+A retriever returns a ranking and nothing else, yet its reader may have called a model. An agent opens an account for a
+step; models wrapped in `Accounted` charge their usage to it, and code that had to go on without a model's reply notes
+that there.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
-from triplebeam.generate.outcomes import Outcome, outcomes_of
+from triplebeam.generate.language_model import Completion, Prompt, Usage
+from triplebeam.generate.outcomes import Outcome, Wrapper, completions, outcomes_of
 
 
 @dataclass(slots=True)
@@ -37,42 +37,28 @@ def account() -> Iterator[Account]:
 
 
 def note_problem(problem: Exception) -> None:
-    """Put what went wrong on the open accounts; where nobody keeps one, it is raised instead of lost."""
+    """Note what went wrong on the open accounts; where none is open, it is raised instead of lost."""
     if not _OPEN.get():
         raise problem
     remark(str(problem))
 
 
 def remark(words: str) -> None:
-    """Put a small loss on the open accounts: something to tell, nothing to stop for."""
+    """Note a small loss on the open accounts: something to report, nothing to stop for."""
     for opened in _OPEN.get():
         opened.problems.append(words)
 
 
-@dataclass(frozen=True)
-class Accounted:
+class Accounted(Wrapper):
     """A model whose calls count towards the open accounts."""
 
-    model: LanguageModel
-
-    @property
-    def name(self) -> str:
-        """The name of the model within."""
-        return self.model.name
-
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        """What the model within says."""
-        completions = self.model.complete(prompts)
-        _charge(completions)
-        return completions
+        """The wrapped model's completions; what was completed is charged even if another prompt of the batch fails."""
+        return completions(self.outcomes(prompts))
 
     def outcomes(self, prompts: Sequence[Prompt]) -> list[Outcome]:
-        """What became of each prompt; completions are charged though others of the batch fail."""
+        """What became of each prompt."""
         outcomes = outcomes_of(self.model, prompts)
-        _charge([outcome for outcome in outcomes if isinstance(outcome, Completion)])
+        for opened in _OPEN.get():
+            opened.usage = sum((each.usage for each in outcomes if isinstance(each, Completion)), opened.usage)
         return outcomes
-
-
-def _charge(completions: Sequence[Completion]) -> None:
-    for opened in _OPEN.get():
-        opened.usage = sum((completion.usage for completion in completions), opened.usage)

@@ -1,9 +1,11 @@
-"""Questions to a model whose replies are data: asked, read, corrected once, and failed by name if that is no help."""
+"""Questions to a model whose replies are data: asked, parsed, corrected once, and failed with a reason otherwise."""
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeAlias
+
+from pydantic import BaseModel
 
 from triplebeam.errors import EndpointError
 from triplebeam.generate.language_model import (
@@ -13,31 +15,28 @@ from triplebeam.generate.language_model import (
     Prompt,
     PromptFailedError,
     TokenLogProbability,
-    Usage,
 )
 from triplebeam.generate.outcomes import Outcome, outcomes_of
 from triplebeam.generate.parse import ReplyType, UnusableReplyError, parse
-from triplebeam.generate.schema import strict_schema
 
 _CHARACTERS_SHOWN = 6000
+_KEYS_OF_NAMES = ("properties", "$defs")
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed(Generic[ReplyType]):
-    """A reply that could be read, after a correction perhaps."""
+    """A reply that could be parsed, after a correction perhaps."""
 
     value: ReplyType
-    usage: Usage
     log_probabilities: tuple[TokenLogProbability, ...] | None = None
-    """Those of the reply that was read, where the prompt asked for them and the endpoint gives them."""
+    """Those of the reply that was parsed, where the prompt asked for them and the endpoint returns them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Why there is no reply. A PromptFailedError is this prompt's own; any other means that the endpoint is gone."""
+    """Why there is no reply. A PromptFailedError concerns this prompt; any other means that the endpoint is gone."""
 
     error: EndpointError
-    usage: Usage
 
     @property
     def endpoint_gone(self) -> bool:
@@ -48,55 +47,71 @@ class Failed:
 Reply: TypeAlias = Parsed[ReplyType] | Failed
 
 
-def ask(model: LanguageModel, prompt: Prompt, reply_type: type[ReplyType]) -> tuple[ReplyType, Usage]:
-    """The model's reply as a ``reply_type``, and what it cost; raises EndpointError with the reason if it has none."""
+def ask(model: LanguageModel, prompt: Prompt, reply_type: type[ReplyType]) -> ReplyType:
+    """The model's reply as a ``reply_type``; raises EndpointError with the reason if there is none."""
     [reply] = ask_many(model, [prompt], reply_type)
     if isinstance(reply, Failed):
         raise reply.error
-    return reply.value, reply.usage
+    return reply.value
 
 
-def ask_many(
-    model: LanguageModel, prompts: Sequence[Prompt], reply_type: type[ReplyType]
-) -> list[Parsed[ReplyType] | Failed]:
-    """One reply or failure a prompt, in order: a bad reply does not sink the others.
+def ask_many(model: LanguageModel, prompts: Sequence[Prompt], reply_type: type[ReplyType]) -> list[Reply[ReplyType]]:
+    """One reply or failure per prompt, in order: a bad reply does not affect the others.
 
-    Replies that cannot be read are shown to the model once more, all in a second batch, with what is wrong with them.
+    Replies that cannot be parsed are shown to the model once more, all in a second batch, with what is wrong with them.
     """
     schema = strict_schema(reply_type)
     asked = [replace(prompt, schema=schema) for prompt in prompts]
-    replies = [_read(outcome, reply_type) for outcome in outcomes_of(model, asked)]
+    replies = [_parsed(outcome, reply_type) for outcome in outcomes_of(model, asked)]
     corrections = {
         number: replace(asked[number], correction=_correction(reply.error, schema))
         for number, reply in enumerate(replies)
         if isinstance(reply, Failed) and isinstance(reply.error, UnusableReplyError) and reply.error.repairable
     }
     gone = next((reply.error for reply in replies if isinstance(reply, Failed) and reply.endpoint_gone), None)
-    # With the endpoint gone, what should be corrected is to be asked again with the rest.
+    # With the endpoint gone, what needs a correction has to be asked again with the rest.
     second = [gone] * len(corrections) if gone else outcomes_of(model, list(corrections.values()))
     for number, outcome in zip(corrections, second, strict=True):
-        replies[number] = _after(replies[number], _read(outcome, reply_type))
+        replies[number] = _parsed(outcome, reply_type)
     return replies
 
 
-def _read(outcome: Outcome, reply_type: type[ReplyType]) -> Parsed[ReplyType] | Failed:
+def _parsed(outcome: Outcome, reply_type: type[ReplyType]) -> Reply[ReplyType]:
     if not isinstance(outcome, Completion):
-        return Failed(outcome, Usage())
+        return Failed(outcome)
     try:
-        return Parsed(parse(outcome, reply_type), outcome.usage, outcome.log_probabilities)
+        return Parsed(parse(outcome, reply_type), outcome.log_probabilities)
     except UnusableReplyError as error:
-        return Failed(error, outcome.usage)
-
-
-def _after(first: Parsed[ReplyType] | Failed, second: Parsed[ReplyType] | Failed) -> Parsed[ReplyType] | Failed:
-    """The second reply, with what both cost."""
-    return replace(second, usage=first.usage + second.usage)
+        return Failed(error)
 
 
 def _correction(error: UnusableReplyError, schema: dict[str, object]) -> Correction:
     shown = error.reply.strip()[:_CHARACTERS_SHOWN]
     return Correction(
-        reply=shown or "(nothing)",  # some endpoints take no empty message
+        reply=shown or "(nothing)",  # some endpoints accept no empty message
         request=f"I cannot use this reply: it {error.problem}. Reply again, in full, with one JSON object and nothing "
         f"else: no remarks, no code fence. It must follow this JSON schema:\n{json.dumps(schema, ensure_ascii=False)}",
     )
+
+
+def strict_schema(reply_type: type[BaseModel]) -> dict[str, object]:
+    """A type's JSON schema in the strict form that OpenAI requires: every field required, no other allowed."""
+    schema = _strict(reply_type.model_json_schema())
+    assert isinstance(schema, dict)
+    return schema
+
+
+def _strict(node: object) -> object:
+    if isinstance(node, list):
+        return [_strict(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    strict: dict[str, object] = {}
+    for key, value in node.items():
+        if key in _KEYS_OF_NAMES:  # here the keys are names of fields, which may well be "title"
+            strict[key] = {name: _strict(inner) for name, inner in value.items()}
+        elif key not in ("title", "default"):
+            strict[key] = _strict(value)
+    if "properties" in node:
+        strict |= {"required": list(node["properties"]), "additionalProperties": False}
+    return strict

@@ -1,19 +1,21 @@
-"""The wire format of ``/chat/completions``: a reply to a completion.
+"""The wire format of ``/chat/completions``: from a reply to a completion, without a "thinking" model's thoughts.
 
-Endpoints that call themselves compatible leave out or add fields at will, so only what is needed is read, and checked.
+Endpoints that call themselves compatible leave out and add fields, so only what is needed is read and checked.
 """
 
 import json
+from collections.abc import Sequence
 from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage
-from triplebeam.generate.thinking import tokens_without_thoughts, without_thoughts
-from triplebeam.generate.tokens import estimated_input, estimated_tokens
+from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage, estimated_tokens
+from triplebeam.text import storable
 
 #: Gateways pass on other vendors' words for a reply that was cut off.
 _CUT = ("length", "max_tokens", "MAX_TOKENS", "model_length")
+#: Where some "thinking" models write their thoughts into the reply.
+_OPEN, _CLOSE = "<think>", "</think>"
 
 
 def _count(value: object) -> int | None:
@@ -32,7 +34,7 @@ class _Piece(BaseModel):
 class _Message(BaseModel):
     content: str | list[_Piece] | None = None
     refusal: str | None = None
-    # Where the thoughts of a "thinking" model come apart from its reply, they come under one of these names.
+    # Thoughts that come separately from the reply come under one of these names.
     reasoning_content: str | None = None
     reasoning: str | None = None
 
@@ -73,14 +75,14 @@ class _Reply(BaseModel):
 
 
 def completion_from(body: str, prompt: Prompt) -> Completion:
-    """The completion in the body of a successful reply. An empty text is a completion too: its reader judges it.
+    """The completion in the body of a successful reply. An empty text is a completion too.
 
-    A body that is no chat completion raises ValueError, which its caller words.
+    A body that is no chat completion raises ValueError; the caller writes the message.
     """
     reply = _Reply.model_validate(json.loads(body))
     choice, usage = reply.choices[0], reply.usage or _Usage()
-    # A reply cut inside a character can hold half of a surrogate pair, which no file or database takes.
-    whole = _clean(choice.message.text)
+    # A reply may be cut off inside a character.
+    whole = storable(choice.message.text)
     text, thought = without_thoughts(whole)
     details = usage.completion_tokens_details or _Details()
     apart = choice.message.reasoning_content or choice.message.reasoning or details.reasoning_tokens
@@ -102,15 +104,39 @@ def _finish_reason(choice: _Choice) -> str:
 def _usage(counted: _Usage, prompt: Prompt, text: str) -> Usage:
     if counted.prompt_tokens is not None and counted.completion_tokens is not None:
         return Usage(calls=1, tokens_in=counted.prompt_tokens, tokens_out=counted.completion_tokens)
-    tokens_in, tokens_out = estimated_input(prompt), estimated_tokens(text)
+    tokens_in, tokens_out = prompt.estimated_tokens, estimated_tokens(text)
     return Usage(calls=1, tokens_in=tokens_in, tokens_out=tokens_out, estimated=True)
 
 
-def _log_probabilities(given: _LogProbabilities | None) -> tuple[TokenLogProbability, ...] | None:
-    if given is None or not given.content:
+def _log_probabilities(found: _LogProbabilities | None) -> tuple[TokenLogProbability, ...] | None:
+    if found is None or not found.content:
         return None
-    return tokens_without_thoughts([TokenLogProbability(_clean(token.token), token.logprob) for token in given.content])
+    return tokens_without_thoughts(
+        [TokenLogProbability(storable(token.token), token.logprob) for token in found.content]
+    )
 
 
-def _clean(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
+def without_thoughts(text: str) -> tuple[str, bool]:
+    """What a reply says, and whether it had thoughts before that.
+
+    Some chat templates open the thoughts themselves, so that only their end is seen. Thoughts that do not end were cut
+    off at the limit of tokens: nothing is said then.
+    """
+    _, close, said = text.rpartition(_CLOSE)
+    if close:
+        return said.lstrip(), True
+    if text.lstrip().startswith(_OPEN):
+        return "", True
+    return text, False
+
+
+def tokens_without_thoughts(tokens: Sequence[TokenLogProbability]) -> tuple[TokenLogProbability, ...]:
+    """The tokens after the thoughts: how sure a model was of its reply, not of its musings."""
+    text = "".join(token.token for token in tokens)
+    start = text.rfind(_CLOSE) + len(_CLOSE) if _CLOSE in text else 0
+    kept, position = [], 0
+    for token in tokens:
+        if position >= start:
+            kept.append(token)
+        position += len(token.token)
+    return tuple(kept)

@@ -1,124 +1,92 @@
-"""A model that works on several prompts of a batch at once, and lets go when it is told to.
+"""A model that works on several prompts of a batch at once, and stops at once when it is cancelled.
 
-The threads are daemons and not an executor's, whose threads Python waits for when it ends: after Ctrl-C nobody wants
-to wait for a request that a slow model may take minutes to answer.
+The threads are daemons, not those of an executor, which Python waits for when it exits: after Ctrl-C nobody wants to
+wait for a request that a slow model may take minutes to answer.
 """
 
 import threading
 from collections.abc import Sequence
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import TypeAlias
 
 from triplebeam.errors import BadInputError, EndpointError
-from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, PromptFailedError
-from triplebeam.generate.outcomes import Outcome
-from triplebeam.generate.patience import GivenUpError, heed
+from triplebeam.generate.cancellation import WorkCancelledError, cancel_on
+from triplebeam.generate.language_model import Completion, Prompt, PromptFailedError
+from triplebeam.generate.outcomes import Outcome, Wrapper, completions
 
-#: The number of a prompt with its outcome or a bug's exception; None when a thread has no more to do.
-_Finished: TypeAlias = "SimpleQueue[tuple[int, Completion | BaseException] | None]"
+_Task: TypeAlias = "tuple[Prompt, Future[Outcome]]"
 _SECONDS_BETWEEN_SIGNALS = 0.5
 
 
-@dataclass(frozen=True, kw_only=True)
-class Concurrent:
+@dataclass(frozen=True)
+class Concurrent(Wrapper):
     """Asks ``model``, one prompt at a time, from ``concurrency`` threads.
 
-    An error of one prompt leaves the others alone. When the endpoint itself fails, no further prompt is started and
-    those under way may end. On Ctrl-C those under way are left behind, and no further request is made for them.
+    An error of one prompt does not affect the others. When the endpoint itself fails, no further prompt is started and
+    those under way may finish. On Ctrl-C those under way are abandoned, and no further request is made for them.
     """
 
-    model: LanguageModel
     concurrency: int = 4
 
     def __post_init__(self) -> None:
         if self.concurrency < 1:
             raise BadInputError(f"The concurrency is {self.concurrency}: it must be at least 1.")
 
-    @property
-    def name(self) -> str:
-        """The name of the model within."""
-        return self.model.name
-
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        """One completion a prompt, in order; the first error in that order is raised when the batch is done."""
-        completions = []
-        for outcome in self.outcomes(prompts):
-            if isinstance(outcome, EndpointError):
-                raise outcome
-            completions.append(outcome)
-        return completions
+        """One completion per prompt, in order; the first error in that order is raised when the batch is done."""
+        return completions(self.outcomes(prompts))
 
     def outcomes(self, prompts: Sequence[Prompt]) -> list[Outcome]:
-        """One completion or error a prompt, in order. Prompts that were not started have the endpoint's error."""
+        """One completion or error per prompt, in order. Prompts that were not started have the endpoint's error."""
         if len(prompts) == 1:
-            return [self._alone(prompts[0])]
+            return [self._outcome(prompts[0])]
+        tasks: list[_Task] = [(prompt, Future()) for prompt in prompts]
         stop = threading.Event()
-        finished: _Finished = SimpleQueue()
-        waiting: SimpleQueue[int] = SimpleQueue()
-        for number in range(len(prompts)):
-            waiting.put(number)
-        workers = min(self.concurrency, len(prompts))
         try:
-            for _ in range(workers):
-                threading.Thread(target=self._work, args=(prompts, waiting, finished, stop), daemon=True).start()
-            return _collect(len(prompts), workers, finished)
+            self._start(tasks, stop)
+            futures = [future for _, future in tasks]
+            while wait(futures, timeout=_SECONDS_BETWEEN_SIGNALS).not_done:
+                pass  # Windows delivers Ctrl-C between waits only
         finally:  # on Ctrl-C too
             stop.set()
+        return _with_the_error_that_ended_it([future.result() for future in futures])
 
-    def _alone(self, prompt: Prompt) -> Outcome:
+    def _start(self, tasks: Sequence[_Task], stop: threading.Event) -> None:
+        waiting: SimpleQueue[_Task | None] = SimpleQueue()
+        workers = min(self.concurrency, len(tasks))
+        for task in (*tasks, *[None] * workers):
+            waiting.put(task)
+        for _ in range(workers):
+            threading.Thread(target=self._work, args=(waiting, stop), daemon=True).start()
+
+    def _work(self, waiting: "SimpleQueue[_Task | None]", stop: threading.Event) -> None:
+        cancel_on(stop)
+        while task := waiting.get():
+            prompt, future = task
+            try:
+                outcome = WorkCancelledError("not started") if stop.is_set() else self._outcome(prompt)
+            except BaseException as bug:  # noqa: BLE001 - carried to the caller's thread, where `result` raises it
+                stop.set()
+                future.set_exception(bug)
+            else:
+                if _ends_the_batch(outcome):
+                    stop.set()
+                future.set_result(outcome)
+
+    def _outcome(self, prompt: Prompt) -> Outcome:
         try:
-            return self.model.complete([prompt])[0]
+            return self.complete_one(prompt)
         except EndpointError as error:
             return error
 
-    def _work(
-        self, prompts: Sequence[Prompt], waiting: "SimpleQueue[int]", finished: _Finished, stop: threading.Event
-    ) -> None:
-        heed(stop)
-        try:
-            while not stop.is_set():
-                number = waiting.get_nowait()
-                try:
-                    outcome: Completion | BaseException = self._alone(prompts[number])
-                except BaseException as bug:  # noqa: BLE001 - carried to the caller's thread, which raises it
-                    outcome = bug
-                if _ends_the_batch(outcome):
-                    stop.set()
-                finished.put((number, outcome))
-        except Empty:
-            pass
-        finally:
-            finished.put(None)
+
+def _ends_the_batch(outcome: Outcome) -> bool:
+    return not isinstance(outcome, Completion | PromptFailedError | WorkCancelledError)
 
 
-def _ends_the_batch(outcome: Completion | BaseException) -> bool:
-    return not isinstance(outcome, Completion | PromptFailedError | GivenUpError)
-
-
-def _collect(count: int, workers: int, finished: _Finished) -> list[Outcome]:
-    """Wait for all threads to end. A prompt that was not asked has the error that ended the batch."""
-    outcomes: dict[int, Outcome] = {}
-    end: EndpointError | None = None
-    while workers:
-        try:  # Windows delivers Ctrl-C between waits only
-            item = finished.get(timeout=_SECONDS_BETWEEN_SIGNALS)
-        except Empty:
-            continue
-        if item is None:
-            workers -= 1
-            continue
-        number, outcome = item
-        if not isinstance(outcome, Completion | EndpointError):
-            raise outcome
-        if not isinstance(outcome, GivenUpError):
-            outcomes[number] = outcome
-        if end is None and _ends_the_batch(outcome) and isinstance(outcome, EndpointError):
-            end = outcome
-    return [outcomes.get(number) or _asserted(end) for number in range(count)]
-
-
-def _asserted(end: EndpointError | None) -> EndpointError:
-    if end is None:
-        raise AssertionError("a prompt is left out only after an error that ends the batch")
-    return end
+def _with_the_error_that_ended_it(outcomes: list[Outcome]) -> list[Outcome]:
+    """Prompts that were not asked have the error that ended the batch."""
+    end = next(filter(_ends_the_batch, outcomes), None)
+    return [end if end and isinstance(outcome, WorkCancelledError) else outcome for outcome in outcomes]

@@ -1,16 +1,37 @@
-"""A model behind an endpoint with all that makes it dependable, each part around the next."""
+"""A model behind an endpoint with everything that makes it dependable, each part around the next."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
-from triplebeam.generate.cached import Cached
-from triplebeam.generate.completion_store import CompletionStore
+from triplebeam.generate.completion_cache import Cached, CompletionStore
 from triplebeam.generate.concurrency import Concurrent
-from triplebeam.generate.language_model import LanguageModel
-from triplebeam.generate.limited import Limited
-from triplebeam.generate.metered import Meter, Metered
+from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
 from triplebeam.generate.openai_compatible import OpenAICompatible
-from triplebeam.generate.retrying import Notify, Retrying, unheard
-from triplebeam.generate.tuned import Tuned
+from triplebeam.generate.outcomes import Wrapper
+from triplebeam.generate.pacing import Limited, Notify, Retrying, silent
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithParameters(Wrapper):
+    """Raises the limit of every prompt to at least ``max_tokens`` and adds ``parameters`` and ``seed`` to it.
+
+    A "thinking" model needs room for its thoughts beside the reply, or a parameter that switches them off. A prompt
+    without a limit keeps none. This belongs around a cache: another limit is another completion.
+    """
+
+    max_tokens: int | None = None
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    seed: int | None = None
+    """For prompts that have none."""
+
+    def complete_one(self, prompt: Prompt) -> Completion:
+        """The model's completion of the prompt with the parameters."""
+        limit = prompt.max_tokens
+        if limit is not None and self.max_tokens is not None:
+            limit = max(limit, self.max_tokens)
+        parameters = {**self.parameters, **(prompt.parameters or {})}
+        seed = self.seed if prompt.seed is None else prompt.seed
+        return self.model.complete([replace(prompt, max_tokens=limit, parameters=parameters or None, seed=seed)])[0]
 
 
 def connect(
@@ -27,20 +48,17 @@ def connect(
     tokens_per_minute: float | None = None,
     cache: CompletionStore | None = None,
     refresh: bool = False,
-    meter: Meter | None = None,
-    notify: Notify = unheard,
+    notify: Notify = silent,
 ) -> Concurrent:
-    """A chat model: concurrent, tuned, metered, cached, retrying and limited, in this order from the outside.
+    """A chat model: concurrent, with parameters, cached, retrying and limited, in this order from the outside.
 
-    Every try counts against the limits; a completion from the cache counts against none and is never tried again.
+    Every try counts against the limits; a completion from the cache counts against none and is never retried.
     """
     endpoint = OpenAICompatible(model, base_url, api_key, timeout)
-    limited = Limited(endpoint, requests_per_minute=requests_per_minute, tokens_per_minute=tokens_per_minute)
+    limited = Limited.per_minute(endpoint, requests_per_minute, tokens_per_minute)
     # One time-out must leave time for a second try.
-    layer: LanguageModel = Retrying(model=limited, longest_time=max(900.0, 1.5 * timeout), notify=notify)
+    layer: LanguageModel = Retrying(limited, longest_time=max(900.0, 1.5 * timeout), notify=notify)
     if cache is not None:
-        layer = Cached(model=layer, store=cache, refresh=refresh)
-    if meter is not None:
-        layer = Metered(model=layer, meter=meter)
-    layer = Tuned(model=layer, max_tokens=max_tokens, parameters=parameters or {}, seed=seed)
-    return Concurrent(model=layer, concurrency=concurrency)
+        layer = Cached(layer, store=cache, refresh=refresh)
+    layer = WithParameters(layer, max_tokens=max_tokens, parameters=parameters or {}, seed=seed)
+    return Concurrent(layer, concurrency)

@@ -1,7 +1,7 @@
-"""How one endpoint wants to be asked: what it refused once is not sent to it again.
+"""The parts of a request that an endpoint accepts: what it refused once is not sent to it again.
 
-Endpoints that call themselves compatible take different parts of a request. A refusal mostly names the part; it is then
-left out or said in another way, and when that succeeds it is remembered.
+Endpoints that call themselves compatible accept different parts of a request. A refusal usually names the part; it is
+then left out or expressed in another way, and remembered once that succeeds.
 """
 
 import json
@@ -12,10 +12,10 @@ from typing import Any
 
 from triplebeam.generate.language_model import Prompt
 
-#: The ways to ask for structured output, best first. Without either, the prompt's words must do.
+#: The ways to ask for structured output, best first. Without either, the prompt describes it in words.
 _SCHEMA, _JSON = "json_schema", "json_object"
 _LIMITS = ("max_tokens", "max_completion_tokens")
-#: Parts of a request and how refusals speak of them.
+#: Parts of a request and the words by which refusals name them.
 _PARTS = {
     "response_format": re.compile(r"response_?format|json_schema|json_object|structured.output|grammar|\bschema"),
     "temperature": re.compile(r"\btemperature\b"),
@@ -28,7 +28,7 @@ _TOO_LONG = re.compile(r"context.(length|window|size)|maximum context|too long")
 
 
 class Dialect:
-    """What is known of an endpoint. Threads learn it together."""
+    """What is known of an endpoint, shared by threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -59,14 +59,14 @@ def request_for(model: str, prompt: Prompt, refused: frozenset[str] = frozenset(
     if response_format:
         request["response_format"] = response_format
     if prompt.parameters:
-        request["extra_body"] = dict(prompt.parameters)  # where the client takes what it does not know
+        request["extra_body"] = dict(prompt.parameters)  # where the client puts what it does not know
     return request
 
 
 def part_to_blame(request: Mapping[str, Any], words: str) -> str | None:
-    """What of a request its refusal is about, as ``request_for`` takes it; None where it is the prompt itself.
+    """What of a request its refusal is about, as ``request_for`` names it; None where it is the prompt itself.
 
-    A refusal that names nothing may be about the response format, since endpoints do not agree on how to say so.
+    A refusal that names nothing may be about the response format, since endpoints word it differently.
     """
     words = words.casefold()
     if _TOO_LONG.search(words):

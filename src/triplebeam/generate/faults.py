@@ -1,45 +1,53 @@
-"""An endpoint's faults in words: what it said, and what a person can do about it."""
+"""An endpoint's faults in words: what it said, what a person can do about it, and whether a retry may help."""
 
-from datetime import datetime
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
+from triplebeam.endpoint import Endpoint
 from triplebeam.errors import EndpointError
 from triplebeam.generate.language_model import PromptRefusedError
-from triplebeam.generate.transient import TransientError, asked_pause
 
 if TYPE_CHECKING:
     from openai import APIConnectionError, APIStatusError
 
 _REFUSED = (400, 413, 422)
-_PASSING = (408, 409, 425, 429)
+_TRANSIENT = (408, 409, 425, 429)
 _ADVICE = {
     401: "check the API key",
     402: "check the account's balance",
     403: "check what the API key may use",
-    404: "check the model's name and the base URL, which mostly ends in '/v1'",
-    429: "wait, lower the concurrency or the requests and tokens a minute, or check the account's quota",
+    404: "check the model's name and the base URL, which usually ends in '/v1'",
+    429: "wait, lower the concurrency or the requests and tokens per minute, or check the account's quota",
 }
 
 
-def status_fault(
-    error: "APIStatusError", place: str, model: str, key: str, now: datetime | None = None
-) -> EndpointError:
+class TransientError(EndpointError):
+    """The same request may succeed later. ``retry_after`` is the pause in seconds that the endpoint asked for."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+def status_fault(error: "APIStatusError", endpoint: Endpoint, model: str, now: datetime | None = None) -> EndpointError:
     """What a status other than success means."""
     status, said = error.status_code, error.response.text
     advice = _ADVICE.get(status, "see the endpoint's log or try again later")
     if status in _REFUSED:
         advice = "shorten the passage or check the model's parameters"
-    message = f"{place} answered HTTP {status} for model {model!r}, saying {quoted(said, key)}: {advice}."
+    message = f"{endpoint.place} answered HTTP {status} for model {model!r}, saying {endpoint.quoted(said)}: {advice}."
     if status in _REFUSED:
         return PromptRefusedError(message)
-    # OpenAI has one status for "too fast" and for "no money left"; only the first passes.
-    if (status in _PASSING or status >= 500) and "insufficient_quota" not in said:
+    # OpenAI has one status for "too fast" and for "no money left"; only the first is transient.
+    if (status in _TRANSIENT or status >= 500) and "insufficient_quota" not in said:
         return TransientError(message, asked_pause(error.response.headers, now))
     return EndpointError(message)
 
 
 def connection_fault(
-    error: "APIConnectionError", place: str, model: str, timeout: float, *, known: bool
+    error: "APIConnectionError", endpoint: Endpoint, model: str, timeout: float, *, known: bool
 ) -> EndpointError:
     """What silence means. An endpoint that is ``known`` to have answered before may come back."""
     from httpx2 import ConnectError
@@ -47,24 +55,47 @@ def connection_fault(
 
     if isinstance(error, APITimeoutError):
         return TransientError(
-            f"{place} did not answer for model {model!r} within {timeout:g} seconds: "
+            f"{endpoint.place} did not answer for model {model!r} within {timeout:g} seconds: "
             "raise the timeout or lower the concurrency."
         )
     if not isinstance(error.__cause__, ConnectError):
-        return TransientError(f"{place} broke off its reply ({error.__cause__}): see whether its server still runs.")
-    message = f"{place} cannot be reached ({error.__cause__}): check the base URL and that the server runs."
+        return TransientError(
+            f"{endpoint.place} broke off its reply ({error.__cause__}): see whether its server still runs."
+        )
+    message = f"{endpoint.place} cannot be reached ({error.__cause__}): check the base URL and that the server runs."
     return TransientError(message) if known else EndpointError(message)
 
 
-def body_fault(body: str, place: str, key: str) -> EndpointError:
+def body_fault(body: str, endpoint: Endpoint) -> EndpointError:
     """What a success without a chat completion means: half of one may pass, a web page will not."""
     message = (
-        f"The reply of {place} is no chat completion; it begins with {quoted(body, key)}: "
-        "check the base URL, which mostly ends in '/v1', or see the endpoint's log."
+        f"The reply of {endpoint.place} is no chat completion; it begins with {endpoint.quoted(body)}: "
+        "check the base URL, which usually ends in '/v1', or see the endpoint's log."
     )
     return TransientError(message) if body.lstrip().startswith("{") else EndpointError(message)
 
 
-def quoted(words: str, key: str) -> str:
-    """The beginning of what an endpoint said, on one line and without the key."""
-    return repr(" ".join(words.replace(key, "[key]").split())[:200])
+def asked_pause(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """The pause that the headers of a reply ask for: ``retry-after-ms``, or ``Retry-After`` in seconds or as a date."""
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    header = headers.get("retry-after")
+    seconds = _number(header)
+    if seconds is not None or header is None:
+        return seconds
+    try:
+        moment = parsedate_to_datetime(header)
+    except ValueError:
+        return None
+    # A date without a time zone is in UTC, as HTTP has it.
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - (now or datetime.now(UTC))).total_seconds())
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if 0 <= value < float("inf") else None

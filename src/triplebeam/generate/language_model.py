@@ -12,11 +12,18 @@ class PromptFailedError(EndpointError):
 
 
 class PromptRefusedError(PromptFailedError):
-    """The endpoint will not take this prompt (too long, filtered, a parameter it does not know)."""
+    """The endpoint does not accept this prompt (too long, filtered, a parameter it does not know)."""
+
+
+def estimated_tokens(*texts: str) -> int:
+    """How many tokens texts have, estimated from their length and rounded up: for limits, and for endpoints that do not
+    count. Four characters per token is OpenAI's rule of thumb for English; other languages and code have more.
+    """
+    return -(-sum(len(text) for text in texts) // 4)
 
 
 class Correction(NamedTuple):
-    """A second turn: the reply that could not be used, and what the model is told about it."""
+    """A second turn: the reply that could not be used, and what is wrong with it."""
 
     reply: str
     request: str
@@ -29,10 +36,10 @@ class Prompt:
     system: str
     user: str
     template: str = ""
-    """Name of the template it was filled from, and that template's version."""
+    """Name of the template it was filled from, and the version of that template."""
     version: str = ""
     temperature: float | None = 0.0
-    """``None`` leaves it to the endpoint; so does ``None`` for ``max_tokens``."""
+    """``None`` leaves it to the endpoint, as it does for ``max_tokens``."""
     max_tokens: int | None = None
     schema: Mapping[str, object] | None = field(default=None, hash=False)
     """The JSON schema of an object that the reply should follow."""
@@ -42,21 +49,26 @@ class Prompt:
     log_probabilities: bool = False
     correction: Correction | None = None
     parameters: Mapping[str, object] | None = field(default=None, hash=False)
-    """Whatever else an endpoint takes, such as ``reasoning_effort``: sent as it is."""
+    """Whatever else an endpoint takes, such as ``reasoning_effort``: sent unchanged."""
+
+    @property
+    def estimated_tokens(self) -> int:
+        """About how many tokens in it costs."""
+        return estimated_tokens(self.system, self.user, *(self.correction or ()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
     """What completions cost. Usages add up; a sum is estimated when any part of it is.
 
-    What came from a cache is counted apart, since it costs nothing: ``calls`` and its tokens are what was paid for.
+    What came from a cache is counted separately, since it costs nothing: ``calls`` and its tokens are what was paid.
     """
 
     calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     estimated: bool = False
-    """The endpoint did not count, so the tokens are a guess from the length of the texts."""
+    """The endpoint did not count, so the tokens are estimated from the length of the texts."""
     cached_calls: int = 0
     cached_tokens_in: int = 0
     cached_tokens_out: int = 0
@@ -74,16 +86,16 @@ class Usage:
 
     @property
     def all_calls(self) -> int:
-        """Also those a cache answered: what the work needs, not what was paid for."""
+        """Including those a cache answered: what the work needs, not what was paid for."""
         return self.calls + self.cached_calls
 
     @property
     def all_tokens(self) -> int:
-        """Read and written, also those a cache spared."""
+        """Read and written, including those a cache saved."""
         return self.tokens_in + self.tokens_out + self.cached_tokens_in + self.cached_tokens_out
 
     def as_cached(self) -> "Usage":
-        """The same completions, had once more from a cache."""
+        """The same completions, read once more from a cache."""
         return Usage(
             estimated=self.estimated,
             cached_calls=self.calls + self.cached_calls,
@@ -107,13 +119,13 @@ class Completion:
     usage: Usage = field(default_factory=Usage)
     finish_reason: str = "stop"
     log_probabilities: tuple[TokenLogProbability, ...] | None = None
-    """``None`` when they were not asked for or the endpoint does not give them."""
+    """``None`` when they were not requested or the endpoint does not return them."""
     thought: bool = False
     """The model thought before it replied. The thoughts are not in the text, but were paid for as tokens out."""
 
 
 class LanguageModel(Protocol):
-    """Completes prompts. Concurrency, retries and caches are the model's own business."""
+    """Completes prompts. Concurrency, retries and caches are up to the model."""
 
     @property
     def name(self) -> str:
@@ -121,8 +133,8 @@ class LanguageModel(Protocol):
         ...
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        """One completion a prompt, in order.
+        """One completion per prompt, in order.
 
-        Raises PromptRefusedError when a prompt cannot be taken, EndpointError when the endpoint cannot be used.
+        Raises PromptRefusedError when a prompt is refused, EndpointError when the endpoint cannot be used.
         """
         ...

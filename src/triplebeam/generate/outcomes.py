@@ -1,6 +1,7 @@
-"""What became of each prompt of a batch: a completion, or why there is none."""
+"""What became of each prompt of a batch: a completion, or why there is none. And the form that wrappers share."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from triplebeam.errors import EndpointError
@@ -11,15 +12,15 @@ Outcome: TypeAlias = Completion | EndpointError
 
 @runtime_checkable
 class GivesOutcomes(Protocol):
-    """A model that can tell them apart itself."""
+    """A model that reports the outcome of each prompt itself."""
 
     def outcomes(self, prompts: Sequence[Prompt]) -> list[Outcome]:
-        """One outcome a prompt, in order."""
+        """One outcome per prompt, in order."""
         ...
 
 
 def outcomes_of(model: LanguageModel, prompts: Sequence[Prompt]) -> list[Outcome]:
-    """One outcome a prompt, in order, of any model.
+    """One outcome per prompt, in order, of any model.
 
     A model that only completes whole batches does not say which prompt failed, so each is then asked alone.
     """
@@ -33,3 +34,35 @@ def outcomes_of(model: LanguageModel, prompts: Sequence[Prompt]) -> list[Outcome
         return [outcome for prompt in prompts for outcome in outcomes_of(model, [prompt])]
     except EndpointError as error:
         return [error] * len(prompts)
+
+
+def completions(outcomes: Iterable[Outcome]) -> list[Completion]:
+    """All completions; raises the first error among the outcomes."""
+    done = []
+    for outcome in outcomes:
+        if isinstance(outcome, EndpointError):
+            raise outcome
+        done.append(outcome)
+    return done
+
+
+@dataclass(frozen=True)
+class Wrapper:
+    """A model around another one. Most change how one prompt is completed; those that work on a whole batch override
+    ``complete`` and offer ``outcomes``.
+    """
+
+    model: LanguageModel
+
+    @property
+    def name(self) -> str:
+        """The name of the wrapped model."""
+        return self.model.name
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        """One completion per prompt, in order; the first error ends the batch."""
+        return [self.complete_one(prompt) for prompt in prompts]
+
+    def complete_one(self, prompt: Prompt) -> Completion:
+        """The wrapped model's completion."""
+        return self.model.complete([prompt])[0]

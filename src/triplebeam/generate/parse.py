@@ -8,8 +8,9 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from triplebeam.generate.chat_completion import without_thoughts
 from triplebeam.generate.language_model import Completion, PromptFailedError
-from triplebeam.generate.thinking import without_thoughts
+from triplebeam.text import storable
 
 ReplyType = TypeVar("ReplyType", bound=BaseModel)
 
@@ -17,7 +18,7 @@ _PROBLEMS_NAMED = 5
 
 
 class UnusableReplyError(PromptFailedError):
-    """A reply came but cannot be used. ``repairable`` says whether the model may do better when told the problem."""
+    """A reply came but cannot be used. ``repairable`` says whether it is worth showing the model the problem."""
 
     def __init__(self, problem: str, advice: str, reply: str, *, repairable: bool) -> None:
         begins = f"; it begins with {reply[:200]!r}" if reply.strip() else ""
@@ -34,7 +35,7 @@ def parse(completion: Completion, reply_type: type[ReplyType]) -> ReplyType:
         return reply_type.model_validate(read_object(text))
     except ValidationError as error:
         problems = "; ".join(
-            # What is wrong with the whole has no place, and pydantic says whose words a check of ours are.
+            # A problem of the whole object has no location, and pydantic prefixes the messages of our own validators.
             ": ".join(filter(None, [".".join(map(str, problem["loc"])), problem["msg"].removeprefix("Value error, ")]))
             for problem in error.errors(include_url=False)[:_PROBLEMS_NAMED]
         )
@@ -52,13 +53,13 @@ def whole_text(completion: Completion) -> str:
         problem = "was cut off at its limit of tokens"
         raise UnusableReplyError(problem, "raise max_tokens or send less text", text, repairable=False)
     if not text.strip():
-        # What a filter holds back would be held back again.
+        # What a filter removed would be removed again.
         problem = f"is empty (it finished by {reason!r})"
         raise UnusableReplyError(problem, "ask again or use another model", text, repairable=reason == "stop")
     return text
 
 
-#: No reply that was asked for is longer; a model that loops may write megabytes.
+#: No useful reply is longer; a model that loops may write megabytes.
 _LONGEST = 100_000
 
 
@@ -86,8 +87,7 @@ def _decode(text: str) -> object:
         value = repair_json(text, return_objects=True)
         # Prose after a damaged object is repaired too: it comes as further values.
         value = value[0] if isinstance(value, list) and value else value
-    # An escape such as "\\ud83d" without its second half decodes to a text that no file or database takes.
-    return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    return json.loads(storable(json.dumps(value, ensure_ascii=False)))
 
 
 def _unusable(problem: str, text: str) -> UnusableReplyError:

@@ -9,7 +9,7 @@
     # user
     Passage: $passage
 
-The two headings stand alone on their lines. ``$$`` is a dollar sign. A setting left out is left to the endpoint.
+The two headings are alone on their lines. ``$$`` is a dollar sign. A setting left out is left to the endpoint.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ _NAME = re.compile(r"[a-z0-9_]+(/[a-z0-9_]+)*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
-    """A prompt with holes. ``version`` is a short hash of the file it came from."""
+    """A prompt with variables. ``version`` is a short hash of the file it came from."""
 
     name: str
     version: str
@@ -41,15 +41,15 @@ class Template:
 
     @property
     def variables(self) -> list[str]:
-        """The names of the holes, each once, in the order they come."""
+        """The names of the variables, each once, in order."""
         return string.Template(self.system + "\n" + self.user).get_identifiers()
 
     def fill(self, **variables: str) -> Prompt:
-        """Put a text into every hole; a missing or an unknown variable is an error."""
+        """Fill in every variable; a missing or an unknown one is an error."""
         if sorted(variables) != sorted(self.variables):
             raise BadInputError(
                 f"Prompt {self.name!r} takes the variables {self.variables}, not {sorted(variables)}: "
-                "give each of them and no other."
+                "set each of them and no other."
             )
         return Prompt(
             system=string.Template(self.system).substitute(variables),
@@ -62,7 +62,7 @@ class Template:
 
 
 def load(name: str) -> Template:
-    """The template of that name among those that come with the package: ``extract``, or ``folder/name``."""
+    """The template of that name in the package: ``extract``, or ``folder/name``."""
     file = resources.files("triplebeam.generate").joinpath("prompts", f"{name}.md")
     if not _NAME.fullmatch(name) or not file.is_file():
         raise BadInputError(

@@ -1,8 +1,8 @@
 """Building an index: read, extract, encode, publish. Each stage keeps its work as it goes.
 
-Killed at any instant, a build goes on where it was when it is run again: documents, extractions and vectors are
-committed in small transactions, and the published generation changes only at the very end. Nothing that is there
-already is done again.
+Killed at any moment, a build continues where it was when it is run again: documents, extractions and vectors are
+committed in small transactions, and the published generation changes only at the very end. Nothing is
+done twice.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,35 +12,32 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TypeVar
 
-from filelock import FileLock, Timeout
-
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError, IndexBusyError, IndexDamagedError, IndexMissingError, SourceError
+from triplebeam.errors import BadInputError, IndexDamagedError, IndexMissingError, SourceError
 from triplebeam.extract.extractor import Extractor
-from triplebeam.index.extraction import Budget, Failure, Numbered, draw_triples
-from triplebeam.index.manifest import FORMAT, MANIFEST, Manifest, is_index, read_manifest
+from triplebeam.index.extraction import MAX_FAILURES, Budget, Failure, Numbered, extract_triples
+from triplebeam.index.manifest import MANIFEST, Manifest, VectorSpace, published
 from triplebeam.index.publish import publish_generation, withdraw
-from triplebeam.index.space import VectorSpace
 from triplebeam.index.store import Store, vector_key
 from triplebeam.index.triple_graph import number_entities
+from triplebeam.index.write_lock import LOCK, write_lock
 from triplebeam.ingest import Skipped, Unreadable, split
-from triplebeam.passage import Document
+from triplebeam.passage import PASSAGE_TOKENS, Document
 from triplebeam.progress import Progress, silent
 
 T = TypeVar("T")
 
 #: Texts encoded between two commits: few enough to lose little, many enough to sort by length.
 ENCODING_WINDOW = 512
-#: As many passages as a model is asked at a time by default: a run that goes wrong is stopped after the next batch.
+#: As many passages as a model is asked at a time by default, so that a run that goes wrong stops early.
 EXTRACTION_WINDOW = 16
 READING_WINDOW = 256
-_LOCK = "write.lock"
 _STORE = "store.sqlite"
 
 
 @dataclass(slots=True)
 class BuildReport:
-    """What a build did, for whoever started it."""
+    """What a build did."""
 
     documents_seen: int = 0
     documents_changed: int = 0
@@ -48,7 +45,7 @@ class BuildReport:
     passages_without_triples: int = 0
     """Of those extracted: suspicious where there are many, since a passage has sentences."""
     passages_left: int = 0
-    """Not taken up, since the budget was used up."""
+    """Not extracted, since the budget was used up."""
     texts_encoded: int = 0
     unreadable: list[Unreadable] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
@@ -60,18 +57,18 @@ class BuildReport:
 
 @dataclass(frozen=True, kw_only=True)
 class IndexBuilder:
-    """Brings documents into an index folder. Without an extractor they come without triples.
+    """Puts documents into an index folder; without an extractor, they have no triples.
 
     When more than the share ``max_failures`` of the extractions fails, the build stops with an ExtractionError; when
-    the next ones may not be within the ``budget``, it publishes what there is. Either way the next build goes on.
+    the next ones may not be within the ``budget``, it publishes what there is. Either way the next build continues.
     """
 
     folder: Path
     embedder: Embedder
     extractor: Extractor | None = None
-    passage_tokens: int = 200
+    passage_tokens: int = PASSAGE_TOKENS
     split_passages: bool = False
-    max_failures: float = 0.05
+    max_failures: float = MAX_FAILURES
     budget: Budget | None = None
     progress: Progress = field(default=silent, repr=False)
 
@@ -88,9 +85,9 @@ class IndexBuilder:
         return report
 
     def retry_failed(self) -> BuildReport:
-        """Take up every passage of the index whose extraction failed, and no other, and publish."""
+        """Retry every passage of the index whose extraction failed, and no other, and publish."""
         if self.extractor is None:
-            raise BadInputError("passages that failed can only be taken up again with an extractor: name one.")
+            raise BadInputError("passages that failed can only be retried with an extractor: name one.")
         _check_is_there(self.folder, "nothing that failed")
         report = BuildReport()
         with _writing(self.folder) as store:
@@ -100,11 +97,11 @@ class IndexBuilder:
         return report
 
     def remove(self, document_ids: Iterable[str]) -> BuildReport:
-        """Take documents out of the index, and publish. Ids that are not there make no difference.
+        """Remove documents from the index, and publish. Ids that are not there make no difference.
 
         When no document is left nothing is published any more; the folder may be indexed into again.
         """
-        _check_is_there(self.folder, "no document to take out")
+        _check_is_there(self.folder, "no document to remove")
         report = BuildReport()
         with _writing(self.folder) as store:
             self._check_embedder(store)
@@ -117,7 +114,7 @@ class IndexBuilder:
         return report
 
     def take_back(self, document_ids: Iterable[str]) -> None:
-        """Forget documents of a build that was given up before it published them; nothing is published here either."""
+        """Remove the documents of a build that was cancelled before it published them; nothing is published."""
         _check_is_there(self.folder, "no document to take back")
         with _writing(self.folder) as store, store.transaction():
             store.remove_documents(document_ids)
@@ -137,7 +134,7 @@ class IndexBuilder:
     def _read(
         self, store: Store, sources: Iterable[Document | Unreadable | Skipped], report: BuildReport
     ) -> dict[str, None]:
-        """Documents into the store; the ids of those that were named, in order."""
+        """Put documents into the store; returns their ids, in order."""
         document_ids: dict[str, None] = {}
         for window in _windows(sources, READING_WINDOW):
             with store.transaction():
@@ -161,7 +158,7 @@ class IndexBuilder:
             report.unreadable.append(Unreadable(document.id, str(error)))
 
     def _extract(self, store: Store, extractor: Extractor, waiting: list[Numbered], report: BuildReport) -> None:
-        tally = draw_triples(
+        tally = extract_triples(
             store,
             extractor,
             waiting,
@@ -196,9 +193,7 @@ class IndexBuilder:
 
     def _publish(self, store: Store, report: BuildReport) -> None:
         current = published(self.folder)
-        # One published by an older Triplebeam, without all there is now, is derived again at the cost of seconds.
-        whole = current and current.format == FORMAT and current.passage_graph
-        if current and whole and current.revision == store.revision:
+        if current and current.revision == store.revision:
             report.manifest = current
             return
         if not store.counts()["passages"]:
@@ -208,6 +203,17 @@ class IndexBuilder:
             )
         report.manifest = publish_generation(self.folder, store, self.embedder, self.progress)
         report.published = True
+
+
+def create_empty(folder: Path) -> None:
+    """Make an index without documents, in a folder that is new or empty."""
+    with _writing(folder):
+        pass
+
+
+def has_store(folder: Path) -> bool:
+    """Is there an index in this folder that documents can be added to, published or not?"""
+    return (folder / _STORE).is_file()
 
 
 @contextmanager
@@ -220,31 +226,19 @@ def _writing(folder: Path) -> Iterator[Store]:
             f"there can be no index at {folder} ({error.strerror}): name a folder that is new or an index already."
         ) from error
     _check_is_ours(folder)
-    lock = FileLock(folder / _LOCK)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise IndexBusyError(
-            f"another process is writing to {folder}: wait until it is done, then try again."
-        ) from None
-    except OSError as error:
-        raise BadInputError(f"{folder} cannot be written to ({error.strerror}): index into another folder.") from error
-    try:
-        with closing(Store(folder / _STORE)) as store:
-            yield store
-    finally:
-        lock.release()
+    with write_lock(folder), closing(Store(folder / _STORE)) as store:
+        yield store
 
 
 def _check_is_there(folder: Path, therefore: str) -> None:
-    if not (folder / _STORE).is_file():
+    if not has_store(folder):
         raise IndexMissingError(
             f"there is no index at {folder}, so {therefore}: make one with `triplebeam index {folder} SOURCE…`."
         )
 
 
 def _check_is_ours(folder: Path) -> None:
-    """Refuse to write into a folder of something else, and to begin an index anew under the manifest of another."""
+    """Refuse to write into a folder of something else, and to start a new index under the manifest of another."""
     if (folder / _STORE).exists():
         return
     if (folder / MANIFEST).exists() and (folder / "generations").is_dir():
@@ -252,19 +246,11 @@ def _check_is_ours(folder: Path) -> None:
             f"{folder / _STORE} is missing, so the index can be searched but not added to: restore the file from a"
             " copy, or index into a new folder."
         )
-    others = sorted(path.name for path in folder.iterdir() if path.name != _LOCK and path.name[0] != ".")
+    others = sorted(path.name for path in folder.iterdir() if path.name != LOCK and path.name[0] != ".")
     if others:
         raise BadInputError(
             f"{folder} is no index and holds other files, such as {others[0]!r}: name a folder that is new, or empty."
         )
-
-
-def published(folder: Path) -> Manifest | None:
-    """What is published now; a damaged generation counts as none, since it can be derived again."""
-    try:
-        return read_manifest(folder) if is_index(folder) else None
-    except IndexDamagedError:
-        return None
 
 
 def _windows(items: Iterable[T], size: int) -> Iterator[list[T]]:

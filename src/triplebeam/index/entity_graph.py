@@ -1,7 +1,7 @@
-"""The entities of an index as a graph: which triples join them, which are synonyms, and in which passages they stand.
+"""The entities of an index as a graph: which triples join them, which are synonyms, and which passages mention them.
 
-Synonym links and vectors are stored. What the triples say already (who is joined to whom, who stands where) is derived
-from their columns when it is first asked for.
+Synonym links and vectors are stored. What the triples say already (which entities are joined, which
+passages mention them) is derived from their columns at first use.
 """
 
 from collections.abc import Sequence
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy.sparse import block_array, csr_array
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.columns import StringColumn, mapped
 from triplebeam.index.synonyms import THRESHOLD, read_synonyms
+from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.vectors import VectorIndex
 from triplebeam.triple import entity_key
 
@@ -35,19 +35,18 @@ class EntityGraph:
     _graphs: "dict[tuple[float, bool], csr_array[np.float64]]" = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-    """Graphs made already: retrievers over one index share them."""
+    """Graphs built already: retrievers over one index share them."""
 
     @classmethod
-    def open(cls, folder: Path, passages: int) -> "EntityGraph":
-        """The graph of a generation."""
-        names = StringColumn(folder / "entity_names")
+    def open(cls, folder: Path, triples: TripleGraph) -> "EntityGraph":
+        """The graph of a generation; its triples are open already."""
         return cls(
-            names=names,
+            names=triples.entity_names,
             vectors=VectorIndex(folder / "entity_vectors.npy"),
-            triple_entities=mapped(folder / "triple_entities.npy"),
-            triple_passages=mapped(folder / "triple_passages.npy"),
-            synonyms=read_synonyms(folder, len(names)),
-            passages=passages,
+            triple_entities=triples.triple_entities,
+            triple_passages=triples.triple_passages,
+            synonyms=read_synonyms(folder, len(triples.entity_names)),
+            passages=len(triples.passages),
         )
 
     def __len__(self) -> int:
@@ -60,22 +59,22 @@ class EntityGraph:
 
     @cached_property
     def incidence(self) -> "csr_array[np.float64]":
-        """Passages by entities: how often an entity stands in the triples of a passage, as subject or object."""
+        """Passages by entities: how often an entity occurs in the triples of a passage, as subject or object."""
         entities = self.triple_entities.ravel()
         rows = np.repeat(self.triple_passages, 2)
-        # Made from coordinates, entries of the same place are added up.
+        # Built from coordinates: repeated entries are added up.
         return csr_array((np.ones(len(entities)), (rows, entities)), shape=(self.passages, len(self)))
 
     @cached_property
     def passage_counts(self) -> NDArray[np.int64]:
-        """In how many passages each entity stands."""
+        """How many passages mention each entity."""
         return np.bincount(self.incidence.indices, minlength=len(self)).astype(np.int64)
 
     def weights(self, synonym_threshold: float = THRESHOLD, *, with_passages: bool = False) -> "csr_array[np.float64]":
         """The undirected graph: two entities are joined by the number of their triples, plus their cosine where they
         are synonyms. A triple of an entity with itself joins nothing.
 
-        With passages, they are nodes behind the entities, each joined by 1 to those that stand in it.
+        With passages, they are nodes behind the entities, each joined by 1 to those it mentions.
         """
         if (synonym_threshold, with_passages) not in self._graphs:
             if with_passages:

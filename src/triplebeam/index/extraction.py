@@ -1,4 +1,4 @@
-"""The extraction stage of a build: triples are drawn and kept, failures go into quarantine with their reason.
+"""The extraction stage of a build: triples are extracted and kept, failures are quarantined with their reason.
 
 Two things end it early, and both keep what is done: too large a share of failures, which is an error, and a budget that
 is used up, which is not.
@@ -20,23 +20,25 @@ Numbered: TypeAlias = tuple[int, Passage]
 #: A passage's id, and why its extraction failed.
 Failure: TypeAlias = tuple[str, str]
 
+#: The share of extractions that may fail before a build stops.
+MAX_FAILURES = 0.05
 #: Fewer passages than this say nothing about the share that fails.
 _ENOUGH_TO_JUDGE = 20
-#: As many as the model is asked at a time; a larger batch would make a budget coarse.
+#: As many as the model is asked at a time; larger batches would overshoot a budget.
 _LARGEST_BATCH = 16
 _QUOTATION = "; it begins with "
 _NUMBER = re.compile(r"\d+")
 
 
 class FailureGroup(NamedTuple):
-    """Passages that failed alike, with the reason of the first."""
+    """Passages that failed for the same reason, with the words of the first."""
 
     reason: str
     passage_ids: tuple[str, ...]
 
 
 def grouped(failures: Iterable[Failure]) -> list[FailureGroup]:
-    """Failures by their reason, the commonest first. Numbers and what a reply began with make no difference."""
+    """Failures by their reason, the commonest first. Differing numbers and quoted replies are ignored."""
     groups: dict[str, list[Failure]] = {}
     for passage_id, reason in failures:
         kind = _NUMBER.sub("#", reason.partition(_QUOTATION)[0])
@@ -64,7 +66,7 @@ class Tally:
 
     @property
     def left(self) -> int:
-        """Passages that were not taken up."""
+        """Passages that were not tried."""
         return self.waiting - self.tried
 
     def add(self, extractions: Iterable[Extraction]) -> None:
@@ -77,7 +79,7 @@ class Tally:
                 self.without_triples += 1
 
 
-def draw_triples(
+def extract_triples(
     store: Store,
     extractor: Extractor,
     waiting: Sequence[Numbered],
@@ -87,7 +89,7 @@ def draw_triples(
     window: int = _LARGEST_BATCH,
     progress: Progress = silent,
 ) -> Tally:
-    """Extract the passages and keep what comes, ``window`` passages a transaction.
+    """Extract the passages and keep the results, ``window`` passages per transaction.
 
     Raises ExtractionError when a larger share than ``max_failures`` fails.
     """
@@ -107,26 +109,26 @@ def draw_triples(
 
 
 def affordable_batches(waiting: Sequence[T], budget: Budget | None) -> Iterator[Sequence[T]]:
-    """All at once without a budget; else batches that stay within it if they cost no more than the dearest so far.
+    """All at once without a budget; else batches that stay within it, at the highest price per passage seen so far.
 
-    Until something was paid for, nothing is known: it begins with single passages, then each batch may double.
+    Until something was paid, the price is unknown: it begins with single passages, then each batch may double.
     """
     if budget is None:
         yield waiting
         return
-    start, size, dearest = 0, 1, 0.0
+    start, size, highest = 0, 1, 0.0
     while start < len(waiting) and (before := budget.spent()) < budget.limit:
-        if dearest:
-            size = min(2 * size, _LARGEST_BATCH, int((budget.limit - before) / dearest))
+        if highest:
+            size = min(2 * size, _LARGEST_BATCH, int((budget.limit - before) / highest))
         if not size:
             return
         yield waiting[start : start + size]
         start += size
-        dearest = max(dearest, (budget.spent() - before) / size)
+        highest = max(highest, (budget.spent() - before) / size)
 
 
 def _windows(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Windows of the items. When these end in an error, what came before it comes first."""
+    """Windows of the items. When these end in an error, what came before the error is yielded first."""
     window: list[T] = []
     try:
         for item in items:

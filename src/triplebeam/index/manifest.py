@@ -1,23 +1,54 @@
 """The manifest: which generation of an index is published, and what is in it.
 
-A generation is a folder of files written once. Publishing is one atomic rename of ``manifest.json``, so a reader sees
-the old generation or the new one, whole.
+A generation is a numbered folder of files written once. Publishing is one atomic rename of ``manifest.json``, so a
+reader sees the old generation or the new one, whole. Token vectors are published in the same way, beside the index.
 """
 
 import json
 import os
-from collections.abc import Iterable
+import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from triplebeam.errors import IndexDamagedError, IndexFormatError, IndexMissingError
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import EmbedderMismatchError, IndexDamagedError, IndexFormatError, IndexMissingError
 from triplebeam.index.passage_graph import GraphStatistics
-from triplebeam.index.space import VectorSpace
 
-#: 2: entities have vectors and synonym links, passages a graph. What format 1 has is read as it was.
 FORMAT = 2
 MANIFEST = "manifest.json"
+
+ManifestType = TypeVar("ManifestType", bound=BaseModel)
+_REPAIR = "run `triplebeam index` on the same sources again; what was extracted and encoded is kept."
+
+
+class VectorSpace(BaseModel):
+    """An embedder as the manifest names it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    fingerprint: str
+    dimension: int
+
+    @classmethod
+    def of(cls, embedder: Embedder) -> "VectorSpace":
+        """The space an embedder encodes into."""
+        return cls(name=embedder.name, fingerprint=embedder.fingerprint, dimension=embedder.dimension)
+
+    def check(self, embedder: Embedder) -> None:
+        """Raise where an embedder encodes into another space than this one."""
+        other = VectorSpace.of(embedder)
+        if (self.fingerprint, self.dimension) != (other.fingerprint, other.dimension):
+            raise EmbedderMismatchError(
+                f"the index was built with the embedder {self}, not with {other}:"
+                f" use `--embedder {self.name}`, or index into a new folder."
+            )
+
+    def __str__(self) -> str:
+        return f"{self.name!r} ({self.dimension} dimensions, fingerprint {self.fingerprint[:12]})"
 
 
 class Manifest(BaseModel):
@@ -33,27 +64,67 @@ class Manifest(BaseModel):
     embedder: VectorSpace
     counts: dict[str, int]
     triples_by_extractor: dict[str, int]
-    passage_graph: GraphStatistics | None = None
-    """None where the generation has no graph of passages."""
+    passage_graph: GraphStatistics
     files: dict[str, int]
     """Each file of the generation with its size in bytes: a missing or cut-off file is noticed when the index is
     opened.
     """
 
 
+def is_index(folder: Path) -> bool:
+    """Is there a published index in this folder?"""
+    return (folder / MANIFEST).is_file()
+
+
+def published(folder: Path) -> Manifest | None:
+    """What is published now; what cannot be read counts as nothing, since it can be derived again."""
+    try:
+        return read_manifest(folder)
+    except (IndexMissingError, IndexDamagedError, IndexFormatError):
+        return None
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read and check the manifest of an index, and that the files it names are there."""
+    try:
+        manifest = load_manifest(folder / MANIFEST, Manifest, _REPAIR)
+    except (FileNotFoundError, NotADirectoryError):
+        unfinished = (folder / "store.sqlite").exists()
+        hint = "its first indexing did not finish: run the same" if unfinished else "make one with"
+        raise IndexMissingError(f"there is no index at {folder}: {hint} `triplebeam index {folder} SOURCE…`.") from None
+    check_files(generation_folder(folder, manifest.generation), manifest.files, _REPAIR)
+    return manifest
+
+
 def generation_folder(folder: Path, generation: str) -> Path:
-    """Where a generation's files are."""
+    """Where the files of an index's generation are."""
     return folder / "generations" / generation
 
 
-def file_sizes(generation: Path) -> dict[str, int]:
-    """Every file under a generation with its size."""
-    files = sorted(path for path in generation.rglob("*") if path.is_file() and path.suffix != ".lock")
-    return {path.relative_to(generation).as_posix(): path.stat().st_size for path in files}
+# -- for any manifest of numbered generations
 
 
-def publish(folder: Path, manifest: Manifest) -> None:
-    """Make a generation the one that readers open."""
+def load_manifest(path: Path, kind: type[ManifestType], repair: str) -> ManifestType:
+    """A manifest from its file, which must have the format that ``kind`` has; FileNotFoundError where there is none."""
+    known = kind.model_fields["format"].default
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content["format"] != known:
+            raise IndexFormatError(
+                f"{path} has format {content['format']}, this Triplebeam reads format {known}: use the Triplebeam that"
+                f" made it, or {repair}"
+            )
+        return kind.model_validate(content)
+    except (FileNotFoundError, NotADirectoryError):
+        raise
+    except OSError as error:
+        raise IndexDamagedError(f"{path} cannot be read ({error}): check its permissions, or {repair}") from error
+    except (ValueError, KeyError, TypeError, ValidationError) as error:
+        raise IndexDamagedError(f"{path} cannot be read ({type(error).__name__}): {repair}") from error
+
+
+def publish(folder: Path, manifest: BaseModel) -> None:
+    """Make this the manifest that readers see, in one step."""
     draft = folder / f"{MANIFEST}.new"
     with draft.open("w", encoding="utf-8") as file:
         file.write(manifest.model_dump_json(indent=2) + "\n")
@@ -62,48 +133,37 @@ def publish(folder: Path, manifest: Manifest) -> None:
     draft.replace(folder / MANIFEST)
 
 
-def is_index(folder: Path) -> bool:
-    """Is there a published index in this folder?"""
-    return (folder / MANIFEST).is_file()
+def file_sizes(generation: Path) -> dict[str, int]:
+    """Every file under a generation with its size."""
+    files = sorted(path for path in generation.rglob("*") if path.is_file() and path.suffix != ".lock")
+    return {path.relative_to(generation).as_posix(): path.stat().st_size for path in files}
 
 
-def read_manifest(folder: Path) -> Manifest:
-    """Read and check the manifest, and that the files it names are there."""
-    path = folder / MANIFEST
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (FileNotFoundError, NotADirectoryError):
-        unfinished = (folder / "store.sqlite").exists()
-        hint = "its first indexing did not finish: run the same" if unfinished else "make one with"
-        raise IndexMissingError(f"there is no index at {folder}: {hint} `triplebeam index {folder} SOURCE…`.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise IndexDamagedError(f"{path} cannot be read ({error}): check its permissions, or {_REPAIR}") from error
-    manifest = _parse(path, text)
-    _check_files(generation_folder(folder, manifest.generation), manifest.files.items())
-    return manifest
-
-
-def _parse(path: Path, text: str) -> Manifest:
-    try:
-        content = json.loads(text)
-        version = content["format"]
-        if version > FORMAT:
-            raise IndexFormatError(
-                f"the index at {path.parent} has format {version}, this Triplebeam reads formats up to {FORMAT}:"
-                " upgrade Triplebeam, or index into a new folder."
-            )
-        return Manifest.model_validate(content)
-    except (json.JSONDecodeError, KeyError, TypeError, ValidationError) as error:
-        raise IndexDamagedError(f"{path} cannot be read ({type(error).__name__}): {_REPAIR}") from error
-
-
-def _check_files(generation: Path, files: Iterable[tuple[str, int]]) -> None:
-    for name, size in files:
+def check_files(generation: Path, files: Mapping[str, int], repair: str) -> None:
+    """Raise where a file is missing or has another size than when it was written."""
+    for name, size in files.items():
         path = generation / name
         if not path.is_file():
-            raise IndexDamagedError(f"{path} is missing: {_REPAIR}")
+            raise IndexDamagedError(f"{path} is missing: {repair}")
         if path.stat().st_size != size:
-            raise IndexDamagedError(f"{path} has {path.stat().st_size} bytes where {size} were written: {_REPAIR}")
+            raise IndexDamagedError(f"{path} has {path.stat().st_size} bytes where {size} were written: {repair}")
 
 
-_REPAIR = "run `triplebeam index` on the same sources again; what was extracted and encoded is kept."
+def new_generation(parent: Path) -> Path:
+    """A new folder, numbered above every generation there is, published or not."""
+    folder = parent / f"{max((int(path.name) for path in _generations(parent)), default=0) + 1:06d}"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def remove_generations(parent: Path, keep: str = "") -> None:
+    """Remove all generations but one. A reader that has one open keeps its files; where the system refuses, the next
+    run retries.
+    """
+    for path in _generations(parent):
+        if path.name != keep:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _generations(parent: Path) -> list[Path]:
+    return [path for path in parent.glob("*") if path.name.isdigit()]

@@ -36,7 +36,7 @@ MAX_PASSAGES = 50
 
 
 class Edges(NamedTuple):
-    """One kind of edges: every edge stands at both of its ends."""
+    """One kind of edges: every edge is listed at both of its ends."""
 
     starts: NDArray[np.int64]
     neighbours: NDArray[np.int32]
@@ -51,7 +51,7 @@ class Edges(NamedTuple):
 
 
 class GraphStatistics(BaseModel):
-    """What the paper's Table 5 tells of a graph, and the edges by kind; a manifest holds it."""
+    """The measures of a graph in the paper's Table 5, and the edges by kind; a manifest holds them."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -132,7 +132,7 @@ def build_passage_graph(
     keywords: NDArray[np.int64],
     max_passages: int = MAX_PASSAGES,
 ) -> PassageGraph:
-    """Join passages: ``documents`` and ``positions`` have one entry a passage, ``keyword_passages`` (rows) and
+    """Join passages: ``documents`` and ``positions`` have one entry per passage, ``keyword_passages`` (rows) and
     ``keywords`` (numbers) one entry a pair. Pairs may come in any order and more than once.
     """
     return PassageGraph(

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from triplebeam.index.columns import StringColumn, mapped, write_strings
 from triplebeam.passage import Passage
 from triplebeam.triple import entity_key
 
-#: What tells two pages of one name apart, as in "Mercury (planet)"; texts leave it out.
+#: What distinguishes two pages of one name, as in "Mercury (planet)"; texts leave it out.
 _QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
 
 
@@ -60,6 +60,14 @@ class PassageTable:
                 if key:
                     rows.setdefault(key, []).append(row)
         return rows
+
+    @cached_property
+    def document_ids(self) -> dict[str, None]:
+        """The ids of the documents, in their order."""
+        return dict.fromkeys(self._documents)
+
+    def __iter__(self) -> Iterator[Passage]:
+        return map(self.at, range(len(self)))
 
     def __contains__(self, passage_id: object) -> bool:
         return passage_id in self._rows

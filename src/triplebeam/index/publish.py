@@ -1,18 +1,24 @@
-"""From the store to a generation: every search structure is derived here, and nothing else is."""
+"""From the store to a generation: every search structure is derived here."""
 
 import datetime
-import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.manifest import MANIFEST, Manifest, file_sizes, generation_folder, publish
+from triplebeam.index.manifest import (
+    MANIFEST,
+    Manifest,
+    VectorSpace,
+    file_sizes,
+    new_generation,
+    publish,
+    remove_generations,
+)
 from triplebeam.index.passage_graph import GraphStatistics, build_passage_graph, document_labels, triple_keywords
 from triplebeam.index.passages import write_passages
-from triplebeam.index.space import VectorSpace
 from triplebeam.index.store import Store, vector_key
 from triplebeam.index.synonyms import write_synonyms
 from triplebeam.index.terms import write_terms
@@ -27,14 +33,12 @@ _STAGES = 8
 
 def publish_generation(folder: Path, store: Store, embedder: Embedder, progress: Progress = silent) -> Manifest:
     """Write a new generation from the store and make it the published one."""
-    name = _next_name(folder)
-    generation = generation_folder(folder, name)
-    generation.mkdir(parents=True)
+    generation = new_generation(folder / "generations")
     entities, passage_graph = _write(generation, store, embedder, progress)
     manifest = Manifest(
         triplebeam=version("triplebeam"),
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        generation=name,
+        generation=generation.name,
         revision=store.revision,
         embedder=VectorSpace.of(embedder),
         counts=store.counts() | {"entities": entities},
@@ -43,18 +47,18 @@ def publish_generation(folder: Path, store: Store, embedder: Embedder, progress:
         files=file_sizes(generation),
     )
     publish(folder, manifest)
-    _remove_old(folder, keep=name)
+    remove_generations(folder / "generations", keep=generation.name)
     return manifest
 
 
 def withdraw(folder: Path) -> None:
-    """Publish nothing: readers find no index any more, and no generation keeps texts that were taken out."""
+    """Publish nothing: readers find no index any more, and no generation keeps texts that were removed."""
     (folder / MANIFEST).unlink(missing_ok=True)
-    _remove_old(folder, keep="")
+    remove_generations(folder / "generations")
 
 
 def _write(generation: Path, store: Store, embedder: Embedder, progress: Progress) -> tuple[int, GraphStatistics]:
-    """All files; how many entities there are, and the measure of the passage graph."""
+    """Write all files; returns the number of entities and the statistics of the passage graph."""
     stages = iter(range(1, _STAGES + 1))
 
     def done() -> None:
@@ -73,8 +77,6 @@ def _write(generation: Path, store: Store, embedder: Embedder, progress: Progres
     triples = [entry.triple for entry in stored]
     rows = [row_of[entry.passage] for entry in stored]
     names = write_triple_graph(generation, triples, rows, len(passages))
-    extractors = sorted({entry.extractor for entry in stored})
-    np.save(generation / "triple_extractors.npy", np.array([extractors.index(e.extractor) for e in stored], np.uint16))
     done()
     keywords = [(row_of[number], keyword) for number, keyword in store.keywords()]
     statistics = _write_passage_graph(generation, passages, names, keywords)
@@ -99,11 +101,11 @@ def _write_passage_graph(
     )
     if keywords:
         numbers = {entity_key(name): number for number, name in enumerate(names)}
-        given = np.array(
+        chosen = np.array(
             [(row, numbers.setdefault(entity_key(keyword), len(numbers))) for row, keyword in keywords], np.int64
         )
-        others = ~np.isin(rows, given[:, 0])
-        rows, entities = np.append(rows[others], given[:, 0]), np.append(entities[others], given[:, 1])
+        others = ~np.isin(rows, chosen[:, 0])
+        rows, entities = np.append(rows[others], chosen[:, 0]), np.append(entities[others], chosen[:, 1])
     places = [passage.position for passage in passages]
     graph = build_passage_graph(document_labels(passages), places, rows, entities)
     graph.write(generation)
@@ -115,21 +117,3 @@ def _write_vectors(path: Path, texts: Sequence[str], store: Store, embedder: Emb
     for text in texts:
         writer.append(store.vector(vector_key(embedder.fingerprint, text)))
     writer.close()
-
-
-def _next_name(folder: Path) -> str:
-    """A number above every generation there is; one that was begun and never published counts too."""
-    return f"{max((int(path.name) for path in _generations(folder)), default=0) + 1:06d}"
-
-
-def _generations(folder: Path) -> Iterable[Path]:
-    return [path for path in (folder / "generations").glob("*") if path.name.isdigit()]
-
-
-def _remove_old(folder: Path, keep: str) -> None:
-    """Older generations go. A reader that has one open keeps its files; where the system refuses, the next run tries
-    again.
-    """
-    for path in _generations(folder):
-        if path.name != keep:
-            shutil.rmtree(path, ignore_errors=True)

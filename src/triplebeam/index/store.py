@@ -1,6 +1,6 @@
 """The source of truth: documents, passages, triples, the state of their extraction, and vectors already paid for.
 
-One SQLite file, opened by writers only. A passage is a stretch of its document, so its text is stored once and a
+One SQLite file, opened by writers only. A passage is a span of its document, so its text is stored once and a
 quotation is exact by construction. Vectors are keyed by what was encoded, so that no text is ever encoded twice.
 """
 
@@ -8,7 +8,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -17,13 +17,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.errors import IndexDamagedError, IndexFormatError, SourceError
+from triplebeam.database import open_database, transaction
+from triplebeam.errors import IndexDamagedError, SourceError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.keywords import MARK
 from triplebeam.passage import Document, Passage
 from triplebeam.triple import Triple
-
-SCHEMA_VERSION = 1
 
 _SCHEMA = """
 CREATE TABLE document (
@@ -52,15 +51,14 @@ _IN_ORDER = " ORDER BY p.document, p.position"
 
 @dataclass(frozen=True, slots=True)
 class StoredTriple:
-    """A triple with the number of its passage and the extractor that made it."""
+    """A triple with the number of its passage."""
 
     passage: int
     triple: Triple
-    extractor: str
 
 
 def vector_key(fingerprint: str, text: str) -> bytes:
-    """The name of a vector: what was encoded, by what."""
+    """The key of a vector: what was encoded, by what."""
     return hashlib.blake2b(f"{fingerprint}\0{text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
@@ -74,46 +72,22 @@ class Store:
     """Reads and writes the SQLite file. Every ``with store.transaction()`` is all or nothing."""
 
     def __init__(self, path: Path) -> None:
-        self._db = sqlite3.connect(path, isolation_level=None)
         try:
-            self._prepare(path)
+            self._db = open_database(path, _SCHEMA)
         except sqlite3.DatabaseError as error:
-            self._db.close()
             raise IndexDamagedError(
                 f"{path} is not a usable SQLite file ({error}): restore it from a copy, or index into a new folder."
             ) from error
-        except IndexFormatError:
-            self._db.close()
-            raise
-
-    def _prepare(self, path: Path) -> None:
-        self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute("PRAGMA synchronous = NORMAL")
-        self._db.execute("PRAGMA foreign_keys = ON")
-        (version,) = self._db.execute("PRAGMA user_version").fetchone()
-        if version > SCHEMA_VERSION:
-            raise IndexFormatError(
-                f"{path} has format {version}, this Triplebeam writes format {SCHEMA_VERSION}: upgrade Triplebeam."
-            )
-        if version == 0:
-            self._db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
 
     def close(self) -> None:
-        """Fold the write-ahead log into the file and let go of it."""
+        """Fold the write-ahead log into the file and close it."""
         self._db.close()
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All of what is written inside, or none."""
-        self._db.execute("BEGIN IMMEDIATE")
-        whole = False
-        try:
-            yield
-            whole = True
-        finally:
-            self._db.execute("COMMIT" if whole else "ROLLBACK")
+    def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
+        """All of what is written inside, or none of it."""
+        return transaction(self._db)
 
-    # -- what was said about the index as a whole
+    # -- values kept for the index as a whole
 
     def meta(self, key: str) -> str | None:
         """A value kept under a name."""
@@ -128,7 +102,7 @@ class Store:
 
     @property
     def revision(self) -> int:
-        """Rises with every change of what is searched; a generation says which revision it was made from."""
+        """Rises with every change of what is searched; a generation records the revision it was made from."""
         return int(self.meta("revision") or 0)
 
     def _changed(self) -> None:
@@ -159,7 +133,7 @@ class Store:
         return True
 
     def remove_documents(self, document_ids: Iterable[str]) -> int:
-        """Take documents out, with all that was drawn from them; how many there were of these ids."""
+        """Remove documents and all that was extracted from them; returns how many there were of these ids."""
         removed = 0
         for document_id in document_ids:
             removed += self._db.execute("DELETE FROM document WHERE id = ?", (document_id,)).rowcount
@@ -181,9 +155,9 @@ class Store:
         return self._passages("")
 
     def passages_awaiting(self, extractor: str, document_ids: Iterable[str]) -> Iterator[tuple[int, Passage]]:
-        """Passages of these documents that this extractor has not done yet, or failed on.
+        """Passages of these documents that this extractor has not processed yet, or failed on.
 
-        The documents are kept in a temporary table: there may be more of them than SQLite takes parameters.
+        The documents are kept in a temporary table: there may be more of them than SQLite allows parameters.
         """
         self._db.execute("CREATE TEMP TABLE IF NOT EXISTS wanted (id TEXT PRIMARY KEY)")
         self._db.execute("DELETE FROM wanted")
@@ -214,7 +188,7 @@ class Store:
     # -- triples
 
     def put_extraction(self, passage: int, extraction: Extraction, extractor: str) -> None:
-        """Replace what was drawn from a passage, and remember who drew it or why it failed."""
+        """Replace what was extracted from a passage, and record the extractor or why it failed."""
         before = self._db.execute("SELECT extractor, failure FROM passage WHERE number = ?", (passage,)).fetchone()
         for table in ("triple", "entity", "rejected"):
             self._db.execute(f"DELETE FROM {table} WHERE passage = ?", (passage,))
@@ -236,14 +210,14 @@ class Store:
     def triples(self) -> Iterator[StoredTriple]:
         """All triples, in the order of their passages."""
         rows = self._db.execute(
-            "SELECT t.passage, t.subject, t.predicate, t.object, p.extractor"
+            "SELECT t.passage, t.subject, t.predicate, t.object"
             f" FROM triple t JOIN passage p ON p.number = t.passage {_IN_ORDER}, t.number"
         )
-        for passage, subject, predicate, object_, extractor in rows:
-            yield StoredTriple(passage, Triple(subject, predicate, object_), extractor)
+        for passage, subject, predicate, object_ in rows:
+            yield StoredTriple(passage, Triple(subject, predicate, object_))
 
     def keywords(self) -> Iterator[tuple[int, str]]:
-        """Passages, by number, with the keywords that were asked of a model; others have none."""
+        """Passages, by number, with the keywords that a model gave; others have none."""
         return iter(
             self._db.execute(
                 "SELECT e.passage, e.name FROM entity e JOIN passage p ON p.number = e.passage"
@@ -253,7 +227,7 @@ class Store:
         )
 
     def counts(self) -> dict[str, int]:
-        """How much of everything there is."""
+        """How many there are of each kind."""
         queries = {
             "documents": "SELECT count(*) FROM document",
             "passages": "SELECT count(*) FROM passage",
@@ -282,7 +256,7 @@ class Store:
     # -- vectors
 
     def keys_without_vector(self, keys: Iterable[bytes]) -> set[bytes]:
-        """Those of the keys under which no vector is kept."""
+        """Those of the keys that have no vector yet."""
         have = {key for (key,) in self._db.execute("SELECT key FROM vector")}
         return {key for key in keys if key not in have}
 

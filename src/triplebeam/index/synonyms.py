@@ -87,7 +87,7 @@ def _all_pairs(vectors: NDArray[np.float32], progress: Progress) -> Iterator[Lin
     for done, (one, two) in enumerate(squares, start=1):
         cosines = vectors[one : one + _BLOCK] @ vectors[two : two + _BLOCK].T
         rows, columns = np.nonzero(cosines >= THRESHOLD)
-        once = rows + one < columns + two  # on the diagonal a pair stands twice, and each entity with itself
+        once = rows + one < columns + two  # on the diagonal a pair occurs twice, and each entity with itself
         rows, columns = rows[once], columns[once]
         first, second, similarity = rows + one, columns + two, cosines[rows, columns]
         yield Links(np.append(first, second), np.append(second, first), np.append(similarity, similarity))
@@ -115,7 +115,7 @@ def _pairs_in_cells(vectors: NDArray[np.float32], at_most: int, progress: Progre
 
 
 def _nearest_of_each(batches: Iterator[Links], telling: NDArray[np.bool_], at_most: int) -> Links:
-    """Of each chooser's links the nearest, between names that tell something."""
+    """Of each chooser's links the nearest, between names that are informative."""
     nearest = Links(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))
     waiting: list[Links] = []
     for batch in batches:

@@ -1,6 +1,6 @@
 """The term index: BM25 over texts, by tantivy (k1 1.2, b 0.75).
 
-Words are lower-cased, freed of accents and stemmed for English. Everything is indexed; function words and question
+Words are lower-cased, stripped of accents and stemmed for English. Everything is indexed; function words and question
 words are left out of a *query* unless it has no others, so that "What is it?" does not rank passages by "what" and
 "is", and a film called "It" can still be found.
 """
@@ -8,7 +8,7 @@ words are left out of a *query* unless it has no others, so that "What is it?" d
 import os
 import tempfile
 from collections.abc import Iterable
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 _WRITER_MEMORY = 64_000_000
 _TOKENIZER = "triplebeam_english"
-#: Words that say nothing about what is asked for.
+#: Words that say nothing about what a question asks for.
 _FUNCTION_WORDS = (
     "a an and are as at be been but by did do does for from had has have he her his how if in into is it its no not of"
     " on or she such than that the their then there these they this to was were what when where which who whom whose"
@@ -62,7 +62,7 @@ def _schema() -> Any:
 
     schema = tantivy.SchemaBuilder()
     schema.add_text_field("text", tokenizer_name=_TOKENIZER, stored=False)
-    schema.add_unsigned_field("row", stored=True, fast=True)
+    schema.add_unsigned_field("row", stored=False, fast=True)
     return schema.build()
 
 
@@ -84,7 +84,7 @@ def write_terms(folder: Path, texts: Iterable[str]) -> None:
 
 
 def _open(folder: Path) -> Any:
-    """Open for reading. tantivy writes a lock file even then, so a read-only folder is opened through one of links."""
+    """Open for reading. tantivy writes a lock file even then, so a read-only folder is opened through links."""
     import tantivy
 
     if os.access(folder, os.W_OK):
@@ -116,20 +116,5 @@ class TermIndex:
             return np.zeros(0, np.int64), np.zeros(0, np.float32)
         any_of = tantivy.Query.boolean_query([(tantivy.Occur.Should, word) for word in words])
         hits = self._searcher.search(any_of, limit=min(k, len(self)), count=False).hits
-        rows = self._rows([address for _, address in hits])
+        rows = self._searcher.fast_field_values("row", [address for _, address in hits])
         return np.array(rows, np.int64), np.array([score for score, _ in hits], np.float32)
-
-    def _rows(self, addresses: list[Any]) -> list[int]:
-        if self._has_column:
-            rows: list[int] = self._searcher.fast_field_values("row", addresses)
-            return rows
-        return [self._searcher.doc(address)["row"][0] for address in addresses]
-
-    @cached_property
-    def _has_column(self) -> bool:
-        """Whether rows can be read as a column. Indexes from before that keep them with each document."""
-        try:
-            self._searcher.fast_field_values("row", [])
-        except ValueError:
-            return False
-        return True

@@ -35,7 +35,7 @@ def number_entities(triples: Iterable[Triple]) -> tuple[list[str], NDArray[np.in
 def write_triple_graph(
     folder: Path, triples: Sequence[Triple], passage_rows: Sequence[int], passages: int
 ) -> list[str]:
-    """Write the columns and adjacencies; the names of the entities come back."""
+    """Write the columns and adjacencies; returns the names of the entities."""
     write_strings(folder / "triple_subjects", (t.subject for t in triples))
     write_strings(folder / "triple_predicates", (t.predicate for t in triples))
     write_strings(folder / "triple_objects", (t.object for t in triples))
@@ -51,7 +51,7 @@ def write_triple_graph(
 
 
 def _adjacency(ends: NDArray[np.int64], entities: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Entity to triples, each once though it be subject and object of the same triple."""
+    """Entity to triples, each once even where it is both subject and object."""
     rows = np.repeat(np.arange(len(ends)), 2)
     pairs = np.unique(np.stack([ends.ravel(), rows], axis=1), axis=0)
     return np.searchsorted(pairs[:, 0], np.arange(entities + 1)), np.ascontiguousarray(pairs[:, 1])
@@ -61,14 +61,14 @@ class TripleGraph:
     """`TripleStore` over the files of a generation."""
 
     def __init__(self, folder: Path, passages: PassageTable) -> None:
-        self._passages = passages
+        self.passages = passages
         self._subjects = StringColumn(folder / "triple_subjects")
         self._predicates = StringColumn(folder / "triple_predicates")
         self._objects = StringColumn(folder / "triple_objects")
         self.entity_names = StringColumn(folder / "entity_names")
         self._vectors = VectorIndex(folder / "triple_vectors.npy")
-        self._ends: NDArray[np.int64] = mapped(folder / "triple_entities.npy")
-        self._passage_rows: NDArray[np.int64] = mapped(folder / "triple_passages.npy")
+        self.triple_entities: NDArray[np.int64] = mapped(folder / "triple_entities.npy")
+        self.triple_passages: NDArray[np.int64] = mapped(folder / "triple_passages.npy")
         self._passage_starts: NDArray[np.int64] = mapped(folder / "passage_triple_starts.npy")
         self._entity_starts: NDArray[np.int64] = mapped(folder / "entity_starts.npy")
         self._entity_triples: NDArray[np.int64] = mapped(folder / "entity_triples.npy")
@@ -83,17 +83,17 @@ class TripleGraph:
 
     def ends(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
         """Subject and object of each triple, by number: a row of two each."""
-        return np.asarray(self._ends[np.asarray(triple_ids, np.int64)])
+        return np.asarray(self.triple_entities[np.asarray(triple_ids, np.int64)])
 
     def triples_of(self, passage_ids: Sequence[str]) -> NDArray[np.int64]:
         """The triples of these passages."""
-        rows = [self._passages.row(passage_id) for passage_id in passage_ids]
+        rows = [self.passages.row(passage_id) for passage_id in passage_ids]
         ranges = [np.arange(self._passage_starts[row], self._passage_starts[row + 1]) for row in rows]
         return np.concatenate(ranges) if ranges else np.zeros(0, np.int64)
 
     def passage_of(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> list[str]:
         """The passage of each triple."""
-        return self._passages.ids(self._passage_rows[np.asarray(triple_ids, np.int64)])
+        return self.passages.ids(self.triple_passages[np.asarray(triple_ids, np.int64)])
 
     def vectors(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
         """The stored unit vector of each triple."""
@@ -113,14 +113,14 @@ class TripleGraph:
     ) -> list[NDArray[np.int64]]:
         """The most similar to the query among the triples that share an entity with each of these."""
         around = [self._around(int(triple_id)) for triple_id in triple_ids]
-        # One gather for all: beams often stand on the same hub.
+        # One gather for all: beams often share a hub.
         pool = np.unique(np.concatenate(around)) if around else np.zeros(0, np.int64)
         similarity = np.asarray(self._vectors.rows[pool] @ query)
         return [ids[top(similarity[np.searchsorted(pool, ids)], limit)] for ids in around]
 
     def _around(self, triple_id: int) -> NDArray[np.int64]:
         """Triples that share the subject or the object, without the triple itself, in rising order."""
-        shared = np.unique(np.concatenate([self.of_entity(int(entity)) for entity in self._ends[triple_id]]))
+        shared = np.unique(np.concatenate([self.of_entity(int(entity)) for entity in self.triple_entities[triple_id]]))
         others: NDArray[np.int64] = shared[shared != triple_id]
         return others
 

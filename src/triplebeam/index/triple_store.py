@@ -1,4 +1,4 @@
-"""Triples and how they hang together: what a graph method asks of an index.
+"""Triples and how they are connected: what a graph method needs from an index.
 
 Triples have integer ids; each belongs to exactly one passage; two are neighbours when they share an entity, in either
 position, under the normal form of `triplebeam.triple.entity_key`.
@@ -17,7 +17,7 @@ class TripleStore(Protocol):
     """The graph of triples. An index on disk is one; another engine may be another."""
 
     def triples_of(self, passage_ids: Sequence[str]) -> NDArray[np.int64]:
-        """The triples of these passages: passages in the order given, triples in the order they were extracted."""
+        """The triples of these passages: passages in this order, triples in the order they were extracted."""
         ...
 
     def passage_of(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> list[str]:
@@ -33,7 +33,7 @@ class TripleStore(Protocol):
         ...
 
     def nearest(self, vectors: NDArray[np.float32], k: int) -> NDArray[np.int64]:
-        """For each vector the k triples nearest to it, best first: an array of one row a vector."""
+        """For each vector the k triples nearest to it, best first: an array of one row per vector."""
         ...
 
     def vectors(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:

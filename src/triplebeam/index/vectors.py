@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from triplebeam.index.columns import mapped
 
-#: Above this many rows a scan of one bit a dimension, reranked exactly, beats the exact product several times over.
+#: Above this many rows a scan of one bit per dimension, reranked exactly, beats the exact product several times over.
 EXACT_UP_TO = 300_000
 #: Candidates of the one-bit scan that are reranked exactly, at least.
 RERANK_AT_LEAST = 400
@@ -103,7 +103,7 @@ class VectorIndex:
     def nearest_many(
         self, vectors: NDArray[np.float32], k: int
     ) -> Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        """What `nearest` gives for each vector, but for rounding: where all rows are looked at, they are read once."""
+        """What `nearest` returns for each, apart from rounding, in one pass over the rows where all are compared."""
         if k <= 0 or not len(self) or self._scans(k):
             return [self.nearest(vector, k) for vector in vectors]
         scores = np.asarray(vectors @ self.rows.T)

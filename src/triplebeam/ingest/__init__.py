@@ -1,9 +1,20 @@
 """Documents to passages: read what the user names, and cut it at sentence borders."""
 
 from triplebeam.ingest.formats import ENDINGS
+from triplebeam.ingest.json_lines import row_document
 from triplebeam.ingest.outcome import Reading, Skipped, Unreadable
 from triplebeam.ingest.sentences import sentence_spans
-from triplebeam.ingest.sources import read_sources
+from triplebeam.ingest.sources import document_id, read_sources
 from triplebeam.ingest.split import split
 
-__all__ = ["ENDINGS", "Reading", "Skipped", "Unreadable", "read_sources", "sentence_spans", "split"]
+__all__ = [
+    "ENDINGS",
+    "Reading",
+    "Skipped",
+    "Unreadable",
+    "document_id",
+    "read_sources",
+    "row_document",
+    "sentence_spans",
+    "split",
+]

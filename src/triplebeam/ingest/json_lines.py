@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from triplebeam.errors import SourceError
-from triplebeam.ingest.text import storable
 from triplebeam.passage import Document
+from triplebeam.text import storable
 
 
 def read_json_lines(path: Path, name: str) -> Iterator[tuple[int, Document | str]]:
@@ -33,7 +33,7 @@ def _open(path: Path) -> IO[bytes]:
 def _parse(line: bytes, default_id: str) -> Document | str:
     try:
         row = json.loads(line.decode("utf-8-sig"))
-        return _document(row, default_id)
+        return row_document(row, default_id)
     except UnicodeDecodeError as error:
         return f"byte {error.start} of the line is not UTF-8"
     except json.JSONDecodeError as error:
@@ -44,7 +44,8 @@ def _parse(line: bytes, default_id: str) -> Document | str:
         return str(error)
 
 
-def _document(row: object, default_id: str) -> Document:
+def row_document(row: object, default_id: str) -> Document:
+    """The passage that a row is, with its own id where it has one."""
     if not isinstance(row, dict):
         raise SourceError("it is not a JSON object")
     text = _string(row, "text")

@@ -7,8 +7,8 @@ from pathlib import Path
 from triplebeam.errors import BadInputError, SourceError
 from triplebeam.ingest.formats import DOCUMENT_READERS, ENDINGS, LINE_READERS, ending_of
 from triplebeam.ingest.outcome import Reading, Skipped, Unreadable
-from triplebeam.ingest.text import storable
 from triplebeam.passage import Document
+from triplebeam.text import storable
 
 _BEIR_CORPORA = ("corpus.jsonl", "corpus.jsonl.gz")
 _NO_TEXT = "there is no text in it"
@@ -43,14 +43,15 @@ def _read_all(paths: Sequence[Path]) -> Iterator[Reading]:
 def _files(source: Path) -> Iterator[tuple[Path | Unreadable, str]]:
     """The files of one source, each with its id."""
     if not source.is_dir():
-        yield source, _id(source)
+        yield source, document_id(source)
         return
     corpus = next((source / name for name in _BEIR_CORPORA if (source / name).is_file()), None)
     for path in _walk(source) if corpus is None else [corpus]:
-        yield path, "" if isinstance(path, Unreadable) else _id(path)
+        yield path, "" if isinstance(path, Unreadable) else document_id(path)
 
 
-def _id(path: Path) -> str:
+def document_id(path: Path) -> str:
+    """The id of a file's document: its path as it was named."""
     return storable(Path(os.path.normpath(path)).as_posix())
 
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from triplebeam.errors import BadInputError
 from triplebeam.ingest.sentences import Span, sentence_spans, trimmed
-from triplebeam.passage import Document, Passage
+from triplebeam.passage import PASSAGE_TOKENS, Document, Passage
 
 _Cutter: TypeAlias = Callable[[str, int, int], Iterator[Span]]
 
@@ -25,7 +25,7 @@ _HEADING_TOKENS = 16
 _ENDS_LIKE_PROSE = tuple(".!?…;,。！？”\"'’)")
 
 
-def split(document: Document, limit: int = 200, *, force: bool = False) -> list[Passage]:
+def split(document: Document, limit: int = PASSAGE_TOKENS, *, force: bool = False) -> list[Passage]:
     """Cut a document into passages of at most ``limit`` tokens, each a stretch of its text as it stands.
 
     A token here is a word or a punctuation mark, found by a simple regular expression: close to what models count, and

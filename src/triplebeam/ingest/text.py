@@ -8,7 +8,6 @@ from typing import NamedTuple
 from triplebeam.errors import SourceError
 
 _UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_UNSTORABLE = re.compile("[\ud800-\udfff]")
 _BLANK_LINES = re.compile(r"\n{3,}")
 
 
@@ -35,11 +34,6 @@ def decode(data: bytes) -> str:
     if "\0" in text:
         raise SourceError("it holds NUL characters, so it is no text in UTF-8; save the file as UTF-8")
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def storable(text: str) -> str:
-    """Replace what no file or database can hold as UTF-8: lone surrogates, from JSON escapes or broken fonts; NUL."""
-    return _UNSTORABLE.sub("\ufffd", text).replace("\0", "\ufffd")
 
 
 def tidy(text: str) -> str:

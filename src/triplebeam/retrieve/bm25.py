@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.terms import TermIndex
+from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.rows import PassageOf, rank_passages
+from triplebeam.retrieve.scores import PassageOf, rank_passages
 
 #: Matches that count in `BM25.scores`. A question's common words match a third of a corpus, and reading a match costs
 #: ten microseconds; on MuSiQue those behind the first thousand change no recall by more than 0.2.
@@ -23,16 +24,20 @@ class BM25:
     terms: TermIndex = field(repr=False)
     passage_of: PassageOf = field(repr=False)
     over: str = "passages"
+    passages: Passages | None = field(default=None, repr=False)
+    """The texts of the passages, where an index is searched."""
 
     @classmethod
-    def over_passages(cls, index: Index) -> "BM25":
+    def over_passages(cls, index: Snapshot) -> "BM25":
         """Search the passages."""
-        return cls(terms=index.passage_terms, passage_of=index.passages.ids)
+        return cls(terms=index.passage_terms, passage_of=index.passages.ids, passages=index.passages)
 
     @classmethod
-    def over_triples(cls, index: Index) -> "BM25":
-        """Search the triples, and give the passages of the best."""
-        return cls(terms=index.triple_terms, passage_of=index.triples.passage_of, over="triples")
+    def over_triples(cls, index: Snapshot) -> "BM25":
+        """Search the triples, and return the passages of the best."""
+        return cls(
+            terms=index.triple_terms, passage_of=index.triples.passage_of, over="triples", passages=index.passages
+        )
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """The k passages of highest BM25."""

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.rows import Found, PassageOf, rank_passages
+from triplebeam.retrieve.scores import Found, PassageOf, rank_passages
 
-#: Given a vector and k, the nearest rows and their cosines.
+#: Called with a vector and k: the nearest rows and their cosines.
 Nearest: TypeAlias = Callable[[NDArray[np.float32], int], Found]
 #: The same for each row of several vectors.
 NearestMany: TypeAlias = Callable[[NDArray[np.float32], int], Sequence[Found]]
@@ -28,27 +29,36 @@ class Dense:
     nearest: Nearest = field(repr=False)
     passage_of: PassageOf = field(repr=False)
     over: str = "passages"
+    passages: Passages | None = field(default=None, repr=False)
+    """The texts of the passages, where an index is searched."""
     passage_vectors: NDArray[np.float32] | None = field(default=None, repr=False)
     """Where passages are searched, their vectors."""
     nearest_many: NearestMany | None = field(default=None, repr=False)
-    """Where it is given, many queries are searched together."""
+    """Where it is set, many queries are searched together."""
 
     @classmethod
-    def over_passages(cls, index: Index, embedder: Embedder) -> "Dense":
+    def over_passages(cls, index: Snapshot, embedder: Embedder) -> "Dense":
         """Search the passages."""
         vectors = index.passage_vectors
         return cls(
             embedder=embedder,
             nearest=vectors.nearest,
             passage_of=index.passages.ids,
+            passages=index.passages,
             passage_vectors=vectors.rows,
             nearest_many=vectors.nearest_many,
         )
 
     @classmethod
-    def over_triples(cls, index: Index, embedder: Embedder) -> "Dense":
-        """Search the triples, and give the passages of the best."""
-        return cls(embedder=embedder, nearest=index.triples.search, passage_of=index.triples.passage_of, over="triples")
+    def over_triples(cls, index: Snapshot, embedder: Embedder) -> "Dense":
+        """Search the triples, and return the passages of the best."""
+        return cls(
+            embedder=embedder,
+            nearest=index.triples.search,
+            passage_of=index.triples.passage_of,
+            over="triples",
+            passages=index.passages,
+        )
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """The k passages of highest cosine."""
@@ -69,7 +79,7 @@ class Dense:
         return cosines
 
     def scores_many(self, queries: Sequence[str]) -> NDArray[np.float32]:
-        """A row of cosines for each query."""
+        """A row of cosines per query."""
         if self.passage_vectors is None:
             raise BadInputError(f"dense over {self.over} has no score for every passage: use dense over passages here.")
         return np.asarray(self.embedder.embed(queries, kind="query") @ self.passage_vectors.T)

@@ -1,4 +1,4 @@
-"""Reciprocal rank fusion (Cormack, Clarke & Büttcher, 2009): lists into one, by ranks alone."""
+"""Reciprocal rank fusion (Cormack, Clarke & Büttcher, 2009): several lists into one, by ranks alone."""
 
 import math
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ CONSTANT = 60
 def reciprocal_rank_fusion(
     rankings: Sequence[Ranking], constant: float = CONSTANT, weights: Sequence[float] | None = None
 ) -> Ranking:
-    """RRF(d) = Σ weight / (constant + rank of d), over the rankings that hold d; ranks begin at 1, a weight is 1 unless
-    given.
+    """RRF(d) = Σ weight / (constant + rank of d), over the rankings that hold d; ranks begin at 1, a weight is 1 by
+    default.
 
     The sum is rounded once (`math.fsum`), so equal contributions tie whatever the order of the lists.
     """

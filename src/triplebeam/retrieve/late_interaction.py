@@ -1,20 +1,20 @@
 """Late interaction (Khattab & Zaharia, 2020): a query and a passage meet token by token.
 
-Followed: MaxSim, ColBERTv2's compression and PLAID's order of work (centroids first, then the best candidates in
-earnest). It is ColBERT where the encoder's weights are ColBERT's; over any other encoder it is only ColBERT's way of
+Followed: MaxSim, ColBERTv2's compression and PLAID's order of work (centroids first, then the best candidates
+exactly). It is ColBERT where the encoder's weights are ColBERT's; over any other encoder it is only ColBERT's way of
 scoring, and ``encoder.label`` says so. What differs from PLAID is in docs/late-interaction.md.
 """
 
 from dataclasses import dataclass, field
 
+from triplebeam.bounds import check_fields
 from triplebeam.embed.token_encoder import TokenEncoder
-from triplebeam.errors import BadInputError
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.token_vectors import TokenVectorIndex
-from triplebeam.index.token_vectors.opened import Rows, Vectors
+from triplebeam.index.token_vectors.token_index import Rows, Vectors
 from triplebeam.index.vectors import top
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.rows import PassageOf, rank_passages
+from triplebeam.retrieve.scores import PassageOf, rank_passages
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,7 @@ class LateInteraction:
     """The passages of highest MaxSim.
 
     Passages are looked for under the ``nprobe`` centroids nearest to each token of the query; the ``candidates`` best
-    by centroids alone are scored in earnest.
+    by centroids alone are scored exactly.
     """
 
     encoder: TokenEncoder
@@ -32,14 +32,11 @@ class LateInteraction:
     candidates: int = 256
 
     def __post_init__(self) -> None:
-        """Refuse numbers that would find nothing."""
-        for name, value in (("nprobe", self.nprobe), ("candidates", self.candidates)):
-            if value < 1:
-                raise BadInputError(f"{name} is {value}: it must be at least 1.")
+        check_fields(self)
 
     @classmethod
     def over_passages(
-        cls, index: Index, encoder: TokenEncoder, *, nprobe: int = nprobe, candidates: int = candidates
+        cls, index: Snapshot, encoder: TokenEncoder, *, nprobe: int = nprobe, candidates: int = candidates
     ) -> "LateInteraction":
         """Open the token vectors of an index, once they are known to be of its passages and of this encoder."""
         tokens = TokenVectorIndex.open(index.folder)

@@ -1,9 +1,9 @@
 """Personalised PageRank (Haveliwala, 2002): where a walker over a weighted graph is found who keeps starting afresh.
 
 At each step the walker follows an edge with probability ``damping``, chosen in proportion to the weights, and otherwise
-goes back to a node drawn from the reset distribution; from a node without edges it always goes back. With M the weights
+goes back to a node sampled from the reset distribution, as it always does from a node without edges. With M the weights
 scaled so that columns add up to one, d the damping and r the reset distribution, the share of time on each node is
-q / Σq, where q = d·M q + r: the division settles what stands on nodes without edges, too.
+q / Σq, where q = d·M q + r: the division also accounts for nodes without edges.
 
 Solved by Chebyshev's iteration (Golub & Varga, 1961), which corrects each step of the plain one, q ← d·M q + r, by the
 step before it. It may be used because the graph is undirected: M then has real eigenvalues, from -1 to 1. With n
@@ -27,7 +27,7 @@ from scipy.sparse import csr_array, diags_array
 
 from triplebeam.errors import BadInputError
 
-#: How near to the end of the walk its result is, unless told otherwise.
+#: How near to the end of the walk its result is, by default.
 TOLERANCE = 1e-5
 #: Single precision adds errors of about a tenth of this.
 _SINGLE_PRECISION_FROM = 1e-6
@@ -84,7 +84,7 @@ class PersonalizedPageRank:
 
     @cached_property
     def _places(self) -> NDArray[np.int64]:
-        """Where each node stands in that order."""
+        """The position of each node in that order."""
         return np.argsort(self._order)
 
     @cached_property

@@ -1,15 +1,17 @@
-"""What every retriever offers: the one door through which a base, a graph method and a user's own search are alike."""
+"""What every retriever offers: a base, a graph method and a user's own search look alike."""
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.errors import BadInputError
+from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 
-#: Queries that go through a batch together: enough to read every vector once for all of them, few enough for a score
-#: a passage each to fit into memory.
+#: Queries that go through a batch together: enough to read every vector once for all of them, few enough for
+#: their scores of all passages to fit into memory.
 BATCH = 32
 
 
@@ -24,10 +26,10 @@ class Retriever(Protocol):
 
 @runtime_checkable
 class BatchRetriever(Retriever, Protocol):
-    """A retriever to which many queries at once come cheaper. Call it through `retrieve_many`."""
+    """A retriever that answers many queries at once faster. Call it through `retrieve_many`."""
 
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
-        """What `retrieve` gives for each, but for the rounding of scores."""
+        """What `retrieve` returns for each, apart from the rounding of scores."""
         ...
 
 
@@ -36,22 +38,22 @@ class ScoringRetriever(Retriever, Protocol):
     """A retriever that has a score for every passage, which methods over whole graphs and scaled hybrids need."""
 
     def scores(self, query: str) -> NDArray[np.float32]:
-        """One score a passage, in the order of the index's rows; the higher the better."""
+        """One score per passage, in the order of the index's rows; the higher the better."""
         ...
 
 
 @runtime_checkable
 class BatchScoringRetriever(ScoringRetriever, Protocol):
-    """A scoring retriever to which many queries at once come cheaper. Call it through `scores_many`."""
+    """A scoring retriever that answers many queries at once faster. Call it through `scores_many`."""
 
     def scores_many(self, queries: Sequence[str]) -> NDArray[np.float32]:
-        """A row a query: what `scores` gives for it, but for rounding."""
+        """A row per query: what `scores` returns for it, apart from rounding."""
         ...
 
 
 @runtime_checkable
 class PerQuestion(Protocol):
-    """A retriever that learns from the queries of one question, such as `RecurrentGNNRet`; alone it knows one query."""
+    """A retriever that learns from the queries of one question, such as `RecurrentGNNRet`."""
 
     def begin(self) -> Retriever:
         """A retriever for the steps of one question, which remembers them in the order they come."""
@@ -63,8 +65,26 @@ def for_question(retriever: Retriever) -> Retriever:
     return retriever.begin() if isinstance(retriever, PerQuestion) else retriever
 
 
+def passages_of(retriever: Retriever) -> Passages:
+    """The texts of the passages that a retriever finds: it has them if it, or its base, was built over an index."""
+    known = _texts(retriever)
+    if known is None:
+        raise BadInputError(
+            f"{type(retriever).__name__} does not know the texts of the passages it finds: give them as passages=, a"
+            " mapping from ids to passages such as the passages of an index."
+        )
+    return known
+
+
+def _texts(built_over: object) -> Passages | None:
+    if (known := getattr(built_over, "passages", None)) is not None:
+        return cast("Passages", known)
+    below = (getattr(built_over, name, None) for name in ("triples", "base", "dense", "gnn_ret", "fallback"))
+    return next((known for each in below if each is not None and (known := _texts(each)) is not None), None)
+
+
 def retrieve_many(retriever: Retriever, queries: Sequence[str], k: int = 10) -> list[Ranking]:
-    """The best k passages for each query: in batches where the retriever has a way to, else one query at a time."""
+    """The best k passages for each query: in batches where the retriever supports that, else one query at a time."""
     if not isinstance(retriever, BatchRetriever):
         return [retriever.retrieve(query, k) for query in queries]
     return [ranking for batch in _batches(queries) for ranking in retriever.retrieve_many(batch, k)]

@@ -1,30 +1,85 @@
-"""A score for every passage: scaled, so that two kinds can be added, and ranked."""
+"""From scores to a ranking of passages: of the best rows an engine finds, or of a score for every passage."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.vectors import top
-from triplebeam.ranking import Ranking
-from triplebeam.retrieve.rows import PassageOf, rank_passages
+from triplebeam.ranking import Hit, Ranking
+
+#: Rows of an engine, best first, and their scores.
+Found: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32]]
+#: Called with k: the best k rows of an engine.
+Search: TypeAlias = Callable[[int], Found]
+#: From rows to the passages they belong to: the row of a passage is its own, that of a triple is its passage's.
+PassageOf: TypeAlias = Callable[[NDArray[np.int64]], list[str]]
 
 
-def min_max(scores: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Scores from 0 (the lowest) to 1 (the highest); all 0 where none is above another."""
-    lowest = scores.min(initial=np.inf)
-    width = scores.max(initial=-np.inf) - lowest
-    return (scores - lowest) / width if width > 0 else np.zeros_like(scores)
+def rank_passages(search: Search, passage_of: PassageOf, k: int, found: Found | None = None) -> Ranking:
+    """The k best passages by their best row.
 
-
-def rank_positive(scores: NDArray[np.float32], passage_of: PassageOf, k: int) -> Ranking:
-    """The k passages of highest score, without those of none: a walk never came there."""
-    return rank_scores(scores, passage_of, min(k, int(np.count_nonzero(scores > 0))))
+    Several triples may lead to one passage, and rows of equal score come in the engine's order, not in a ranking's.
+    So more rows are fetched until there are k passages and every row as good as the last of them has been seen.
+    ``found``, where a batch has it already, is what the search returns for k + 1.
+    """
+    if k < 1:
+        return Ranking()
+    wanted = k + 1
+    while True:
+        rows, scores = found or search(wanted)
+        best: dict[str, float] = {}
+        for passage_id, score in zip(passage_of(rows), scores.tolist(), strict=True):
+            best.setdefault(passage_id, score)
+        ranking = Ranking.of(Hit(passage_id, score) for passage_id, score in best.items())
+        if len(rows) < wanted or (len(ranking) >= k and scores[-1] < ranking[k - 1].score):
+            return ranking.top(k)
+        wanted, found = 2 * wanted, None
 
 
 def rank_scores(scores: NDArray[np.float32], passage_of: PassageOf, k: int) -> Ranking:
     """The k passages of highest score."""
 
-    def search(wanted: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    def search(wanted: int) -> Found:
         best = top(scores, wanted)
         return best, scores[best]
 
     return rank_passages(search, passage_of, k)
+
+
+def rank_positive(scores: NDArray[np.float32], passage_of: PassageOf, k: int) -> Ranking:
+    """The k passages of highest score, without those of score 0: a walk never reached them."""
+    return rank_scores(scores, passage_of, min(k, int(np.count_nonzero(scores > 0))))
+
+
+def min_max(scores: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Scores from 0 (the lowest) to 1 (the highest); all 0 where all are equal."""
+    lowest = scores.min(initial=np.inf)
+    width = scores.max(initial=-np.inf) - lowest
+    return (scores - lowest) / width if width > 0 else np.zeros_like(scores)
+
+
+class RankedByScores(Protocol):
+    """A retriever that follows from its scores: a subclass has ``scores_many`` and ``passage_ids``."""
+
+    def passage_ids(self, rows: NDArray[np.int64]) -> list[str]:
+        """The passages at these rows."""
+        ...
+
+    def scores_many(self, queries: Sequence[str]) -> NDArray[np.float32]:
+        """A row of scores per query."""
+        ...
+
+    def scores(self, query: str) -> NDArray[np.float32]:
+        """One score per passage."""
+        scores: NDArray[np.float32] = self.scores_many([query])[0]
+        return scores
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        """The k passages of highest score."""
+        return self.retrieve_many([query], k)[0]
+
+    def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
+        """The k passages of highest score for each query."""
+        return [rank_scores(scores, self.passage_ids, k) for scores in self.scores_many(queries)]

@@ -1,7 +1,7 @@
-"""Passages that the query calls by their title come first: a bonus on another retriever's scores.
+"""Passages whose title the query names come first: a bonus on another retriever's scores.
 
-Ours, no paper's. "When did the director of Laughter in Hell die?" names the page "Laughter in Hell (film)"; neither
-terms nor vectors know that these words are its name. Where titles name nothing, the scores are the base's.
+Ours, not from a paper. "When did the director of Laughter in Hell die?" names the page "Laughter in Hell (film)";
+neither terms nor vectors know that these words are its name. Where the query names no title, the scores are the base's.
 """
 
 from collections.abc import Sequence
@@ -11,28 +11,30 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.bounds import check_not_negative
 from triplebeam.index.passages import PassageTable
-from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import ScoringRetriever, scores_many
-from triplebeam.retrieve.scores import min_max, rank_scores
+from triplebeam.retrieve.scores import RankedByScores, min_max
 from triplebeam.retrieve.verbatim import VerbatimNames
 
 
 @dataclass(frozen=True, kw_only=True)
-class TitleBonus:
+class TitleBonus(RankedByScores):
     """A base whose scores go from 0 to 1; so do these."""
 
     base: ScoringRetriever
     passages: PassageTable = field(repr=False)
     bonus: float = 0.2
 
-    def scores(self, query: str) -> NDArray[np.float32]:
-        """One score a passage."""
-        scores: NDArray[np.float32] = self.scores_many([query])[0]
-        return scores
+    def __post_init__(self) -> None:
+        check_not_negative(self, "bonus")
+
+    def passage_ids(self, rows: NDArray[np.int64]) -> list[str]:
+        """The passages at these rows."""
+        return self.passages.ids(rows)
 
     def scores_many(self, queries: Sequence[str]) -> NDArray[np.float32]:
-        """A row of scores for each query."""
+        """A row of scores per query."""
         scores = scores_many(self.base, queries).copy()  # the base may keep its own
         for row, query in zip(scores, queries, strict=True):
             if called := self._called(query):
@@ -41,16 +43,8 @@ class TitleBonus:
         return scores
 
     def _called(self, query: str) -> list[int]:
-        """Rows of the passages whose title stands in the query."""
+        """Rows of the passages whose title is in the query."""
         return sorted({row for name in self._titles.within(query) for row in self.passages.rows_by_title[name]})
-
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """The k passages of highest score."""
-        return self.retrieve_many([query], k)[0]
-
-    def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
-        """The k passages of highest score for each query."""
-        return [rank_scores(scores, self.passages.ids, k) for scores in self.scores_many(queries)]
 
     @cached_property
     def _titles(self) -> VerbatimNames:

@@ -1,8 +1,8 @@
-"""Retrieval until a prompt is full: as many of the best passages as fit into a number of tokens."""
+"""Retrieval within a number of tokens: as many of the best passages as fit."""
 
 from collections.abc import Callable
 
-from triplebeam.generate.tokens import estimated_tokens
+from triplebeam.generate.language_model import estimated_tokens
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import Retriever

@@ -1,4 +1,4 @@
-"""Names that stand in a text word for word: of the entities of an index, or of the titles of its passages."""
+"""Names that occur in a text word for word: of the entities of an index, or of the titles of its passages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,11 +1,11 @@
 """What an answer cost, where that can be told."""
 
 from triplebeam.answer import Answer
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index
 from triplebeam.generate.prices import price
 
 
-def price_of_answer(answer: Answer, collection: Collection) -> float | None:
+def price_of_answer(answer: Answer, collection: Index) -> float | None:
     """US dollars; None where the model's price is not known.
 
     A usage does not say whose tokens it counts, so two models have no price together.

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from triplebeam.assemble import Collection, check_question, open_collection
+from triplebeam.assemble import Index, check_question, open_index
 from triplebeam.errors import BadInputError
 from triplebeam.passage import Passage
-from triplebeam.ranking import Hit
+from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.retriever import Retriever
 
 
@@ -30,15 +30,15 @@ class Found:
         }
 
 
-def opened(collection: Collection | str | Path) -> Collection:
+def opened(collection: Index | str | Path) -> Index:
     """An open collection as it is, an index folder opened."""
-    return collection if isinstance(collection, Collection) else open_collection(collection)
+    return collection if isinstance(collection, Index) else open_index(collection)
 
 
-def find_passages(collection: Collection, question: str, method: str | Retriever, k: int) -> list[Found]:
+def find_passages(collection: Index, question: str, method: str | Retriever, k: int) -> list[Found]:
     """Search by a method's name, or with a retriever that was put together by hand."""
     if isinstance(method, str):
-        ranking = collection.search(question, method, k)
+        ranking: Ranking = collection.search(question, method, k)
     else:
         check_question(question)
         if k < 1:

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any, Protocol
 
-from triplebeam.assemble import DEFAULT_METHOD, Collection
+from triplebeam.assemble import DEFAULT_METHOD, Index
 from triplebeam.errors import BadInputError
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.extras import ExtraMissingError
@@ -25,7 +25,7 @@ class TriplebeamRetriever:
     """
 
     def __init__(
-        self, collection: Collection | str | Path, method: str | Retriever = DEFAULT_METHOD, top_k: int = 10
+        self, collection: Index | str | Path, method: str | Retriever = DEFAULT_METHOD, top_k: int = 10
     ) -> None:
         """Over an open collection or an index folder; ``method`` is a name, or a retriever put together by hand."""
         self.collection = opened(collection)
@@ -51,7 +51,7 @@ class TriplebeamRetriever:
         """What a pipeline is saved as: the folder and the method's name."""
         if not isinstance(self.method, str):
             raise BadInputError(f"{self.method!r} has no name to be saved by: use a method that has one.")
-        folder = str(self.collection.index.folder)
+        folder = str(self.collection.snapshot.folder)
         return default_to_dict(self, collection=folder, method=self.method, top_k=self.top_k)
 
     @classmethod

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, GetPydanticSchema
 from pydantic_core.core_schema import no_info_plain_validator_function
 
-from triplebeam.assemble import DEFAULT_METHOD, Collection
+from triplebeam.assemble import DEFAULT_METHOD, Index
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.extras import ExtraMissingError
 from triplebeam.serve.found_passages import find_passages, opened
@@ -30,7 +30,7 @@ class TriplebeamRetriever(BaseRetriever):
     A document's metadata hold ``id``, ``title``, ``document_id``, ``score`` and ``chains``, the triples that led to it.
     """
 
-    collection: Annotated[Collection | Path | str, _OPENED]
+    collection: Annotated[Index | Path | str, _OPENED]
     """An open collection, or an index folder, which is opened at once."""
     method: str | Retriever = DEFAULT_METHOD
     """A method by name, or a retriever such as ``collection.expand(from_langchain(yours, collection))``."""

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from triplebeam.assemble import DEFAULT_METHOD, Collection
+from triplebeam.assemble import DEFAULT_METHOD, Index
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.extras import ExtraMissingError
 from triplebeam.serve.found_passages import find_passages, opened
@@ -28,7 +28,7 @@ class TriplebeamRetriever(BaseRetriever):
 
     def __init__(
         self,
-        collection: Collection | str | Path,
+        collection: Index | str | Path,
         method: str | Retriever = DEFAULT_METHOD,
         similarity_top_k: int = 10,
         callback_manager: CallbackManager | None = None,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index
 from triplebeam.errors import BadInputError
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
@@ -17,7 +17,7 @@ from triplebeam.ranking import Hit, Ranking
 #: Given a query and k, the ids of passages, best first.
 Search: TypeAlias = Callable[[str, int], Iterable[str]]
 #: Where passages are known from: an open index, or the passages themselves.
-Source: TypeAlias = Collection | Sequence[Passage]
+Source: TypeAlias = Index | Sequence[Passage]
 
 _SHOWN = 60
 
@@ -63,7 +63,7 @@ class KnownPassages:
     @cached_property
     def _ids(self) -> Container[str]:
         # A set answers whether an id is known, and nothing is taken from its order.
-        return self.source.passages if isinstance(self.source, Collection) else {p.id for p in self.source}
+        return self.source.passages if isinstance(self.source, Index) else {p.id for p in self.source}
 
     @cached_property
     def _ids_by_text(self) -> dict[str, str]:
@@ -75,7 +75,7 @@ class KnownPassages:
         return ids
 
     def _passages(self) -> Iterable[Passage]:
-        if isinstance(self.source, Collection):
+        if isinstance(self.source, Index):
             table = self.source.passages
             return (table.at(row) for row in range(len(table)))
         return self.source

@@ -1,4 +1,4 @@
-"""Model weights: got once, checked to the byte, kept in a folder."""
+"""Model weights: downloaded once, checked to the byte, kept in a folder."""
 
 from triplebeam.weights.install import CHECKSUMS, ensure, ensure_from_hub
 from triplebeam.weights.pinned import ENGLISH_PARSER, MINILM, Weights, WeightsFile

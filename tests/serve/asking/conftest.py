@@ -7,11 +7,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from serve.asking.served_world import MakeApp, app_over
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 
 
 @pytest.fixture
-def make(world: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeApp:
+def make(world: Snapshot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeApp:
     for name in ("TRIPLEBEAM_MODEL", "TRIPLEBEAM_EMBEDDER", "TRIPLEBEAM_READING_MODEL", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")

@@ -11,11 +11,11 @@ from starlette.testclient import TestClient
 
 from scripted_loops import Gone
 from serve.asking.served_world import QUESTION, MakeApp, Slow, events_in, on_loopback, one_reading, stands_still
+from triplebeam.assemble.in_thread import Stoppable
+from triplebeam.generate.cancellation import WorkCancelledError, cancel_on
 from triplebeam.generate.language_model import Completion, Prompt
-from triplebeam.generate.patience import GivenUpError, heed
-from triplebeam.generate.scripted import Scripted
 from triplebeam.serve.http.asking.shapes import AnswerResponse, StepShape
-from triplebeam.serve.http.served_collection import Heeding
+from triplebeam.testing.scripted import Scripted
 
 ASK = "/api/collections/world/ask"
 ENDLESS = {"question": QUESTION, "method": "ircot[max_steps=10000]:hybrid"}
@@ -133,15 +133,15 @@ def test_a_model_is_not_asked_once_its_question_is_given_up() -> None:
     stop = threading.Event()
 
     def asked() -> None:
-        heed(stop)
+        cancel_on(stop)
         with Scripted(["one"]) as scripted:
-            model = Heeding(scripted)
+            model = Stoppable(scripted)
             prompt = Prompt(system="", user="")
             assert model.complete([prompt])[0].text == "one"
             stop.set()
-            with pytest.raises(GivenUpError):
+            with pytest.raises(WorkCancelledError):
                 model.complete([prompt])
-            with pytest.raises(GivenUpError):
+            with pytest.raises(WorkCancelledError):
                 model.outcomes([prompt])
 
     contextvars.copy_context().run(asked)

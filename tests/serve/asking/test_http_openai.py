@@ -12,7 +12,7 @@ from openai import OpenAI
 from scripted_loops import Gone
 from serve.asking.served_world import QUESTION, MakeApp, Slow, on_loopback, one_reading, stands_still
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.generate.scripted import Scripted
+from triplebeam.testing.scripted import Scripted
 
 Connect = Callable[..., OpenAI]
 

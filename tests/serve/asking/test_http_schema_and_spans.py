@@ -7,8 +7,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from serve.asking.served_world import QUESTION, MakeApp, one_reading
-from triplebeam.generate.scripted import Scripted
 from triplebeam.serve.http.asking import agent_run, search
+from triplebeam.testing.scripted import Scripted
 
 ROUTES = {
     "/api/collections/{name}/search": "post",

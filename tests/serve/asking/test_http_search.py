@@ -7,9 +7,9 @@ from starlette.testclient import TestClient
 
 from scripted_loops import reply
 from serve.asking.served_world import FACTS, QUESTION, MakeApp, Slow
-from triplebeam.assemble.method_names import AGENTS, BASES, EXPANSIONS, is_agent
-from triplebeam.generate.scripted import Scripted
-from triplebeam.serve.http.known_methods import ASK_METHODS, SEARCH_METHODS
+from triplebeam.assemble import Method
+from triplebeam.assemble.table import AGENTS, RETRIEVERS
+from triplebeam.testing.scripted import Scripted
 
 SEARCH = "/api/collections/world/search"
 
@@ -109,10 +109,8 @@ def test_an_unknown_passage(client: TestClient, passage_id: str) -> None:
 
 def test_every_method_is_described_and_is_what_it_is_listed_as(client: TestClient) -> None:
     listed = client.get("/api/methods").json()
-    assert [method["name"] for method in listed["search"]] == list(SEARCH_METHODS)
-    assert [method["name"] for method in listed["ask"]] == list(ASK_METHODS)
-    assert set(ASK_METHODS) == set(AGENTS)
-    parts = {part.split("[")[0] for name in SEARCH_METHODS for part in name.split("+")}
-    assert parts == (set(BASES) | set(EXPANSIONS)) - {"gold"}, "gold is for evaluations only"
-    assert not any(map(is_agent, SEARCH_METHODS))
+    searches = [Method.parse(method["name"]) for method in listed["search"]]
+    assert {part.row.name for method in searches for part in method.parts} == set(RETRIEVERS) - {"gold"}
+    assert not any(method.is_agent for method in searches)
+    assert [method["name"] for method in listed["ask"]] == list(AGENTS)
     assert all(method["description"] for kind in listed.values() for method in kind)

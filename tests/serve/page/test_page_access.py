@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from serve.page.conftest import Visit
 from serve.page.served_page import QUESTION, fits_its_width, one_reading, weak_contrasts
-from triplebeam.generate.scripted import Scripted
+from triplebeam.testing.scripted import Scripted
 
 pytestmark = pytest.mark.slow
 PHONE = {"width": 360, "height": 740}

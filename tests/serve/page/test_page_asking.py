@@ -7,7 +7,7 @@ from scripted_loops import final, reply
 from serve.asking.served_world import Slow, stands_still
 from serve.page.conftest import Visit
 from serve.page.served_page import QUESTION, one_reading
-from triplebeam.generate.scripted import Scripted
+from triplebeam.testing.scripted import Scripted
 
 pytestmark = pytest.mark.slow
 

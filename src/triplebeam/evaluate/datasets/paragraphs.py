@@ -13,8 +13,8 @@ from typing import NamedTuple
 from triplebeam.evaluate.datasets.dataset import Collected, Dataset, LeftOut, Rereadable
 from triplebeam.evaluate.datasets.row import Row, read_rows
 from triplebeam.evaluate.questions import Question
-from triplebeam.ingest.text import storable
 from triplebeam.passage import Document
+from triplebeam.text import storable
 
 
 class Paragraph(NamedTuple):

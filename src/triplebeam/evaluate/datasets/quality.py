@@ -10,8 +10,8 @@ from pathlib import Path
 from triplebeam.evaluate.datasets.dataset import Collected, Dataset, Rereadable
 from triplebeam.evaluate.datasets.row import Row, read_rows
 from triplebeam.evaluate.questions import Question
-from triplebeam.ingest.text import storable
 from triplebeam.passage import Document
+from triplebeam.text import storable
 
 
 def read_quality(sources: Sequence[Path]) -> Dataset:

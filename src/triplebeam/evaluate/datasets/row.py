@@ -6,7 +6,7 @@ from pathlib import Path
 
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.json_values import elements
-from triplebeam.ingest.text import storable
+from triplebeam.text import storable
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
-"""Token vectors, compressed as ColBERTv2 does: a folder beside an index's generations, for late interaction."""
+"""Token vectors, compressed as in ColBERTv2: a folder beside an index's generations, for late interaction."""
 
-from triplebeam.index.token_vectors.build import TokenBuildReport, TokenIndexBuilder
-from triplebeam.index.token_vectors.manifest import TokenManifest, published_tokens
-from triplebeam.index.token_vectors.opened import TokenVectorIndex
+from triplebeam.index.token_vectors.token_builder import TokenBuildReport, TokenIndexBuilder
+from triplebeam.index.token_vectors.token_index import TokenManifest, TokenVectorIndex, published_tokens
 
 __all__ = ["TokenBuildReport", "TokenIndexBuilder", "TokenManifest", "TokenVectorIndex", "published_tokens"]

@@ -1,9 +1,9 @@
-"""Token vectors in a few bits a dimension, as ColBERTv2 keeps them (Santhanam et al., 2022, section 3.3).
+"""Token vectors in a few bits per dimension, as in ColBERTv2 (Santhanam et al., 2022, section 3.3).
 
 A vector is the nearest of k centroids and, for each dimension, which of 2^nbits buckets its difference from the
-centroid falls into. Buckets hold equally many of the differences seen in training and stand for the median of what they
-hold. Centroids and what comes out again are of unit length. Ours: there are also no more centroids than a quarter of
-the tokens trained on, which only small collections notice.
+centroid falls into. Buckets hold equally many of the differences seen in training and are decompressed to the median of
+what they hold. Centroids and decompressed vectors are of unit length. Ours: there are also no more centroids than a
+quarter of the tokens trained on, which only affects small indexes.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ _MOST_HELD_OUT = 50_000
 
 
 def sample_size(tokens: int) -> int:
-    """How many vectors of a collection's ``tokens`` are enough to train on: 32 a centroid, within memory."""
+    """How many vectors of a collection's ``tokens`` are enough to train on: 32 per centroid, within memory."""
     return min(32 * centroids_for(tokens, tokens), _MOST_TRAINED_ON)
 
 
@@ -49,14 +49,14 @@ class ResidualCodec:
     cutoffs: NDArray[np.float32]
     """Between the buckets, rising: 2^nbits − 1."""
     weights: NDArray[np.float32]
-    """What each bucket stands for: 2^nbits."""
+    """The value of each bucket: 2^nbits."""
 
     @classmethod
     def train(cls, sample: NDArray[np.float32], nbits: int, tokens: int) -> Self:
         """From a sample of the unit vectors of a collection that has ``tokens`` of them."""
         check_nbits(nbits, sample.shape[1])
         order = np.random.default_rng(_SEED).permutation(len(sample))
-        # Half of a small sample: a handful of vectors would say little about the others' differences.
+        # Half of a small sample: a handful of vectors would say little about the differences of the others.
         least = min(_LEAST_HELD_OUT, len(sample) // 2)
         held_out, trained_on = np.split(order, [min(max(int(len(sample) * _HELD_OUT), least), _MOST_HELD_OUT)])
         held_out = held_out if len(held_out) else order
@@ -72,7 +72,7 @@ class ResidualCodec:
 
     @property
     def nbits(self) -> int:
-        """Bits a dimension."""
+        """Bits per dimension."""
         return len(self.weights).bit_length() - 1
 
     def compress(self, vectors: NDArray[np.float32]) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
@@ -92,7 +92,7 @@ class ResidualCodec:
 
     @cached_property
     def _of_byte(self) -> NDArray[np.float32]:
-        """The weights that each of the 256 bytes stands for."""
+        """The weights that each of the 256 bytes encodes."""
         shifts = np.arange(0, 8, self.nbits)
         weights: NDArray[np.float32] = self.weights[np.arange(256)[:, None] >> shifts & (2**self.nbits - 1)]
         return weights
@@ -110,9 +110,9 @@ class ResidualCodec:
 
 
 def check_nbits(nbits: int, dimension: int) -> None:
-    """Raise where vectors cannot be kept in that many bits."""
+    """Raise where vectors cannot be compressed to that many bits."""
     if nbits not in NBITS:
-        raise BadInputError(f"{nbits} bits a dimension is not a choice: give {', '.join(map(str, NBITS))}.")
+        raise BadInputError(f"{nbits} bits per dimension is not a choice: give {', '.join(map(str, NBITS))}.")
     if dimension * nbits % 8:
         raise BadInputError(f"{dimension} dimensions of {nbits} bits do not fill whole bytes: give 8 bits.")
 
@@ -120,7 +120,7 @@ def check_nbits(nbits: int, dimension: int) -> None:
 def _k_means(vectors: NDArray[np.float32], count: int) -> NDArray[np.float32]:
     import faiss
 
-    # Said outright, since faiss warns on stderr of few vectors and quietly samples many: the sample is bounded already.
+    # Stated here, since faiss warns on stderr of few vectors and silently samples many: the sample is bounded already.
     clustering = faiss.Kmeans(
         vectors.shape[1],
         count,

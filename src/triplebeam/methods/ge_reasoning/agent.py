@@ -1,46 +1,56 @@
-"""GE-Reasoning, Algorithm 1: a question is answered by filling in its graph, one sub-question a round.
+"""GE-Reasoning, Algorithm 1: a question is answered by filling in its graph, one sub-question per round.
 
 A round takes a triplet with one open variable, asks the model for a sub-question and a sub-answer, retrieves where the
 model is not sure (k1), refines what came to facts, asks again, and drops the pair (k2) or puts the answer in the
 variable's place everywhere. When nothing is left to ask, the kept pairs answer the question.
 
-Followed to the letter: all that, with two passages read a search, BM25 in the paper, any retriever here; without one
+Followed to the letter: all that, with two passages read per search, BM25 in the paper, any retriever here; without one
 it is the closed-book form of Table 4. The switches are the ablations: ``retrieve_by`` and ``graph_guidance`` (Table 2),
-``refining`` and ``filtering`` (Table 3; we read its "Filter." as section 3.5's second gate, and
-``triplet_filtering`` switches section 3.4's), ``typed`` (Table 5).
+``refining`` and ``filtering`` (Table 3; we read its "Filter." as section 3.5's second gate, and ``triplet_filtering``
+switches section 3.4's), ``typed`` (Table 5).
 
-What differs. The text says 10 rounds, the loop as printed makes 9: 10 it is. "Sample" is not said more closely: the
-triplet tried least comes first, in the order of the graph, so that one that cannot be answered does not starve the
-others; another attempt asks for another sample and repeats no search. No usable graph, or without one no first
-sub-question, means one retrieval with the question, or none in the closed-book form, and an answer from that, told in
-the trace. The thresholds are ours, see `confidence.py`; an empty sub-answer is never kept. Where the kept pairs do not
-answer the question, the best passages are read, as every agent does. Ours beyond the paper: ``always_retrieve`` skips
-lines 8 and 9, for documents that a model cannot know; ``max_attempts`` bounds what one triplet may cost; a longer list
-than the two passages read is kept for the ranking; each kept answer leaves evidence, and each triplet that stayed open
-says so there.
+What differs. The text says 10 rounds, the loop as printed makes 9: 10 it is. "Sample" is not specified: the triplet
+tried least comes first, in the order of the graph, so that one that cannot be answered does not starve the others;
+another attempt asks for another sample and repeats no search. No usable graph, or without one no first sub-question,
+means one retrieval with the question, or none in the closed-book form, and an answer from that, as the trace says. The
+thresholds are ours, see `confidence.py`; an empty sub-answer is never kept. Where the kept pairs do not answer the
+question, the best passages are read, as every agent does. Ours beyond the paper: ``always_retrieve`` skips lines 8 and
+9, for documents that a model cannot know; ``max_attempts`` bounds what one triplet may cost; a longer list than the two
+passages read is kept for the ranking; each kept answer leaves evidence, and each triplet that stayed open says so
+there.
 """
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 from triplebeam.answer import Agent, Answer, Step
+from triplebeam.bounds import check_fields
 from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.triple_store import TripleStore
-from triplebeam.methods.accounted_step import accounted_step
 from triplebeam.methods.ge_reasoning.confidence import Thresholds
 from triplebeam.methods.ge_reasoning.construct import GraphConstruction
 from triplebeam.methods.ge_reasoning.final_answer import FinalAnswer
 from triplebeam.methods.ge_reasoning.refine import Refinement
-from triplebeam.methods.ge_reasoning.run import Ask, Finding, Knowledge, Run, new_triples, shown_facts, told_round
+from triplebeam.methods.ge_reasoning.run import (
+    Ask,
+    Finding,
+    Knowledge,
+    Rounds,
+    describe,
+    new_triples,
+    shown_facts,
+)
 from triplebeam.methods.ge_reasoning.sub_answer import SubAnswer, SubAnswers
 from triplebeam.methods.ge_reasoning.sub_question import SubQuestions
-from triplebeam.methods.prompt_text import numbered_passages
-from triplebeam.passage import Passage, Passages
+from triplebeam.methods.shared.loop import NothingToSearch
+from triplebeam.methods.shared.prompt_text import numbered_passages
+from triplebeam.methods.shared.reading import texts_for
+from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.retriever import Retriever, for_question
+from triplebeam.retrieve.retriever import Retriever
 
 #: What is searched for (Table 2).
 RetrieveBy: TypeAlias = Literal["sub_question", "question"]
@@ -61,7 +71,8 @@ class GEReasoning(Agent):
     model: LanguageModel
     retriever: Retriever | None = None
     """None: the closed-book form."""
-    passages: Passages = field(default_factory=dict[str, Passage], repr=False)
+    passages: Passages | None = field(default=None, repr=False)
+    """Texts by passage id; by default those of the index that the retriever searches."""
     triples: TripleStore | None = field(default=None, repr=False)
     """Where it is given, facts are those the index holds of a passage; otherwise a model extracts them."""
     max_rounds: int = 10
@@ -86,115 +97,116 @@ class GEReasoning(Agent):
     filtering: bool = True
 
     def __post_init__(self) -> None:
-        if self.retrieve_by not in get_args(RetrieveBy):
-            raise BadInputError(f"retrieve_by is {self.retrieve_by!r}: it is sub_question or question.")
-        for name in ("k1", "k2", "agreement_k1", "agreement_k2"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise BadInputError(f"{name} is {getattr(self, name)}: a threshold of confidence lies between 0 and 1.")
+        check_fields(self, "k1", "k2", "agreement_k1", "agreement_k2")
+        _ = self._passages  # a retriever that does not know its passages is refused here
         if self.samples < 2:
             raise BadInputError(f"samples is {self.samples}: at least 2 are needed to agree, 5 is usual.")
+        if self.retriever is None and (self.always_retrieve or self.triples is not None):
+            raise BadInputError(
+                "GE-Reasoning without a retriever retrieves nothing: leave out always_retrieve=yes and stored=yes."
+            )
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """The question's graph is the first step, each round of Algorithm 1 another."""
-        run = Run(question, for_question(self.retriever) if self.retriever else None)
-        do = self._construct if self.graph_guidance else self._round
-        while not run.ending:
-            step = accounted_step(partial(do, run))
-            run.steps.append(step)
-            yield step
-            do = self._round
-        return self._final_answer.conclude(run)
+        loop = Rounds(question, self.retriever or NothingToSearch())
+        if self.graph_guidance:
+            yield loop.take(partial(self._construct, loop))
+        yield from loop.take_all(partial(self._round, loop))
+        return self._final_answer.conclude(loop)
 
-    def _construct(self, run: Run) -> Step:
+    def _construct(self, loop: Rounds) -> Step:
         """Line 1."""
-        run.graph = GraphConstruction(model=self.model, typed=self.typed).construct(run.question)
-        if run.graph is None:
-            return self._nothing_to_ask(run, _NO_GRAPH)
-        thought = f"The question as a graph:\n{run.graph}"
-        return Step(number=1, query=run.question, thought=thought, picture=run.graph.mermaid())
+        loop.graph = GraphConstruction(model=self.model, typed=self.typed).construct(loop.question)
+        if loop.graph is None:
+            return self._nothing_to_ask(loop, _NO_GRAPH)
+        thought = f"The question as a graph:\n{loop.graph}"
+        return Step(number=1, query=loop.question, thought=thought, picture=loop.graph.mermaid())
 
-    def _nothing_to_ask(self, run: Run, ending: str) -> Step:
+    def _nothing_to_ask(self, loop: Rounds, ending: str) -> Step:
         """Before the first round there is nothing to answer from, so the question itself is searched for, once."""
-        run.ending = ending
-        number, thought, ranking = len(run.steps) + 1, ending, Ranking()
-        if not run.rounds and run.retriever is None:
+        loop.ending = ending
+        thought, ranking = ending, Ranking()
+        if not loop.rounds and self.retriever is None:
             thought += ": the question is answered directly."
-        elif not run.rounds and run.retriever:
-            ranking = run.retriever.retrieve(run.question, self.retrieved)
-            run.rankings.append(ranking)
+        elif not loop.rounds:
+            ranking = loop.retrieve(loop.question, self.retrieved)
             thought += ": the question itself is searched for, and answered from what comes."
-        return Step(number=number, query=run.question, ranking=ranking, so_far=run.so_far, thought=thought)
+        return Step(number=loop.number, query=loop.question, ranking=ranking, so_far=loop.fused(), thought=thought)
 
-    def _round(self, run: Run) -> Step:
+    def _round(self, loop: Rounds) -> Step:
         """Lines 6 to 23."""
-        ask = self._next(run)  # lines 6, 7
+        ask = self._next(loop)  # lines 6, 7
         if not ask.sub_question:
-            return self._nothing_to_ask(run, _NO_SUB_QUESTION)
-        run.rounds += 1
-        answer, knowledge = self._answer(run, ask)
+            return self._nothing_to_ask(loop, _NO_SUB_QUESTION)
+        loop.rounds += 1
+        answer, knowledge = self._answer(loop, ask)
         kept = bool(answer.answer) and (  # line 14
             not self.filtering or answer.confidence.value >= answer.confidence.thresholds.keep
         )
         if kept:
-            run.keep(Finding(ask, answer, knowledge))  # line 17
-        self._decide(run)
+            loop.keep(Finding(ask, answer, knowledge))  # line 17
+        self._decide(loop)
         return Step(
-            number=len(run.steps) + 1,
+            number=loop.number,
             query=ask.sub_question,
             ranking=knowledge.ranking if knowledge else Ranking(),
-            so_far=run.so_far,
-            facts=new_triples(run.steps, knowledge),
-            thought=told_round(ask, answer, kept=kept, searched=knowledge is not None, graph=run.graph),
-            picture=run.graph.mermaid() if run.graph else "",
+            so_far=loop.fused(),
+            facts=new_triples(loop.steps, knowledge),
+            thought=describe(ask, answer, kept=kept, searched=knowledge is not None, graph=loop.graph),
+            picture=loop.graph.mermaid() if loop.graph else "",
         )
 
-    def _next(self, run: Run) -> Ask:
+    def _next(self, loop: Rounds) -> Ask:
         """Lines 6, 7: the triplet that was tried least, and its sub-question."""
-        if run.graph is None:
-            sub_question = self._sub_questions.next(run.question, run.pairs)
-            return Ask("" if sub_question in [pair.question for pair in run.pairs] else sub_question)
-        triplet = min(run.graph.candidates(), key=lambda triplet: run.attempts[str(triplet)])
-        if triplet not in run.sub_questions:
-            run.sub_questions[triplet] = self._sub_questions.from_triplet(triplet)
-        return Ask(run.sub_questions[triplet], triplet)
+        if loop.graph is None:
+            sub_question = self._sub_questions.next(loop.question, loop.pairs)
+            return Ask("" if sub_question in [pair.question for pair in loop.pairs] else sub_question)
+        triplet = min(loop.graph.candidates(), key=lambda triplet: loop.attempts[str(triplet)])
+        if triplet not in loop.sub_questions:
+            loop.sub_questions[triplet] = self._sub_questions.from_triplet(triplet)
+        return Ask(loop.sub_questions[triplet], triplet)
 
-    def _answer(self, run: Run, ask: Ask) -> tuple[SubAnswer, Knowledge | None]:
+    def _answer(self, loop: Rounds, ask: Ask) -> tuple[SubAnswer, Knowledge | None]:
         """Lines 8 to 13: the sub-answer, and what was searched for it."""
-        attempt = run.attempts[ask.key]
-        run.attempts[ask.key] += 1
-        answered = partial(self._sub_answers.answer, run.question, run.pairs)
-        if run.retriever is None or not self.always_retrieve:
+        attempt = loop.attempts[ask.key]
+        loop.attempts[ask.key] += 1
+        answered = partial(self._sub_answers.answer, loop.question, loop.pairs)
+        if self.retriever is None or not self.always_retrieve:
             answer = answered(_NOT_SEARCHED, ask.sub_question, attempt)  # line 8
             sure = answer.confidence.value >= answer.confidence.thresholds.retrieve  # line 9
-            if run.retriever is None or sure:
+            if self.retriever is None or sure:
                 return answer, None
-        if ask.sub_question not in run.searched:
-            run.searched[ask.sub_question] = self._search(run, run.retriever, ask.sub_question)
-        knowledge = run.searched[ask.sub_question]
+        if ask.sub_question not in loop.searched:
+            loop.searched[ask.sub_question] = self._search(loop, ask.sub_question)
+        knowledge = loop.searched[ask.sub_question]
         return answered(knowledge.shown, ask.sub_question, attempt), knowledge  # line 12
 
-    def _search(self, run: Run, retriever: Retriever, sub_question: str) -> Knowledge:
+    def _search(self, loop: Rounds, sub_question: str) -> Knowledge:
         """Lines 10, 11."""
-        query = run.question if self.retrieve_by == "question" else sub_question
-        ranking = retriever.retrieve(query, max(self.retrieved, self.read))
-        run.rankings += [ranking, ranking.top(self.read)]
+        query = loop.question if self.retrieve_by == "question" else sub_question
+        ranking = loop.retrieve(query, max(self.retrieved, self.read))
+        loop.rankings.append(ranking.top(self.read))
         read = tuple(ranking.ids[: self.read])
         if not self.refining:
-            return Knowledge(ranking, read, (), numbered_passages([self.passages[id_] for id_ in read]))
+            return Knowledge(ranking, read, (), numbered_passages([self._passages[id_] for id_ in read]))
         facts = tuple(self._refinement.refine(read, sub_question))
         return Knowledge(ranking, read, facts, shown_facts(facts))
 
-    def _decide(self, run: Run) -> None:
+    def _decide(self, loop: Rounds) -> None:
         """Lines 19 to 23: stop, and say why, or go on."""
-        tried = [run.attempts[str(triplet)] for triplet in run.graph.candidates()] if run.graph else []
-        if run.graph and not run.graph.open:
-            run.ending = _FILLED
-        elif run.graph and not tried:
-            run.ending = _NOTHING_OPEN
-        elif run.rounds >= self.max_rounds:
-            run.ending = _LAST_ROUND
+        tried = [loop.attempts[str(triplet)] for triplet in loop.graph.candidates()] if loop.graph else []
+        if loop.graph and not loop.graph.open:
+            loop.ending = _FILLED
+        elif loop.graph and not tried:
+            loop.ending = _NOTHING_OPEN
+        elif loop.rounds >= self.max_rounds:
+            loop.ending = _LAST_ROUND
         elif tried and min(tried) >= self.max_attempts:
-            run.ending = _TRIED
+            loop.ending = _TRIED
+
+    @cached_property
+    def _passages(self) -> Passages:
+        return texts_for(self.retriever, self.passages)
 
     @cached_property
     def _sub_questions(self) -> SubQuestions:
@@ -211,10 +223,10 @@ class GEReasoning(Agent):
 
     @cached_property
     def _final_answer(self) -> FinalAnswer:
-        return FinalAnswer(model=self.model, passages=self.passages, answered_from=self.answered_from)
+        return FinalAnswer(model=self.model, passages=self._passages, answered_from=self.answered_from)
 
     @cached_property
     def _refinement(self) -> Refinement:
         return Refinement(
-            model=self.model, passages=self.passages, triples=self.triples, filtering=self.triplet_filtering
+            model=self.model, passages=self._passages, triples=self.triples, filtering=self.triplet_filtering
         )

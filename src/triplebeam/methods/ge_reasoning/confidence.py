@@ -29,7 +29,7 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """A number from 0 to 1, how it came about, in words, and what it is held against."""
+    """A number from 0 to 1, how it came about, in words, and the thresholds it is compared with."""
 
     value: float
     measure: str
@@ -42,7 +42,7 @@ class Confidence:
 def smallest_probability(tokens: Sequence[TokenLogProbability], answer: str) -> float:
     """The smallest probability among the tokens in which the answer is first written; 0 where there is no answer.
 
-    An answer that is not found as it stands (the reply was damaged and repaired) is judged by all tokens.
+    An answer that is not found word for word (the reply was damaged and repaired) is judged by all tokens.
     """
     if not answer.strip():
         return 0.0

@@ -2,7 +2,8 @@
 
 Followed to the letter: triplets that are malformed or hold no variable are dropped, one by one; variables carry types,
 and ``typed=False`` leaves them out (Table 5). Ours: the reply is JSON, it also names the variables that are asked for,
-and a graph with nothing to ask about goes back to the model once with its fault. Other faults are told and lived with.
+and a graph with nothing to ask about goes back to the model once with its fault. Other faults are noted, and the graph
+is used.
 """
 
 import re
@@ -16,7 +17,7 @@ from triplebeam.generate.accounting import remark
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.methods.ge_reasoning.question_graph import Node, QuestionGraph, QuestionTriplet, Variable
-from triplebeam.methods.usable_replies import usable_reply
+from triplebeam.methods.shared.usable_replies import usable_reply
 
 #: ``name: #1``, or ``#1`` alone. Without a colon it is a name, as in "Symphony #5".
 _VARIABLE = re.compile(r"[(\[]?\s*(?:(?P<type>[^#:;]*?)\s*:)?\s*#\s*(?P<number>\d{1,6})\s*[)\]]?")

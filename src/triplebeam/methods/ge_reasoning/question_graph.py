@@ -1,7 +1,7 @@
 """GE-Reasoning, section 3.1: a question as triplets whose ends may be variables with a type, such as ``name: #1``.
 
 A graph never changes: assigning a value to a variable (section 3.5) gives a new one, in which the variable is filled
-wherever it stands. A triplet with exactly one open variable can be asked about; one with two has to wait.
+wherever it occurs. A triplet with exactly one open variable can be asked about; one with two has to wait.
 
 Ours: a variable may also be mentioned inside a name or a relation, since a question can tie three things together ("the
 year Mozart came to city: #1"). Such a triplet waits for that variable and is never asked about it.
@@ -21,7 +21,7 @@ _TYPED_MENTION = re.compile(r"\w+:\s*#\s*(\d{1,6})\b")
 
 
 class Variable(NamedTuple):
-    """Something to find out. Its number tells it from others; in one graph it has one type."""
+    """Something to find out. Its number distinguishes it from others; in one graph it has one type."""
 
     number: int
     type: str = ""
@@ -114,11 +114,11 @@ class QuestionGraph:
         ]
 
     def assign(self, variable: Variable, value: str) -> "QuestionGraph":
-        """VariableAssignment: the graph with the value everywhere that the variable stands."""
+        """VariableAssignment: the graph with the value everywhere that the variable occurs."""
         return replace(self, values={**self.values, variable.number: value})
 
     def out_of_reach(self) -> tuple[Variable, ...]:
-        """The open variables that no order of sub-questions comes to: they hang on each other alone."""
+        """The open variables that no order of sub-questions reaches: they depend on each other alone."""
         graph = self
         while candidates := graph.candidates():
             [variable] = candidates[0].variables
@@ -126,14 +126,14 @@ class QuestionGraph:
         return graph.open
 
     def __str__(self) -> str:
-        """A triplet a line, with the values found so far."""
+        """One triplet per line, with the values found so far."""
         return "\n".join(
             f"({self._shown(triplet.head)}; {triplet.relation}; {self._shown(triplet.tail)})"
             for triplet in self.triplets
         )
 
     def mermaid(self) -> str:
-        """The graph as a Mermaid flowchart, for whatever draws those."""
+        """The graph as a Mermaid flowchart, for any renderer of those."""
         return "\n".join(["flowchart LR", *self._nodes(), *self._edges()])
 
     def _names(self) -> dict[Node, str]:

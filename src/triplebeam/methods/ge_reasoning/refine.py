@@ -2,7 +2,7 @@
 
 Followed to the letter: triplets are extracted from each passage by itself, then all of them are filtered. The switches
 are the paper's ablation and our option: without ``filtering`` all triplets are kept, with ``triples`` those that the
-index holds of the passages are taken, which saves a call a passage. Ours: triplets are chosen by number, and what
+index holds of the passages are taken, which saves one call per passage. Ours: triplets are chosen by number, and what
 cannot be used of the replies is noted.
 """
 
@@ -13,20 +13,18 @@ from typing import NamedTuple
 
 from pydantic import BaseModel
 
-from triplebeam.extract.extractor import sort_out
-from triplebeam.extract.triple_row import TripleRow
-from triplebeam.generate.accounting import note_problem, remark
-from triplebeam.generate.ask import Failed, ask_many
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
+from triplebeam.generate.reply_fields import TripleRow
 from triplebeam.index.triple_store import TripleStore
-from triplebeam.methods.triple_filter import LLMTripleFilter
+from triplebeam.methods.shared.triple_filter import LLMTripleFilter
+from triplebeam.methods.shared.usable_replies import usable_replies, usable_triples
 from triplebeam.passage import Passages
 from triplebeam.triple import Triple
 
 
 class Fact(NamedTuple):
-    """A triplet, and the passage it was drawn from."""
+    """A triplet, and the passage it was extracted from."""
 
     triple: Triple
     passage_id: str
@@ -58,16 +56,8 @@ class Refinement:
 
     def _extracted(self, passage_ids: Sequence[str]) -> Iterator[Fact]:
         prompts = [self.extract_template.fill(passage=self.passages[id_].searchable) for id_ in passage_ids]
-        for id_, reply in zip(passage_ids, ask_many(self.model, prompts, _Reply), strict=True):
-            if isinstance(reply, Failed):
-                if reply.endpoint_gone:
-                    raise reply.error
-                note_problem(reply.error)
-                continue
-            extraction = sort_out(id_, reply.value.triplets)
-            for parts in extraction.rejected:
-                remark(f"a fact that is no triple was passed over: {list(parts)}")
-            yield from (Fact(triple, id_) for triple in extraction.triples)
+        for id_, reply in zip(passage_ids, usable_replies(self.model, prompts, _Reply), strict=True):
+            yield from (Fact(triple, id_) for triple in (usable_triples(reply.value.triplets) if reply else ()))
 
     def _stored(self, triples: TripleStore, passage_ids: Sequence[str]) -> Iterator[Fact]:
         stored = triples.triples_of(passage_ids)

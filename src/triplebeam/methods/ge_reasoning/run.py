@@ -1,4 +1,4 @@
-"""What one question has brought so far, and how a round of it is told."""
+"""What one question has brought so far, and how a round of it is described."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,10 +9,10 @@ from triplebeam.answer import Step
 from triplebeam.methods.ge_reasoning.question_graph import QuestionGraph, QuestionTriplet
 from triplebeam.methods.ge_reasoning.refine import Fact
 from triplebeam.methods.ge_reasoning.sub_answer import Pair, SubAnswer
-from triplebeam.methods.prompt_text import numbered_facts
+from triplebeam.methods.shared.loop import Loop
+from triplebeam.methods.shared.prompt_text import numbered_facts
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
-from triplebeam.retrieve.retriever import Retriever
 from triplebeam.triple import Triple, entity_key
 
 
@@ -61,7 +61,7 @@ class Finding:
         return Triple(self.ask.sub_question, "has the answer", self.answer.answer)
 
     @property
-    def told(self) -> str:
+    def note(self) -> str:
         """The variable, its value and the sub-question: ``#1 (film director) = Edward Cahn: Who directed it?``"""
         name = f"{self.ask.triplet.variables[0].named} = " if self.ask.triplet else ""
         return f"{name}{self.answer.answer}: {self.ask.sub_question}"
@@ -73,30 +73,24 @@ class Finding:
         return Ranking(Hit(passage_id, -rank) for rank, passage_id in enumerate(ids))
 
 
-@dataclass(slots=True)
-class Run:
+@dataclass
+class Rounds(Loop):
     """The state of the loop."""
 
-    question: str
-    retriever: Retriever | None
     graph: QuestionGraph | None = None
     findings: list[Finding] = field(default_factory=list)
-    rankings: list[Ranking] = field(default_factory=list)
     attempts: Counter[str] = field(default_factory=Counter)
     sub_questions: dict[QuestionTriplet, str] = field(default_factory=dict)
     searched: dict[str, Knowledge] = field(default_factory=dict)
     """What a sub-question brought: another attempt at it would bring the same."""
     rounds: int = 0
-    steps: list[Step] = field(default_factory=list)
-    ending: str = ""
 
     @property
     def pairs(self) -> list[Pair]:
         """The sub-questions and sub-answers that were kept."""
         return [Pair(found.ask.sub_question, found.answer.sentence, found.answer.answer) for found in self.findings]
 
-    @property
-    def so_far(self) -> Ranking:
+    def fused(self) -> Ranking:
         """All searches' lists, what was read of each, and what each kept answer rests on, fused.
 
         Only what was read is known to help, so it has a vote of its own.
@@ -111,8 +105,8 @@ class Run:
             self.graph = self.graph.assign(variable, finding.answer.answer)
 
 
-def told_round(ask: Ask, answer: SubAnswer, *, kept: bool, searched: bool, graph: QuestionGraph | None) -> str:
-    """A round in words: what the variable is now or why it stays open, and the graph as it stands."""
+def describe(ask: Ask, answer: SubAnswer, *, kept: bool, searched: bool, graph: QuestionGraph | None) -> str:
+    """A round in words: what the variable is now or why it stays open, and the graph as it is now."""
     name = str(ask.triplet.variables[0]) if ask.triplet else "the sub-question"
     said = repr(answer.answer) if answer.answer else "no answer"
     how = f"{answer.confidence}, {'after' if searched else 'without'} retrieval"
@@ -122,11 +116,11 @@ def told_round(ask: Ask, answer: SubAnswer, *, kept: bool, searched: bool, graph
 
 
 def shown_facts(facts: Sequence[Fact]) -> str:
-    """The facts of a search, a line each."""
+    """The facts of a search, one per line."""
     return numbered_facts([fact.triple for fact in facts])
 
 
 def new_triples(steps: Sequence[Step], knowledge: Knowledge | None) -> tuple[Triple, ...]:
-    """The facts that no earlier step told."""
-    told = {fact for step in steps for fact in step.facts}
-    return tuple(fact.triple for fact in (knowledge.facts if knowledge else ()) if fact.triple not in told)
+    """The facts that no earlier step has."""
+    known = {fact for step in steps for fact in step.facts}
+    return tuple(fact.triple for fact in (knowledge.facts if knowledge else ()) if fact.triple not in known)

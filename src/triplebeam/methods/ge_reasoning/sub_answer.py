@@ -14,12 +14,11 @@ from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator
 
-from triplebeam.generate.accounting import note_problem
-from triplebeam.generate.ask import Failed, Parsed, ask_many
-from triplebeam.generate.language_model import LanguageModel, Prompt
+from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Text
 from triplebeam.methods.ge_reasoning.confidence import Confidence, Thresholds, agreement, smallest_probability
+from triplebeam.methods.shared.usable_replies import usable_replies
 
 _PREFACE = re.compile(r"^(so )?(the )?answer( is)?\s*:\s*", re.IGNORECASE)
 
@@ -80,29 +79,17 @@ class SubAnswers:
             replace(prompt, sample=attempt * self.samples + number, log_probabilities=True)
             for number in range(self.samples)
         ]
-        [first] = self._ask(prompts[:1])
+        [first] = usable_replies(self.model, prompts[:1], _Reply)
         if first and first.log_probabilities:
             probability = smallest_probability(first.log_probabilities, first.value.answer)
             return _sub_answer(first.value, Confidence(probability, "smallest token probability", self.by_probability))
+        others = usable_replies(self.model, prompts[1:], _Reply)
         # A reply that could not be used agrees with nothing.
         nothing = _Reply(sentence="", answer="", used=[])
-        replies = [reply.value if reply else nothing for reply in [first, *self._ask(prompts[1:])]]
+        replies = [reply.value if reply else nothing for reply in [first, *others]]
         best, share = agreement([reply.answer for reply in replies])
         measure = f"agreement of {len(replies)} samples"
         return _sub_answer(replies[best], Confidence(share, measure, self.by_agreement))
-
-    def _ask(self, prompts: Sequence[Prompt]) -> list[Parsed[_Reply] | None]:
-        """A reply a prompt; None, with a note, where it cannot be used."""
-        replies: list[Parsed[_Reply] | None] = []
-        for reply in ask_many(self.model, prompts, _Reply):
-            if isinstance(reply, Failed):
-                if reply.endpoint_gone:
-                    raise reply.error
-                note_problem(reply.error)
-                replies.append(None)
-            else:
-                replies.append(reply)
-        return replies
 
 
 def _sub_answer(reply: _Reply, confidence: Confidence) -> SubAnswer:

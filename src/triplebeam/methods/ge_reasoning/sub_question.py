@@ -15,7 +15,7 @@ from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Text
 from triplebeam.methods.ge_reasoning.question_graph import QuestionTriplet
 from triplebeam.methods.ge_reasoning.sub_answer import Pair, shown_pairs
-from triplebeam.methods.usable_replies import usable_reply
+from triplebeam.methods.shared.usable_replies import usable_text
 
 
 class _Reply(BaseModel):
@@ -39,7 +39,4 @@ class SubQuestions:
         return self._asked(self.unguided.fill(question=question, pairs=shown_pairs(pairs)))
 
     def _asked(self, prompt: Prompt) -> str:
-        reply = usable_reply(self.model, prompt, _Reply)
-        if reply is None:
-            return ""
-        return reply.question.strip()
+        return usable_text(self.model, prompt, _Reply)

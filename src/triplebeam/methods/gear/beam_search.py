@@ -18,12 +18,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.bounds import check_fields
+from triplebeam.errors import BadInputError
 from triplebeam.index.triple_store import TripleStore
 from triplebeam.methods.gear.score import ChainScorer
 
 
 class Beams(NamedTuple):
-    """The sequences kept after a step, best first: a score each, and a row of triple ids each."""
+    """The sequences kept after a step, best first: a score and a row of triple ids for each."""
 
     scores: NDArray[np.float64]
     chains: NDArray[np.int64]
@@ -43,6 +45,11 @@ class DiverseTripleBeamSearch:
     """Neighbours of a beam's last triple that are looked at."""
     diversity: float | None = None
     """γ: twice the width unless given; infinity switches diversity off."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if self.diversity is not None and not self.diversity > 0:
+            raise BadInputError(f"diversity is {self.diversity}: it must be above 0; infinity switches it off.")
 
     def search(self, query: NDArray[np.float32], initial: NDArray[np.int64]) -> Beams:
         """Algorithm 1: the best chains that begin with one of the initial triples."""

@@ -7,19 +7,24 @@ constant 60, and breadth first means by depth, then by beam.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.bounds import check_fields
 from triplebeam.index.triple_store import TripleStore
 from triplebeam.methods.gear.beam_search import Beams, DiverseTripleBeamSearch
 from triplebeam.methods.gear.link import triple_link
 from triplebeam.methods.gear.read import Reader
 from triplebeam.methods.gear.score import ChainScorer
 from triplebeam.ranking import Hit, Ranking
+from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
-from triplebeam.retrieve.retriever import Retriever
+from triplebeam.retrieve.retriever import Retriever, for_question
+from triplebeam.retrieve.scores import Found
 from triplebeam.triple import Chain, Triple
 
 
@@ -49,6 +54,27 @@ class _GraphExpansion:
     neighbours: int = 100
     diversity: float | None = None
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+        _ = self._search  # which refuses what it cannot search with
+
+    def begin(self) -> Self:
+        """For the steps of one question; the base may learn from its queries."""
+        return replace(self, base=for_question(self.base))
+
+    def over_triples(self) -> Dense:
+        """The passages of the triples nearest to a query, without a walk."""
+        return Dense(
+            embedder=self.scorer.embedder,
+            nearest=self._nearest_triples,
+            passage_of=self.triples.passage_of,
+            over="triples",
+        )
+
+    def _nearest_triples(self, vector: NDArray[np.float32], k: int) -> Found:
+        [nearest] = self.triples.nearest(vector[np.newaxis], k)
+        return nearest, self.triples.vectors(nearest) @ vector
+
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """Eq. 3: RRF of the passages along the beams and the base list."""
         base = self.base.retrieve(query, max(self.base_k, k - self.width))
@@ -59,7 +85,12 @@ class _GraphExpansion:
         return reciprocal_rank_fusion([passages_along(self._walk(query, initial), self.triples), base])
 
     def _walk(self, query: str, initial: NDArray[np.int64]) -> Beams:
-        search = DiverseTripleBeamSearch(
+        (vector,) = self.scorer.embedder.embed([query], kind="query")
+        return self._search.search(vector, initial)
+
+    @cached_property
+    def _search(self) -> DiverseTripleBeamSearch:
+        return DiverseTripleBeamSearch(
             triples=self.triples,
             scorer=self.scorer,
             width=self.width,
@@ -67,8 +98,6 @@ class _GraphExpansion:
             neighbours=self.neighbours,
             diversity=self.diversity,
         )
-        (vector,) = self.scorer.embedder.embed([query], kind="query")
-        return search.search(vector, initial)
 
     def _initial_triples(self, query: str, passage_ids: Sequence[str]) -> NDArray[np.int64]:
         raise NotImplementedError

@@ -29,14 +29,15 @@ def triple_link(proximal: Sequence[Triple], triples: TripleStore, embedder: Embe
 
 @dataclass(frozen=True, kw_only=True)
 class PassageLink:
-    """Eq. 8: the passages a triple stands for."""
+    """Eq. 8: the passages that a triple is linked to."""
 
     passages: Retriever
     """Searches the passages (C)."""
-    triples: Retriever
-    """Searches the triples and gives their passages (T)."""
+    triples: Retriever | None = None
+    """Searches the triples and gives their passages (T); without one, what the passages give is all."""
 
     def link(self, triple: Triple, k: int = 10) -> Ranking:
         """Eq. 10, 11: RRF of the passages that C and T give for the triple's text."""
-        lists = [retriever.retrieve(str(triple), k) for retriever in (self.passages, self.triples)]
+        searched = [retriever for retriever in (self.passages, self.triples) if retriever is not None]
+        lists = [retriever.retrieve(str(triple), k) for retriever in searched]
         return reciprocal_rank_fusion(lists).top(k)

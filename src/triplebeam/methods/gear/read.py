@@ -12,19 +12,17 @@ from typing import Protocol
 
 from pydantic import BaseModel
 
-from triplebeam.extract.extractor import sort_out
-from triplebeam.extract.triple_row import TripleRow
-from triplebeam.generate.accounting import remark
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
-from triplebeam.methods.prompt_text import numbered_facts, numbered_passages
-from triplebeam.methods.usable_replies import usable_reply
+from triplebeam.generate.reply_fields import TripleRow
+from triplebeam.methods.shared.prompt_text import numbered_facts, numbered_passages
+from triplebeam.methods.shared.usable_replies import usable_reply, usable_triples
 from triplebeam.passage import Passages
 from triplebeam.triple import Triple
 
 
 class Reader(Protocol):
-    """read(C, q, G): what a model finds in the passages for this query. It looks the passages' texts up itself."""
+    """read(C, q, G): what a model finds in the passages for this query. It looks up the passages' texts itself."""
 
     def read(self, query: str, passage_ids: Sequence[str], gist: Sequence[Triple] = ()) -> Sequence[Triple]:
         """The proximal triples, most helpful first; none where the passages do not help."""
@@ -53,9 +51,4 @@ class LLMReader:
             question=query,
         )
         reply = usable_reply(self.model, prompt, _Facts)
-        if reply is None:
-            return ()
-        sorted_out = sort_out("", reply.facts)
-        for parts in sorted_out.rejected:
-            remark(f"a fact that is no triple was passed over: {list(parts)}")
-        return sorted_out.triples
+        return usable_triples(reply.facts) if reply else ()

@@ -2,7 +2,7 @@
 
 Followed to the letter: `reason` sees the gist and the original question and gives answerability with a reason;
 `rewrite` sees the gist, the original question and that reason. Ours: the prompts' words, the facts an answer rests on
-are asked for by number, `rewrite` is also told what was searched for before, and a reply that cannot be used is noted,
+are asked for by number, `rewrite` also sees what was searched for before, and a reply that cannot be used is noted,
 never guessed.
 """
 
@@ -15,8 +15,8 @@ from pydantic import BaseModel
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Numbers, Text
-from triplebeam.methods.prompt_text import numbered_facts
-from triplebeam.methods.usable_replies import usable_reply
+from triplebeam.methods.shared.prompt_text import numbered_facts
+from triplebeam.methods.shared.usable_replies import usable_reply, usable_text
 from triplebeam.triple import Triple
 
 
@@ -67,7 +67,4 @@ class Reasoner:
             missing=missing or "(not said)",
             searched="\n".join(f"- {query}" for query in searched),
         )
-        reply = usable_reply(self.model, prompt, _Query)
-        if reply is None:
-            return ""
-        return reply.query.strip()
+        return usable_text(self.model, prompt, _Query)

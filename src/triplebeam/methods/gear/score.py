@@ -1,7 +1,7 @@
-"""GeAR, score(q, T): how well a chain of triples answers to a query, the cost of Algorithm 1.
+"""GeAR, score(q, T): how well a chain of triples matches a query, the cost of Algorithm 1.
 
 The paper takes the cosine between the embeddings of the query and of the chain. `Exact` does that, and encodes up to
-width x neighbours chains a query. The two others are ours: `Pooled` encodes nothing but the query, `Cascade` lets the
+width x neighbours chains per query. The two others are ours: `Pooled` encodes nothing but the query, `Cascade` lets the
 pooled score choose the few chains that are encoded. A chain's text is its triples joined by spaces; a chain of one
 triple is the triple, whose vector is stored, so no scorer encodes it again.
 """
@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.bounds import check_fields
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.triple_store import TripleStore
 from triplebeam.index.vectors import top
@@ -28,7 +29,7 @@ class ChainScorer(Protocol):
     def score(
         self, query: NDArray[np.float32], chains: NDArray[np.int64], beams: NDArray[np.int64]
     ) -> NDArray[np.float32]:
-        """One score a row of ``chains`` (triple ids); ``beams`` says which beam the row extends.
+        """One score per row of ``chains`` (triple ids); ``beams`` says which beam the row extends.
 
         A score of minus infinity leaves the chain out of the search.
         """
@@ -81,6 +82,9 @@ class Cascade:
     triples: TripleStore = field(repr=False)
     embedder: Embedder = field(repr=False)
     shortlist: int = 8
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def score(
         self, query: NDArray[np.float32], chains: NDArray[np.int64], beams: NDArray[np.int64]

@@ -1,8 +1,16 @@
 """GNN-Ret and RGNN-Ret (Li, Guo, Shao, Song, Bian, Zhang & Wang, NAACL 2025): retrieval over a graph of passages.
 
-``propagate`` has Eq. 1, 2 and 4, ``retrieve`` the retriever, ``objective`` Eq. 3 and 5 with their derivatives,
-``printed`` the gradients of appendix A, ``labels`` and ``training`` appendix B, ``weights`` the file of learned values.
-The graph itself is `triplebeam.index.passage_graph`.
+| paper | here |
+| --- | --- |
+| section 3.1, the graph of passages | `triplebeam.index.passage_graph` |
+| Eq. 1 messages, Eq. 2 mixing with α | `propagate.py` |
+| section 3.2, GNN-Ret as a retriever | `retrieve.py`, why a hit is there in `explain.py` |
+| Eq. 4, mixing of steps with β | `propagate.py`, as a retriever in `recurrent.py` |
+| section 3.3, RGNN-Ret's steps and self-critique | `agent.py`, `self_critique.py` |
+| Eq. 3 and 5, hinge losses and their derivatives | `objective.py` |
+| Eq. 9-12 and 16-21, the printed gradients of appendix A | `printed.py` |
+| appendix B, labels and gradient descent | `labels.py`, `training.py` |
+| ours: the file of trained values | `weights.py` |
 """
 
 from triplebeam.methods.gnn_ret.labels import training_steps

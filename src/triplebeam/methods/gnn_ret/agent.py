@@ -17,93 +17,89 @@ Ours where the paper is silent:
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 
-from triplebeam.answer import Agent, Answer, Step
-from triplebeam.methods.accounted_step import taken_steps
+from triplebeam.answer import Answer, Step
 from triplebeam.methods.gnn_ret.self_critique import SelfCritique
-from triplebeam.methods.question_answering import QuestionAnswerer, ReadAnswer, conclude
-from triplebeam.methods.sub_questions import Exchange, SubAnswerer, asked_before, fused
-from triplebeam.passage import Passages
+from triplebeam.methods.shared.loop import LAST_STEP, Loop
+from triplebeam.methods.shared.question_answering import ReadAnswer
+from triplebeam.methods.shared.reading import AnsweringAgent
+from triplebeam.methods.shared.sub_questions import Exchange, SubAnswerer, asked_before, fused
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.retriever import Retriever, for_question
+from triplebeam.retrieve.retriever import Retriever
 from triplebeam.retrieve.token_budget import TOKENS, retrieve_within
 
 _ENOUGH = "the sub-answers answer the question"
-_LAST_STEP = "the last step was reached"
 _NO_QUESTION = "the model gave no further sub-question"
 _REPEATED = "the next sub-question was asked before"
 
 
 @dataclass(frozen=True, kw_only=True)
-class RGNNRet(Agent):
+class RGNNRet(AnsweringAgent):
     """The agent over any retriever; the paper's is `RecurrentGNNRet`."""
 
-    retriever: Retriever
-    critique: SelfCritique
-    sub_answerer: SubAnswerer
-    answerer: QuestionAnswerer
-    passages: Passages = field(repr=False)
+    critique: SelfCritique | None = None
+    """Asks for sub-questions and says when they suffice; by default the model does."""
+    sub_answerer: SubAnswerer | None = None
+    """Answers sub-questions from passages; by default the model does."""
     max_steps: int = 4
     tokens: int = TOKENS
     """How long the passages are together that a step retrieves and reads."""
     retrieved: int | None = None
     """How many passages a step retrieves and reads, where their number counts and not their tokens."""
-    answered_from: int = 5
     stop_when_stuck: bool = True
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
-        """One sub-question a step."""
-        run = _Run(question, for_question(self.retriever))
-        yield from taken_steps(self._step, run)
-        return conclude(
-            self.answerer,
-            question,
-            run.steps,
-            run.ending,
-            best=self.answered_from,
-            loop_text=run.final.text,
-            settled=run.final if run.final.text else None,
-        )
+        """One sub-question per step."""
+        loop = _SubQuestions(question, self.retriever)
+        yield from loop.take_all(partial(self._step, loop))
+        if loop.answer:
+            return loop.conclude(lambda: loop.final)
+        return self._conclude(loop)
 
-    def _step(self, run: "_Run") -> Step:
-        query = run.next_question or self.critique.next_question(run.question, []) or run.question
-        ranking = self._retrieve(run.retriever, query)
-        run.rankings.append(ranking)
-        exchange = self.sub_answerer.answer(query, ranking.ids)
-        run.exchanges.append(exchange)
-        self._decide(run)
-        so_far = fused(run.rankings, run.exchanges)
-        return Step(number=len(run.rankings), query=query, ranking=ranking, so_far=so_far, thought=exchange.answer)
+    def _step(self, loop: "_SubQuestions") -> Step:
+        query = loop.next_question or self._critique.next_question(loop.question, []) or loop.question
+        ranking = self._retrieve(loop.retriever, query)
+        loop.rankings.append(ranking)
+        exchange = self._sub_answerer.answer(query, ranking.ids)
+        loop.exchanges.append(exchange)
+        self._decide(loop)
+        so_far = fused(loop.rankings, loop.exchanges)
+        return Step(number=loop.number, query=query, ranking=ranking, so_far=so_far, thought=exchange.answer)
 
     def _retrieve(self, retriever: Retriever, query: str) -> Ranking:
         if self.retrieved is not None:
             return retriever.retrieve(query, self.retrieved)
-        return retrieve_within(retriever, query, self.passages, self.tokens)
+        return retrieve_within(retriever, query, self._passages, self.tokens)
 
-    def _decide(self, run: "_Run") -> None:
+    def _decide(self, loop: "_SubQuestions") -> None:
         """Give the final answer, stop without it and say why, or set the next sub-question."""
-        if run.exchanges[-1].answer and self.critique.enough(run.question, run.exchanges):
-            run.final = self.critique.final_answer(run.question, run.exchanges)
-            run.ending = _ENOUGH
-        elif len(run.exchanges) >= self.max_steps:
-            run.ending = _LAST_STEP
+        if loop.exchanges[-1].answer and self._critique.enough(loop.question, loop.exchanges):
+            loop.final = self._critique.final_answer(loop.question, loop.exchanges)
+            loop.answer = loop.final.text
+            loop.ending = _ENOUGH
+        elif loop.number >= self.max_steps:
+            loop.ending = LAST_STEP
         else:
-            run.next_question = self.critique.next_question(run.question, run.exchanges)
-            if not run.next_question:
-                run.ending = _NO_QUESTION
-            elif self.stop_when_stuck and asked_before(run.next_question, run.exchanges):
-                run.ending = _REPEATED
+            loop.next_question = self._critique.next_question(loop.question, loop.exchanges)
+            if not loop.next_question:
+                loop.ending = _NO_QUESTION
+            elif self.stop_when_stuck and asked_before(loop.next_question, loop.exchanges):
+                loop.ending = _REPEATED
+
+    @cached_property
+    def _critique(self) -> SelfCritique:
+        return self.critique or SelfCritique(model=self.model)
+
+    @cached_property
+    def _sub_answerer(self) -> SubAnswerer:
+        return self.sub_answerer or SubAnswerer(model=self.model, passages=self._passages)
 
 
-@dataclass(slots=True)
-class _Run:
+@dataclass
+class _SubQuestions(Loop):
     """What one question has brought so far."""
 
-    question: str
-    retriever: Retriever
     next_question: str = ""
     exchanges: list[Exchange] = field(default_factory=list)
-    rankings: list[Ranking] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
     final: ReadAnswer = field(default_factory=ReadAnswer)
-    ending: str = ""

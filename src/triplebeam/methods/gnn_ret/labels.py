@@ -1,8 +1,8 @@
 """Which supporting passage belongs to which sub-question (appendix B), and what each step is to find (section 3.3).
 
-Datasets name the passages that support a question, seldom the one that supports a sub-question. So each sub-question
-in turn takes the nearest to it of those that are left. Ours where the paper is silent: a sub-question for which none is
-left has no label, and a passage no sub-question took is nobody's.
+Datasets name the passages that support a question, seldom the one that supports a sub-question. So each sub-question in
+turn takes the nearest to it of those that are left. Ours where the paper is silent: a sub-question for which none is
+left has no label, and a passage that no sub-question took is no sub-question's label.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ Targets: TypeAlias = Literal["all", "current", "current_and_later"]
 
 
 def assign_labels(distances: Sequence[Distances], supporting: Sequence[int]) -> list[int | None]:
-    """One row a sub-question, from the rows that support the whole question; ties by row."""
+    """One row per sub-question, from the rows that support the whole question; ties by row."""
     left = sorted(set(supporting))
     labels: list[int | None] = []
     for to_sub_question in distances:

@@ -8,9 +8,9 @@ so the slope of a mixture is the mixture of the slopes plus the difference of wh
 
 The competitive set, those of the O smallest semantic distances, can be read two ways. Chosen by the integrated
 distances, as here, it holds what would be retrieved, and the loss is lowest (α about 0.6 on MuSiQue) close to where
-recall is highest (0.5). Chosen by the base's distances (``competitors_by="base"``) it misses every passage that a
-message brings up, the loss has nothing to say against listening to neighbours alone, and training ended at α 0, where
-recall had fallen by more than half.
+recall is highest (0.5). Chosen by the base's distances it would miss every passage that a message brings nearer; the
+loss would then favour the neighbours' distances alone, and when we tried it, training ended at α 0, where recall had
+fallen by more than half.
 
 Ours where the paper is silent: a step without targets, or none but targets among its competitors, adds nothing to the
 sum, which is divided by all steps.
@@ -18,14 +18,19 @@ sum, which is divided by all steps.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.methods.gnn_ret.propagate import Distances, MessagePassing, Propagated, integrate_steps, nearest
-
-CompetitorsBy: TypeAlias = Literal["integrated", "base"]
+from triplebeam.methods.gnn_ret.propagate import (
+    Distances,
+    MessagePassing,
+    Propagated,
+    integrate_steps,
+    mix_messages,
+    nearest,
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -64,7 +69,6 @@ class HingeObjective:
     """r."""
     competitors: int = 25
     """O: 25 for GNN-Ret, 10 for RGNN-Ret."""
-    competitors_by: CompetitorsBy = "integrated"
 
     def forward(self, steps: Sequence[TrainingStep], alpha: Sequence[float], beta: float) -> list[ForwardStep]:
         """Eq. 1, 2 and 4 for every step, and the step's share ℓ^t of the loss."""
@@ -72,8 +76,7 @@ class HingeObjective:
         for step in steps:
             propagated = self.passing.propagate(step.distances, alpha)
             integrated = integrate_steps(propagated.distances, done[-1].integrated if done else None, beta)
-            judged_by = integrated if self.competitors_by == "integrated" else step.distances
-            competitors = nearest(judged_by, self.competitors)
+            competitors = nearest(integrated, self.competitors)
             others = np.setdiff1d(competitors, step.targets)
             loss = self._hinge(integrated, step.targets, others)
             done.append(ForwardStep(propagated, integrated, competitors, others, loss))
@@ -106,7 +109,7 @@ def _slopes(propagated: Propagated, alpha: Sequence[float]) -> NDArray[np.float6
     slopes = np.zeros((len(propagated.distances), len(alpha) + 1))
     for layer, (weight, sent) in enumerate(zip(alpha, propagated.messages, strict=True)):
         before = propagated.hidden[layer]
-        mixed = weight * slopes[sent.receivers] + (1 - weight) * sent.carry(slopes)
+        mixed = mix_messages(slopes, sent, weight)
         mixed[:, layer] += before[sent.receivers] - sent.carry(before)
         slopes[sent.receivers] = mixed
     return slopes

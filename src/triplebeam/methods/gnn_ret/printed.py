@@ -5,8 +5,8 @@ Where they differ from the exact ones, in the order of the equations:
 - Eq. 9, 16: at the last layer only passages that are competitors *and* received a message count, so a target outside
   the O nearest, or one whose message came at an earlier layer, has no say.
 - Eq. 10, 17: ±1 where the means of Eq. 6, 7, 13 and 14 give 1/|S_Y| and 1/|S_O/Y|. The many competitors outweigh the
-  few targets, so the descent raises α whatever the loss: with one layer, on MuSiQue, it ends at 1, where nobody
-  listens to a neighbour.
+  few targets, so the descent raises α whatever the loss: with one layer, on MuSiQue, it ends at 1, where no
+  neighbour's message counts.
 - Eq. 12: a sender's slope takes -α where the derivative of Eq. 2 by the message is 1 - α, and passages that receive
   nothing at a layer do not hand their slope down, though they hand their distance up.
 - Eq. 18-21: the 1/T of the loss comes back in Eq. 20 for β, never for α; Eq. 20 divides by the number of all passages;

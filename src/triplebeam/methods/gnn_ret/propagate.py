@@ -3,8 +3,8 @@
 Followed to the letter: at each layer the K passages of smallest distance (T_K, taken anew from the layer's own
 distances) send it to their neighbours (S_K); a neighbour takes the smallest it is sent (Eq. 1), or the mean in the
 ablation, and mixes it with its own (Eq. 2); all others keep theirs. So a passage that is among the K and next to
-another of them takes a message too, and its distance may grow. A passage sends nothing to itself.
-Ours: between equal distances the lower row comes first.
+another of them takes a message too, and its distance may grow. A passage sends nothing to itself. Ours: between equal
+distances the lower row comes first.
 
 Minimum, mean, mixing and the choice of K all commute with d -> a·d + b for a > 0. So for GNN-Ret only the order and
 the proportions of a base's scores matter, not whether they were scaled before; for RGNN-Ret, which adds distances of
@@ -48,7 +48,7 @@ class Messages(NamedTuple):
     """Where the group of each receiver begins."""
 
     def carry(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What each receiver is sent, of anything that has a row a passage: distances, or their derivatives."""
+        """What each receiver is sent, of anything that has one row per passage: distances, or their derivatives."""
         sent = values[self.senders]
         if len(self.senders) == len(self.receivers):
             return sent
@@ -86,7 +86,7 @@ class MessagePassing:
         """Eq. 1: from the K nearest passages to their neighbours."""
         senders = nearest(distances, self.relevant)
         ranks, receivers = self.graph.around(senders, self.edges)
-        # One number a pair, in the order of receivers, then of the senders' ranks; a pair of both kinds is one pair.
+        # One number per pair, in the order of receivers, then of the senders' ranks; a pair of both kinds is one pair.
         pairs = np.unique(receivers * len(senders) + ranks)
         receivers, ranks = np.divmod(pairs, max(len(senders), 1))
         starts = np.flatnonzero(np.diff(receivers, prepend=-1))
@@ -102,10 +102,15 @@ class MessagePassing:
             before = hidden[-1]
             sent = self.messages(before)
             after = before.copy()
-            after[sent.receivers] = weight * before[sent.receivers] + (1 - weight) * sent.carry(before)  # Eq. 2
+            after[sent.receivers] = mix_messages(before, sent, weight)
             hidden.append(after)
             messages.append(sent)
         return Propagated(tuple(hidden), tuple(messages))
+
+
+def mix_messages(before: Distances, sent: Messages, alpha: float) -> Distances:
+    """Eq. 2: α of each receiver's own distance and 1 - α of what it is sent."""
+    return alpha * before[sent.receivers] + (1 - alpha) * sent.carry(before)
 
 
 def integrate_steps(current: Distances, previous: Distances | None, beta: float) -> Distances:

@@ -11,7 +11,7 @@ So it remembers, and what it remembers belongs to one question. `begin` starts a
 
 from dataclasses import dataclass
 
-from triplebeam.errors import BadInputError
+from triplebeam.bounds import check_fields
 from triplebeam.methods.gnn_ret.propagate import Distances, integrate_steps
 from triplebeam.methods.gnn_ret.retrieve import GNNRet
 from triplebeam.ranking import Ranking
@@ -27,8 +27,7 @@ class RecurrentGNNRet(PerQuestion):
     """How much of its own distances a step has; the rest is those of the steps before."""
 
     def __post_init__(self) -> None:
-        if not 0 <= self.beta <= 1:
-            raise BadInputError(f"beta is {self.beta} where it must lie between 0 and 1.")
+        check_fields(self, "beta")
 
     def begin(self) -> Retriever:
         """Start a question."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.bounds import check_fields
 from triplebeam.errors import BadInputError
 from triplebeam.index.passage_graph import KINDS, EdgeKind, PassageGraph
 from triplebeam.index.passages import PassageTable
@@ -45,10 +46,9 @@ class GNNRet:
     """Hits, from the best on, that show it; None: all."""
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not all(0 <= weight <= 1 for weight in self.alpha):
             raise BadInputError(f"alpha is {self.alpha} where every layer's must lie between 0 and 1.")
-        if self.relevant < 1:
-            raise BadInputError(f"relevant is {self.relevant}: at least 1 passage must send messages.")
         if len(self.graph) != len(self.passages):
             raise BadInputError(
                 f"the passage graph has {len(self.graph)} passages and the index {len(self.passages)}: use the graph"

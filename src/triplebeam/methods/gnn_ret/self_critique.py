@@ -18,9 +18,9 @@ from pydantic import BaseModel
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.generate.reply_fields import Text
-from triplebeam.methods.question_answering import ReadAnswer, short_answer
-from triplebeam.methods.sub_questions import Exchange, numbered_exchanges
-from triplebeam.methods.usable_replies import usable_reply
+from triplebeam.methods.shared.question_answering import ReadAnswer, short_answer
+from triplebeam.methods.shared.sub_questions import Exchange, numbered_exchanges
+from triplebeam.methods.shared.usable_replies import usable_reply, usable_text
 
 
 class _SubQuestion(BaseModel):
@@ -44,19 +44,14 @@ class SelfCritique:
     def next_question(self, question: str, exchanges: Sequence[Exchange]) -> str:
         """The next sub-question; empty where the model gave none."""
         prompt = self.next_template.fill(question=question, exchanges=numbered_exchanges(exchanges))
-        reply = usable_reply(self.model, prompt, _SubQuestion)
-        if reply is None:
-            return ""
-        return reply.question.strip()
+        return usable_text(self.model, prompt, _SubQuestion)
 
     def enough(self, question: str, exchanges: Sequence[Exchange]) -> bool:
         """Can the question be answered from the sub-answers?"""
         answers = [exchange.answer for exchange in exchanges if exchange.answer]
         shown = "\n".join(f"{number}. {answer}" for number, answer in enumerate(answers, 1))
         reply = usable_reply(self.model, self.critique_template.fill(question=question, answers=shown), _Critique)
-        if reply is None:
-            return False
-        return reply.enough
+        return reply is not None and reply.enough
 
     def final_answer(self, question: str, exchanges: Sequence[Exchange]) -> ReadAnswer:
         """The answer that the sub-answers give."""

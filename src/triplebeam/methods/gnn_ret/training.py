@@ -4,7 +4,7 @@ Followed to the letter: the mean gradient of all examples, rate 1.0, start at α
 r 0.01, K 5, O 25 or 10; the end is a gradient below 0.001, or a loss that rises five times running.
 
 Ours: the gradient is the exact one unless the printed one is asked for (`printed`); α and β are kept between 0 and 1,
-and descent ends where all that have a gradient stand at such a border and would be pushed over it; a cap on the steps;
+and descent ends where every value with a gradient is at such a border and would be pushed over it; a cap on the steps;
 and what comes back are the values of the lowest loss that was seen, which after five rises are not the last.
 """
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from triplebeam.errors import BadInputError
 from triplebeam.index.passage_graph import KINDS, EdgeKind, PassageGraph
 from triplebeam.methods.gnn_ret.labels import Targets
-from triplebeam.methods.gnn_ret.objective import CompetitorsBy, HingeObjective, LossAndGradient, TrainingStep
+from triplebeam.methods.gnn_ret.objective import HingeObjective, LossAndGradient, TrainingStep
 from triplebeam.methods.gnn_ret.printed import printed_gradient
 from triplebeam.methods.gnn_ret.propagate import Message, MessagePassing
 from triplebeam.progress import Progress, silent
@@ -27,7 +27,7 @@ from triplebeam.progress import Progress, silent
 Gradient: TypeAlias = Literal["exact", "printed"]
 
 SMALL_GRADIENT = "the gradient is small"
-AT_BORDER = "what has a gradient stands at 0 or 1 and would go further"
+AT_BORDER = "every value with a gradient is at 0 or 1 and would go further"
 RISING_LOSS = "the loss kept rising"
 LAST_STEP = "the last step was reached"
 
@@ -44,7 +44,6 @@ class TrainingSettings:
     threshold: float = 0.01
     relevant: int = 5
     competitors: int = 25
-    competitors_by: CompetitorsBy = "integrated"
     message: Message = "min"
     edges: tuple[EdgeKind, ...] = KINDS
     gradient: Gradient = "exact"
@@ -110,12 +109,7 @@ def _mean(
 ) -> LossAndGradient:
     """The mean loss of all examples and its gradient."""
     passing = MessagePassing(graph=graph, relevant=settings.relevant, message=settings.message, edges=settings.edges)
-    objective = HingeObjective(
-        passing=passing,
-        threshold=settings.threshold,
-        competitors=settings.competitors,
-        competitors_by=settings.competitors_by,
-    )
+    objective = HingeObjective(passing=passing, threshold=settings.threshold, competitors=settings.competitors)
     *alpha, beta = values.tolist()
     results = [
         printed_gradient(objective, steps, alpha, beta)

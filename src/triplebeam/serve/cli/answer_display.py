@@ -1,27 +1,25 @@
 """Drawing an agent at work, and its answer, for people."""
 
-from collections.abc import Generator
-
 from rich.console import Console
 from rich.markup import escape
 
-from triplebeam.answer import Answer, Step
+from triplebeam.answer import Answer, Run, Step
 from triplebeam.generate.language_model import Usage
 from triplebeam.passage import Passages
 from triplebeam.serve.cli.display import draw_triple, err, snippet
 
 
-def take_steps(running: Generator[Step, None, Answer], console: Console | None, passages: Passages) -> Answer:
+def take_steps(run: Run, console: Console | None, passages: Passages) -> Answer:
     """Take an agent's steps, drawing each as it is done; without a console, take them in silence."""
-    while True:
-        try:
-            with err().status("thinking …"):
-                step = next(running)
-        except StopIteration as done:
-            answer: Answer = done.value
-            return answer
+    while (step := _next_step(run)) is not None:
         if console:
             draw_step(console, step, passages)
+    return run.answer
+
+
+def _next_step(run: Run) -> Step | None:
+    with err().status("thinking …"):
+        return next(run.steps, None)
 
 
 def draw_step(console: Console, step: Step, passages: Passages) -> None:

@@ -15,6 +15,7 @@ from triplebeam.serve.cli.mcp import mcp
 from triplebeam.serve.cli.model import model
 from triplebeam.serve.cli.plan import plan
 from triplebeam.serve.cli.questions import questions
+from triplebeam.serve.cli.remove import remove
 from triplebeam.serve.cli.search import search
 from triplebeam.serve.cli.serve import serve
 from triplebeam.serve.cli.status import status
@@ -33,6 +34,7 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(index)
+app.command()(remove)
 app.command()(search)
 app.command()(ask)
 app.command()(serve)

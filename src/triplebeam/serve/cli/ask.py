@@ -58,16 +58,17 @@ def ask(
 
         triplebeam ask my.index "…" --json > answer.json && triplebeam verify my.index answer.json
     """
-    from triplebeam.assemble import DEFAULT_METHOD, HOW_TO_CONFIGURE, check_question, open_collection
+    from triplebeam.assemble import DEFAULT_METHOD, HOW_TO_CONFIGURE, check_question, open_index
     from triplebeam.serve.answer_json import to_json
     from triplebeam.serve.answer_price import price_of_answer
     from triplebeam.serve.cli.answer_display import draw_answer, take_steps
     from triplebeam.serve.cli.display import err, out
-    from triplebeam.serve.cli.search import search
+    from triplebeam.serve.cli.search import show_passages
     from triplebeam.settings import read_settings
 
     check_question(question)
     settings = read_settings(embedder=embedder, offline=offline or None)
+    index = open_index(folder, settings=settings)
     if effort is Effort.none or not (settings.model or method):
         if effort is not Effort.none:
             err().print(
@@ -75,13 +76,12 @@ def ask(
                 f" answer, {HOW_TO_CONFIGURE}; then ask again.",
                 style="yellow",
             )
-        search(folder, question, DEFAULT_METHOD, k, explain=True, as_json=as_json, embedder=embedder, offline=offline)
+        show_passages(index, question, DEFAULT_METHOD, k, explain=True, as_json=as_json)
         return
-    collection = open_collection(folder, settings=settings)
-    steps = collection.agent(method or _METHODS[effort]).steps(question)
-    answer = take_steps(steps, None if as_json else out(), collection.passages)
-    dollars = price_of_answer(answer, collection)
+    run = index.run(question, method or _METHODS[effort])
+    answer = take_steps(run, None if as_json else out(), index.passages)
+    dollars = price_of_answer(answer, index)
     if as_json:
-        typer.echo(json.dumps(to_json(answer, collection.passages, price=dollars), ensure_ascii=False, indent=2))
+        typer.echo(json.dumps(to_json(answer, index.passages, price=dollars), ensure_ascii=False, indent=2))
     else:
-        draw_answer(out(), answer, collection.passages, k, dollars)
+        draw_answer(out(), answer, index.passages, k, dollars)

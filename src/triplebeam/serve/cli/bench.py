@@ -115,7 +115,7 @@ def bench(
 
 
 def _advice(evaluation: "Evaluation", k: int) -> "Recommendation | None":
-    from triplebeam.assemble.collection import DEFAULT_METHOD
+    from triplebeam.assemble import DEFAULT_METHOD
     from triplebeam.evaluate.recommend import can_recommend, recommend
     from triplebeam.serve.cli.display import err
 

@@ -95,12 +95,12 @@ def tell_of_doubts(report: "BuildReport", budget: float | None) -> None:
 
 def tell_of_unknown_passages(folder: Path, triples: Path) -> None:
     """Triples of passages that are not in the index are of no use, and most likely a mistake."""
-    from triplebeam.extract.given import GivenTriples
-    from triplebeam.index.opened import Index
+    from triplebeam.extract.triples_file import TriplesFile
+    from triplebeam.index.snapshot import Snapshot
     from triplebeam.serve.cli.display import err
 
-    passages = Index.open(folder).passages
-    unknown = [passage_id for passage_id in GivenTriples(triples).passage_ids if passage_id not in passages]
+    passages = Snapshot.open(folder).passages
+    unknown = [passage_id for passage_id in TriplesFile(triples).passage_ids if passage_id not in passages]
     if unknown:
         err().print(
             f"{triples} has triples of {len(unknown):,} passages that are not in the index, such as {unknown[0]!r}:"

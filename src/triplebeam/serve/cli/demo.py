@@ -10,7 +10,7 @@ from triplebeam.serve.cli.options import Offline
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from triplebeam.assemble import Collection
+    from triplebeam.assemble import Index
     from triplebeam.demo import Comparison
     from triplebeam.ranking import Ranking
 
@@ -36,7 +36,7 @@ def demo(
         collection = build(folder, read_settings(offline=offline or None), progress)
         comparisons = compare(collection)
     console = out()
-    counts = collection.index.manifest.counts
+    counts = collection.snapshot.manifest.counts
     console.print(
         f"Indexed {counts['passages']} passages: {counts['triples']} triples between {counts['entities']} entities,"
         " drawn by rules on this machine.\n"
@@ -45,16 +45,16 @@ def demo(
     _draw_side_by_side(console, collection, shown)
     _draw_what_only_the_graph_found(console, collection, shown)
     _draw_summary(console, comparisons)
-    whose, steps = asked_through_agent(collection)
+    whose, run = asked_through_agent(collection)
     console.print(f"\nThe same question through the agent, with {whose}:\n", markup=False)
-    answer = take_steps(steps, console, collection.passages)
+    answer = take_steps(run, console, collection.passages)
     draw_answer(console, answer, collection.passages, k=2)
     console.print("\nTry it yourself:")
     console.print(f'  triplebeam search {folder} "{comparisons[2].question.question}" --explain', markup=False)
     console.print("  triplebeam index my.index path/to/your/documents", markup=False)
 
 
-def _draw_side_by_side(console: "Console", collection: "Collection", shown: "Comparison") -> None:
+def _draw_side_by_side(console: "Console", collection: "Index", shown: "Comparison") -> None:
     from rich.table import Table
 
     from triplebeam.demo import K
@@ -71,7 +71,7 @@ def _draw_side_by_side(console: "Console", collection: "Collection", shown: "Com
     console.print(table)
 
 
-def _titles(collection: "Collection", shown: "Comparison", ranking: "Ranking") -> list[str]:
+def _titles(collection: "Index", shown: "Comparison", ranking: "Ranking") -> list[str]:
     gold = set(shown.question.gold)
     return [
         f"[bold green]✔ {collection.passages[id_].title}[/bold green]"
@@ -81,7 +81,7 @@ def _titles(collection: "Collection", shown: "Comparison", ranking: "Ranking") -
     ]
 
 
-def _draw_what_only_the_graph_found(console: "Console", collection: "Collection", shown: "Comparison") -> None:
+def _draw_what_only_the_graph_found(console: "Console", collection: "Index", shown: "Comparison") -> None:
     from triplebeam.serve.cli.display import draw_hit
 
     for passage_id in shown.only_graph:

@@ -65,8 +65,8 @@ def _model(settings: "Settings") -> "Iterator[Check]":
     from triplebeam.assemble import HOW_TO_CONFIGURE
     from triplebeam.errors import TriplebeamError
     from triplebeam.extract.health import Check, check_model
+    from triplebeam.generate.connect import WithParameters
     from triplebeam.generate.openai_compatible import OpenAICompatible
-    from triplebeam.generate.tuned import Tuned
 
     endpoint = settings.endpoint("extraction")
     if not endpoint.model:
@@ -82,15 +82,15 @@ def _model(settings: "Settings") -> "Iterator[Check]":
     # Without a user's name and password, if the address has them.
     place = urlsplit(endpoint.base_url).netloc.rpartition("@")[2] if endpoint.base_url else "the default endpoint"
     yield Check("language model", "ok", f"{endpoint.model} at {place}")
-    tuned = Tuned(model=model, max_tokens=settings.max_tokens, parameters=settings.parameters)
-    yield from check_model(tuned, lambda: model.refused)
+    with_parameters = WithParameters(model, max_tokens=settings.max_tokens, parameters=settings.parameters)
+    yield from check_model(with_parameters, lambda: model.refused)
 
 
 def _embedder(settings: "Settings", folder: Path | None) -> "Check":
     from triplebeam.assemble import DEFAULT_EMBEDDER, make_embedder
     from triplebeam.errors import ModelMissingError, TriplebeamError
     from triplebeam.extract.health import Check
-    from triplebeam.index.build import published
+    from triplebeam.index.manifest import published
 
     name = settings.embedder or DEFAULT_EMBEDDER
     try:
@@ -130,10 +130,10 @@ def _not_here(check: str, name: str, settings: "Settings", error: Exception) -> 
 def _index(folder: Path) -> "Iterator[Check]":
     from triplebeam.errors import TriplebeamError
     from triplebeam.extract.health import Check
-    from triplebeam.index.opened import Index
+    from triplebeam.index.snapshot import Snapshot
 
     try:
-        counts = Index.open(folder).manifest.counts
+        counts = Snapshot.open(folder).manifest.counts
     except TriplebeamError as error:
         yield Check("index", "broken", str(error))
         return

@@ -37,8 +37,8 @@ def experiment(
 
         triplebeam experiment experiments/gear-table-2-no-model.toml --dataset musique
     """
-    from triplebeam.assemble.evaluation import GIVEN_RUN, Evaluator
-    from triplebeam.assemble.method_names import check_method
+    from triplebeam.assemble.evaluation import Evaluator
+    from triplebeam.assemble.method import Method
     from triplebeam.errors import BadInputError
     from triplebeam.evaluate.experiment import read_experiment
     from triplebeam.evaluate.output import across, summary, write_evaluation
@@ -55,8 +55,7 @@ def experiment(
             raise BadInputError(f"{file} has no dataset {name!r}{nearest(name, corpora)}.")
     for name in only or corpora:  # a typo in the last dataset's methods must not cost the first one's questions
         for method in corpora[name].methods:
-            if not method.startswith(GIVEN_RUN):
-                check_method(method)
+            Method.parse(method)
     settings = read_settings(offline=offline or None)
     folder = output or file.with_name(f"{file.stem}-results")
     done = {}

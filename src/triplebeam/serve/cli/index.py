@@ -1,20 +1,12 @@
 """`triplebeam index`: documents in."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from triplebeam.errors import BadInputError
 from triplebeam.serve.cli.options import EmbedderName, IndexFolder, Offline
-
-if TYPE_CHECKING:
-    from triplebeam.generate.accounting import Account
-    from triplebeam.index.extraction import Budget
-    from triplebeam.settings import Settings
-
-#: What failed before may well fail again; but a model that does no better than before is not to be paid for it all.
-_MAX_FAILURES_AGAIN = 0.50
 
 
 def index(
@@ -30,7 +22,9 @@ def index(
     ] = None,
     extractor: Annotated[
         str | None,
-        typer.Option(help="Who draws triples: local (default, no key), llm, llm-two-step, none.", show_default=False),
+        typer.Option(
+            help="Where triples come from: local (default, no key), llm, llm-two-step, none.", show_default=False
+        ),
     ] = None,
     triples: Annotated[
         Path | None,
@@ -47,14 +41,14 @@ def index(
             help="Also ask the model for each passage's keywords, for gnn_ret's graph; else the triples' ends serve.",
         ),
     ] = False,
-    passage_tokens: Annotated[int, typer.Option(min=20, help="Tokens a passage has at the most.")] = 200,
+    passage_tokens: Annotated[int, typer.Option(min=20, help="The most tokens of a passage.")] = 200,
     split: Annotated[bool, typer.Option("--split", help="Cut JSON lines and BEIR rows into passages too.")] = False,
     retry_failed: Annotated[
         bool,
         typer.Option(
             "--retry-failed",
-            help="Take up only the passages whose extraction failed, in the whole index; with --extractor llm unless"
-            " you name another.",
+            help="Retry only the passages whose extraction failed, in the whole index; with --extractor llm unless you"
+            " name another.",
         ),
     ] = False,
     max_failures: Annotated[
@@ -62,8 +56,7 @@ def index(
         typer.Option(
             min=0.0,
             max=1.0,
-            help="Stop when a larger share of extractions fails. Default: 0.05, with --retry-failed"
-            f" {_MAX_FAILURES_AGAIN}.",
+            help="Stop when a larger share of extractions fails. Default: 0.05, with --retry-failed 0.5.",
             show_default=False,
         ),
     ] = None,
@@ -96,36 +89,32 @@ def index(
     chosen = extractor or ("llm" if retry_failed else "local")
     paid = keywords or (chosen.startswith("llm") and triples is None)
     _check(sources, extractor, triples, retry_failed, budget, paid)
-    from triplebeam.assemble import make_embedder, make_extractor
+    from triplebeam.assemble.indexing import dollar_budget, index_builder
     from triplebeam.generate.accounting import account
-    from triplebeam.index.build import IndexBuilder
     from triplebeam.ingest import read_sources
-    from triplebeam.serve.building import MAX_FAILURES, embedder_name, quiet_readers
     from triplebeam.serve.cli.build_report import tell, tell_cost, tell_of_doubts, tell_of_unknown_passages
     from triplebeam.serve.cli.display import progress_bars
     from triplebeam.settings import read_settings
 
     settings = read_settings(embedder=embedder, offline=offline or None)
-    quiet_readers()
     documents = read_sources(sources or [])
-    if max_failures is None:
-        max_failures = _MAX_FAILURES_AGAIN if retry_failed else MAX_FAILURES
     with progress_bars() as progress, account() as bill:
-        drawing = make_extractor(chosen, triples, settings, progress, refresh=retry_failed, keywords=keywords)
-        limit = _budget(budget, settings, bill)
-        builder = IndexBuilder(
-            folder=folder,
-            embedder=make_embedder(embedder_name(folder, settings), settings, progress),
-            extractor=drawing,
+        builder = index_builder(
+            folder,
+            settings,
+            extractor=chosen,
+            triples=triples,
+            keywords=keywords,
             passage_tokens=passage_tokens,
-            split_passages=split,
+            split=split,
+            again=retry_failed,
             max_failures=max_failures,
-            budget=limit,
+            budget=None if budget is None else dollar_budget(budget, settings, bill),
             progress=progress,
         )
         try:
             report = builder.retry_failed() if retry_failed else builder.build(documents)
-        finally:  # what was paid is told however the run ends
+        finally:  # what was paid is printed however the run ends
             if paid:
                 tell_cost(settings, bill)
     tell(folder, report)
@@ -150,7 +139,7 @@ def _check(
         raise BadInputError("--extractor and --triples say two things about where triples come from: give one of them.")
     if retry_failed and sources:
         raise BadInputError(
-            "--retry-failed takes up what failed in the whole index and reads no SOURCE: leave one of them out."
+            "--retry-failed retries what failed in the whole index and reads no SOURCE: leave one of them out."
         )
     if not retry_failed and not sources:
         raise BadInputError("there is no SOURCE: name files or folders to index, or --retry-failed.")
@@ -158,18 +147,3 @@ def _check(
         raise BadInputError(
             "--budget is for extractors that call a model (llm, llm-two-step, --keywords): the others cost nothing."
         )
-
-
-def _budget(limit: float | None, settings: "Settings", bill: "Account") -> "Budget | None":
-    from triplebeam.generate.prices import price, price_of
-    from triplebeam.index.extraction import Budget
-
-    if limit is None:
-        return None
-    model = settings.endpoint("extraction").model or ""
-    if price_of(model, settings.prices) is None:
-        raise BadInputError(
-            f"the price of the model {model!r} is not known, so --budget cannot be kept: give US dollars a million"
-            f' tokens in triplebeam.toml, prices = {{"{model}" = {{input = 0.10, output = 0.40}}}}.'
-        )
-    return Budget(limit, lambda: price(bill.usage, model, settings.prices) or 0.0)

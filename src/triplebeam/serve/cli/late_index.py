@@ -40,13 +40,13 @@ def late_index(
         triplebeam late-index my.index --encoder models/colbertv2.0 --nbits 4
     """
     from triplebeam.embed import load_token_encoder
-    from triplebeam.index.opened import Index
+    from triplebeam.index.snapshot import Snapshot
     from triplebeam.index.token_vectors import TokenIndexBuilder, published_tokens
     from triplebeam.serve.cli.display import progress_bars
     from triplebeam.settings import read_settings
 
     settings = read_settings(offline=offline or None)
-    index = Index.open(folder)
+    index = Snapshot.open(folder)
     before = published_tokens(folder)
     name = encoder or (before.encoder if before else index.manifest.embedder.name)
     with progress_bars() as progress:

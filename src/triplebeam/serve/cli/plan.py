@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from triplebeam.passage import PASSAGE_TOKENS
 from triplebeam.serve.cli.options import AsJson
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from triplebeam.extract.quote import Interval, Quote
-    from triplebeam.extract.sample import Sample
+    from triplebeam.extract.quote import Interval, Quote, Sample
     from triplebeam.passage import Passage
 
 
@@ -23,7 +23,7 @@ def plan(
     ],
     sample: Annotated[int, typer.Option(min=5, help="How many passages are extracted to see what they cost.")] = 20,
     seed: Annotated[int, typer.Option(help="Another seed draws another sample.")] = 0,
-    passage_tokens: Annotated[int, typer.Option(min=20, help="Tokens a passage has at the most.")] = 200,
+    passage_tokens: Annotated[int, typer.Option(min=20, help="Tokens a passage has at the most.")] = PASSAGE_TOKENS,
     split: Annotated[bool, typer.Option("--split", help="Cut JSON lines and BEIR rows into passages too.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -39,8 +39,7 @@ def plan(
     """
     from triplebeam.assemble import make_extractor
     from triplebeam.extract.llm import LLMExtractor
-    from triplebeam.extract.quote import quote
-    from triplebeam.extract.sample import draw_sample, extract_sample
+    from triplebeam.extract.quote import draw_sample, extract_sample, quote
     from triplebeam.generate.prices import price_of
     from triplebeam.serve.cli.display import err
     from triplebeam.settings import read_settings

@@ -105,10 +105,10 @@ def _make(
     from triplebeam.evaluate.synthesize import check_destination, synthesize, write_questions
     from triplebeam.generate.accounting import account
     from triplebeam.generate.prices import price
-    from triplebeam.index.opened import Index
+    from triplebeam.index.snapshot import Snapshot
     from triplebeam.serve.cli.display import progress_bars
 
-    index = Index.open(folder)
+    index = Snapshot.open(folder)
     model = make_model(settings)
     check_destination(destination)
     with progress_bars() as progress, account() as spent:

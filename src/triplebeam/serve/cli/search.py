@@ -8,7 +8,8 @@ import typer
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline
 
 if TYPE_CHECKING:
-    from triplebeam.assemble import Collection
+    from triplebeam.assemble import Index
+    from triplebeam.assemble.results import Result
     from triplebeam.ranking import Ranking
 
 
@@ -41,30 +42,34 @@ def search(
 
         triplebeam search my.index "…" --method hybrid -k 5 --json
     """
-    from triplebeam.assemble import DEFAULT_METHOD, open_collection
+    from triplebeam.assemble import DEFAULT_METHOD, open_index
     from triplebeam.serve.cli.display import progress_bars
-    from triplebeam.serve.passages_json import ranking_json
     from triplebeam.settings import read_settings
 
-    method = method or DEFAULT_METHOD
+    settings = read_settings(embedder=embedder, offline=offline or None)
     with progress_bars() as progress:
-        collection = open_collection(
-            folder, settings=read_settings(embedder=embedder, offline=offline or None), progress=progress
-        )
-        ranking = collection.search(question, method, k)
+        index = open_index(folder, settings=settings, progress=progress)
+        show_passages(index, question, method or DEFAULT_METHOD, k, explain, as_json)
+
+
+def show_passages(index: "Index", question: str, method: str, k: int, explain: bool, as_json: bool) -> None:
+    """Search, and print what was found."""
+    from triplebeam.serve.passages_json import ranking_json
+
+    results = index.search(question, method, k)
     if as_json:
-        found = ranking_json(question, method, ranking, collection.passages)
+        found = ranking_json(question, method, results, index.passages)
         typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
     else:
-        _draw(collection, ranking, explain)
+        _draw(index, results, explain)
 
 
-def _draw(collection: "Collection", ranking: "Ranking", explain: bool) -> None:
+def _draw(index: "Index", results: "Ranking[Result]", explain: bool) -> None:
     from triplebeam.serve.cli.display import draw_hit, err, out
 
     console = out()
-    for rank, hit in enumerate(ranking, start=1):
-        own = {collection.triples.triple(id_) for id_ in collection.triples.triples_of([hit.passage_id]).tolist()}
-        draw_hit(console, rank, hit, collection.passages[hit.passage_id], own, explain)
-    if not len(ranking):
+    for rank, hit in enumerate(results, start=1):
+        own = {index.triples.triple(id_) for id_ in index.triples.triples_of([hit.passage_id]).tolist()}
+        draw_hit(console, rank, hit, hit.passage, own, explain)
+    if not len(results):
         err().print("No passage matches: try other words, or --method dense, which needs none in common.")

@@ -17,10 +17,10 @@ def status(folder: IndexFolder, as_json: AsJson = False) -> None:
 
         triplebeam status my.index
     """
-    from triplebeam.index.opened import Index
+    from triplebeam.index.snapshot import Snapshot
     from triplebeam.serve.cli.display import out
 
-    manifest = Index.open(folder).manifest
+    manifest = Snapshot.open(folder).manifest
     if as_json:
         typer.echo(manifest.model_dump_json(indent=2))
         return
@@ -45,10 +45,8 @@ def status(folder: IndexFolder, as_json: AsJson = False) -> None:
         console.print(value, markup=False)
 
 
-def _graph(statistics: "GraphStatistics | None") -> str:
+def _graph(statistics: "GraphStatistics") -> str:
     """In the measures of GNN-Ret's Table 5, so that a corpus can be held against the paper's."""
-    if statistics is None:
-        return "none: run `triplebeam index` on the same sources again"
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in statistics.edges_by_kind.items())
     return (
         f"{statistics.nodes:,} nodes, {statistics.edges:,} edges ({kinds}), {statistics.edges_per_node:.2f} a node,"

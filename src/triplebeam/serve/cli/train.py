@@ -69,7 +69,7 @@ def train(
 
         triplebeam train gnn_ret my.index questions.jsonl --folds 5 --layers 2
     """
-    from triplebeam.assemble import open_collection
+    from triplebeam.assemble import open_index
     from triplebeam.assemble.training import Trainer
     from triplebeam.methods.gnn_ret import write_weights
     from triplebeam.serve.cli.display import progress_bars
@@ -79,8 +79,8 @@ def train(
     _check_destination(output, force, folds)
     settings = read_settings(embedder=embedder, offline=offline or None)
     with progress_bars() as progress:
-        collection = open_collection(folder, settings=settings, progress=progress)
-        trainer = Trainer(collection=collection, settings=training, base=base, progress=progress)
+        index = open_index(folder, settings=settings, progress=progress)
+        trainer = Trainer(index=index, settings=training, base=base, progress=progress)
         examples = trainer.examples(questions, None if folds else limit)
         measured = trainer.cross_validate(examples, folds, limit) if folds else []
         weights = trainer.weights(examples[:limit], questions) if output else None
@@ -99,22 +99,27 @@ def _settings(
     method: str, layers: int, relevant: int, message: str, edges: str, gradient: str, labels: str | None
 ) -> "TrainingSettings":
     from dataclasses import replace
+    from typing import get_args
 
-    from triplebeam.assemble.gnn_ret import EDGES, MESSAGES, choice
-    from triplebeam.assemble.training import GRADIENTS, LABELS, METHODS
+    from triplebeam.assemble.gnn_ret import EDGES
+    from triplebeam.assemble.parameters import choice
+    from triplebeam.assemble.training import METHODS
     from triplebeam.errors import BadInputError
+    from triplebeam.methods.gnn_ret.labels import Targets
+    from triplebeam.methods.gnn_ret.propagate import Message
+    from triplebeam.methods.gnn_ret.training import Gradient
 
-    start = choice("METHOD", method, METHODS)
-    targets = choice("--labels", labels, LABELS) if labels else start.targets
+    start = METHODS[choice("METHOD", method, METHODS)]
+    targets = choice("--labels", labels, get_args(Targets)) if labels else start.targets
     if start.beta is None and targets != "all":
         raise BadInputError(f"gnn_ret has one step, which is to find all gold passages: leave out --labels {labels}.")
     return replace(
         start,
         alpha=start.alpha * layers,
         relevant=relevant,
-        message=choice("--message", message, MESSAGES),
-        edges=choice("--edges", edges, EDGES),
-        gradient=choice("--gradient", gradient, GRADIENTS),
+        message=choice("--message", message, get_args(Message)),
+        edges=EDGES[choice("--edges", edges, EDGES)],
+        gradient=choice("--gradient", gradient, get_args(Gradient)),
         targets=targets,
     )
 

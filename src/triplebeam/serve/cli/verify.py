@@ -33,12 +33,12 @@ def verify(
 
         triplebeam verify my.index answer.json
     """
-    from triplebeam.index.opened import Index
+    from triplebeam.index.snapshot import Snapshot
     from triplebeam.serve.answer_json import evidence_from_json
 
     written = _read(answer)
     evidence = evidence_from_json(written)
-    passages = Index.open(folder).passages
+    passages = Snapshot.open(folder).passages
     faults = [_fault(fact, passages) for fact in evidence]
     named = _is_named(written, evidence)
     if as_json:
@@ -53,10 +53,10 @@ def verify(
 
 def _is_named(written: object, evidence: "list[Evidence]") -> bool:
     """Facts may hold and yet have nothing to do with the answer."""
-    from triplebeam.answer import stands_in
+    from triplebeam.answer import named_in
 
     text = written.get("answer") if isinstance(written, dict) else None
-    return stands_in(text, evidence) if isinstance(text, str) and text.strip() else True
+    return named_in(text, evidence) if isinstance(text, str) and text.strip() else True
 
 
 def _read(answer: str) -> object:

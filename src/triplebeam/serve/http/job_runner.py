@@ -10,7 +10,6 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from triplebeam.errors import IndexBusyError, TriplebeamError
-from triplebeam.serve.building import quiet_readers
 from triplebeam.serve.http.errors import HTTPProblem, unexpected
 from triplebeam.serve.http.job_store import Job, JobStore, Kind, Request, new_job_id
 from triplebeam.serve.http.job_work import Cancelled, Stopped, Work, do
@@ -114,7 +113,6 @@ class JobRunner:
             raise HTTPProblem(
                 503, "read_only", f"this server cannot keep jobs ({error.strerror}): give it a folder it can write to."
             ) from error
-        quiet_readers()
         store = JobStore(home / "jobs.sqlite")
         for job_id in store.take_up():
             store.log(job_id, "taken up again after the server ended")

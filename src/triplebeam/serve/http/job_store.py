@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import BaseModel
 
+from triplebeam.database import open_database, transaction
 from triplebeam.errors import IndexDamagedError
 
 Kind: TypeAlias = Literal["add", "delete"]
@@ -72,13 +73,9 @@ class JobStore:
 
     def __init__(self, path: Path) -> None:
         self._lock = threading.Lock()
-        self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = NORMAL")
-            self._db.executescript(_SCHEMA)
+            self._db = open_database(path, _SCHEMA)
         except sqlite3.DatabaseError as error:
-            self._db.close()
             raise IndexDamagedError(
                 f"{path} is not a usable file of jobs ({error}): remove it, and send again what was waiting."
             ) from error
@@ -188,14 +185,8 @@ class JobStore:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            self._db.execute("BEGIN IMMEDIATE")
-            whole = False
-            try:
-                yield self._db
-                whole = True
-            finally:
-                self._db.execute("COMMIT" if whole else "ROLLBACK")
+        with self._lock, transaction(self._db) as db:
+            yield db
 
     def _jobs(self, rest: str, *values: str | int) -> Iterator[Job]:
         names = _FIELDS.split(", ")

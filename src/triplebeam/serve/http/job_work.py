@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from triplebeam.assemble import make_extractor
+from triplebeam.assemble.indexing import embedder_name, index_builder
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.accounting import account
 from triplebeam.index.build import BuildReport, IndexBuilder
 from triplebeam.ingest import Reading
 from triplebeam.passage import Document
-from triplebeam.serve.building import MAX_FAILURES, embedder_name
 from triplebeam.serve.http.job_store import Job, JobStore, Request
 from triplebeam.serve.http.library import Library
 from triplebeam.serve.http.uploads import read_kept
@@ -50,22 +49,16 @@ class Work:
         """The folder of the collection."""
         return self.library.folder(self.job.collection)
 
-    def builder(self, extractor: Extractor | None = None) -> IndexBuilder:
-        """What writes to the collection."""
-        return IndexBuilder(
-            folder=self.index,
-            embedder=self.library.embedder(embedder_name(self.index, self.library.settings)),
-            extractor=extractor,
-            max_failures=MAX_FAILURES,
-            progress=self.progress,
-        )
+    def builder(self, extractor: str | Extractor = "none") -> IndexBuilder:
+        """What writes to the index."""
+        settings = self.library.settings
+        embedder = self.library.embedder(embedder_name(self.index, settings))
+        return index_builder(self.index, settings, extractor=extractor, embedder=embedder, progress=self.progress)
 
-    def extractor(self) -> Extractor | None:
-        """What draws triples, as the job asks for it."""
-        if self.request.extractor == "none":
-            return None
+    def extractor(self) -> str | Extractor:
+        """Where triples come from, as the job asks for it."""
         given = self.library.given_extractor
-        return given or make_extractor(self.request.extractor, None, self.library.settings, self.progress)
+        return given if given and self.request.extractor != "none" else self.request.extractor
 
     def documents(self) -> Iterator[Reading]:
         """What was sent, remembering which documents there were."""

@@ -10,16 +10,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from triplebeam.assemble import DEFAULT_METHOD, Collection, make_embedder
+from triplebeam.assemble import DEFAULT_METHOD, Index, make_embedder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.manifest import MANIFEST, is_index
-from triplebeam.index.opened import Index
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.names import nearest
 from triplebeam.serve.http.errors import HTTPProblem
-from triplebeam.serve.http.served_collection import ServedCollection
 from triplebeam.settings import Settings
 
 ENDING = ".index"
@@ -41,7 +40,7 @@ class _Opened:
     """A collection with what says whether it is still the published one."""
 
     signature: tuple[int, int, int]
-    collection: Collection
+    collection: Index
 
     @cached_property
     def documents(self) -> dict[str, DocumentRow]:
@@ -117,7 +116,7 @@ class Library:
             )
         return folders[name]
 
-    def collection(self, name: str) -> Collection:
+    def collection(self, name: str) -> Index:
         """The collection of that name, of the generation that is published now."""
         return self._open(name).collection
 
@@ -176,10 +175,10 @@ class Library:
                 known = self._opened[name] = _Opened(signature, self._collection(folder))
             return known
 
-    def _collection(self, folder: Path) -> Collection:
-        index = Index.open(folder)
+    def _collection(self, folder: Path) -> Index:
+        index = Snapshot.open(folder)
         embedder = self.embedder(self.settings.embedder or index.manifest.embedder.name)
-        return ServedCollection(index, self.settings, embedder, self._given_model)
+        return Index.of(index, self.settings, embedder, self._given_model)
 
 
 def check_name(name: str) -> None:

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TypeVar
 
-from triplebeam.assemble.method_names import uses_model
+from triplebeam.assemble import Method
 from triplebeam.serve.http.asking.question import check_method
 from triplebeam.serve.http.library import Library
 from triplebeam.serve.http.limits import Limits
@@ -30,7 +30,7 @@ class ServerRules(Rules):
 
     def search(self, function: Callable[[], T], method: str) -> T:
         """Run a search in its pool; one that calls a language model has a place among the agents."""
-        if not uses_model(method) or not self.library.can_ask:
+        if not Method.parse(method).uses_model or not self.library.can_ask:
             return self.workers.search_from_thread(function)
         with self.answering():
             return function()

@@ -15,9 +15,9 @@ from triplebeam.errors import SourceError
 from triplebeam.ingest import ENDINGS, Reading, Unreadable, read_sources
 from triplebeam.ingest.archive import check_gzip, check_zip
 from triplebeam.ingest.formats import ending_of
-from triplebeam.ingest.text import storable
 from triplebeam.passage import Document
 from triplebeam.serve.http.errors import HTTPProblem
+from triplebeam.text import storable
 
 _FILES, _TEXTS = "files", "texts.json"
 _LONGEST_NAME = 200

@@ -14,7 +14,7 @@ from typing import ParamSpec, TypeVar
 
 from fastapi import Request
 
-from triplebeam.generate.patience import GivenUpError, heed
+from triplebeam.generate.cancellation import WorkCancelledError, cancel_on
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.limits import Limits
 
@@ -89,10 +89,10 @@ class Workers:
         stop = threading.Event()
         timer = threading.Timer(self._limits.ask_seconds, stop.set)
         timer.start()
-        heed(stop)
+        cancel_on(stop)
         try:
             yield
-        except GivenUpError:
+        except WorkCancelledError:
             raise HTTPProblem(
                 504, "time_limit", f"the agent took more than the {self._limits.ask_seconds:g} seconds it may."
             ) from None

@@ -1,6 +1,6 @@
 """From an entity into the graph: chains of facts that begin there, ranked by their likeness to a question."""
 
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index
 from triplebeam.errors import BadInputError
 from triplebeam.methods.gear import Cascade
 from triplebeam.methods.gear.beam_search import DiverseTripleBeamSearch
@@ -10,7 +10,7 @@ from triplebeam.triple import entity_key
 _SUGGESTED = 5
 
 
-def follow(collection: Collection, entity: str, question: str | None, length: int, limit: int) -> ExpandResult:
+def follow(collection: Index, entity: str, question: str | None, length: int, limit: int) -> ExpandResult:
     """GeAR's beam search from the entity's triples. Without a question, its own name says what is near."""
     number = _entity(collection, entity)
     triples = collection.triples
@@ -30,13 +30,13 @@ def follow(collection: Collection, entity: str, question: str | None, length: in
         )
         for chain, score in zip(beams.chains.tolist(), beams.scores.tolist(), strict=True)
     ]
-    return ExpandResult(entity=collection.index.entities.names[number], chains=chains)
+    return ExpandResult(entity=collection.snapshot.entities.names[number], chains=chains)
 
 
-def _entity(collection: Collection, name: str) -> int:
+def _entity(collection: Index, name: str) -> int:
     if not name.strip():
         raise BadInputError("the entity is empty: name one, such as a person or a place.")
-    entities = collection.index.entities
+    entities = collection.snapshot.entities
     number = entities.numbers.get(entity_key(name))
     if number is None:
         near, _ = entities.vectors.nearest(collection.embedder.embed([name])[0], _SUGGESTED)

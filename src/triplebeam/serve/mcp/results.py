@@ -3,7 +3,7 @@
 from pydantic import BaseModel, Field
 
 from triplebeam.answer import Answer, Evidence, Step
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index
 from triplebeam.passage import Passage
 from triplebeam.serve.found_passages import Found
 from triplebeam.triple import Chain, Triple
@@ -118,7 +118,7 @@ class AskResult(BaseModel):
     model_calls: int
 
     @classmethod
-    def of(cls, answer: Answer, collection: Collection) -> "AskResult":
+    def of(cls, answer: Answer, collection: Index) -> "AskResult":
         """An agent's answer."""
         best = [collection.passages[hit.passage_id] for hit in answer.ranking.top(_MOST_PASSAGES)]
         return cls(
@@ -144,7 +144,7 @@ class PassageResult(BaseModel):
     facts: list[Fact]
 
     @classmethod
-    def of(cls, passage: Passage, collection: Collection) -> "PassageResult":
+    def of(cls, passage: Passage, collection: Index) -> "PassageResult":
         """A passage with its triples."""
         triples = collection.triples
         facts = [Fact.of(triples.triple(number)) for number in triples.triples_of([passage.id]).tolist()]

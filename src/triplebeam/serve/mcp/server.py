@@ -14,8 +14,8 @@ from typing import Annotated, Protocol, TypeAlias, TypeVar
 
 from pydantic import Field
 
-from triplebeam.answer import Answer, Step
-from triplebeam.assemble import DEFAULT_METHOD, Collection, check_question
+from triplebeam.answer import Step
+from triplebeam.assemble import DEFAULT_METHOD, Index, check_question
 from triplebeam.errors import BadInputError, TriplebeamError
 from triplebeam.names import nearest
 from triplebeam.serve.extras import ExtraMissingError
@@ -53,7 +53,7 @@ class Shelf(Protocol):
         """Every collection there is now."""
         ...
 
-    def collection(self, name: str) -> Collection:
+    def collection(self, name: str) -> Index:
         """The collection of that name."""
         ...
 
@@ -78,7 +78,7 @@ class Rules:
 
 
 def make_server(
-    collections: Mapping[str, Collection] | Shelf,
+    collections: Mapping[str, Index] | Shelf,
     *,
     search_method: str = DEFAULT_METHOD,
     ask_method: str = "auto",
@@ -110,12 +110,12 @@ def make_server(
 
 @dataclass(frozen=True)
 class _Given:
-    collections: Mapping[str, Collection]
+    collections: Mapping[str, Index]
 
     def names(self) -> list[str]:
         return list(self.collections)
 
-    def collection(self, name: str) -> Collection:
+    def collection(self, name: str) -> Index:
         return self.collections[name]
 
 
@@ -191,16 +191,13 @@ class _Tools:
             self.rules.check(question, method)
             check_question(question)
             chosen = self._collection(collection)
-            running = chosen.agent(method).steps(question)
-            while True:
-                # A client that has gone away gets no further step, and pays for none.
-                from_thread.check_cancelled()
-                try:
-                    step = next(running)
-                except StopIteration as done:
-                    answer: Answer = done.value
-                    return AskResult.of(answer, chosen)
+            run = chosen.agent(method).run(question)
+            # A client that has gone away gets no further step, and pays for none.
+            from_thread.check_cancelled()
+            for step in run.steps:
                 from_thread.run(context.report_progress, step.number, None, _news(step))
+                from_thread.check_cancelled()
+            return AskResult.of(run.answer, chosen)
 
     def read_passage(
         self,
@@ -215,7 +212,7 @@ class _Tools:
             chosen = self._collection(collection)
             return PassageResult.of(chosen.passages[passage_id], chosen)
 
-    def _collection(self, name: str | None) -> Collection:
+    def _collection(self, name: str | None) -> Index:
         names = self.shelf.names()
         if name is None and len(names) == 1:
             return self.shelf.collection(names[0])

@@ -2,15 +2,15 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 from fastapi import Request
 
-from triplebeam.answer import Agent, Answer, Step
-from triplebeam.assemble import Collection
+from triplebeam.answer import Agent, Answer, Run, Step
+from triplebeam.assemble import Index
 from triplebeam.errors import TriplebeamError
-from triplebeam.generate.patience import GivenUpError, heed
+from triplebeam.generate.cancellation import WorkCancelledError, cancel_on
 from triplebeam.serve.http.asking.question import check_method, check_question
 from triplebeam.serve.http.errors import HTTPProblem, problem_of, unexpected
 from triplebeam.serve.http.library import Library
@@ -33,7 +33,7 @@ class Asked:
 class AgentRun:
     """One question to one agent."""
 
-    def __init__(self, request: Request, asked: Asked, collection: Collection, agent: Agent) -> None:
+    def __init__(self, request: Request, asked: Asked, collection: Index, agent: Agent) -> None:
         limits: Limits = request.app.state.limits
         self.collection = collection
         self._request = request
@@ -43,7 +43,7 @@ class AgentRun:
         self._seconds = limits.ask_seconds
         self._deadline = self._loop.time() + limits.ask_seconds
         self._done: asyncio.Queue[Step | None] = asyncio.Queue()
-        self._future = in_agents_pool(request, self._work, agent.steps(asked.question))
+        self._future = in_agents_pool(request, self._work, agent.run(asked.question))
         self._future.add_done_callback(lambda _: self._hand_over(None))
 
     def give_up(self) -> None:
@@ -90,18 +90,18 @@ class AgentRun:
             await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
         self.give_up()
 
-    def _work(self, running: Generator[Step, None, Answer]) -> Answer:
+    def _work(self, run: Run) -> Answer:
         """In a thread of the agents' pool."""
-        heed(self._stop)  # so do models, and pauses between tries of an endpoint
+        cancel_on(self._stop)  # so do models, and pauses between tries of an endpoint
         with span("ask", {"collection": self._asked.collection, "method": self._asked.method}):
             while not self._stop.is_set():
                 with span("step"):
-                    done = _take(running)
-                if isinstance(done, Answer):
-                    return done
-                self._hand_over(done)
-        running.close()
-        raise GivenUpError("the question was given up: nobody waits for its answer any more.")
+                    step = next(run.steps, None)
+                if step is None:
+                    return run.answer
+                self._hand_over(step)
+        run.close()
+        raise WorkCancelledError("the question was given up: nobody waits for its answer any more.")
 
     def _problem(self, error: BaseException) -> HTTPProblem:
         match error:
@@ -125,14 +125,6 @@ async def start(request: Request, asked: Asked) -> AgentRun:
     return AgentRun(request, asked, collection, agent)
 
 
-def _made(library: Library, asked: Asked) -> tuple[Collection, Agent]:
+def _made(library: Library, asked: Asked) -> tuple[Index, Agent]:
     collection = library.collection(asked.collection)
     return collection, collection.agent(asked.method)
-
-
-def _take(running: Generator[Step, None, Answer]) -> Step | Answer:
-    try:
-        return next(running)
-    except StopIteration as end:
-        answer: Answer = end.value
-        return answer

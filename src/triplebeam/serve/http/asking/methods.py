@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from triplebeam.assemble.method_names import uses_model
-from triplebeam.serve.http.known_methods import ASK_METHODS, SEARCH_METHODS
+from triplebeam.assemble.method import Method as ParsedMethod
+from triplebeam.assemble.table import ASK_METHODS, SEARCH_METHODS
 
 router = APIRouter(tags=["methods"])
 
@@ -33,4 +33,7 @@ async def methods() -> MethodsResponse:
 
 
 def _listed(described: Mapping[str, str]) -> list[Method]:
-    return [Method(name=name, description=line, uses_model=uses_model(name)) for name, line in described.items()]
+    return [
+        Method(name=name, description=line, uses_model=ParsedMethod.parse(name).uses_model)
+        for name, line in described.items()
+    ]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
-from triplebeam.assemble import Collection
+from triplebeam.assemble import Index
 from triplebeam.triple import entity_key
 
 _NAMES_SHOWN = 3
@@ -38,9 +38,9 @@ class Neighbourhood(BaseModel):
     truncated: bool = Field(description="There are more triples than `limit`.")
 
 
-def around_entity(collection: Collection, entity: str, limit: int) -> Neighbourhood | None:
+def around_entity(collection: Index, entity: str, limit: int) -> Neighbourhood | None:
     """The triples an entity is subject or object of; None where there is no such entity."""
-    graph = collection.index.entities
+    graph = collection.snapshot.entities
     number = graph.numbers.get(entity_key(entity))
     if number is None:
         return None
@@ -48,13 +48,13 @@ def around_entity(collection: Collection, entity: str, limit: int) -> Neighbourh
     return _drawn(collection, triples, _entity(graph.names[number]), limit)
 
 
-def around_passage(collection: Collection, passage_id: str, limit: int) -> Neighbourhood:
+def around_passage(collection: Index, passage_id: str, limit: int) -> Neighbourhood:
     """The triples drawn from a passage."""
     triples = collection.triples.triples_of([passage_id]).tolist()
     return _drawn(collection, triples, _passage(collection, passage_id), limit)
 
 
-def _drawn(collection: Collection, triples: Sequence[int], first: Node, limit: int) -> Neighbourhood:
+def _drawn(collection: Index, triples: Sequence[int], first: Node, limit: int) -> Neighbourhood:
     """The first so many of these triples, with what they join; ``first`` is the node they are all around."""
     nodes = {first.id: first}
     edges: dict[tuple[str | None, ...], Edge] = {}
@@ -77,16 +77,16 @@ def _entity(name: str) -> Node:
     return Node(id=f"e:{entity_key(name)}", kind="entity", label=name)
 
 
-def _passage(collection: Collection, passage_id: str) -> Node:
+def _passage(collection: Index, passage_id: str) -> Node:
     """A passage, by its title where it has one."""
     return Node(id=f"p:{passage_id}", kind="passage", label=collection.passages[passage_id].title or passage_id)
 
 
-def nearest_entities(collection: Collection, entity: str) -> list[str]:
+def nearest_entities(collection: Index, entity: str) -> list[str]:
     """Names that were perhaps meant: those that hold the words, else those spelt nearly so, with the same initial."""
-    key, names = entity_key(entity), collection.index.entities.numbers
+    key, names = entity_key(entity), collection.snapshot.entities.numbers
     holding = sorted((name for name in names if key in name), key=lambda name: (len(name), name))
     if not holding:
         candidates = [name for name in names if name[:1] == key[:1]][:_NAMES_COMPARED]
         holding = difflib.get_close_matches(key, candidates, n=_NAMES_SHOWN)
-    return [collection.index.entities.names[names[name]] for name in holding[:_NAMES_SHOWN]]
+    return [collection.snapshot.entities.names[names[name]] for name in holding[:_NAMES_SHOWN]]

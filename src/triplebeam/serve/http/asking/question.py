@@ -1,9 +1,11 @@
 """What a question and a method may be when they come from outside."""
 
+from pathlib import Path as FilePath
+
 from fastapi import Request
 
+from triplebeam.assemble import Method
 from triplebeam.assemble import check_question as check_words
-from triplebeam.assemble.method_names import retriever_parts, split_agent
 from triplebeam.errors import BadInputError
 from triplebeam.serve.http.limits import Limits
 
@@ -21,24 +23,26 @@ def check_question(request: Request, question: str) -> None:
     check_words(question)
 
 
-def check_method(method: str) -> None:
-    """It names no file, since the server's are not the client's to read, and asks for no more work than is sensible:
-    a search cannot be stopped once it runs.
+def check_method(text: str) -> Method:
+    """The method, parsed. It names no file, since the server's are not the client's to read, and asks for no more work
+    than is sensible: a search cannot be stopped once it runs.
     """
-    if len(method) > _METHOD_CHARACTERS:
-        raise BadInputError(f"the method has {len(method):,} characters: {_METHOD_CHARACTERS} are the most.")
-    agent, retriever = split_agent(method)
-    parts = retriever_parts(retriever, method) if retriever else []
-    if len(parts) > _METHOD_PARTS:
-        raise BadInputError(f"{method!r} has {len(parts)} parts: over HTTP {_METHOD_PARTS} are the most.")
-    for part in [*([agent] if agent else []), *parts]:
-        for name, value in part.parameters.items():
-            _check_parameter(method, name, value)
+    if len(text) > _METHOD_CHARACTERS:
+        raise BadInputError(f"the method has {len(text):,} characters: {_METHOD_CHARACTERS} are the most.")
+    method = Method.parse(text)
+    if method.run:
+        raise BadInputError(f"{text!r} names a file, and over HTTP none can be read.")
+    if len(method.parts) > _METHOD_PARTS:
+        raise BadInputError(f"{text!r} has {len(method.parts)} parts: over HTTP {_METHOD_PARTS} are the most.")
+    for part in method.every_part():
+        for name, value in part.values.items():
+            _check_parameter(text, name, value)
+    return method
 
 
-def _check_parameter(method: str, name: str, value: str) -> None:
-    if name == "weights":
-        raise BadInputError(f"{method!r} names a file, and over HTTP none can be read: leave weights out.")
+def _check_parameter(method: str, name: str, value: object) -> None:
+    if isinstance(value, FilePath):
+        raise BadInputError(f"{method!r} names a file, and over HTTP none can be read: leave {name} out.")
     most = _LARGEST.get(name, _LARGEST_NUMBER)
-    if value.isdecimal() and int(value) > most:
+    if isinstance(value, int) and value > most:
         raise BadInputError(f"{name} is {value} in {method!r}: over HTTP {most:,} is the most.")

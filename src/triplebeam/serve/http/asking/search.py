@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
 
-from triplebeam.assemble import Collection
-from triplebeam.assemble.method_names import uses_model
-from triplebeam.generate.patience import heed
+from triplebeam.assemble import Index
+from triplebeam.generate.cancellation import cancel_on
 from triplebeam.serve.http.asking.question import check_method, check_question
 from triplebeam.serve.http.asking.shapes import PassageResponse, SearchRequest, SearchResponse
 from triplebeam.serve.http.errors import HTTPProblem
@@ -36,9 +35,9 @@ async def search(request: Request, name: CollectionName, asked: SearchRequest) -
 async def found(request: Request, name: str, asked: SearchRequest) -> dict[str, object]:
     """What a search finds, as JSON. One that calls a language model runs among the agents: it may take as long."""
     check_question(request, asked.question)
-    check_method(asked.method)
+    method = check_method(asked.method)
     library: Library = request.app.state.library
-    if not uses_model(asked.method) or not library.can_ask:
+    if not method.uses_model or not library.can_ask:
         return await in_search_pool(request, _search, library, name, asked)
     stop = threading.Event()
     future = in_agents_pool(request, _search, library, name, asked, stop)
@@ -58,7 +57,7 @@ def _search(
 ) -> dict[str, object]:
     started = time.perf_counter()
     if stop:
-        heed(stop)
+        cancel_on(stop)
     with span("search", {"collection": name, "method": asked.method, "k": asked.k}):
         collection = library.collection(name)
         ranking = collection.search(asked.question, asked.method, asked.k)
@@ -85,7 +84,7 @@ def _passage(library: Library, name: str, passage_id: str) -> dict[str, Any]:
     }
 
 
-def check_passage(collection: Collection, name: str, passage_id: str) -> None:
+def check_passage(collection: Index, name: str, passage_id: str) -> None:
     """Refuse an id that no passage has."""
     if passage_id not in collection.passages:
         raise HTTPProblem(

@@ -6,7 +6,7 @@ from functools import partial
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
-from triplebeam.assemble.method_names import is_agent
+from triplebeam.assemble import Method
 from triplebeam.serve.http.asking.agent_run import AgentRun, Asked, start
 from triplebeam.serve.http.asking.ask import answer_json
 from triplebeam.serve.http.asking.search import found
@@ -39,7 +39,7 @@ async def chat_completion(request: Request, chat: ChatRequest) -> Response:
     check_supported(chat)
     question = question_of(chat)
     name, method = collection_and_method(request.app.state.library, chat.model)
-    if is_agent(method):
+    if Method.parse(method).is_agent:
         run = await start(request, Asked(name, method, question))
         return await _reply(chat, partial(_answered, run), closing=run.give_up)
     asked = SearchRequest(question=question, method=method, k=_PASSAGES_SHOWN)

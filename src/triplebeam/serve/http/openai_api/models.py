@@ -3,8 +3,8 @@
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from triplebeam.assemble.method_names import check_method, uses_model
-from triplebeam.serve.http.known_methods import ASK_METHODS, SEARCH_METHODS
+from triplebeam.assemble import Method
+from triplebeam.assemble.table import ASK_METHODS, SEARCH_METHODS
 from triplebeam.serve.http.library import Library
 from triplebeam.serve.http.openai_api.chat_request import collection_and_method
 from triplebeam.serve.http.workers import in_search_pool
@@ -32,7 +32,7 @@ class ModelsResponse(BaseModel):
 async def models(request: Request) -> ModelsResponse:
     """Collections with their default, then with each method that can be used as the server is configured."""
     library: Library = request.app.state.library
-    methods = [name for name in (*SEARCH_METHODS, *ASK_METHODS) if library.can_ask or not uses_model(name)]
+    methods = [name for name in (*SEARCH_METHODS, *ASK_METHODS) if library.can_ask or not Method.parse(name).uses_model]
     names = await in_search_pool(request, library.names)
     return ModelsResponse(
         data=[Model(id=id_) for name in names for id_ in (name, *(f"{name}/{method}" for method in methods))]
@@ -45,5 +45,5 @@ async def model(request: Request, model_id: str) -> Model:
     library: Library = request.app.state.library
     collection, method = collection_and_method(library, model_id)
     await in_search_pool(request, library.folder, collection)
-    check_method(method)
+    Method.parse(method)
     return Model(id=model_id)

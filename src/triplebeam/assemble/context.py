@@ -1,0 +1,83 @@
+"""What methods are built from: a snapshot of an index, its embedder, the language models and the settings."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from triplebeam.assemble.in_thread import Stoppable
+from triplebeam.assemble.models import make_embedder, make_model
+from triplebeam.embed.cached import CachedEmbedder
+from triplebeam.embed.embedder import Embedder
+from triplebeam.generate.accounting import Accounted
+from triplebeam.generate.language_model import LanguageModel
+from triplebeam.index.passages import PassageTable
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.triple_graph import TripleGraph
+from triplebeam.progress import Progress, silent
+from triplebeam.retrieve.retriever import Retriever
+from triplebeam.settings import Settings
+
+#: Retrievers kept per context. There is no end of those one can write with parameters in brackets.
+_KEPT = 32
+
+
+@dataclass(frozen=True)
+class Context:
+    """Loads the embedder and connects to the models when a method first needs them."""
+
+    snapshot: Snapshot
+    settings: Settings
+    given_embedder: Embedder | None = None
+    given_model: LanguageModel | None = None
+    progress: Progress = field(default=silent, repr=False)
+    query_entities: Path | None = None
+    """A file with the entities of questions, for ``entities=given``."""
+    gold: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
+    """The gold passages of questions, for the upper bound ``gold``: known in an evaluation only."""
+    _retrievers: dict[str, Retriever] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def passages(self) -> PassageTable:
+        """Passages by id."""
+        return self.snapshot.passages
+
+    @property
+    def triples(self) -> TripleGraph:
+        """The graph of triples."""
+        return self.snapshot.triples
+
+    @property
+    def seed(self) -> int:
+        """The seed of agents that sample: the settings', else one that never changes."""
+        return self.settings.seed or 0
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The embedder the index was built with; it remembers recent texts."""
+        space = self.snapshot.manifest.embedder
+        embedder = self.given_embedder or make_embedder(
+            self.settings.embedder or space.name, self.settings, self.progress
+        )
+        space.check(embedder)
+        return CachedEmbedder(embedder)
+
+    @cached_property
+    def model(self) -> LanguageModel:
+        """The language model that reasons and answers; its calls count towards the open accounts."""
+        return Stoppable(Accounted(self.given_model) if self.given_model else make_model(self.settings))
+
+    @cached_property
+    def reading_model(self) -> LanguageModel:
+        """The language model that reads: the same, unless another is configured for it."""
+        if self.given_model or self.settings.endpoint("reading") == self.settings.endpoint("answering"):
+            return self.model  # one client, so that the limits on requests hold for both
+        return Stoppable(make_model(self.settings, "reading"))
+
+    def once(self, name: str, make: Callable[[], Retriever]) -> Retriever:
+        """The retriever of that name, made at first use and kept: some compute a matrix."""
+        if (known := self._retrievers.get(name)) is not None:
+            return known
+        while len(self._retrievers) >= _KEPT:  # other threads may do the same
+            self._retrievers.pop(next(iter(tuple(self._retrievers))), None)
+        return self._retrievers.setdefault(name, make())

@@ -1,0 +1,99 @@
+"""What Python gives to `Index.add`: paths, rows, texts and documents."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from triplebeam.errors import BadInputError, SourceError
+from triplebeam.ingest import Reading, read_sources, row_document
+from triplebeam.passage import Document
+from triplebeam.text import storable
+
+#: A path to read, a row with "text" (and "id", "title", whatever else), a text, or a document.
+Given: TypeAlias = Path | Mapping[str, Any] | str | Document
+
+_FIELDS = ("id", "_id", "title", "text", "metadata")
+_NUMBERED = re.compile(r"text-([0-9]+)")
+
+
+def read_given(given: str | Given | Iterable[Given], known: Iterable[str]) -> Iterable[Reading]:
+    """What is given, as documents. Rows and texts are all checked before anything is written.
+
+    A string by itself is a path; in a list it is a text. Texts and rows without an id are numbered: text-1, text-2 and
+    so on, above those that are ``known`` already.
+    """
+    if isinstance(given, str):
+        given = _path(given)
+    listed = [given] if isinstance(given, Path | Document | Mapping) else list(given)
+    paths = [each for each in listed if isinstance(each, Path)]
+    if len(paths) == len(listed):
+        return read_sources(paths)
+    numbers = _free_numbers(known)
+    read = [reading for place, each in enumerate(listed, 1) for reading in _read(each, place, numbers)]
+    _check_ids(read)
+    return read
+
+
+def _read(given: object, place: int, numbers: Iterator[str]) -> Iterable[Reading]:
+    match given:
+        case Document():
+            return [given]
+        case Path():
+            return read_sources([given])
+        case str():
+            return [_text(given, place, numbers)]
+        case Mapping():
+            return [_row(given, place, numbers)]
+        case _:
+            raise BadInputError(
+                f'item {place} is {type(given).__name__}: give paths, rows with a "text", texts, or Documents.'
+            )
+
+
+def _path(text: str) -> Path:
+    path = Path(text)
+    if not path.exists() and any(character.isspace() for character in text):
+        raise BadInputError(
+            f"there is no file or folder {text[:80]!r}: check the path; if it is a text, put it into a list."
+        )
+    return path
+
+
+def _text(text: str, place: int, numbers: Iterator[str]) -> Document:
+    if not text.strip():
+        raise BadInputError(f"item {place} is an empty text: leave it out.")
+    if "\n" not in text and len(text) < 1000 and Path(text).exists():
+        raise BadInputError(
+            f"item {place} is {text!r}, a file or folder that exists: write Path({text!r}) to read it, or"
+            " Document(id=…, text=…) for those very words."
+        )
+    return Document(id=next(numbers), text=storable(text))
+
+
+def _row(row: Mapping[str, Any], place: int, numbers: Iterator[str]) -> Document:
+    has_id = any(row.get(name) not in (None, "") for name in ("id", "_id"))
+    metadata = row.get("metadata") or {}
+    if isinstance(metadata, Mapping):
+        metadata = {name: value for name, value in row.items() if name not in _FIELDS} | dict(metadata)
+    try:
+        return row_document({**row, "metadata": metadata}, "" if has_id else next(numbers))
+    except (SourceError, TypeError) as error:
+        raise BadInputError(f"row {place} cannot be indexed: {error}.") from error
+
+
+def _free_numbers(known: Iterable[str]) -> Iterator[str]:
+    taken = [int(match[1]) for match in map(_NUMBERED.fullmatch, known) if match]
+    number = max(taken, default=0)
+    while True:
+        number += 1
+        yield f"text-{number}"
+
+
+def _check_ids(read: Iterable[Reading]) -> None:
+    seen: set[str] = set()
+    for each in read:
+        if isinstance(each, Document):
+            if each.id in seen:
+                raise BadInputError(f"two documents have the id {each.id!r}: give each its own.")
+            seen.add(each.id)

@@ -1,0 +1,277 @@
+"""An index, as a program sees it: documents go in, passages and answers come out."""
+
+import logging
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from triplebeam.answer import Agent, Answer, Run, Step
+from triplebeam.assemble.context import Context
+from triplebeam.assemble.given_documents import Given, read_given
+from triplebeam.assemble.in_thread import in_thread
+from triplebeam.assemble.indexing import index_builder, known_documents
+from triplebeam.assemble.method import Method, expand
+from triplebeam.assemble.results import Result, with_passages
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError, IndexMissingError
+from triplebeam.extract.extractor import Extractor
+from triplebeam.generate.language_model import LanguageModel
+from triplebeam.index.build import BuildReport, create_empty, has_store
+from triplebeam.index.manifest import is_index
+from triplebeam.index.passages import PassageTable
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.triple_graph import TripleGraph
+from triplebeam.passage import Passage
+from triplebeam.progress import Progress, silent
+from triplebeam.ranking import Ranking
+from triplebeam.retrieve.retriever import Retriever
+from triplebeam.settings import Settings, read_settings
+
+DEFAULT_METHOD = "blend"
+DEFAULT_AGENT = "auto"
+
+
+@dataclass(eq=False)
+class Index:
+    """A folder with an index, open for reading and writing; `triplebeam.create` and `triplebeam.open` return one.
+
+    It reads the generation that was published when it was opened, or by its own last `add` or `remove`.
+    """
+
+    folder: Path
+    settings: Settings = field(repr=False)
+    given_embedder: Embedder | None = field(default=None, repr=False)
+    given_model: LanguageModel | None = field(default=None, repr=False)
+    progress: Progress = field(default=silent, repr=False)
+    _context: Context | None = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        snapshot: Snapshot,
+        settings: Settings,
+        embedder: Embedder | None = None,
+        model: LanguageModel | None = None,
+        progress: Progress = silent,
+    ) -> "Index":
+        """An index over a snapshot that is open already."""
+        index = cls(snapshot.folder, settings, embedder, model, progress)
+        index._context = Context(snapshot, settings, embedder, model, progress)
+        return index
+
+    # -- what is in it
+
+    @property
+    def context(self) -> Context:
+        """What methods are built from; an empty index has nothing to build them from."""
+        if self._context is None:
+            if not is_index(self.folder) and has_store(self.folder):
+                raise IndexMissingError(
+                    f"the index at {self.folder} is empty: add documents to it first; where indexing was stopped, run"
+                    " the same `triplebeam index` again."
+                )
+            self._context = Context(
+                Snapshot.open(self.folder), self.settings, self.given_embedder, self.given_model, self.progress
+            )
+        return self._context
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The published generation that is read."""
+        return self.context.snapshot
+
+    @property
+    def passages(self) -> PassageTable:
+        """Passages by id."""
+        return self.context.passages
+
+    @property
+    def triples(self) -> TripleGraph:
+        """The graph of triples."""
+        return self.context.triples
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedder the index was built with, loaded when it is first needed."""
+        return self.context.embedder
+
+    @property
+    def model(self) -> LanguageModel:
+        """The language model that reasons and answers."""
+        return self.context.model
+
+    @property
+    def reading_model(self) -> LanguageModel:
+        """The language model that reads: the same, unless another is configured for it."""
+        return self.context.reading_model
+
+    @property
+    def is_empty(self) -> bool:
+        """Nothing has been added yet, or everything was removed."""
+        return self._context is None and not is_index(self.folder)
+
+    def documents(self) -> list[str]:
+        """The ids of the documents, in the order they came."""
+        return [] if self.is_empty else list(self.passages.document_ids)
+
+    def __len__(self) -> int:
+        return 0 if self.is_empty else len(self.passages)
+
+    def __bool__(self) -> bool:
+        """An index is an index, be it empty."""
+        return True
+
+    def __iter__(self) -> Iterator[Passage]:
+        return iter(()) if self.is_empty else iter(self.passages)
+
+    # -- documents in and out
+
+    def add(
+        self,
+        documents: str | Given | Iterable[Given],
+        *,
+        extractor: str | Extractor = "local",
+        triples: str | Path | None = None,
+        keywords: bool = False,
+        split: bool = False,
+    ) -> BuildReport:
+        """Index documents, or update those that are there: what did not change costs nothing.
+
+        ``documents`` is a path, as the command line takes it; or a list of `Path`s, of rows (dicts with ``text``, and
+        ``id``, ``title``, whatever else as metadata), of texts, of `Document`s. Texts and rows without an id become
+        text-1, text-2 and so on. Files are read in turn, and those that cannot be are logged and in the report.
+        ``extractor`` says where triples come from: local, llm, llm-two-step, none, or an extractor of your own;
+        ``triples`` is a file of triples you have already. ``split`` cuts rows into passages, too.
+        """
+        readings = read_given(documents, self.documents())
+        builder = index_builder(
+            self.folder,
+            self.settings,
+            extractor=extractor,
+            triples=Path(triples) if triples else None,
+            keywords=keywords,
+            split=split,
+            embedder=self.given_embedder,
+            progress=self.progress,
+        )
+        report = builder.build(readings)
+        self._reopen(builder.embedder)
+        _log(report)
+        return report
+
+    def remove(self, *documents: str | Path) -> BuildReport:
+        """Remove documents by their ids; one that is not there is an error, and then nothing is removed."""
+        if self.is_empty:
+            raise BadInputError(f"there is no document to remove: the index at {self.folder} is empty.")
+        known = known_documents(self.passages, documents)
+        builder = index_builder(self.folder, self.settings, extractor="none", embedder=self.given_embedder)
+        report = builder.remove(known)
+        self._reopen(builder.embedder)
+        return report
+
+    def _reopen(self, embedder: Embedder) -> None:
+        """Read what was just published, with the embedder that is loaded already."""
+        self.given_embedder, self._context = embedder, None
+        if is_index(self.folder):
+            _ = self.context
+
+    # -- passages and answers out
+
+    def search(self, question: str, method: str | Method = DEFAULT_METHOD, k: int = 10) -> Ranking[Result]:
+        """The best k passages for a question, with their texts."""
+        check_question(question)
+        if k < 1:
+            raise BadInputError(f"k is {k}: ask for at least one passage.")
+        return with_passages(self.retriever(method).retrieve(question, k), self.passages)
+
+    def ask(self, question: str, method: str | Method = DEFAULT_AGENT) -> Answer:
+        """The answer of an agent, with its evidence and its steps."""
+        return self.run(question, method).answer
+
+    def ask_steps(self, question: str, method: str | Method = DEFAULT_AGENT) -> Iterator[Step | Answer]:
+        """The steps as they happen, then the answer."""
+        run = self.run(question, method)
+        yield from run.steps
+        yield run.answer
+
+    def run(self, question: str, method: str | Method = DEFAULT_AGENT) -> Run:
+        """An agent at work on a question: its steps, its answer, and a way to stop it."""
+        check_question(question)
+        return self.agent(method).run(question)
+
+    async def search_async(self, question: str, method: str | Method = DEFAULT_METHOD, k: int = 10) -> Ranking[Result]:
+        """`search` for asyncio: in a thread; cancelling the task stops calls to a language model."""
+        return await in_thread(lambda: self.search(question, method, k))
+
+    async def ask_async(self, question: str, method: str | Method = DEFAULT_AGENT) -> Answer:
+        """`ask` for asyncio: in a thread; cancelling the task stops calls to a language model."""
+        return await in_thread(lambda: self.ask(question, method))
+
+    # -- methods by name
+
+    def retriever(self, method: str | Method = DEFAULT_METHOD) -> Retriever:
+        """The retriever of that name, such as ``hybrid+naive_ge[scorer=exact]``; made once: some compute a matrix."""
+        return Method.parse(method).retriever(self.context)
+
+    def expand(self, base: Retriever, expansion: str = "naive_ge") -> Retriever:
+        """A retriever of your own, made multi-hop: by ``naive_ge``, ``sync_ge[base_k=10]`` or another expansion."""
+        return expand(self.context, base, expansion)
+
+    def agent(self, method: str | Method = DEFAULT_AGENT, base: Retriever | None = None) -> Agent:
+        """The agent of that name: ``gear``, ``gear:bm25``, ``gear[max_steps=2]:hybrid``, ``single_step``, ``auto``.
+
+        A ``base`` of your own takes the place of the one behind the colon.
+        """
+        return Method.parse(method).build_agent(self.context, base)
+
+
+def check_question(question: str) -> None:
+    """A question must have words, and be text."""
+    if not question.strip():
+        raise BadInputError("the question is empty: ask for something.")
+    try:
+        question.encode()
+    except UnicodeEncodeError:
+        raise BadInputError(
+            f"the question {question!r} holds bytes that are not UTF-8: check the terminal's encoding."
+        ) from None
+
+
+def open_index(
+    folder: str | Path,
+    *,
+    embedder: Embedder | None = None,
+    model: LanguageModel | None = None,
+    settings: Settings | None = None,
+    progress: Progress = silent,
+) -> Index:
+    """Open an index. ``embedder`` and ``model`` are for ones without a name, such as your own."""
+    index = Index(Path(folder), settings or read_settings(), embedder, model, progress)
+    if is_index(index.folder) or not has_store(index.folder):
+        _ = index.context  # what is wrong with it is said now
+    return index
+
+
+def create_index(
+    folder: str | Path,
+    *,
+    embedder: Embedder | None = None,
+    model: LanguageModel | None = None,
+    settings: Settings | None = None,
+    progress: Progress = silent,
+) -> Index:
+    """Make an empty index in a folder that is new, or empty; `Index.add` brings documents."""
+    index = Index(Path(folder), settings or read_settings(), embedder, model, progress)
+    if is_index(index.folder) or has_store(index.folder):
+        raise BadInputError(f"there is an index at {folder} already: open it with triplebeam.open({str(folder)!r}).")
+    create_empty(index.folder)
+    return index
+
+
+def _log(report: BuildReport) -> None:
+    """What was left out is said, also to a caller who does not look at the report."""
+    log = logging.getLogger("triplebeam")
+    for unreadable in report.unreadable:
+        log.warning("not indexed: %s", unreadable)
+    if report.failures:
+        log.warning("%s passages are without triples because their extraction failed.", f"{len(report.failures):,}")

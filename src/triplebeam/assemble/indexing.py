@@ -1,0 +1,97 @@
+"""Documents into an index, and out of it: what the command line, the server's jobs and `Index` all call."""
+
+import logging
+from collections.abc import Iterable
+from pathlib import Path
+
+from triplebeam.assemble.models import DEFAULT_EMBEDDER, make_embedder, make_extractor
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError
+from triplebeam.extract.extractor import Extractor
+from triplebeam.generate.accounting import Account
+from triplebeam.generate.prices import price, price_of
+from triplebeam.index.build import IndexBuilder
+from triplebeam.index.extraction import Budget
+from triplebeam.index.manifest import published
+from triplebeam.index.passages import PassageTable
+from triplebeam.ingest import document_id
+from triplebeam.names import nearest
+from triplebeam.progress import Progress, silent
+from triplebeam.settings import Settings
+
+#: What failed before may well fail again; but a model that does no better than before is not to be paid for it all.
+MAX_FAILURES_AGAIN = 0.50
+
+
+def index_builder(
+    folder: Path,
+    settings: Settings,
+    *,
+    extractor: str | Extractor = "local",
+    triples: Path | None = None,
+    keywords: bool = False,
+    passage_tokens: int = IndexBuilder.passage_tokens,
+    split: bool = False,
+    again: bool = False,
+    max_failures: float | None = None,
+    budget: Budget | None = None,
+    embedder: Embedder | None = None,
+    progress: Progress = silent,
+) -> IndexBuilder:
+    """What adds documents to an index, retries those whose extraction failed, and removes documents.
+
+    ``again`` is for such a retry: the model is asked again what the cache holds already, and more may fail. The
+    embedder, unless given, is the one that is set, else the index's own, else the default.
+    """
+    # A file that cannot be read is reported by name, with the reason: the reader's own warnings say less.
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    if isinstance(extractor, str):
+        made = make_extractor(extractor, triples, settings, progress, refresh=again, keywords=keywords)
+    else:
+        made = extractor
+    if max_failures is None:
+        max_failures = MAX_FAILURES_AGAIN if again else IndexBuilder.max_failures
+    return IndexBuilder(
+        folder=folder,
+        embedder=embedder or make_embedder(embedder_name(folder, settings), settings, progress),
+        extractor=made,
+        passage_tokens=passage_tokens,
+        split_passages=split,
+        max_failures=max_failures,
+        budget=budget,
+        progress=progress,
+    )
+
+
+def embedder_name(folder: Path, settings: Settings) -> str:
+    """The embedder to index with: the one that is set, else the index's own, else the default."""
+    there = published(folder)
+    return settings.embedder or (there.embedder.name if there else DEFAULT_EMBEDDER)
+
+
+def dollar_budget(dollars: float, settings: Settings, bill: Account) -> Budget:
+    """A limit on what the calls of a run may cost; its calls count towards ``bill``."""
+    model = settings.endpoint("extraction").model or ""
+    if price_of(model, settings.prices) is None:
+        raise BadInputError(
+            f"the price of the model {model!r} is not known, so --budget cannot be kept: give US dollars per million"
+            f' tokens in triplebeam.toml, prices = {{"{model}" = {{input = 0.10, output = 0.40}}}}.'
+        )
+    return Budget(dollars, lambda: price(bill.usage, model, settings.prices) or 0.0)
+
+
+def known_documents(passages: PassageTable, wanted: Iterable[str | Path]) -> list[str]:
+    """The ids of documents that are to be removed; one that is not there is an error that names the nearest.
+
+    A file may be written in any way that leads to the path it was indexed by: ``./docs/old.md`` is ``docs/old.md``.
+    """
+    known = passages.document_ids
+    return [_known(known, str(each)) for each in wanted]
+
+
+def _known(known: dict[str, None], document: str) -> str:
+    for name in (document, document_id(Path(document))):
+        if name in known:
+            return name
+    there = f"the first of {len(known):,} is {next(iter(known))!r}" if known else "the index is empty"
+    raise BadInputError(f"there is no document {document!r} in the index{nearest(document, known)}: {there}.")

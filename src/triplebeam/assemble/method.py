@@ -1,0 +1,221 @@
+"""A method as a value: its name is read and checked once, and builds its retriever or its agent.
+
+A retriever is a base, then ``+`` what expands it: ``hybrid+naive_ge``. ``@triples`` behind a base searches the triples
+instead of the passages. An agent stands in front, with ``:``: ``gear:hybrid``. Parameters stand in brackets behind what
+they belong to: ``hybrid+naive_ge[scorer=exact,diversity=inf]``, ``gear[max_steps=2]:hybrid``. ``run:FILE`` is another
+system's run, which is read and not computed.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from triplebeam.answer import Agent
+from triplebeam.assemble.agents import Below, assembled
+from triplebeam.assemble.context import Context
+from triplebeam.assemble.table import AGENTS, RETRIEVERS, Row
+from triplebeam.errors import BadInputError
+from triplebeam.methods.gear import NaiveGE, PassageLink, SyncGE
+from triplebeam.names import nearest
+from triplebeam.retrieve.retriever import Retriever
+
+_RUN = "run:"
+_PART = re.compile(r"(?P<name>[^@\[\]]+)(@(?P<over>[^\[\]]+))?(\[(?P<parameters>[^\[\]]*)\])?")
+_PLUS = re.compile(r"\+(?![^\[]*\])")
+#: Where a method's own base cannot search triples, this one does.
+_LINKING_BASE = "hybrid"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A row of the table with the parameters that were written behind it."""
+
+    row: Row
+    values: Mapping[str, Any]
+
+    @property
+    def uses_model(self) -> bool:
+        """It calls a language model for a question."""
+        return self.row.uses_model or any(
+            value == "llm" or (isinstance(value, Method) and value.uses_model)
+            for value in (self.values.get(name, each.default) for name, each in self.row.parameters.items())
+        )
+
+    def build(self, context: Context, *place: Any) -> Any:
+        """The object, with its parameters. ``place`` is what it is built over: the context, a retriever, or `Below`."""
+        arguments, fields = dict[str, Any](), dict[str, Any]()
+        for name, value in self.values.items():
+            kept = fields if self.row.parameters[name].is_field else arguments
+            kept[name] = value.retriever(context) if isinstance(value, Method) else value
+        build: Any = self.row.build
+        built: Any = assembled(build, *place) if isinstance(build, type) else build(*place, **arguments)
+        return replace(built, **fields) if fields else built
+
+
+@dataclass(frozen=True)
+class Method:
+    """What a name means. Two methods are equal where their names are."""
+
+    text: str
+    agent: Part | None = field(default=None, compare=False)
+    parts: tuple[Part, ...] = field(default=(), compare=False)
+    """The retriever as it was written, the base first; none where an agent uses its own default."""
+    run: Path | None = field(default=None, compare=False)
+    """The file of another system's run."""
+
+    @classmethod
+    def parse(cls, method: "str | Method") -> "Method":
+        """Read a name; a mistake in it is said with what was probably meant."""
+        if isinstance(method, Method):
+            return method
+        if method.startswith(_RUN):
+            return cls(method, run=Path(method.removeprefix(_RUN)))
+        head, colon, rest = method.partition(":")
+        if colon or re.split(r"[\[+@]", method.strip())[0] in AGENTS:
+            agent = _part(head, method, AGENTS, "agent")
+            return cls(method, agent, _retriever_parts(rest, method) if rest else ())
+        return cls(method, parts=_retriever_parts(method, method))
+
+    def __str__(self) -> str:
+        """As it was written."""
+        return self.text
+
+    @property
+    def is_agent(self) -> bool:
+        """It answers, and does not only find passages."""
+        return self.agent is not None
+
+    @property
+    def uses_model(self) -> bool:
+        """It calls a language model for a question."""
+        return any(part.uses_model for part in self.every_part())
+
+    @property
+    def uses_graph(self) -> bool:
+        """It walks a graph."""
+        return any(part.row.uses_graph for part in self.every_part())
+
+    def every_part(self) -> Iterator[Part]:
+        """The agent, the retriever's parts, and those of a method that is a parameter."""
+        for part in (*([self.agent] if self.agent else []), *self.parts):
+            yield part
+            for value in part.values.values():
+                if isinstance(value, Method):
+                    yield from value.every_part()
+
+    def build(self, context: Context) -> Retriever | Agent:
+        """What it names."""
+        return self.build_agent(context) if self.agent else self.retriever(context)
+
+    def retriever(self, context: Context) -> Retriever:
+        """The retriever it names; made once per context."""
+        if self.agent:
+            raise BadInputError(f"{self.text!r} answers, and is no search: use it with `triplebeam ask --method`.")
+        if self.run:
+            raise BadInputError(f"{self.text!r} is a run of another system: compare it in `triplebeam bench`.")
+        return context.once(self.text, lambda: self._retriever(context))
+
+    def _retriever(self, context: Context) -> Retriever:
+        first, *expansions = self.parts
+        if first.row.kind == "expansion":
+            return expand(context, Method.parse(first.row.base).retriever(context), self.parts)
+        return expand(context, first.build(context, context), tuple(expansions))
+
+    def build_agent(self, context: Context, given: Retriever | None = None) -> Agent:
+        """The agent it names; it uses the retriever it is ``given``, where the name leaves room for one."""
+        if self.agent is None:
+            raise BadInputError(
+                f"{self.text!r} finds passages and does not answer: put an agent in front, such as gear:{self.text};"
+                f" known are {', '.join(AGENTS)}."
+            )
+        if given is not None and self.parts:
+            raise BadInputError(f"{self.text!r} names a base, and one is given besides: leave out one of the two.")
+        agent: Agent = self.agent.build(context, self._below(context, self.agent.row.base, given))
+        return agent
+
+    def _below(self, context: Context, default: str, given: Retriever | None) -> Below:
+        named = (
+            Method(self.text.partition(":")[2], parts=self.parts) if self.parts else Method.parse(default or "hybrid")
+        )
+        return Below(
+            context=context,
+            method=self.text,
+            named=bool(self.parts) or given is not None,
+            expanded=len(self.parts) > 1 or isinstance(given, NaiveGE | SyncGE),
+            retriever=lambda: named.retriever(context) if given is None else given,
+            link=lambda: self._link(context, given),
+        )
+
+    def _link(self, context: Context, given: Retriever | None) -> PassageLink:
+        """Facts are linked by the same base where it can search triples too, else by hybrid; a base that is given still
+        searches the passages.
+        """
+        base = next(iter(self.parts), None)
+        if base is None or "over" not in base.row.parameters:
+            base = Method.parse(_LINKING_BASE).parts[0]
+        passages = given.base if isinstance(given, NaiveGE | SyncGE) else given
+        return PassageLink(
+            passages=_over(base, "passages").build(context, context) if passages is None else passages,
+            triples=_over(base, "triples").build(context, context),
+        )
+
+
+def expand(context: Context, below: Retriever, expansions: "str | tuple[Part, ...]") -> Retriever:
+    """What expansions, or those of these names with ``+`` between, make of a retriever."""
+    if isinstance(expansions, str):
+        expansions = _retriever_parts(expansions, expansions)
+    for part in expansions:
+        if part.row.kind != "expansion":
+            raise BadInputError(f"{part.row.name} finds passages by itself: it expands nothing.")
+        below = part.build(context, context, below)
+    return below
+
+
+def _over(base: Part, over: str) -> Part:
+    return replace(base, values={**base.values, "over": over})
+
+
+def _retriever_parts(text: str, method: str) -> tuple[Part, ...]:
+    first, *others = _PLUS.split(text)
+    expansions = {name: row for name, row in RETRIEVERS.items() if row.kind == "expansion"}
+    return (
+        _part(first, method, RETRIEVERS, "base"),
+        *(_part(each, method, expansions, "expansion") for each in others),
+    )
+
+
+def _part(text: str, method: str, known: Mapping[str, Row], role: str) -> Part:
+    match = _PART.fullmatch(text.strip())
+    if not match:
+        raise BadInputError(
+            f"the method {method!r} cannot be read at {text!r}: write a base, + what expands it, parameters in"
+            " brackets, such as hybrid+naive_ge[scorer=exact], bm25@triples or gear:hybrid."
+        )
+    if match["name"] not in known:
+        raise _unknown(match["name"], method, known, role)
+    row = known[match["name"]]
+    if match["over"] and "over" not in row.parameters:
+        raise BadInputError(f"{row.name} searches passages: @{match['over']} in {method!r} has no meaning there.")
+    pairs = [pair.partition("=") for pair in (match["parameters"] or "").split(",") if pair.strip()]
+    texts = {name.strip(): value.strip() for name, _, value in pairs}
+    if len(texts) < len(pairs):
+        raise BadInputError(f"a parameter is written twice in {text!r}: name each once.")
+    texts |= {"over": match["over"]} if match["over"] else {}
+    return Part(row, {name: _value(row, name, value, method) for name, value in texts.items()})
+
+
+def _unknown(name: str, method: str, known: Mapping[str, Row], role: str) -> BadInputError:
+    place = f" in the method {method!r}"
+    if ":" not in method and "+" not in method:  # what was meant may be an agent, too
+        role, place, known = "method", "", {**known, **AGENTS}
+    return BadInputError(f"there is no {role} {name!r}{place}{nearest(name, known)}; known are {', '.join(known)}.")
+
+
+def _value(row: Row, name: str, text: str, method: str) -> object:
+    if name not in row.parameters:
+        takes = f"it takes {', '.join(row.parameters)}" if row.parameters else "it takes none"
+        raise BadInputError(f"{row.name} has no parameter {name!r}{nearest(name, row.parameters)}; {takes}.")
+    parameter = row.parameters[name]
+    return Method.parse(text) if parameter.type is Retriever else parameter.read(text, method)

@@ -1,0 +1,45 @@
+"""SQLite files as the package uses them: write-ahead logging, a format number, transactions."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from triplebeam.errors import IndexFormatError
+
+#: The format that all these files have so far.
+VERSION = 1
+_SECONDS_TO_WAIT_FOR_A_WRITER = 60.0
+
+
+def open_database(path: Path, schema: str) -> sqlite3.Connection:
+    """A connection for any thread, one at a time; a new file gets the tables of ``schema``.
+
+    Raises sqlite3.Error for a file that cannot be used, IndexFormatError for one of a newer format.
+    """
+    with ExitStack() as on_error:
+        db = sqlite3.connect(path, timeout=_SECONDS_TO_WAIT_FOR_A_WRITER, isolation_level=None, check_same_thread=False)
+        on_error.callback(db.close)
+        for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
+            db.execute(f"PRAGMA {pragma}")
+        (version,) = db.execute("PRAGMA user_version").fetchone()
+        if version > VERSION:
+            raise IndexFormatError(
+                f"{path} has format {version}, this Triplebeam knows format {VERSION}: upgrade Triplebeam."
+            )
+        if version == 0:
+            db.executescript(f"BEGIN; {schema} PRAGMA user_version = {VERSION}; COMMIT;")
+        on_error.pop_all()
+        return db
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """All of what is written inside, or none of it."""
+    db.execute("BEGIN IMMEDIATE")
+    whole = False
+    try:
+        yield db
+        whole = True
+    finally:
+        db.execute("COMMIT" if whole else "ROLLBACK")

@@ -1,0 +1,32 @@
+"""Cancelling work under way: a thread that is cancelled stops sleeping and starts no further request."""
+
+import threading
+import time
+from contextvars import ContextVar
+
+from triplebeam.errors import EndpointError
+
+_cancelled: ContextVar[threading.Event | None] = ContextVar("cancelled", default=None)
+
+
+class WorkCancelledError(EndpointError):
+    """The work was cancelled (Ctrl-C, a time limit, or its endpoint is gone), so this prompt is not sent."""
+
+
+def cancel_on(event: threading.Event) -> None:
+    """Cancel what this thread does once ``event`` is set. Every thread starts with a context of its own."""
+    _cancelled.set(event)
+
+
+def sleep(seconds: float) -> None:
+    """Sleep; raises WorkCancelledError as soon as the work is cancelled."""
+    event = _cancelled.get()
+    if event is None:
+        time.sleep(seconds)
+    elif event.wait(seconds):
+        raise WorkCancelledError("The work was cancelled before this prompt was sent: ask again.")
+
+
+def check_cancelled() -> None:
+    """Raise WorkCancelledError if this thread's work is cancelled."""
+    sleep(0)

@@ -1,0 +1,163 @@
+"""Completions that were paid for are not paid for again: a cache in one SQLite file that several processes may share.
+
+The file holds replies, and the prompts only as hashes: no prompt, no address, no key.
+"""
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from pathlib import Path
+from types import TracebackType
+
+from filelock import FileLock
+
+from triplebeam.database import open_database
+from triplebeam.errors import BadInputError
+from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage
+from triplebeam.generate.outcomes import Wrapper
+
+_SCHEMA = """
+CREATE TABLE completion (
+    key BLOB PRIMARY KEY, model TEXT NOT NULL, template TEXT NOT NULL, version TEXT NOT NULL, reply TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+
+
+def completion_key(model: str, prompt: Prompt) -> bytes:
+    """The key of a completion: the model and all of the prompt, with its version, parameters, seed and sample."""
+    fields = [model, *(getattr(prompt, name) for name in sorted(Prompt.__dataclass_fields__))]
+    text = json.dumps(fields, sort_keys=True, ensure_ascii=True, default=dict)
+    return blake2b(text.encode(), digest_size=20).digest()
+
+
+class CompletionStore:
+    """Keeps each completion as soon as it arrives. Safe for threads and for processes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        with self._explained():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # SQLite's timeout does not cover the change to write-ahead logging, so processes open the file in turn.
+            with FileLock(f"{path}.lock"):
+                self._db = open_database(path, _SCHEMA)
+
+    def __repr__(self) -> str:
+        return f"CompletionStore({str(self.path)!r})"
+
+    def get(self, key: bytes) -> Completion | None:
+        """The completion under that key, with the usage it had when it was paid for."""
+        with self._explained(), self._lock:
+            row = self._db.execute("SELECT reply FROM completion WHERE key = ?", (key,)).fetchone()
+        return _read(row[0]) if row else None
+
+    def put(self, key: bytes, model: str, prompt: Prompt, completion: Completion) -> None:
+        """Keep a completion, replacing an older one with that key."""
+        row = (key, model, prompt.template, prompt.version, _write(completion))
+        with self._explained(), self._lock:
+            self._db.execute("INSERT OR REPLACE INTO completion VALUES (?, ?, ?, ?, ?)", row)
+
+    def count(self) -> int:
+        """How many completions there are."""
+        with self._explained(), self._lock:
+            return int(self._db.execute("SELECT count(*) FROM completion").fetchone()[0])
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._db.close()
+
+    def __enter__(self) -> "CompletionStore":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise BadInputError(
+                f"The cache of completions {self.path} cannot be used ({error}): see whether its disk is full or not"
+                " writable, move the file away if it is damaged, or name another one."
+            ) from error
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cached(Wrapper):
+    """Asks ``model`` only for what ``store`` does not have, and keeps each completion as soon as it arrives.
+
+    Replies that cannot be used are kept too: they were paid for, and a rerun must end the same way. ``refresh`` asks
+    again all the same and keeps the new reply: for what failed, when it is retried.
+    """
+
+    store: CompletionStore
+    refresh: bool = False
+    _turns: "_Turns" = field(default_factory=lambda: _Turns(), init=False, repr=False, compare=False)
+
+    def complete_one(self, prompt: Prompt) -> Completion:
+        """The completion; the usage of one that was there already says so."""
+        key = completion_key(self.name, prompt)
+        with self._turns.turn(key):
+            known = None if self.refresh else self.store.get(key)
+            if known is not None:
+                return replace(known, usage=known.usage.as_cached())
+            [completion] = self.model.complete([prompt])
+            self.store.put(key, self.name, prompt, completion)
+            return completion
+
+
+class _Turns:
+    """Threads with the same key go one after the other, so that the second finds the completion of the first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._turns: dict[bytes, tuple[threading.Lock, int]] = {}
+
+    @contextmanager
+    def turn(self, key: bytes) -> Iterator[None]:
+        with self._lock:
+            mine, waiting = self._turns.get(key, (threading.Lock(), 0))
+            self._turns[key] = (mine, waiting + 1)
+        try:
+            with mine:
+                yield
+        finally:
+            with self._lock:
+                mine, waiting = self._turns.pop(key)
+                if waiting > 1:
+                    self._turns[key] = (mine, waiting - 1)
+
+
+def _write(completion: Completion) -> str:
+    usage = completion.usage
+    tokens = completion.log_probabilities
+    return json.dumps(
+        {
+            "text": completion.text,
+            "finish_reason": completion.finish_reason,
+            "thought": completion.thought,
+            "usage": [usage.calls, usage.tokens_in, usage.tokens_out, usage.estimated],
+            "log_probabilities": [list(token) for token in tokens] if tokens is not None else None,
+        }
+    )
+
+
+def _read(text: str) -> Completion:
+    kept = json.loads(text)
+    calls, tokens_in, tokens_out, estimated = kept["usage"]
+    tokens = kept["log_probabilities"]
+    return Completion(
+        text=kept["text"],
+        finish_reason=kept["finish_reason"],
+        thought=kept["thought"],
+        usage=Usage(calls=calls, tokens_in=tokens_in, tokens_out=tokens_out, estimated=estimated),
+        log_probabilities=tuple(TokenLogProbability(*token) for token in tokens) if tokens is not None else None,
+    )

@@ -1,0 +1,70 @@
+"""A snapshot of an index: one published generation, open for reading, memory-mapped, whole while it is held."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from triplebeam.errors import IndexDamagedError
+from triplebeam.index.entity_graph import EntityGraph
+from triplebeam.index.manifest import Manifest, generation_folder, read_manifest
+from triplebeam.index.passage_graph import PassageGraph
+from triplebeam.index.passages import PassageTable
+from triplebeam.index.terms import TermIndex
+from triplebeam.index.triple_graph import TripleGraph
+from triplebeam.index.vectors import VectorIndex
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The search structures of one published generation."""
+
+    folder: Path
+    manifest: Manifest
+    passages: PassageTable
+    triples: TripleGraph
+    passage_terms: TermIndex
+    triple_terms: TermIndex
+    passage_vectors: VectorIndex
+    entities: EntityGraph
+    passage_graph: PassageGraph
+
+    @classmethod
+    def open(cls, folder: Path) -> "Snapshot":
+        """Open the published generation. Nothing is written, so a read-only folder will do."""
+        try:
+            return cls._open(folder, read_manifest(folder))
+        except IndexDamagedError:
+            # A writer may have published the next generation and removed this one between two files.
+            return cls._open(folder, read_manifest(folder))
+
+    @classmethod
+    def _open(cls, folder: Path, manifest: Manifest) -> "Snapshot":
+        generation = generation_folder(folder, manifest.generation)
+        passages = _piece(generation, lambda: PassageTable(generation))
+        triples = _piece(generation, lambda: TripleGraph(generation, passages))
+        return cls(
+            folder=folder,
+            manifest=manifest,
+            passages=passages,
+            triples=triples,
+            passage_terms=_piece(generation, partial(TermIndex, generation / "passage_terms")),
+            triple_terms=_piece(generation, partial(TermIndex, generation / "triple_terms")),
+            passage_vectors=_piece(generation, partial(VectorIndex, generation / "passage_vectors.npy")),
+            entities=_piece(generation, lambda: EntityGraph.open(generation, triples)),
+            passage_graph=_piece(generation, partial(PassageGraph.open, generation)),
+        )
+
+
+def _piece(generation: Path, read: Callable[[], T]) -> T:
+    """Read one structure; what cannot be read is a damaged index, not a stack trace."""
+    try:
+        return read()
+    except (OSError, ValueError) as error:
+        raise IndexDamagedError(
+            f"a file in {generation} cannot be read ({error}): run `triplebeam index` on the same sources again;"
+            " what was extracted and encoded is kept."
+        ) from error

@@ -1,0 +1,34 @@
+"""Effort only where it is needed: a cheap agent first, an expensive one if the cheap one found no answer.
+
+The expensive agent starts again from the question, and its ranking is the answer's. So its steps give the ranking of
+its own steps so far, not mixed with what the cheap one found: that is what stopping there would have given.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+
+from triplebeam.answer import Agent, Answer, Step
+
+
+@dataclass(frozen=True, kw_only=True)
+class Auto(Agent):
+    """Asks ``first``; where what it read does not answer the question, asks ``then``. All steps are in the trace."""
+
+    first: Agent
+    then: Agent
+
+    def steps(self, question: str) -> Generator[Step, None, Answer]:
+        """The steps of both, numbered through."""
+        cheap = yield from self.first.steps(question)
+        if cheap.text:
+            return cheap
+        run = self.then.run(question)
+        for step in run.steps:
+            yield replace(step, number=step.number + len(cheap.steps))
+        costly = run.answer
+        return replace(
+            costly,
+            steps=(*cheap.steps, *(replace(step, number=step.number + len(cheap.steps)) for step in costly.steps)),
+            usage=cheap.usage + costly.usage,
+            ending=f"one step did not answer it; then {costly.ending}",
+        )

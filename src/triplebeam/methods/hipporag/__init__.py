@@ -1,0 +1,15 @@
+"""HippoRAG (NeurIPS 2024) and HippoRAG 2 (ICML 2025): PageRank over the entities of triples.
+
+| paper | here |
+| --- | --- |
+| HippoRAG: the walk from a query's entities | `hipporag.py` |
+| the entities of a query | `query_entities.py` |
+| HippoRAG 2: the walk from triples and passages | `hipporag2.py` |
+| HippoRAG 2's filter, recognition memory | `triple_filter.py` in `methods/shared`, since GE-Reasoning filters alike |
+| ours: the triples that led to a passage | `walk_chains.py` |
+"""
+
+from triplebeam.methods.hipporag.hipporag import HippoRAG
+from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
+
+__all__ = ["HippoRAG", "HippoRAG2"]

@@ -1,0 +1,126 @@
+"""HippoRAG (Gutiérrez, Shu, Gu, Yasunaga & Su, NeurIPS 2024): PageRank over entities, from those of the query.
+
+Offline: triples make an undirected graph of entities, and names that are alike are joined as synonyms (`EntityGraph`).
+Online: a model names the entities of the query; each is linked to the entity of the index nearest to it by embedding;
+PageRank is reset to the linked entities; a passage's score is the sum, over its entities, of their probability times
+how often they occur in its triples.
+
+Followed to the letter: these steps; damping 0.5; synonyms from cosine 0.8; the reset weight of an entity is its node
+specificity, one over the number of passages it occurs in (``node_specificity``); an edge counts the triples that join
+its ends, a synonym edge weighs its cosine.
+
+What differs: weights of an edge that is both are added up. The paper links and scores names by ColBERTv2 or Contriever,
+we by the index's embedder; names are one entity under the normal form of `triplebeam.triple.entity_key`, and a name the
+index has is linked to itself without a search, since nothing can be nearer. Its option to mix in dense scores where
+linking is unsure is left out. Passages that the walk never reaches are not in the ranking. Where the query names
+nothing or the graph has no entities the walk cannot start; the paper's code then starts it everywhere at once, which
+ranks by popularity. Here the ``fallback`` retrieves instead, and the open account says so.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.bounds import check_fields
+from triplebeam.embed.embedder import Embedder
+from triplebeam.generate.accounting import remark
+from triplebeam.index.entity_graph import EntityGraph
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.synonyms import THRESHOLD
+from triplebeam.methods.hipporag.query_entities import QueryEntities
+from triplebeam.methods.hipporag.walk_chains import WalkChains
+from triplebeam.ranking import Ranking
+from triplebeam.retrieve.dense import Dense
+from triplebeam.retrieve.personalized_pagerank import TOLERANCE, PersonalizedPageRank
+from triplebeam.retrieve.retriever import Retriever
+from triplebeam.retrieve.scores import PassageOf, rank_positive
+from triplebeam.triple import entity_key
+
+
+@dataclass(frozen=True, kw_only=True)
+class HippoRAG:
+    """Passages by the entities that a walk from the query's entities visits most."""
+
+    query_entities: QueryEntities
+    graph: EntityGraph
+    embedder: Embedder = field(repr=False)
+    passage_of: PassageOf = field(repr=False)
+    fallback: Retriever | None
+    """Retrieves where the walk has nowhere to start; without one nothing comes then."""
+    chains: WalkChains | None = field(default=None, repr=False)
+    """Where given, a hit shows triples that join it to the query's entities."""
+    damping: float = 0.5
+    node_specificity: bool = True
+    synonym_threshold: float = THRESHOLD
+    tolerance: float = TOLERANCE
+
+    def __post_init__(self) -> None:
+        check_fields(self, "damping", "synonym_threshold")
+
+    @classmethod
+    def over(cls, index: Snapshot, embedder: Embedder, query_entities: QueryEntities, **parameters: Any) -> "HippoRAG":
+        """Over an index, with dense retrieval to fall back on unless another is given."""
+        parameters.setdefault("fallback", Dense.over_passages(index, embedder))
+        parameters.setdefault("chains", WalkChains(index.triples, index.entities, index.passages))
+        return cls(
+            query_entities=query_entities,
+            graph=index.entities,
+            embedder=embedder,
+            passage_of=index.passages.ids,
+            **parameters,
+        )
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        """The k passages of highest score."""
+        return self.retrieve_many([query], k)[0]
+
+    def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
+        """The k passages of highest score for each query; they walk together."""
+        seeds = [self.link(self.query_entities.entities(query)) for query in queries]
+        scores = iter(self.passage_scores([linked for linked in seeds if len(linked)]))
+        return [
+            self._explained(rank_positive(next(scores), self.passage_of, k), linked)
+            if len(linked)
+            else self._fall_back(query, k)
+            for query, linked in zip(queries, seeds, strict=True)
+        ]
+
+    def _explained(self, ranking: Ranking, linked: NDArray[np.int64]) -> Ranking:
+        return self.chains.from_entities(ranking, linked) if self.chains else ranking
+
+    def _fall_back(self, query: str, k: int) -> Ranking:
+        if self.fallback is None:
+            return Ranking()
+        remark(f"no entity of {query!r} is in the graph: the passages are those of {type(self.fallback).__name__}")
+        return self.fallback.retrieve(query, k)
+
+    def link(self, names: Sequence[str]) -> NDArray[np.int64]:
+        """The entity nearest to each name, in their order, each once."""
+        if not names or not len(self.graph):
+            return np.zeros(0, np.int64)
+        numbers = {name: self.graph.numbers.get(entity_key(name)) for name in names}
+        unknown = [name for name, number in numbers.items() if number is None]
+        if unknown:
+            found = self.graph.vectors.nearest_many(self.embedder.embed(unknown), 1)
+            numbers |= {name: int(rows[0]) for name, (rows, _) in zip(unknown, found, strict=True)}
+        return np.array(list(dict.fromkeys(numbers.values())), np.int64)
+
+    def passage_scores(self, seeds: Sequence[NDArray[np.int64]]) -> NDArray[np.float32]:
+        """A row of scores for each query's entities: a passage has the probabilities of its own, each as often as it
+        occurs there.
+        """
+        reset = np.zeros((len(self.graph), len(seeds)))
+        for column, linked in enumerate(seeds):
+            reset[linked, column] = 1 / self.graph.passage_counts[linked] if self.node_specificity else 1.0
+        # In single precision, so that what differs by the order of a sum alone is a tie.
+        return np.asarray((self.graph.incidence @ self._walk.probabilities(reset)).T, np.float32)
+
+    @cached_property
+    def _walk(self) -> PersonalizedPageRank:
+        return PersonalizedPageRank(
+            weights=self.graph.weights(self.synonym_threshold), damping=self.damping, tolerance=self.tolerance
+        )

@@ -1,0 +1,158 @@
+"""HippoRAG 2 (Gutiérrez, Shu, Qi, Zhou & Su, ICML 2025): PageRank over entities and passages, from triples and texts.
+
+Passages are nodes beside the entities and are joined to those of their triples. The query is held against whole
+triples: the 5 nearest are found, a model may filter them, and their entities are where the walk is reset to; so are
+all passages, a little, by their similarity to the query. Passages are ranked by the probability of their own node.
+
+Followed to the letter: these steps; an entity's reset weight is the mean similarity of its seed triples divided by the
+number of passages it occurs in, and the 5 entities of highest weight are kept; a passage's is 0.05 times its dense
+similarity, scaled so that the worst passage has 0 and the best 1; damping 0.5; synonyms from cosine 0.8; dense
+retrieval where the filter leaves nothing.
+
+What differs: a triple's similarity is its cosine, where the authors' code scales it over all triples of the index
+first. Edges of two kinds between the same entities are added up; an edge to a passage weighs 1. A similarity below zero
+counts as zero. By default there is no filter, since no model is needed for the rest; see `triple_filter`. Ours beyond
+the paper: ``base``, any retriever whose list takes the place of dense similarity.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.bounds import check_fields
+from triplebeam.embed.embedder import Embedder
+from triplebeam.generate.accounting import remark
+from triplebeam.index.entity_graph import EntityGraph
+from triplebeam.index.passages import PassageTable
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.synonyms import THRESHOLD
+from triplebeam.index.triple_graph import TripleGraph
+from triplebeam.index.vectors import top
+from triplebeam.methods.hipporag.walk_chains import WalkChains
+from triplebeam.methods.shared.triple_filter import TripleFilter
+from triplebeam.ranking import Ranking
+from triplebeam.retrieve.dense import Dense
+from triplebeam.retrieve.personalized_pagerank import TOLERANCE, PersonalizedPageRank
+from triplebeam.retrieve.retriever import Retriever, ScoringRetriever, retrieve_many, scores_many
+from triplebeam.retrieve.scores import min_max, rank_positive
+
+#: Triples, and the similarity of each to the query.
+Seeds: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HippoRAG2:
+    """Passages that a walk from the nearest triples' entities, and from similar passages, visits most."""
+
+    graph: EntityGraph
+    triples: TripleGraph = field(repr=False)
+    passages: PassageTable = field(repr=False)
+    embedder: Embedder = field(repr=False)
+    base: Retriever
+    """Its scores reset the passages, and its list is the result where the walk cannot start; the paper's is dense."""
+    base_k: int | None = None
+    """Passages of the base's list that are reset; None: all that it gives, or has scores for."""
+    triple_filter: TripleFilter | None = None
+    seed_triples: int = 5
+    seed_entities: int = 5
+    passage_weight: float = 0.05
+    damping: float = 0.5
+    synonym_threshold: float = THRESHOLD
+    tolerance: float = TOLERANCE
+    explained: int | None = None
+    """Hits, from the best on, that show their chains; None: all."""
+
+    def __post_init__(self) -> None:
+        check_fields(self, "damping", "synonym_threshold")
+
+    @classmethod
+    def over(cls, index: Snapshot, embedder: Embedder, **parameters: Any) -> "HippoRAG2":
+        """Over an index; the base is dense retrieval unless another is given."""
+        parameters.setdefault("base", Dense.over_passages(index, embedder))
+        return cls(
+            graph=index.entities,
+            triples=index.triples,
+            passages=index.passages,
+            embedder=embedder,
+            **parameters,
+        )
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        """The k passages of highest probability; a hit's chains are how seed triples lead to it, in a step or two."""
+        return self.retrieve_many([query], k)[0]
+
+    def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
+        """The k passages of highest probability for each query; they walk together."""
+        seeds = self._seeds(queries)
+        walking = [place for place, (_, similarity) in enumerate(seeds) if similarity.any()]
+        visited = self._passage_probabilities(
+            [queries[place] for place in walking], [seeds[place] for place in walking]
+        )
+        scores = dict(zip(walking, visited, strict=True))
+        return [
+            self._explained(rank_positive(scores[place], self.passages.ids, k), seeds[place][0])
+            if place in scores
+            else self._fall_back(query, k)
+            for place, query in enumerate(queries)
+        ]
+
+    def _explained(self, ranking: Ranking, seeds: NDArray[np.int64]) -> Ranking:
+        return WalkChains(self.triples, self.graph, self.passages, self.explained).from_triples(ranking, seeds)
+
+    def _fall_back(self, query: str, k: int) -> Ranking:
+        remark(f"no triple bears on {query!r}: the passages are those of the base alone")
+        return self.base.retrieve(query, k)
+
+    def _seeds(self, queries: Sequence[str]) -> list[Seeds]:
+        """For each query the nearest triples that the filter leaves, and their similarity, at least zero."""
+        vectors = self.embedder.embed(queries, kind="query")
+        nearest = self.triples.nearest(vectors, self.seed_triples)
+        kept = [self._filtered(query, found) for query, found in zip(queries, nearest, strict=True)]
+        return [
+            (found, np.maximum(self.triples.vectors(found) @ vector, 0).astype(np.float64))
+            for vector, found in zip(vectors, kept, strict=True)
+        ]
+
+    def _filtered(self, query: str, found: NDArray[np.int64]) -> NDArray[np.int64]:
+        if not self.triple_filter or not len(found):
+            return found
+        return found[list(self.triple_filter.keep(query, [self.triples.triple(id_) for id_ in found.tolist()]))]
+
+    def _passage_probabilities(self, queries: Sequence[str], seeds: Sequence[Seeds]) -> NDArray[np.float32]:
+        """A row for each query: how much of the walk is spent on each passage."""
+        reset = np.zeros((len(self.graph) + len(self.passages), len(queries)))
+        for column, (own, of_base) in enumerate(zip(seeds, self._base_scores(queries), strict=True)):
+            reset[: len(self.graph), column] = self.entity_weights(*own)
+            reset[len(self.graph) :, column] = self.passage_weight * min_max(of_base)
+        return np.asarray(self._walk.probabilities(reset)[len(self.graph) :].T, np.float32)
+
+    def entity_weights(self, seeds: NDArray[np.int64], similarity: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The reset weights of the entities: mean similarity of their seed triples over their number of passages."""
+        entities, places = np.unique(self.graph.triple_entities[seeds], return_inverse=True)
+        total = np.bincount(places.ravel(), np.repeat(similarity, 2))
+        weights = total / (np.bincount(places.ravel()) * self.graph.passage_counts[entities])
+        best = top(weights, self.seed_entities)
+        kept = np.zeros(len(self.graph))
+        kept[entities[best]] = weights[best]
+        return kept
+
+    def _base_scores(self, queries: Sequence[str]) -> NDArray[np.float32]:
+        """A row for each query; what the base does not list is as bad as its worst, and not above zero."""
+        if self.base_k is None and isinstance(self.base, ScoringRetriever):
+            return scores_many(self.base, queries)
+        rankings = retrieve_many(self.base, queries, self.base_k or len(self.passages))
+        scores = np.zeros((len(queries), len(self.passages)), np.float32)
+        for row, ranking in zip(scores, rankings, strict=True):
+            row[:] = min([0.0, *(hit.score for hit in ranking)])
+            row[[self.passages.row(passage_id) for passage_id in ranking.ids]] = [hit.score for hit in ranking]
+        return scores
+
+    @cached_property
+    def _walk(self) -> PersonalizedPageRank:
+        """Entities first, then passages."""
+        weights = self.graph.weights(self.synonym_threshold, with_passages=True)
+        return PersonalizedPageRank(weights=weights, damping=self.damping, tolerance=self.tolerance)

@@ -1,0 +1,116 @@
+"""What a query names: three ways to the entities from which HippoRAG starts.
+
+`LLMQueryEntities` asks a model, as the paper does. `GivenQueryEntities` reads what a model said once from a file.
+`VerbatimEntities` needs no model: it looks for the names of the index in the query.
+"""
+
+import gzip
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Protocol
+
+from pydantic import BaseModel, ValidationError
+
+from triplebeam.errors import BadInputError
+from triplebeam.generate.language_model import LanguageModel
+from triplebeam.generate.prompts import Template, load
+from triplebeam.generate.reply_fields import Text
+from triplebeam.index.entity_graph import EntityGraph
+from triplebeam.methods.shared.usable_replies import usable_reply
+from triplebeam.retrieve.verbatim import VerbatimNames
+
+
+class QueryEntities(Protocol):
+    """Finds the entities of a query."""
+
+    def entities(self, query: str) -> Sequence[str]:
+        """Their names, each once; none where the query names nothing."""
+        ...
+
+
+class _Names(BaseModel):
+    entities: list[Text]
+
+
+class _Row(_Names):
+    question: str
+
+
+def _tidy(names: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(name.strip() for name in names if name.strip()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LLMQueryEntities:
+    """A model names them. A reply that cannot be used even after a correction counts as none, and is noted."""
+
+    model: LanguageModel
+    template: Template = field(default_factory=partial(load, "hipporag/query_entities"), repr=False)
+
+    def entities(self, query: str) -> Sequence[str]:
+        """One call; none for a query without words."""
+        if not query.strip():
+            return []
+        reply = usable_reply(self.model, self.template.fill(question=query), _Names)
+        if reply is None:
+            return []
+        return _tidy(reply.entities)
+
+
+@dataclass(frozen=True)
+class GivenQueryEntities:
+    """Entities from JSON lines, plain or ``.gz``: ``{"id", "question", "entities": [...]}``, found by the question.
+
+    A question that is there twice has the entities of both rows.
+    """
+
+    path: Path
+
+    def entities(self, query: str) -> Sequence[str]:
+        """What the file says of this question; one that it does not hold is an error."""
+        if query.strip() not in self._by_question:
+            raise BadInputError(
+                f"{self.path} has no entities for the question {query!r}: add a row for it, or let a model find them."
+            )
+        return self._by_question[query.strip()]
+
+    @cached_property
+    def _by_question(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for number, line in self._lines():
+            try:
+                row = _Row.model_validate_json(line)
+            except ValidationError as error:
+                raise BadInputError(
+                    f'{self.path}, line {number} is no row of "question" (a text) and "entities" (a list of texts):'
+                    f" {error.errors()[0]['msg']}."
+                ) from None
+            question = row.question.strip()
+            found[question] = _tidy([*found.get(question, []), *row.entities])
+        return found
+
+    def _lines(self) -> Iterator[tuple[int, str]]:
+        opened = gzip.open if self.path.suffix == ".gz" else open
+        try:
+            with opened(self.path, "rt", encoding="utf-8") as file:
+                yield from ((number, line) for number, line in enumerate(file, start=1) if line.strip())
+        except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+            raise BadInputError(f"the entities in {self.path} cannot be read ({error}): name another file.") from error
+
+
+@dataclass(frozen=True)
+class VerbatimEntities:
+    """Entities of the index whose normal form occurs in the query's: see `VerbatimNames`."""
+
+    graph: EntityGraph
+
+    def entities(self, query: str) -> Sequence[str]:
+        """The names as the index has them, the longest first."""
+        return [self.graph.names[self.graph.numbers[key]] for key in self._known.within(query)]
+
+    @cached_property
+    def _known(self) -> VerbatimNames:
+        return VerbatimNames(self.graph.numbers)

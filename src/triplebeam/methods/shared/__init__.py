@@ -1,0 +1,1 @@
+"""What the methods have in common; nothing here belongs to one paper."""

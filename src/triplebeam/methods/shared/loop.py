@@ -1,0 +1,96 @@
+"""The loop that agents share: steps and what they cost, the memory of one question, and the answer it ends with."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from triplebeam.answer import Answer, Evidence, Step
+from triplebeam.generate.accounting import Account, account
+from triplebeam.methods.shared.question_answering import ReadAnswer
+from triplebeam.ranking import Ranking
+from triplebeam.retrieve.fuse import reciprocal_rank_fusion
+from triplebeam.retrieve.retriever import Retriever, for_question
+
+#: How an agent of one step ends.
+ONE_STEP = "one step was asked for"
+#: How an agent of several steps ends that may take no more of them.
+LAST_STEP = "the last step was reached"
+
+
+class NothingToSearch:
+    """The retriever of an agent that answers without passages."""
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        """No passages."""
+        return Ranking()
+
+
+@dataclass
+class Loop:
+    """What one question has brought so far. An agent whose steps remember more adds its own fields."""
+
+    question: str
+    retriever: Retriever = field(default_factory=NothingToSearch)
+    """Where all steps search; one that learns from earlier queries of a question does (`for_question`)."""
+    rankings: list[Ranking] = field(default_factory=list)
+    """What the searches found."""
+    steps: list[Step] = field(default_factory=list)
+    answer: str = ""
+    """What the loop itself came to; the passages may say something else."""
+    ending: str = ""
+    """Why the loop stops, in words; empty while it goes on."""
+    outside: Account = field(default_factory=Account)
+    """What was spent outside the steps."""
+
+    def __post_init__(self) -> None:
+        self.retriever = for_question(self.retriever)
+
+    @property
+    def number(self) -> int:
+        """The number of the step that is being taken."""
+        return len(self.steps) + 1
+
+    @property
+    def so_far(self) -> Ranking:
+        """The ranking after the last step."""
+        return self.steps[-1].so_far if self.steps else Ranking()
+
+    def retrieve(self, query: str, k: int) -> Ranking:
+        """Search, and remember what was found."""
+        self.rankings.append(self.retriever.retrieve(query, k))
+        return self.rankings[-1]
+
+    def fused(self) -> Ranking:
+        """The reciprocal rank fusion of all searches."""
+        return reciprocal_rank_fusion(self.rankings)
+
+    def take(self, do: Callable[[], Step]) -> Step:
+        """Take the step that ``do`` makes, with the calls, the problems and the seconds it took."""
+        with account() as spent:
+            started = time.perf_counter()
+            step = do()
+            seconds = time.perf_counter() - started
+        self.steps.append(replace(step, problems=tuple(spent.problems), usage=spent.usage, seconds=seconds))
+        return self.steps[-1]
+
+    def take_all(self, do: Callable[[], Step]) -> Iterator[Step]:
+        """The steps that ``do`` makes, each as it is done, until one sets the ending."""
+        while not self.ending:
+            yield self.take(do)
+
+    def conclude(self, last: Callable[[], ReadAnswer], evidence: tuple[Evidence, ...] = ()) -> Answer:
+        """The answer that the ``last`` calls give, and where they give none, the loop's own."""
+        with account() as spent:
+            read = last()
+        return Answer(
+            question=self.question,
+            text=read.text or self.answer,
+            # Where the passages alone do not say it but the loop did, "not found" would contradict the answer.
+            sentence=read.sentence if read.text or not self.answer else "",
+            ranking=self.so_far,
+            evidence=evidence,
+            steps=tuple(self.steps),
+            usage=sum((step.usage for step in self.steps), self.outside.usage + spent.usage),
+            ending="; ".join([self.ending, *self.outside.problems, *spent.problems]),
+            loop_text=self.answer,
+        )

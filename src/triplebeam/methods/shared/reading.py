@@ -1,0 +1,64 @@
+"""Agents that show a model the passages they retrieve: what those need besides a retriever and a model is derived."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from triplebeam.answer import Agent, Answer, Evidence
+from triplebeam.bounds import check_fields
+from triplebeam.generate.language_model import LanguageModel
+from triplebeam.methods.shared.loop import Loop
+from triplebeam.methods.shared.prompt_text import numbered_passages
+from triplebeam.methods.shared.question_answering import Answerer, QuestionAnswerer, ReadAnswer
+from triplebeam.passage import Passages
+from triplebeam.retrieve.retriever import Retriever, passages_of
+
+
+def texts_for(retriever: Retriever | None, given: Passages | None) -> Passages:
+    """The passages that are given, or those of the index that the retriever searches; none without a retriever."""
+    if given is not None:
+        return given
+    return passages_of(retriever) if retriever is not None else {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingAgent(Agent):
+    """A retriever and a model are enough; whatever else is given takes the place of what is derived from them."""
+
+    retriever: Retriever
+    model: LanguageModel
+    passages: Passages | None = field(default=None, repr=False)
+    """Texts by passage id; by default those of the index that the retriever searches."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        _ = self._passages  # a retriever that does not know its passages is refused here, not at the first question
+
+    @cached_property
+    def _passages(self) -> Passages:
+        return texts_for(self.retriever, self.passages)
+
+    def _shown(self, passage_ids: Sequence[str]) -> str:
+        """Passages as prompts show them."""
+        return numbered_passages([self._passages[passage_id] for passage_id in passage_ids])
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnsweringAgent(ReadingAgent):
+    """An agent that reads its best passages once more at the end, for a short answer."""
+
+    answerer: Answerer | None = None
+    """By default the model reads them."""
+    answered_from: int = 5
+    """Passages that the answer is read from."""
+
+    @cached_property
+    def _answerer(self) -> Answerer:
+        return self.answerer or QuestionAnswerer(model=self.model, passages=self._passages)
+
+    def _conclude(self, loop: Loop, *, own_answer: bool = False, evidence: tuple[Evidence, ...] = ()) -> Answer:
+        """The answer read from the best passages; with ``own_answer`` the loop's own, if it has one."""
+        if own_answer and loop.answer:
+            return loop.conclude(lambda: ReadAnswer(loop.answer), evidence)
+        best = loop.so_far.ids[: self.answered_from]
+        return loop.conclude(lambda: self._answerer.answer(loop.question, best), evidence)

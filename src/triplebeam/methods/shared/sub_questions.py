@@ -1,0 +1,79 @@
+"""Sub-questions and their answers, for agents that take a question apart: RGNN-Ret and Self-Ask.
+
+Their papers keep no ranking over all steps; ours is the reciprocal rank fusion of all steps' lists and of the passages
+each sub-answer names as its source, as a separate list. A hop's passage is often second or third for its one
+sub-question; without its source it falls behind what is somewhere in every list.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
+
+from pydantic import BaseModel
+
+from triplebeam.generate.language_model import LanguageModel
+from triplebeam.generate.prompts import Template, load
+from triplebeam.generate.reply_fields import Numbers, Text
+from triplebeam.methods.shared.prompt_text import numbered_passages
+from triplebeam.methods.shared.usable_replies import usable_reply
+from triplebeam.passage import Passages
+from triplebeam.ranking import Hit, Ranking
+from triplebeam.retrieve.fuse import reciprocal_rank_fusion
+from triplebeam.triple import entity_key
+
+
+class Exchange(NamedTuple):
+    """A sub-question, the sentence that answers it, and the passages that say so; nothing where none does."""
+
+    question: str
+    answer: str = ""
+    sources: tuple[str, ...] = ()
+
+
+def numbered_exchanges(exchanges: Sequence[Exchange]) -> str:
+    """Each sub-question under its number, with its answer below, as prompts show them."""
+    return (
+        "\n".join(
+            f"{number}. {exchange.question}\n   {exchange.answer or '(not found in the passages)'}"
+            for number, exchange in enumerate(exchanges, 1)
+        )
+        or "(none)"
+    )
+
+
+def asked_before(query: str, exchanges: Sequence[Exchange]) -> bool:
+    """Has this been a sub-question already, but for case, punctuation and spaces?"""
+    return entity_key(query) in (entity_key(exchange.question) for exchange in exchanges)
+
+
+def fused(rankings: Sequence[Ranking], exchanges: Sequence[Exchange]) -> Ranking:
+    """All steps' lists and the sources of all sub-answers as one ranking."""
+    sources = [
+        Ranking(Hit(passage_id, -rank) for rank, passage_id in enumerate(exchange.sources)) for exchange in exchanges
+    ]
+    return reciprocal_rank_fusion([*rankings, *sources])
+
+
+class _Reply(BaseModel):
+    found: bool
+    answer: Text
+    passages: Numbers
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubAnswerer:
+    """Answers a sub-question from passages, in a sentence that makes sense without them."""
+
+    model: LanguageModel
+    passages: Passages = field(repr=False)
+    template: Template = field(default_factory=partial(load, "sub_answer"), repr=False)
+
+    def answer(self, sub_question: str, passage_ids: Sequence[str]) -> Exchange:
+        """One call; no answer where the passages do not say it or the reply cannot be used."""
+        shown = numbered_passages([self.passages[passage_id] for passage_id in passage_ids])
+        reply = usable_reply(self.model, self.template.fill(passages=shown, question=sub_question), _Reply)
+        if reply is None or not reply.found or not reply.answer.strip():
+            return Exchange(sub_question)
+        named = [number for number in dict.fromkeys(reply.passages) if 1 <= number <= len(passage_ids)]
+        return Exchange(sub_question, reply.answer.strip(), tuple(passage_ids[number - 1] for number in named))

@@ -1,0 +1,68 @@
+"""Replies an agent can go on with: those that cannot be used are noted on the open account and left out."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pydantic import BaseModel
+
+from triplebeam.extract.extractor import sort_out
+from triplebeam.generate.accounting import note_problem, remark
+from triplebeam.generate.ask import Parsed, ask, ask_many
+from triplebeam.generate.language_model import LanguageModel, Prompt, PromptFailedError
+from triplebeam.generate.parse import ReplyType
+from triplebeam.triple import Triple
+
+
+def usable_reply(model: LanguageModel, prompt: Prompt, reply_type: type[ReplyType]) -> ReplyType | None:
+    """One call; None where the reply cannot be used even after a correction. An endpoint that is gone is raised."""
+    try:
+        reply = ask(model, prompt, reply_type)
+    except PromptFailedError as problem:
+        note_problem(problem)
+        return None
+    return reply
+
+
+def usable_text(model: LanguageModel, prompt: Prompt, reply_type: type[BaseModel]) -> str:
+    """The text of a reply that has no other field; no words where the reply cannot be used."""
+    reply = usable_reply(model, prompt, reply_type)
+    [text] = dict(reply).values() if reply else [""]
+    return str(text).strip()
+
+
+def usable_samples(
+    model: LanguageModel,
+    prompt: Prompt,
+    reply_type: type[ReplyType],
+    *,
+    count: int,
+    temperature: float,
+    seed: int | None,
+) -> list[ReplyType]:
+    """Several samples of one prompt, in order, in one batch."""
+    samples = [replace(prompt, temperature=temperature, seed=seed, sample=number) for number in range(count)]
+    return [reply.value for reply in usable_replies(model, samples, reply_type) if reply]
+
+
+def usable_replies(
+    model: LanguageModel, prompts: Sequence[Prompt], reply_type: type[ReplyType]
+) -> list[Parsed[ReplyType] | None]:
+    """One reply per prompt; None where it cannot be used. An endpoint that is gone is raised."""
+    replies: list[Parsed[ReplyType] | None] = []
+    for reply in ask_many(model, prompts, reply_type):
+        if isinstance(reply, Parsed):
+            replies.append(reply)
+        elif reply.endpoint_gone:
+            raise reply.error
+        else:
+            note_problem(reply.error)
+            replies.append(None)
+    return replies
+
+
+def usable_triples(rows: Sequence[Sequence[str]], called: str = "fact") -> Sequence[Triple]:
+    """The triples of a reply; what is no triple is noted under the name that the prompt has for it."""
+    sorted_out = sort_out("", rows)
+    for parts in sorted_out.rejected:
+        remark(f"a {called} that is no triple was passed over: {list(parts)}")
+    return sorted_out.triples

@@ -1,0 +1,48 @@
+"""`triplebeam remove`: documents out."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline
+
+
+def remove(
+    folder: IndexFolder,
+    documents: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DOCUMENT…",
+            help="Documents by their ids: a file's path as it was indexed, the id of a row.",
+            show_default=False,
+        ),
+    ],
+    as_json: AsJson = False,
+    embedder: EmbedderName = None,
+    offline: Offline = False,
+) -> None:
+    """Remove documents from an index, with their passages and triples.
+
+    A document that is not in the index is an error, and then nothing is removed.
+
+    Examples:
+
+        triplebeam remove my.index docs/old.md
+
+        triplebeam remove my.index row-17 row-18 --json
+    """
+    from triplebeam.assemble import open_index
+    from triplebeam.serve.cli.display import err, progress_bars
+    from triplebeam.settings import read_settings
+
+    with progress_bars() as progress:
+        index = open_index(
+            folder, settings=read_settings(embedder=embedder, offline=offline or None), progress=progress
+        )
+        report = index.remove(*documents)
+    removed, left = report.documents_changed, len(index.documents())
+    if as_json:
+        typer.echo(json.dumps({"removed": removed, "documents": left, "passages": len(index)}))
+    else:
+        err().print(f"{folder}: {removed:,} removed, {left:,} documents left.", markup=False)

@@ -1,0 +1,12 @@
+"""Text that files and databases can hold."""
+
+import re
+
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+
+def storable(text: str) -> str:
+    """Replace what cannot be stored as UTF-8: lone surrogates (from JSON escapes, characters cut in half, broken fonts)
+    and NUL.
+    """
+    return _UNSTORABLE.sub("\ufffd", text)

@@ -1,0 +1,92 @@
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from triplebeam.errors import BadInputError
+from triplebeam.extract.triples_file import TriplesFile
+from triplebeam.passage import Passage
+from triplebeam.triple import Triple
+
+ROWS = [
+    {"passage_id": "ghent", "entities": ["Ghent", "Belgium"], "triples": [["Ghent", "lies in", "Belgium"]]},
+    {"passage_id": "liege", "entities": [], "triples": [["Liège", "", "Meuse"], ["Liège", "lies on", "Meuse"]]},
+]
+
+
+#: A gzip header, and then no deflate stream: not an OSError, as other damage is.
+CUT = gzip.compress(b"", mtime=0)[:10] + b"\xff" * 20
+
+
+def write(path: Path, rows: list[dict[str, object]]) -> Path:
+    text = "\n".join(json.dumps(row) for row in rows)
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    return path
+
+
+@pytest.mark.parametrize("name", ["triples.jsonl", "triples.jsonl.gz"])
+def test_hands_out_the_triples_of_each_passage(tmp_path: Path, name: str) -> None:
+    given = TriplesFile(write(tmp_path / name, ROWS))
+    ghent, liege = given.extract([Passage("ghent", "…"), Passage("liege", "…")])
+    assert ghent.triples == (Triple("Ghent", "lies in", "Belgium"),)
+    assert ghent.entities == ("Ghent", "Belgium")
+    assert liege.triples == (Triple("Liège", "lies on", "Meuse"),)
+    assert liege.rejected == (("Liège", "", "Meuse"),)
+
+
+def test_a_passage_the_file_does_not_know_is_left_as_it_is(tmp_path: Path) -> None:
+    given = TriplesFile(write(tmp_path / "triples.jsonl", ROWS))
+    (unknown,) = given.extract([Passage("namur", "…")])
+    assert not unknown.known
+    assert unknown.triples == ()
+    assert unknown.failure is None
+
+
+def test_ids_may_be_integers_and_nothing_unstorable_comes_through(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [{"passage_id": 7, "entities": ["a\ud800"], "triples": [["a\ud800", "b", "c"]]}]
+    (seven,) = TriplesFile(write(tmp_path / "triples.jsonl", rows)).extract([Passage("7", "…")])
+    assert seven.triples == (Triple("a\ufffd", "b", "c"),)
+    assert seven.entities == ("a\ufffd",)
+
+
+def test_the_passages_of_the_file_are_known(tmp_path: Path) -> None:
+    assert TriplesFile(write(tmp_path / "triples.jsonl", ROWS)).passage_ids == ("ghent", "liege")
+
+
+def test_the_name_changes_with_the_content_and_not_with_the_packing(tmp_path: Path) -> None:
+    before = TriplesFile(write(tmp_path / "triples.jsonl", ROWS)).name
+    assert before.startswith("given:triples.jsonl:")
+    assert TriplesFile(write(tmp_path / "triples.jsonl", ROWS)).name == before
+    assert TriplesFile(write(tmp_path / "triples.jsonl", ROWS[:1])).name != before
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("{", "is not JSON"),
+        ("\udcff", "is not JSON"),
+        ("[]", "passage_id"),
+        ('{"triples": []}', "passage_id"),
+        ('{"passage_id": "namur"}', "triples"),
+        ('{"passage_id": "namur", "triples": [["a", "b", 3]]}', "triples"),
+        ('{"passage_id": "namur", "triples": [], "entities": "Namur"}', "entities"),
+        ('{"passage_id": "ghent", "triples": []}', "repeats the passage id 'ghent'"),
+    ],
+)
+def test_a_line_that_cannot_be_used_is_named(tmp_path: Path, line: str, reason: str) -> None:
+    path = tmp_path / "triples.jsonl"
+    path.write_bytes(f"{json.dumps(ROWS[0])}\n{line}\n".encode(errors="surrogateescape"))
+    with pytest.raises(BadInputError, match=r"triples\.jsonl, line 2: ") as error:
+        list(TriplesFile(path).extract([Passage("ghent", "…")]))
+    assert reason in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("gone.jsonl", None), ("broken.jsonl.gz", b"not gzip"), ("cut.jsonl.gz", CUT)]
+)
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, content: bytes | None) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(BadInputError, match=name.replace(".", r"\.")):
+        _ = TriplesFile(tmp_path / name).name

@@ -1,0 +1,63 @@
+"""GE-Reasoning over the small world: the replies a scripted model gives, and an agent that is driven by them."""
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from scripted_loops import PASSAGES, Table, driven, reply
+from triplebeam.answer import Answer, Step
+from triplebeam.generate.accounting import Accounted
+from triplebeam.generate.language_model import Completion, LanguageModel, TokenLogProbability, Usage
+from triplebeam.methods.ge_reasoning import GEReasoning
+from triplebeam.triple import Triple
+
+QUESTION = "On which lake lies the city where an actor of Laughter in Hell lived?"
+CHAIN = [
+    ["Laughter in Hell", "actor", "name: #1"],
+    ["name: #1", "lived in", "city: #2"],
+    ["city: #2", "lies on", "lake: #3"],
+]
+WHO, WHERE, LAKE = "Who acted in Laughter in Hell?", "Where did Pat Brien live?", "On which lake lies Milwaukee?"
+
+
+def graph(triplets: Any, *target: str) -> Completion:
+    return reply(triplets=triplets, target=list(target))
+
+
+def asks(question: str) -> Completion:
+    return reply(question=question)
+
+
+def says(answer: str, sure: float = 0.9, used: Sequence[int] = ()) -> Completion:
+    """A sub-answer whose words have the probability ``sure``."""
+    text = json.dumps({"sentence": f"It is {answer}.", "answer": answer, "used": list(used)})
+    pieces = re.findall(r"\w+|\W+", text)
+    words = answer.split()
+    scored = (TokenLogProbability(piece, math.log(sure) if piece in words else 0.0) for piece in pieces)
+    return Completion(text=text, usage=Usage(calls=1), log_probabilities=tuple(scored))
+
+
+def extracts(*triples: Triple | Sequence[str]) -> Completion:
+    return reply(triplets=[list(triple) for triple in triples])
+
+
+def helpful(*numbers: int) -> Completion:
+    return reply(helpful=numbers)
+
+
+def agent(model: LanguageModel, table: Table | None = None, **parameters: Any) -> GEReasoning:
+    return GEReasoning(model=Accounted(model), retriever=table, passages=PASSAGES, **parameters)
+
+
+def drive(agent: GEReasoning, question: str = QUESTION) -> tuple[list[Step], Answer]:
+    return driven(agent, question)
+
+
+def first_lines(steps: Sequence[Step]) -> list[str]:
+    return [step.thought.splitlines()[0] for step in steps]
+
+
+STARRED, LIVED = Triple("Pat Brien", "starred in", "Laughter in Hell"), Triple("Pat Brien", "lived in", "Milwaukee")
+LIES = Triple("Milwaukee", "lies on", "Lake Michigan")

@@ -1,0 +1,258 @@
+"""GE-Reasoning through loops that a scripted model drives."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from scripted_question_graphs import (
+    CHAIN,
+    LAKE,
+    LIES,
+    LIVED,
+    QUESTION,
+    STARRED,
+    WHERE,
+    WHO,
+    agent,
+    asks,
+    drive,
+    extracts,
+    first_lines,
+    graph,
+    helpful,
+    says,
+)
+
+from scripted_loops import Driven, Table, final, reply
+from triplebeam.errors import EndpointError
+from triplebeam.generate.completion_cache import Cached, CompletionStore
+from triplebeam.generate.connect import WithParameters
+from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
+from triplebeam.testing.scripted import Scripted
+from triplebeam.triple import Triple
+
+
+class TestThreeRounds:
+    """Only the third round finds the last passage."""
+
+    @pytest.fixture
+    def done(self) -> Driven:
+        table = Table({WHO: ["actor", "film"], LAKE: ["city", "lake", "other"]})
+        first = [
+            graph(CHAIN, "lake: #3"),
+            asks(WHO),
+            says("John", 0.2),
+            extracts(STARRED, LIVED),
+            extracts(),
+            helpful(1),
+        ]
+        first += [says("Pat Brien", used=[1]), asks(WHERE), says("Milwaukee", 0.6)]
+        then = [asks(LAKE), says("Lake Erie", 0.3), extracts(LIES, ["Milwaukee", "", "x"]), extracts(), helpful(1)]
+        with Scripted([*first, *then, says("Lake Michigan", 0.8, [1]), final("Lake Michigan")]) as model:
+            return Driven(model, table, *drive(agent(model, table)))
+
+    def test_the_third_round_finds_the_last_passage(self, done: Driven) -> None:
+        _, table, steps, answer = done
+        assert [step.query for step in steps] == [QUESTION, WHO, WHERE, LAKE]
+        assert table.asked == [WHO, LAKE], "the second sub-answer was sure enough without a search"
+        assert ["city" in step.so_far.ids for step in steps] == [False, False, False, True]
+        assert (answer.text, answer.loop_text) == ("Lake Michigan", "Lake Michigan")
+        assert answer.ending == "every variable has a value"
+        assert answer.steps == tuple(steps)
+        assert answer.ranking == steps[-1].so_far
+
+    def test_the_graph_fills_in(self, done: Driven) -> None:
+        steps = done.steps
+        assert steps[0].thought.endswith("(city: #2; lies on; lake: #3)")
+        assert ['v1(["name: #1 = Pat Brien"])' in step.picture for step in steps] == [False, True, True, True]
+        assert first_lines(steps[1:]) == [
+            "name: #1 = Pat Brien (smallest token probability 0.90, after retrieval)",
+            "city: #2 = Milwaukee (smallest token probability 0.60, without retrieval)",
+            "lake: #3 = Lake Michigan (smallest token probability 0.80, after retrieval)",
+        ]
+        assert steps[2].thought.splitlines()[-2:] == [
+            "(name: #1 = Pat Brien; lived in; city: #2 = Milwaukee)",
+            "(city: #2 = Milwaukee; lies on; lake: #3)",
+        ]
+
+    def test_sub_questions_see_values(self, done: Driven) -> None:
+        asked = [prompt.user for prompt in done.model.prompts if prompt.template == "ge_reasoning/sub_question"]
+        assert asked == [
+            "Triplet: (Laughter in Hell; actor; name: #1)",
+            "Triplet: (Pat Brien; lived in; city: #2)",
+            "Triplet: (Milwaukee; lies on; lake: #3)",
+        ]
+
+    def test_sub_answers_see_the_history_and_the_facts(self, done: Driven) -> None:
+        shown = [prompt.user for prompt in done.model.prompts if prompt.template == "ge_reasoning/sub_answer"]
+        history = f"(1) {WHO}\nIt is Pat Brien. Answer: Pat Brien\n(2) {WHERE}\nIt is Milwaukee. Answer: Milwaukee"
+        assert all(f"Question: {QUESTION}" in user for user in shown)
+        assert ["(no search was made)" in user for user in shown] == [True, False, True, True, False]
+        assert history in shown[-1], "line 12 keeps the history"
+        assert "The search found:\n1. Milwaukee lies on Lake Michigan\n" in shown[-1]
+
+    def test_evidence(self, done: Driven) -> None:
+        answer = done.answer
+        assert [fact.triple for fact in answer.evidence] == [
+            STARRED,
+            Triple("Pat Brien", "lived in", "Milwaukee"),
+            LIES,
+        ]
+        spans = [fact.span for fact in answer.evidence]
+        assert [span.passage_id if span else None for span in spans] == ["actor", None, "city"]
+        assert not answer.supported, "the second value was never looked for in a passage"
+        assert [fact.note for fact in answer.evidence] == [
+            f"#1 (name) = Pat Brien: {WHO}",
+            f"#2 (city) = Milwaukee: {WHERE}",
+            f"#3 (lake) = Lake Michigan: {LAKE}",
+        ]
+
+    def test_what_was_read_stands_first(self, done: Driven) -> None:
+        assert done.answer.ranking.ids == ["actor", "city", "film", "lake", "other"]
+
+    def test_facts_problems_and_calls_by_step(self, done: Driven) -> None:
+        *_, steps, answer = done
+        assert [step.facts for step in steps] == [(), (STARRED,), (), (LIES,)]
+        assert [len(step.problems) for step in steps] == [0, 0, 0, 1]
+        assert [step.usage.calls for step in steps] == [1, 6, 2, 6]
+        assert answer.usage.calls == 16
+
+
+def test_a_filtered_variable_succeeds_at_the_second_attempt() -> None:
+    table = Table({WHO: ["film"]})
+    lines = [graph(CHAIN[:1], "#1"), asks(WHO), says("John", 0.1), extracts(STARRED), helpful(1), says("Jim", 0.49)]
+    with Scripted([*lines, says("John", 0.2), says("Pat Brien", 0.5, [1]), final("Pat Brien")]) as model:
+        steps, answer = drive(agent(model, table))
+    assert first_lines(steps[1:]) == [
+        "name: #1 stays open: 'Jim' (smallest token probability 0.49, after retrieval; 0.5 is needed)",
+        "name: #1 = Pat Brien (smallest token probability 0.50, after retrieval)",
+    ]
+    assert (table.asked, answer.text) == ([WHO], "Pat Brien"), "the search is not repeated"
+    samples = [prompt.sample for prompt in model.prompts if prompt.template == "ge_reasoning/sub_answer"]
+    assert samples == [0, 0, 5, 5]
+    assert "Jim" not in model.prompts[-1].user, "what was filtered is not in the history"
+
+
+COMPARISON = [
+    ["Laughter in Hell", "director", "name: #1"],
+    ["name: #1", "year of death", "year: #2"],
+    ["Ordet", "director", "name: #3"],
+    ["name: #3", "year of death", "year: #4"],
+]
+
+
+def test_a_comparison_has_two_branches() -> None:
+    answers = {"A?": "Cahn", "B?": "1963", "C?": "Dreyer", "D?": "1968"}
+    lines = [line for question, answer in answers.items() for line in (asks(question), says(answer))]
+    with Scripted([graph(COMPARISON, "#2", "#4"), *lines, final("Laughter in Hell")]) as model:
+        steps, answer = drive(agent(model), "Whose director died first?")
+    assert [step.query for step in steps[1:]] == list(answers)
+    assert [user.removeprefix("Triplet: ") for prompt in model.prompts if "Triplet" in (user := prompt.user)] == [
+        "(Laughter in Hell; director; name: #1)",
+        "(Cahn; year of death; year: #2)",
+        "(Ordet; director; name: #3)",
+        "(Dreyer; year of death; year: #4)",
+    ]
+    assert (answer.text, answer.ending) == ("Laughter in Hell", "every variable has a value")
+
+
+def test_a_branch_that_cannot_be_answered_does_not_starve_the_other() -> None:
+    lines = [graph(COMPARISON, "#2", "#4"), asks("A?"), says("x", 0.1), asks("C?"), says("Dreyer"), asks("D?")]
+    with Scripted([*lines, says("1968"), says("y", 0.1), says("Cahn"), asks("B?"), says("1963"), final("z")]) as model:
+        steps, _ = drive(agent(model), "Whose director died first?")
+    assert [step.query for step in steps[1:]] == ["A?", "C?", "D?", "A?", "A?", "B?"]
+
+
+def test_an_answer_without_one_of_its_branches_is_not_supported() -> None:
+    table = Table({WHO: ["actor"], "C?": ["film"]})
+    rows = [CHAIN[0], ["Ordet", "actor", "name: #4"]]
+    lines = [graph(rows, "#1", "#4"), asks(WHO), extracts(STARRED), helpful(1), says("Pat Brien", used=[1])]
+    lines += [asks("C?"), extracts(), says("")]
+    with Scripted([*lines, final("yes")]) as model:
+        _, answer = drive(agent(model, table, always_retrieve=True, max_rounds=2))
+    assert [(fact.triple, bool(fact.span)) for fact in answer.evidence] == [
+        (STARRED, True),
+        (Triple("Ordet", "actor", "name: #4"), False),
+    ]
+    assert answer.evidence[1].note == "#4 (name): not found"
+    assert (answer.text, answer.agreed, answer.supported) == ("yes", True, False)
+
+
+class TestLosses:
+    """What cannot be used is told, and the loop goes on."""
+
+    BAD = Completion(text="no idea", usage=Usage(calls=1))
+
+    def test_a_sub_question_falls_back_on_the_triplets_words(self) -> None:
+        table = Table({"Laughter in Hell actor name": ["actor"]})
+        lines = [
+            graph(CHAIN[:1]),
+            self.BAD,
+            self.BAD,
+            says("x", 0.1),
+            self.BAD,
+            self.BAD,
+            says("Pat Brien"),
+            final("p"),
+        ]
+        with Scripted(lines) as model:
+            steps, _ = drive(agent(model, table))
+        assert (steps[1].query, len(steps[1].problems)) == ("Laughter in Hell actor name", 2)
+
+    def test_pairs_that_do_not_answer_send_to_the_passages(self) -> None:
+        lines = [graph(CHAIN[:1]), asks(WHO), says("x", 0.1), extracts(STARRED), helpful(1), says("Pat Brien")]
+        with Scripted([*lines, final(""), final("Milwaukee")]) as model:
+            _, answer = drive(agent(model, Table({WHO: ["actor"]})))
+        assert "lived in Milwaukee" in model.prompts[-1].user
+        assert (answer.text, answer.loop_text) == ("Milwaukee", "")
+
+    def test_an_endpoint_that_is_gone_is_an_error(self) -> None:
+        class Gone(Scripted):
+            def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+                if any("Next simpler question" in prompt.user for prompt in prompts):
+                    raise EndpointError("the endpoint does not answer")
+                return super().complete(prompts)
+
+        with pytest.raises(EndpointError, match="does not answer"):
+            drive(agent(Gone([graph(CHAIN), asks(WHO)])))
+
+
+class Fickle:
+    """A model that answers by chance: the same to the same prompt, seed and sample, as a seeded endpoint does."""
+
+    name = "fickle"
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        self.calls += len(prompts)
+        return [self._reply(prompt) for prompt in prompts]
+
+    def _reply(self, prompt: Prompt) -> Completion:
+        chance = hashlib.blake2b(f"{prompt.user}{prompt.seed}{prompt.sample}".encode(), digest_size=1).digest()[0]
+        match prompt.template.removeprefix("ge_reasoning/"):
+            case "question_graph":
+                return graph(CHAIN, "#3")
+            case "sub_question":
+                return asks(prompt.user)
+            case "sub_answer":
+                return reply(sentence="", answer="abc"[chance % 3], used=[])
+            case _:
+                return final("abc"[chance % 3])
+
+
+def test_a_seed_and_a_cache_make_it_deterministic(tmp_path: Path) -> None:
+    def answers(seed: int, model: LanguageModel) -> tuple[str, list[str]]:
+        answer = agent(WithParameters(model=model, seed=seed)).answer(QUESTION)
+        return answer.text, [step.thought for step in answer.steps]
+
+    with CompletionStore(tmp_path / "completions") as store:
+        fickle = Fickle()
+        kept = Cached(model=fickle, store=store)
+        first = answers(1, kept)
+        paid = fickle.calls
+        assert first == answers(1, kept) == answers(1, Fickle())
+        assert fickle.calls == paid, "a rerun is replayed"
+    assert any(answers(seed, Fickle()) != first for seed in range(2, 6)), "chance it was"

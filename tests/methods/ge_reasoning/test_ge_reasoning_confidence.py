@@ -1,0 +1,120 @@
+"""How sure a model is: token probabilities, and agreement where there are none."""
+
+import json
+import math
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from triplebeam.generate.accounting import account
+from triplebeam.generate.language_model import Completion, TokenLogProbability, Usage
+from triplebeam.methods.ge_reasoning.confidence import Thresholds, agreement, smallest_probability
+from triplebeam.methods.ge_reasoning.sub_answer import SubAnswers
+from triplebeam.testing.scripted import Scripted
+
+PROBABILITY, AGREEMENT = Thresholds(0.5, 0.5), Thresholds(0.8, 0.6)
+
+
+def tokens(*pairs: tuple[str, float]) -> tuple[TokenLogProbability, ...]:
+    return tuple(TokenLogProbability(token, math.log(probability)) for token, probability in pairs)
+
+
+class TestSmallestProbability:
+    def test_it_is_taken_where_the_answer_is_first_written(self) -> None:
+        said = tokens(('{"sentence": "By ', 0.1), ("Edward", 0.7), (" Cahn", 0.4), ('.", "answer": "', 0.2))
+        said += tokens(("Edward", 0.99), (" Cahn", 0.98), ('"}', 0.3))
+        assert smallest_probability(said, "Edward Cahn") == pytest.approx(0.4)
+
+    def test_a_part_of_a_word_is_not_the_answer(self) -> None:
+        said = tokens(("In 1963", 0.1), (", on ", 0.9), ("19", 0.6), (".", 0.2))
+        assert smallest_probability(said, "19") == pytest.approx(0.6)
+
+    def test_a_token_that_reaches_over_the_answer_counts(self) -> None:
+        assert smallest_probability(tokens((' "Ca', 0.3), ("hn", 0.9), ('"', 0.1)), "Cahn") == pytest.approx(0.3)
+
+    @pytest.mark.parametrize("written", ["Toruń", "Toru\\u0144"])
+    def test_letters_behind_escapes_are_found(self, written: str) -> None:
+        said = tokens(('{"answer": "', 0.1), (written, 0.8), ('"}', 0.1))
+        assert smallest_probability(said, "Toruń") == pytest.approx(0.8)
+
+    def test_an_answer_that_is_not_found_is_judged_by_all_tokens(self) -> None:
+        assert smallest_probability(tokens(("{answer: ", 0.2), ("Cahn", 0.9)), "Edward Cahn") == pytest.approx(0.2)
+
+    def test_no_answer_is_never_sure(self) -> None:
+        assert smallest_probability(tokens(('{"answer": ""}', 1.0)), " ") == 0.0
+
+    @given(st.lists(st.floats(0.01, 1.0), min_size=1, max_size=6))
+    def test_it_is_the_smallest_of_the_answers_own(self, probabilities: list[float]) -> None:
+        words = [f"w{number}" for number in range(len(probabilities))]
+        said = tokens(
+            ("before ", 0.001), *zip((f" {word}" for word in words), probabilities, strict=True), (".", 0.001)
+        )
+        assert smallest_probability(said, " ".join(words)) == pytest.approx(min(probabilities))
+
+
+class TestAgreement:
+    @pytest.mark.parametrize(
+        ("answers", "best", "share"),
+        [
+            (["Cahn", "cahn.", "Ford"], 0, 2 / 3),
+            (["Ford", "the Rank Organisation", "Rank Organisation"], 1, 2 / 3),
+            (["a", "b"], 0, 0.5),
+            (["", "", "Cahn"], 0, 0.0),
+            (["Cahn", "", "Cahn", ""], 0, 0.5),
+            (["", "Cahn", "Cahn", ""], 0, 0.0),
+        ],
+    )
+    def test_shares(self, answers: list[str], best: int, share: float) -> None:
+        assert agreement(answers) == (best, pytest.approx(share))
+
+
+def said(answer: str | None, used: object = ()) -> str:
+    return json.dumps({"sentence": f"It is {answer}.", "answer": answer, "used": used})
+
+
+class TestSubAnswers:
+    def answers(self, model: Scripted) -> SubAnswers:
+        return SubAnswers(model=model, by_probability=PROBABILITY, by_agreement=AGREEMENT, samples=5)
+
+    def test_one_call_where_there_are_log_probabilities(self) -> None:
+        text = said("Cahn")
+        pieces = tokens(*((piece, 0.7 if piece == "Cahn" else 1.0) for piece in re.findall(r"\w+|\W+", text)))
+        with Scripted([Completion(text=text, log_probabilities=pieces)]) as model:
+            answer = self.answers(model).answer("q", [], "(none)", "who?", 0)
+        assert (answer.answer, str(answer.confidence)) == ("Cahn", "smallest token probability 0.70")
+        assert answer.confidence.thresholds is PROBABILITY
+        assert [prompt.log_probabilities for prompt in model.prompts] == [True]
+        assert [prompt.temperature for prompt in model.prompts] == [0.6]
+
+    def test_several_samples_where_there_are_none(self) -> None:
+        with Scripted([said("Ford"), said("Cahn", [2]), said("the Cahn"), said(None), said("CAHN")]) as model:
+            answer = self.answers(model).answer("q", [], "(none)", "who?", 0)
+        assert (answer.answer, answer.used) == ("Cahn", (2,))
+        assert str(answer.confidence) == "agreement of 5 samples 0.60"
+        assert answer.confidence.thresholds is AGREEMENT
+        assert [prompt.sample for prompt in model.prompts] == [0, 1, 2, 3, 4]
+
+    def test_another_attempt_takes_other_samples(self) -> None:
+        with Scripted([said("Cahn")] * 5) as model:
+            self.answers(model).answer("q", [], "(none)", "who?", 2)
+        assert [prompt.sample for prompt in model.prompts] == [10, 11, 12, 13, 14]
+
+    def test_a_reply_that_cannot_be_used_agrees_with_nothing(self) -> None:
+        bad = Completion(text="Cahn", usage=Usage(calls=1))
+        with account() as spent, Scripted([bad, bad, said("Cahn"), bad, bad, bad, bad, bad, bad]) as model:
+            answer = self.answers(model).answer("q", [], "(none)", "who?", 0)
+        assert (answer.answer, answer.confidence.value, len(spent.problems)) == ("", 0.0, 4)
+
+    @pytest.mark.parametrize(
+        ("used", "numbers"), [([1, 3], (1, 3)), (["2"], (2,)), ("facts 1 and 2", (1, 2)), (None, ()), ("none", ())]
+    )
+    def test_numbers_of_facts_in_any_form(self, used: object, numbers: tuple[int, ...]) -> None:
+        with Scripted([said("Cahn", used)] * 5) as model:
+            assert self.answers(model).answer("q", [], "(none)", "who?", 0).used == numbers
+
+    @pytest.mark.parametrize("written", ["The answer is: Cahn", "Answer: Cahn", " Cahn\n"])
+    def test_an_answer_without_its_preface(self, written: str) -> None:
+        with Scripted([said(written)] * 5) as model:
+            assert self.answers(model).answer("q", [], "(none)", "who?", 0).answer == "Cahn"

@@ -1,0 +1,157 @@
+"""Graph expansion: what only the graph finds, and what is left alone where there is none."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from oracles.breadth_first import passages_breadth_first
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError
+from triplebeam.index.build import IndexBuilder
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.methods.gear import Exact, NaiveGE, SyncGE
+from triplebeam.methods.gear.beam_search import Beams
+from triplebeam.methods.gear.expand import passages_along
+from triplebeam.passage import Document
+from triplebeam.ranking import Hit, Ranking
+from triplebeam.retrieve.bm25 import BM25
+from triplebeam.retrieve.fuse import reciprocal_rank_fusion
+from triplebeam.triple import Triple, entity_key
+
+FILM_TO_DIRECTOR = (
+    Triple("Laughter in Hell", "directed by", "Edward Cahn"),
+    Triple("Edward Cahn", "died on", "25 August 1963"),
+)
+
+
+class Fixed:
+    """A user's own retriever: always the same passages."""
+
+    def __init__(self, *passage_ids: str) -> None:
+        self._ranking = Ranking(Hit(id_, 1 / rank) for rank, id_ in enumerate(passage_ids, start=1))
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        return self._ranking.top(k)
+
+
+class Reads:
+    """A reader that finds what it was told to find, and notes what it was asked."""
+
+    def __init__(self, *triples: Triple) -> None:
+        self._triples = triples
+        self.asked: list[tuple[str, list[str]]] = []
+
+    def read(self, query: str, passage_ids: Sequence[str]) -> Sequence[Triple]:
+        self.asked.append((query, list(passage_ids)))
+        return self._triples
+
+
+@pytest.fixture
+def exact(world: Snapshot, words: Embedder) -> Exact:
+    return Exact(triples=world.triples, embedder=words)
+
+
+def test_a_passage_one_hop_away_is_found_only_through_the_graph(world: Snapshot, exact: Exact) -> None:
+    base = Fixed("film")
+    found = NaiveGE(base=base, triples=world.triples, scorer=exact).retrieve("film died on 25 August 1963")
+    assert base.retrieve("").ids == ["film"]
+    assert {"director", "actor"} <= set(found.ids)
+    assert FILM_TO_DIRECTOR in found[found.ids.index("director")].chains
+
+
+def test_longer_chains_reach_further(world: Snapshot, exact: Exact) -> None:
+    def reached(length: int) -> set[str]:
+        graph = NaiveGE(base=Fixed("actor"), triples=world.triples, scorer=exact, length=length)
+        return set(graph.retrieve("Milwaukee lies on Lake Michigan Great Lakes").ids)
+
+    assert "lake" not in reached(2)
+    assert "lake" in reached(3)
+
+
+def test_a_hits_chains_pass_through_its_passage_and_hang_together(world: Snapshot, exact: Exact) -> None:
+    ranking = NaiveGE(base=BM25.over_passages(world), triples=world.triples, scorer=exact, length=3).retrieve(
+        "Laughter"
+    )
+    assert any(hit.chains for hit in ranking)
+    for hit in ranking:
+        own = {world.triples.triple(id_) for id_ in world.triples.triples_of([hit.passage_id]).tolist()}
+        for chain in hit.chains:
+            assert own & set(chain)
+            ends = [{entity_key(triple.subject), entity_key(triple.object)} for triple in chain]
+            assert all(before & after for before, after in pairwise(ends))
+
+
+def test_the_result_is_the_fusion_of_equation_3(world: Snapshot, exact: Exact) -> None:
+    graph = NaiveGE(base=BM25.over_passages(world), triples=world.triples, scorer=exact, width=3)
+    base = graph.base.retrieve("director of Laughter in Hell", 15)
+    beams = graph._walk("director of Laughter in Hell", world.triples.triples_of(base.ids))
+    expected = reciprocal_rank_fusion([passages_along(beams, world.triples), base])
+    assert graph.retrieve("director of Laughter in Hell", 15) == expected
+
+
+def test_without_triples_the_base_stays_in_order(tmp_path: Path, words: Embedder) -> None:
+    documents = [Document(id=id_, text=f"{id_} {id_} film", is_passage=True) for id_ in "abc"]
+    IndexBuilder(folder=tmp_path, embedder=words).build(documents)
+    index = Snapshot.open(tmp_path)
+    base = BM25.over_passages(index)
+    graph = NaiveGE(base=base, triples=index.triples, scorer=Exact(triples=index.triples, embedder=words))
+    assert graph.retrieve("b film").ids == base.retrieve("b film").ids
+    assert len(base.retrieve("b film")) == 3
+
+
+def test_a_base_that_finds_nothing_gives_nothing(world: Snapshot, exact: Exact) -> None:
+    assert NaiveGE(base=Fixed(), triples=world.triples, scorer=exact).retrieve("anything") == Ranking()
+
+
+def test_an_id_the_index_does_not_know_is_named(world: Snapshot, exact: Exact) -> None:
+    graph = NaiveGE(base=Fixed("film", "elsewhere-7"), triples=world.triples, scorer=exact)
+    with pytest.raises(BadInputError, match="'elsewhere-7'"):
+        graph.retrieve("anything")
+
+
+def test_the_reader_says_where_the_walk_starts(world: Snapshot, exact: Exact) -> None:
+    """Eq. 1, 2: the nearest stored triple, though the base's passages hold others."""
+    reader = Reads(Triple("Pat Brien", "resided in", "Milwaukee"))
+    sync = SyncGE(base=Fixed("film"), triples=world.triples, scorer=exact, reader=reader)
+    ranking = sync.retrieve("Where is the city?")
+    assert reader.asked == [("Where is the city?", ["film"])]
+    chains = [chain for hit in ranking for chain in hit.chains]
+    assert {chain[0] for chain in chains} == {Triple("Pat Brien", "lived in", "Milwaukee")}
+    assert "city" in ranking.ids
+
+
+def test_a_reader_that_finds_nothing_leaves_the_base_as_it_is(world: Snapshot, exact: Exact) -> None:
+    base = Fixed("film", "other", "lake")
+    ranking = SyncGE(base=base, triples=world.triples, scorer=exact, reader=Reads()).retrieve("anything")
+    assert ranking.ids == base.retrieve("").ids
+    assert not any(hit.chains for hit in ranking)
+
+
+class PassagesOnly:
+    """A store that knows whose each triple is, and no more."""
+
+    def __init__(self, passages: dict[int, str]) -> None:
+        self._passages = passages
+
+    def passage_of(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> list[str]:
+        return [self._passages[int(id_)] for id_ in triple_ids]
+
+    def triple(self, triple_id: int) -> Triple:
+        return Triple(str(triple_id), "is", "a triple")
+
+
+@given(st.integers(0, 4).flatmap(lambda n: st.lists(st.tuples(*[st.integers(0, 9)] * 3), min_size=n, max_size=n)))
+def test_beams_are_flattened_breadth_first(beams: list[tuple[int, ...]]) -> None:
+    passages = {id_: f"p{id_ % 4}" for id_ in range(10)}
+    chains = np.array(beams, np.int64).reshape(-1, 3)
+    ranking = passages_along(Beams(np.zeros(len(chains)), chains), PassagesOnly(passages))  # type: ignore[arg-type]
+    assert ranking.ids == passages_breadth_first(beams, passages)
+    for hit in ranking:
+        through = [beam for beam in dict.fromkeys(beams) if hit.passage_id in [passages[id_] for id_ in beam]]
+        assert [tuple(int(triple.subject) for triple in chain) for chain in hit.chains] == through

@@ -1,0 +1,162 @@
+"""GNN-Ret over the small world: what the graph adds to a base, the budget, the reasons."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from small_graphs import graph_of
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError
+from triplebeam.index.passage_graph import PassageGraph, build_passage_graph, document_labels, triple_keywords
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.methods.gnn_ret import GNNRet
+from triplebeam.passage import Passage
+from triplebeam.ranking import Hit, Ranking
+from triplebeam.retrieve.bm25 import BM25
+from triplebeam.retrieve.dense import Dense
+from triplebeam.retrieve.hybrid import ScaledHybrid
+from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
+from triplebeam.retrieve.scores import min_max
+from triplebeam.retrieve.token_budget import retrieve_within, within_tokens
+from triplebeam.testing.contracts import RetrieverContract
+from triplebeam.triple import Triple
+
+QUERY = "Laughter in Hell is a drama film directed by"
+
+
+@pytest.fixture(scope="module")
+def graph(world: Snapshot) -> PassageGraph:
+    folder = world.folder / "generations" / world.manifest.generation
+    pairs = triple_keywords(np.load(folder / "triple_entities.npy"), np.load(folder / "triple_passages.npy"))
+    everyone = [world.passages.at(row) for row in range(len(world.passages))]
+    return build_passage_graph(document_labels(everyone), [passage.position for passage in everyone], *pairs)
+
+
+@pytest.fixture(params=["dense", "bm25", "hybrid"])
+def base(request: pytest.FixtureRequest, world: Snapshot, words: Embedder) -> ScoringRetriever:
+    bm25, dense = BM25.over_passages(world), Dense.over_passages(world, words)
+    hybrid = ScaledHybrid(sparse=bm25, dense=dense, passage_of=world.passages.ids)
+    return {"dense": dense, "bm25": bm25, "hybrid": hybrid}[request.param]
+
+
+@pytest.fixture
+def gnn_ret(base: ScoringRetriever, graph: PassageGraph, world: Snapshot) -> GNNRet:
+    return GNNRet(base=base, graph=graph, passages=world.passages, distance="scaled", relevant=2)
+
+
+class TestGNNRet(RetrieverContract):
+    @pytest.fixture(params=[(0.5,), (0.5, 0.5, 0.5), ()])
+    def retriever(self, request: pytest.FixtureRequest, gnn_ret: GNNRet, world: Snapshot) -> Retriever:
+        return replace(gnn_ret, alpha=request.param, triples=world.triples)
+
+
+class TestScaledHybrid(RetrieverContract):
+    @pytest.fixture
+    def retriever(self, world: Snapshot, words: Embedder) -> Retriever:
+        bm25, dense = BM25.over_passages(world), Dense.over_passages(world, words)
+        return ScaledHybrid(sparse=bm25, dense=dense, passage_of=world.passages.ids)
+
+
+def test_scores_agree_with_the_ranking(base: ScoringRetriever, world: Snapshot) -> None:
+    scores = base.scores(QUERY)
+    assert (scores.dtype, len(scores)) == (np.float32, len(world.passages))
+    for hit in base.retrieve(QUERY, 4):
+        assert scores[world.passages.row(hit.passage_id)] == pytest.approx(hit.score)
+
+
+def test_over_triples_there_is_no_score_for_every_passage(world: Snapshot, words: Embedder) -> None:
+    for retriever in (BM25.over_triples(world), Dense.over_triples(world, words)):
+        with pytest.raises(BadInputError, match="over triples has no score for every passage"):
+            retriever.scores(QUERY)
+
+
+def test_the_director_comes_through_the_film(graph: PassageGraph, world: Snapshot, words: Embedder) -> None:
+    base = BM25.over_passages(world)
+    gnn_ret = GNNRet(base=base, graph=graph, passages=world.passages, relevant=1, distance="scaled")
+    assert "director" not in base.retrieve("Laughter drama", 2).ids
+    ranking = gnn_ret.retrieve("Laughter drama", 2)
+    assert ranking.ids[0] == "film"
+    assert "director" in gnn_ret.retrieve("Laughter drama", 3).ids
+    structural = replace(gnn_ret, edges=("structural",))  # of which this world has none
+    assert structural.retrieve("Laughter drama").ids == replace(gnn_ret, alpha=()).retrieve("Laughter drama").ids
+
+
+def test_a_hit_shows_the_keyword_it_came_by(graph: PassageGraph, world: Snapshot) -> None:
+    base = BM25.over_passages(world)
+    gnn_ret = GNNRet(
+        base=base, graph=graph, passages=world.passages, relevant=1, distance="scaled", triples=world.triples
+    )
+    chains = {hit.passage_id: hit.chains for hit in gnn_ret.retrieve("Laughter drama")}
+    directed = Triple("Laughter in Hell", "directed by", "Edward Cahn")
+    assert chains["director"] == ((directed, Triple("Edward Cahn", "was", "film director")),)
+    assert chains["film"] == chains["lake"] == ()
+
+
+def test_a_keyword_is_the_reason_only_where_it_made_the_edge(world: Snapshot) -> None:
+    """Film and director share an entity; here they are neighbours in a document and nothing else."""
+    film, director = world.passages.row("film"), world.passages.row("director")
+    graph = graph_of(len(world.passages), [(film, director)], [])
+    gnn_ret = GNNRet(
+        base=BM25.over_passages(world),
+        graph=graph,
+        passages=world.passages,
+        relevant=1,
+        distance="scaled",
+        triples=world.triples,
+    )
+    ranking = gnn_ret.retrieve("Laughter drama")
+    assert "director" in ranking.top(2).ids
+    assert not any(hit.chains for hit in ranking)
+    both = graph_of(len(world.passages), [(film, director)], [(film, director)])
+    assert any(hit.chains for hit in replace(gnn_ret, graph=both).retrieve("Laughter drama"))
+    assert not any(hit.chains for hit in replace(gnn_ret, graph=both, edges=("structural",)).retrieve("Laughter drama"))
+
+
+def test_what_cannot_be_is_refused(gnn_ret: GNNRet, graph: PassageGraph) -> None:
+    for wrong, message in (({"alpha": (2.0,)}, "alpha is"), ({"relevant": 0}, "relevant is 0")):
+        with pytest.raises(BadInputError, match=message):
+            replace(gnn_ret, **wrong)
+    nothing = np.zeros(0, np.int64)
+    with pytest.raises(BadInputError, match="1 passages and the index 6"):
+        replace(gnn_ret, graph=build_passage_graph(["a"], [0], nothing, nothing))
+
+
+def test_a_repr_names_the_experiment(gnn_ret: GNNRet) -> None:
+    assert "alpha=(0.5,), relevant=2, message='min', edges=('structural', 'keyword')" in repr(gnn_ret)
+
+
+def test_as_many_passages_as_fit(gnn_ret: GNNRet, world: Snapshot) -> None:
+    def length(text: str) -> int:
+        return len(text.split())
+
+    ranking = gnn_ret.retrieve(QUERY, 6)
+    lengths = [length(world.passages[id_].searchable) for id_ in ranking.ids]
+    for number in range(1, 7):
+        tokens = sum(lengths[:number])
+        assert retrieve_within(gnn_ret, QUERY, world.passages, tokens, length) == ranking.top(number)
+        assert within_tokens(ranking, world.passages, tokens + 1, length) == ranking.top(number)
+    assert retrieve_within(gnn_ret, QUERY, world.passages) == ranking
+    assert within_tokens(ranking, world.passages, 1, length) == ranking.top(1)  # the best in any case
+
+
+def test_a_budget_asks_for_more_until_it_is_full() -> None:
+    asked: list[int] = []
+
+    class Counting:
+        def retrieve(self, query: str, k: int = 10) -> Ranking:
+            asked.append(k)
+            return Ranking(Hit(f"{row:03d}", 1.0) for row in range(k))
+
+    class Texts:
+        def __getitem__(self, passage_id: str) -> Passage:
+            return Passage(passage_id, "word")
+
+    assert len(retrieve_within(Counting(), QUERY, Texts(), 50, lambda text: 1)) == 50
+    assert asked == [16, 32, 64]
+
+
+def test_equal_scores_are_scaled_to_nothing() -> None:
+    assert min_max(np.full(3, 2.5, np.float32)).tolist() == [0, 0, 0]
+    assert min_max(np.zeros(0, np.float32)).tolist() == []
+    assert min_max(np.array([2, 4, 3], np.float32)).tolist() == [0, 1, 0.5]

@@ -1,0 +1,399 @@
+"""RGNN-Ret: the recurrence against its oracle, and the agent through loops that a scripted model drives."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from oracles.rgnn_ret import rgnn_ret
+from scripted_loops import BAD, PASSAGES, Driven, Gone, Table, driven, final, reply
+from small_graphs import edge_lists, graph_of, neighbours_of
+from triplebeam.answer import Answer
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError, EndpointError
+from triplebeam.generate.accounting import Accounted
+from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
+from triplebeam.generate.prompts import load
+from triplebeam.index.passage_graph import PassageGraph
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.methods.baselines.ircot import IRCoT
+from triplebeam.methods.gear import GeAR, NaiveGE, Pooled
+from triplebeam.methods.gnn_ret import GNNRet
+from triplebeam.methods.gnn_ret.agent import RGNNRet
+from triplebeam.methods.gnn_ret.recurrent import RecurrentGNNRet
+from triplebeam.methods.shared.question_answering import question_first
+from triplebeam.passage import Passage, Passages
+from triplebeam.ranking import Ranking
+from triplebeam.retrieve.dense import Dense
+from triplebeam.retrieve.retriever import PerQuestion, Retriever, for_question
+from triplebeam.testing.contracts import RetrieverContract
+from triplebeam.testing.scripted import Scripted
+
+QUESTION = "On which lake lies the city where the actor of the drama by Edward Cahn lived?"
+FILM, ACTOR, LAKE = "Which drama did Edward Cahn direct?", "Where did Pat Brien live?", "On which lake is Milwaukee?"
+
+
+def agent(
+    model: LanguageModel, retriever: Retriever, passages: Passages = PASSAGES, **parameters: Any
+) -> RGNNRet:  # passages a step, not tokens, unless a test says so
+    return RGNNRet(retriever=retriever, model=Accounted(model), passages=passages, **{"retrieved": 2, **parameters})
+
+
+def ask(question: str | None) -> Completion:
+    return reply(question=question)
+
+
+def sub_answer(text: str, passages: Sequence[int] | None = ()) -> Completion:
+    return reply(found=bool(text), answer=text, passages=passages)
+
+
+def critique(enough: bool) -> Completion:
+    return reply(missing="" if enough else "something", enough=enough)
+
+
+@pytest.fixture
+def graph(world: Snapshot) -> PassageGraph:
+    """Passages of the small world that share an entity."""
+    pairs = [("film", "director"), ("film", "actor"), ("actor", "city"), ("city", "lake")]
+    rows = [(world.passages.row(one), world.passages.row(other)) for one, other in pairs]
+    return graph_of(len(world.passages), [], rows)
+
+
+@pytest.fixture
+def gnn_ret(world: Snapshot, words: Embedder, graph: PassageGraph) -> GNNRet:
+    return GNNRet(base=Dense.over_passages(world, words), graph=graph, passages=world.passages, relevant=1)
+
+
+class TestRecurrentGNNRet(RetrieverContract):
+    @pytest.fixture
+    def retriever(self, gnn_ret: GNNRet) -> Retriever:
+        return RecurrentGNNRet(gnn_ret=gnn_ret)
+
+
+class TestRecurrence:
+    """What a question's retriever remembers."""
+
+    def test_alone_it_is_gnn_ret(self, gnn_ret: GNNRet, world: Snapshot) -> None:
+        gnn_ret = replace(gnn_ret, triples=world.triples)
+        alone = RecurrentGNNRet(gnn_ret=gnn_ret)
+        assert any(hit.chains for hit in alone.retrieve(FILM, 4)), "with GNN-Ret's reasons"
+        for query in (FILM, LAKE, FILM):
+            assert alone.retrieve(query, 4) == gnn_ret.retrieve(query, 4)
+
+    def test_a_step_holds_those_before_it(self, gnn_ret: GNNRet) -> None:
+        steps = RecurrentGNNRet(gnn_ret=gnn_ret, beta=0.7).begin()
+        first, second, third = (gnn_ret.propagate(query).distances for query in (FILM, ACTOR, LAKE))
+        mixed = 0.7 * third + 0.3 * (0.7 * second + 0.3 * first)
+        assert steps.retrieve(FILM, 6) == gnn_ret.rank(first, 6)
+        steps.retrieve(ACTOR)
+        assert steps.retrieve(LAKE, 6) == gnn_ret.rank(mixed, 6)
+
+    def test_the_same_query_again_is_the_same_step(self, gnn_ret: GNNRet) -> None:
+        steps = RecurrentGNNRet(gnn_ret=gnn_ret, beta=0.5).begin()
+        steps.retrieve(FILM)
+        assert steps.retrieve(LAKE, 6).top(3) == steps.retrieve(LAKE, 3) == steps.retrieve(LAKE, 6).top(3)
+
+    def test_questions_do_not_hear_of_each_other(self, gnn_ret: GNNRet) -> None:
+        recurrent = RecurrentGNNRet(gnn_ret=gnn_ret, beta=0.5)
+        one, other = recurrent.begin(), recurrent.begin()
+        one.retrieve(FILM)
+        assert other.retrieve(LAKE) == gnn_ret.retrieve(LAKE)
+        assert one.retrieve(LAKE) != gnn_ret.retrieve(LAKE)
+
+    def test_only_what_remembers_begins(self, gnn_ret: GNNRet) -> None:
+        assert for_question(gnn_ret) is gnn_ret
+        recurrent = RecurrentGNNRet(gnn_ret=gnn_ret)
+        assert isinstance(recurrent, PerQuestion)
+        assert for_question(recurrent) is not recurrent
+
+    def test_inside_ircot(self, gnn_ret: GNNRet, world: Snapshot) -> None:
+        """Appendix G: the recurrence under another agent's queries."""
+        recurrent = RecurrentGNNRet(gnn_ret=gnn_ret, beta=0.5)
+        with Scripted([reply(sentence=FILM), reply(sentence="So the answer is: x"), final("x")]) as model:
+            steps, _ = driven(IRCoT(retriever=recurrent, model=model, passages=world.passages), QUESTION)
+        expected = recurrent.begin()
+        assert [step.ranking for step in steps] == [expected.retrieve(QUESTION), expected.retrieve(FILM)]
+        assert steps[1].ranking != gnn_ret.retrieve(FILM)
+
+    def test_inside_gear(self, gnn_ret: GNNRet, world: Snapshot, words: Embedder) -> None:
+        """The expansion around it lets it remember."""
+        recurrent = RecurrentGNNRet(gnn_ret=gnn_ret, beta=0.5)
+        scorer = Pooled(triples=world.triples, embedder=words)
+        naive = NaiveGE(base=recurrent, triples=world.triples, scorer=scorer, base_k=2, width=1)
+        undecided = reply(missing="m", answerable=False, used=[], answer="")
+        replies = [reply(facts=[]), undecided, reply(query=FILM), reply(facts=[]), undecided, final("x")]
+        with Scripted(replies) as model:
+            steps, _ = driven(GeAR(retriever=naive, model=model, max_steps=2, retrieved=3), QUESTION)
+        expected = naive.begin()
+        assert [step.ranking for step in steps] == [expected.retrieve(QUESTION, 3), expected.retrieve(FILM, 3)]
+        assert steps[1].ranking != naive.retrieve(FILM, 3)
+
+    def test_beta_is_a_share(self, gnn_ret: GNNRet) -> None:
+        with pytest.raises(BadInputError, match=r"beta is 1\.5: it must lie between 0 and 1"):
+            RecurrentGNNRet(gnn_ret=gnn_ret, beta=1.5)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A table of passages, and a base whose distances belong to the query."""
+
+    distances: dict[str, list[float]]
+
+    def __len__(self) -> int:
+        return len(self.distances["begin"])
+
+    def ids(self, rows: Sequence[int]) -> list[str]:
+        return [f"p{row:02d}" for row in rows]
+
+    def row(self, passage_id: str) -> int:
+        return int(passage_id[1:])
+
+    def __getitem__(self, passage_id: str) -> Passage:
+        return Passage(passage_id, "text", passage_id)
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        raise AssertionError("GNN-Ret takes the scores")
+
+    def scores(self, query: str) -> NDArray[np.float32]:
+        return np.array([1 - distance for distance in self.distances[query]], np.float32)
+
+
+class Told:
+    """Answers every sub-question with the name of the last passage it is shown, and makes it the next."""
+
+    name = "script"
+
+    def __init__(self, enough: str) -> None:
+        self.enough = enough
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        return [Completion(text=json.dumps(self.reply(prompt)), usage=Usage(calls=1)) for prompt in prompts]
+
+    def reply(self, prompt: Prompt) -> dict[str, Any]:
+        names = re.findall(r"p\d\d", prompt.user)
+        match prompt.template:
+            case "gnn_ret/next_question":
+                return {"question": names[-1] if names else "begin"}
+            case "sub_answer":
+                shown = re.findall(r"\[\d+\] (p\d\d)", prompt.user)
+                return {"found": True, "answer": shown[-1], "passages": [len(shown)]}
+            case "gnn_ret/critique":
+                return {"missing": "", "enough": self.enough in names}
+            case _:
+                return {"found": True, "answer": names[-1], "sentence": ""}
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> dict[str, Any]:
+    """Shares that single precision holds exactly, so that what ties in the oracle ties in the code."""
+    nodes = draw(st.integers(2, 8))
+    part = st.integers(0, 64).map(lambda part: part / 64)
+    keys = ["begin", *(f"p{row:02d}" for row in range(nodes))]
+    quarter = st.sampled_from([0.25, 0.5, 0.75])
+    return {
+        "edges": draw(edge_lists(nodes)),
+        "distances": {key: draw(st.lists(part, min_size=nodes, max_size=nodes)) for key in keys},
+        "alpha": tuple(draw(st.lists(quarter, max_size=2))),
+        "beta": draw(st.sampled_from([0.25, 0.5, 0.75, 1.0])),
+        "relevant": draw(st.integers(1, 4)),
+        "retrieved": draw(st.integers(1, nodes)),
+        "max_steps": draw(st.integers(1, 4)),
+        "enough": draw(st.sampled_from(keys[1:])),
+    }
+
+
+@settings(max_examples=60, deadline=None)
+@given(problem=problems())
+def test_the_agent_agrees_with_its_oracle(problem: dict[str, Any]) -> None:
+    drawn, nodes = Drawn(problem["distances"]), len(problem["distances"]["begin"])
+    gnn_ret = GNNRet(
+        base=drawn,
+        graph=graph_of(nodes, [], problem["edges"]),
+        passages=drawn,  # type: ignore[arg-type]
+        alpha=problem["alpha"],
+        relevant=problem["relevant"],
+    )
+    recurrent = RecurrentGNNRet(gnn_ret=gnn_ret, beta=problem["beta"])
+    steps, answer = driven(
+        agent(
+            Told(problem["enough"]),
+            recurrent,
+            drawn,
+            retrieved=problem["retrieved"],
+            max_steps=problem["max_steps"],
+            stop_when_stuck=False,
+        ),
+        "q",
+    )
+    queries, h_hat, passages, stopped = rgnn_ret(
+        "q",
+        problem["distances"].__getitem__,
+        neighbours_of(nodes, {"structural": [], "keyword": problem["edges"]}, ("keyword",)),
+        problem["alpha"],
+        problem["beta"],
+        problem["relevant"],
+        problem["retrieved"],
+        problem["max_steps"],
+        subquestion=lambda _, answers: answers[-1] if answers else "begin",
+        subanswer=lambda _, found: (f"p{found[-1]:02d}", found[-1]),
+        critique=lambda _, answers: problem["enough"] in answers,
+    )
+    assert [step.query for step in steps] == queries
+    assert [step.ranking.ids for step in steps] == [drawn.ids(found) for found in passages]
+    assert [step.so_far.ids for step in steps] == [drawn.ids(found) for found in stopped]
+    for step, integrated in zip(steps, h_hat, strict=True):
+        assert [1 - hit.score for hit in step.ranking] == [integrated[drawn.row(id_)] for id_ in step.ranking.ids]
+    assert answer.ranking == steps[-1].so_far
+
+
+class TestThreeSteps:
+    """Only the third step finds the last passage."""
+
+    @pytest.fixture
+    def done(self) -> Driven:
+        table = Table({FILM: ["film", "director"], ACTOR: ["actor", "film"], LAKE: ["city", "actor"]})
+        replies = [
+            *(ask(FILM), sub_answer("Edward Cahn directed Laughter in Hell."), critique(False)),
+            *(ask(ACTOR), sub_answer("Pat Brien lived in Milwaukee."), critique(False)),
+            *(ask(LAKE), sub_answer("Milwaukee lies on Lake Michigan."), critique(True), final("Lake Michigan")),
+        ]
+        with Scripted(replies) as model:
+            return Driven(model, table, *driven(agent(model, table), QUESTION))
+
+    def test_the_third_step_finds_the_last_passage(self, done: Driven) -> None:
+        _, table, steps, answer = done
+        assert table.asked == [step.query for step in steps] == [FILM, ACTOR, LAKE]
+        assert ["city" in step.ranking.ids for step in steps] == [False, False, True]
+        assert (answer.text, answer.loop_text, answer.sentence) == ("Lake Michigan",) * 2 + ("It is Lake Michigan.",)
+        assert answer.ending == "the sub-answers answer the question"
+
+    def test_the_second_question_depends_on_the_first_retrieval(self, done: Driven) -> None:
+        prompts = done.model.prompts
+        reading = [prompt.user for prompt in prompts if prompt.template == "sub_answer"]
+        assert "directed by Edward Cahn" in reading[0]
+        assert [user.split("Question: ")[1] for user in reading] == [FILM, ACTOR, LAKE], "the sub-question alone"
+        asking = [prompt.user for prompt in prompts if prompt.template == "gnn_ret/next_question"]
+        assert all(f"Question: {QUESTION}" in user for user in asking)
+        assert asking[0].endswith("Steps so far:\n(none)")
+        assert asking[1].endswith(f"1. {FILM}\n   Edward Cahn directed Laughter in Hell.")
+        assert asking[2].endswith(f"2. {ACTOR}\n   Pat Brien lived in Milwaukee.")
+
+    def test_the_critique_sees_answers_and_no_sub_questions(self, done: Driven) -> None:
+        seen = [prompt.user for prompt in done.model.prompts if prompt.template == "gnn_ret/critique"]
+        assert seen[1] == (
+            f"Question: {QUESTION}\n\nStatements:\n"
+            "1. Edward Cahn directed Laughter in Hell.\n2. Pat Brien lived in Milwaukee."
+        )
+
+    def test_each_step_tells_the_ranking_so_far(self, done: Driven) -> None:
+        *_, steps, answer = done
+        assert [step.so_far.ids for step in steps] == [
+            ["film", "director"],
+            ["film", "actor", "director"],
+            ["actor", "film", "city", "director"],
+        ]
+        assert steps[-1].so_far == answer.ranking
+        assert [step.thought for step in steps][2] == "Milwaukee lies on Lake Michigan."
+
+    def test_calls_are_counted_by_step(self, done: Driven) -> None:
+        *_, steps, answer = done
+        assert [step.usage.calls for step in steps] == [4, 3, 3], "the next sub-question is asked in the step before"
+        assert answer.usage.calls == 10
+
+
+class TestEndings:
+    """Every way out is taken, and named."""
+
+    def run(self, replies: list[Completion], **parameters: Any) -> tuple[Answer, Table]:
+        table = Table({"q": ["film"], FILM: ["film"], ACTOR: ["actor"], LAKE: ["city"]})
+        with Scripted(replies) as model:
+            return agent(model, table, **parameters).answer("q"), table
+
+    def test_the_last_step(self) -> None:
+        two = [ask(FILM), sub_answer("A."), critique(False), ask(ACTOR), sub_answer("B."), critique(False)]
+        answer, table = self.run([*two, final("x")], max_steps=2)
+        assert (answer.ending, answer.text, answer.loop_text) == ("the last step was reached", "x", "")
+        assert table.asked == [FILM, ACTOR]
+
+    def test_a_sub_answer_that_is_not_found_is_not_criticised(self) -> None:
+        answer, table = self.run([ask(FILM), sub_answer(""), ask(LAKE), sub_answer("B."), critique(True), final("x")])
+        assert (answer.text, table.asked) == ("x", [FILM, LAKE])
+
+    def test_not_found_is_told_to_the_next_question(self) -> None:
+        table = Table({FILM: ["film"]})
+        with Scripted([ask(FILM), sub_answer(""), ask(""), final("")]) as model:
+            agent(model, table).answer("q")
+        assert model.prompts[2].user.endswith(f"1. {FILM}\n   (not found in the passages)")
+
+    @pytest.mark.parametrize("nothing", ["", "  ", None])
+    def test_without_a_first_question_the_question_itself_is_asked(self, nothing: str | None) -> None:
+        answer, table = self.run([ask(nothing), sub_answer("A."), critique(True), final("x")])
+        assert (table.asked, answer.text) == (["q"], "x")
+
+    def test_no_further_question(self) -> None:
+        answer, _ = self.run([ask(FILM), sub_answer("A."), critique(False), ask(""), final("y")])
+        assert (answer.ending, answer.text) == ("the model gave no further sub-question", "y")
+
+    def test_a_repeated_question(self) -> None:
+        said = [ask(FILM), sub_answer("A."), critique(False), ask(FILM.lower()[:-1]), final("")]
+        assert self.run(said)[0].ending == "the next sub-question was asked before"
+        on = [ask(FILM), *[sub_answer("A."), critique(False), ask(FILM)], sub_answer("A."), critique(False), final("")]
+        answer, table = self.run(on, max_steps=2, stop_when_stuck=False)
+        assert (answer.ending, table.asked) == ("the last step was reached", [FILM, FILM])
+
+    def test_where_the_final_answer_is_none_the_passages_are_read(self) -> None:
+        answer, _ = self.run([ask(FILM), sub_answer("A."), critique(True), final(""), final("z")])
+        assert (answer.text, answer.loop_text, answer.sentence) == ("z", "", "It is z.")
+
+    def test_replies_that_cannot_be_used_are_told_and_lived_with(self) -> None:
+        answer, table = self.run([BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD])
+        assert (table.asked, answer.text, answer.usage.calls) == (["q"], "", 8)
+        assert len(answer.steps[0].problems) == 3
+        assert answer.ending.startswith("the model gave no further sub-question; "), "the last reading failed, too"
+        answer, _ = self.run([ask(FILM), sub_answer("A."), BAD, BAD, ask(""), final("x")])
+        assert answer.steps[0].problems, "a critique that cannot be read is no yes"
+
+    def test_an_endpoint_that_is_gone_is_an_error(self) -> None:
+        with pytest.raises(EndpointError, match="does not answer"):
+            agent(Gone(), Table({})).answer("q")
+
+
+class TestSources:
+    def ranked(self, passages: Sequence[int] | None) -> list[str]:
+        table = Table({FILM: ["film", "director"], LAKE: ["other", "lake", "city"]})
+        replies = [ask(FILM), sub_answer("A."), critique(False), ask(LAKE), sub_answer("B.", passages)]
+        with Scripted([*replies, critique(True), final("x")]) as model:
+            return agent(model, table, retrieved=3).answer("q").ranking.ids
+
+    def test_where_a_sub_answer_was_read_comes_first(self) -> None:
+        assert self.ranked([]) == ["film", "other", "director", "lake", "city"]
+        assert self.ranked([3]) == ["city", "film", "other", "director", "lake"]
+        assert self.ranked([2, 3]) == ["lake", "city", "film", "other", "director"]
+
+    @pytest.mark.parametrize("numbers", [None, [0], [4, -1]])
+    def test_numbers_of_no_passage_are_passed_over(self, numbers: list[int] | None) -> None:
+        assert self.ranked(numbers) == self.ranked([])
+
+
+class TestReading:
+    def test_as_many_passages_as_fit(self, gnn_ret: GNNRet, world: Snapshot) -> None:
+        recurrent = RecurrentGNNRet(gnn_ret=gnn_ret, beta=0.5)
+        replies = [ask(FILM), sub_answer(""), ask(LAKE), sub_answer("B."), critique(True), final("x")]
+        for tokens, count in ((30, 1), (3500, 6)):
+            with Scripted(replies) as model:
+                steps, _ = driven(agent(model, recurrent, world.passages, retrieved=None, tokens=tokens), "q")
+            expected = recurrent.begin()
+            assert [step.ranking for step in steps] == [expected.retrieve(FILM, count), expected.retrieve(LAKE, count)]
+
+    def test_the_question_may_come_before_the_passages_too(self) -> None:
+        first = question_first(load("answer"))
+        prompt = first.fill(passages="[1] A", question="Who?")
+        assert prompt.user == "Question: Who?\n\nPassages:\n[1] A\n\nQuestion: Who?"
+        assert prompt.version != load("answer").version

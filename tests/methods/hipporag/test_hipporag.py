@@ -1,0 +1,87 @@
+"""HippoRAG against its transcription, and what it does where the walk cannot start."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from drawn_graphs import Drawn, OneHot, drawn_graphs
+from oracles.hipporag import hipporag
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError
+from triplebeam.generate.accounting import account
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.methods.hipporag.hipporag import HippoRAG
+from triplebeam.ranking import Hit, Ranking
+
+
+class Named:
+    """Always names the same."""
+
+    def __init__(self, *names: str) -> None:
+        self._names = names
+
+    def entities(self, query: str) -> Sequence[str]:
+        return self._names
+
+
+class Nothing:
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        return Ranking([Hit("fallen back", 1.0)])
+
+
+@settings(max_examples=80, deadline=None)
+@given(drawn=drawn_graphs(), data=st.data(), damping=st.sampled_from([0.2, 0.5]), specificity=st.booleans())
+def test_agrees_with_the_transcription(drawn: Drawn, data: st.DataObject, damping: float, specificity: bool) -> None:
+    linked = data.draw(st.lists(st.sampled_from(drawn.entities), min_size=1, max_size=3))
+    method = HippoRAG(
+        query_entities=Named(*linked),
+        graph=drawn.graph(),
+        embedder=OneHot(),
+        passage_of=drawn.ids,
+        fallback=Nothing(),
+        damping=damping,
+        node_specificity=specificity,
+        tolerance=1e-9,
+    )
+    expected = hipporag(drawn.triples, drawn.synonyms, linked, damping, specificity)
+    found = {hit.passage_id: hit.score for hit in method.retrieve("?", 100)}
+    reached = {passage for passage, score in expected.items() if score > 0}
+    assert set(found) == reached
+    for passage in reached:
+        assert found[passage] == pytest.approx(expected[passage], abs=1e-6)
+
+
+def test_a_passage_two_steps_away_is_found(world: Snapshot, words: Embedder) -> None:
+    ranking = HippoRAG.over(world, words, Named("Laughter in Hell")).retrieve("When did the director die?")
+    assert ranking.ids[:2] == ["film", "actor"]
+    assert "director" in ranking.ids, "joined through Edward Cahn"
+    assert "other" not in ranking.ids, "it has no triples"
+
+
+def test_a_name_is_linked_to_the_nearest_entity_once(world: Snapshot, words: Embedder) -> None:
+    method = HippoRAG.over(world, words, Named())
+    seeds = method.link(["the lake Michigan", "Lake Michigan", "Edward Cahn Senior"])
+    assert [world.entities.names[seed] for seed in seeds] == ["Lake Michigan", "Edward Cahn"]
+
+
+@pytest.mark.parametrize("specificity", [True, False])
+def test_rare_entities_count_for_more(world: Snapshot, words: Embedder, specificity: bool) -> None:
+    """Milwaukee stands in two passages, Great Lakes in one."""
+    method = HippoRAG.over(world, words, Named("Milwaukee", "Great Lakes"), damping=0.0, node_specificity=specificity)
+    scores = {hit.passage_id: hit.score for hit in method.retrieve("?")}
+    assert scores["lake"] == pytest.approx(2 / 3 if specificity else 1 / 2)
+
+
+def test_without_entities_it_falls_back_and_says_so(world: Snapshot, words: Embedder) -> None:
+    method = HippoRAG.over(world, words, Named())
+    with account() as spent:
+        ranking = method.retrieve("lake", 3)
+    assert ranking == method.fallback.retrieve("lake", 3)
+    assert spent.problems == ["no entity of 'lake' is in the graph: the passages are those of Dense"]
+
+
+def test_a_synonym_threshold_below_what_is_stored_is_refused(world: Snapshot, words: Embedder) -> None:
+    with pytest.raises(BadInputError, match=r"0\.5 is below 0\.8"):
+        HippoRAG.over(world, words, Named("lake"), synonym_threshold=0.5).retrieve("lake")

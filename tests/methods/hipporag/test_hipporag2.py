@@ -1,0 +1,172 @@
+"""HippoRAG 2 against its transcription, its filter, and its base."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from drawn_graphs import Drawn, OneHot, drawn_graphs
+from oracles.hipporag import hipporag2
+from triplebeam.embed.embedder import Embedder
+from triplebeam.generate.accounting import account
+from triplebeam.generate.language_model import PromptFailedError
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
+from triplebeam.methods.shared.triple_filter import LLMTripleFilter
+from triplebeam.ranking import Ranking
+from triplebeam.retrieve.bm25 import BM25
+from triplebeam.retrieve.dense import Dense
+from triplebeam.retrieve.retriever import Retriever
+from triplebeam.testing.scripted import Scripted
+from triplebeam.triple import Triple
+
+
+def over_drawn(drawn: Drawn, **parameters: object) -> HippoRAG2:
+    return HippoRAG2(
+        graph=drawn.graph(),
+        triples=drawn,  # type: ignore[arg-type]
+        passages=drawn,  # type: ignore[arg-type]
+        embedder=OneHot(),
+        base=drawn,
+        **parameters,  # type: ignore[arg-type]
+    )
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    drawn=drawn_graphs(),
+    seed_triples=st.integers(1, 6),
+    damping=st.sampled_from([0.2, 0.5]),
+    weight=st.sampled_from([0.05, 1.0]),
+)
+def test_agrees_with_the_transcription(drawn: Drawn, seed_triples: int, damping: float, weight: float) -> None:
+    method = over_drawn(
+        drawn,
+        seed_triples=seed_triples,
+        seed_entities=100,
+        damping=damping,
+        passage_weight=weight,
+        tolerance=1e-9,
+    )
+    best = sorted(range(len(drawn.triples)), key=lambda t: -drawn.similarity[t])[:seed_triples]
+    seeds = {triple: drawn.similarity[triple] for triple in best}
+    expected = hipporag2(drawn.passages, drawn.triples, drawn.synonyms, seeds, drawn.dense, damping, weight)
+    found = {hit.passage_id: hit.score for hit in method.retrieve("e0", 100)}
+    reached = {passage for passage, score in expected.items() if score > 0}
+    assert set(found) == reached
+    for passage in reached:
+        assert found[passage] == pytest.approx(expected[passage], abs=1e-6)
+
+
+@settings(max_examples=40, deadline=None)
+@given(drawn=drawn_graphs(), kept=st.integers(1, 4))
+def test_the_heaviest_entities_are_kept(drawn: Drawn, kept: int) -> None:
+    seeds = np.arange(len(drawn.triples))
+    similarity = np.array(drawn.similarity)
+    everything = over_drawn(drawn, seed_entities=100).entity_weights(seeds, similarity)
+    some = over_drawn(drawn, seed_entities=kept).entity_weights(seeds, similarity)
+    assert np.count_nonzero(some) == min(kept, len(drawn.entities))
+    assert sorted(some[some > 0]) == pytest.approx(sorted(everything)[-np.count_nonzero(some) :])
+
+
+def test_hits_say_how_seed_triples_lead_to_them(world: Snapshot, words: Embedder) -> None:
+    ranking = HippoRAG2.over(world, words, seed_triples=1).retrieve("Laughter in Hell directed by Edward Cahn")
+    chains = {hit.passage_id: hit.chains for hit in ranking}
+    seed = Triple("Laughter in Hell", "directed by", "Edward Cahn")
+    assert ranking[0].passage_id == "film"
+    assert chains["film"] == ((seed,),)
+    assert chains["director"] == ((seed, Triple("Edward Cahn", "was", "film director")),)
+    assert chains["city"] == chains["lake"] == (), "no triple of theirs shares an entity with the seed"
+
+
+def test_every_passage_is_reset_a_little(world: Snapshot, words: Embedder) -> None:
+    ranking = HippoRAG2.over(world, words).retrieve("books for children", 6)
+    assert "other" in ranking.ids, "it has no triples"
+
+
+class TestFilter:
+    class Keeps:
+        def __init__(self, *positions: int) -> None:
+            self._positions = positions
+
+        def keep(self, query: str, triples: Sequence[Triple]) -> Sequence[int]:
+            return self._positions
+
+    def test_only_what_it_keeps_is_a_seed(self, world: Snapshot, words: Embedder) -> None:
+        query = "Milwaukee lies on Lake Michigan"
+        found = HippoRAG2.over(world, words, triple_filter=self.Keeps(1)).retrieve(query)
+        beginnings = {chain[0] for hit in found for chain in hit.chains}
+        assert beginnings == {world.triples.triple(world.triples.search(words.embed([query])[0], 2)[0][1])}
+
+    def test_where_it_leaves_nothing_retrieval_is_dense(self, world: Snapshot, words: Embedder) -> None:
+        method = HippoRAG2.over(world, words, triple_filter=self.Keeps())
+        with account() as spent:
+            assert method.retrieve("lake", 3) == Dense.over_passages(world, words).retrieve("lake", 3)
+        assert spent.problems == ["no triple bears on 'lake': the passages are those of the base alone"]
+
+    TRIPLES = (Triple("a", "is", "b"), Triple("b", "is", "c"), Triple("c", "is", "d"))
+
+    def test_a_model_gives_numbers(self) -> None:
+        with Scripted(['{"helpful": [3, 1, 3, 9]}']) as model, account() as spent:
+            assert LLMTripleFilter(model=model).keep("What is a?", self.TRIPLES) == [2, 0]
+        assert model.prompts[0].user == "Facts:\n1. a is b\n2. b is c\n3. c is d\n\nQuestion: What is a?"
+        assert spent.problems == ["the number 9 of no fact was passed over"]
+
+    def test_a_model_that_fails_filters_nothing(self) -> None:
+        with account() as spent:
+            kept = LLMTripleFilter(model=Scripted(["?", "?"])).keep("What is a?", self.TRIPLES)
+        assert list(kept) == [0, 1, 2]
+        assert len(spent.problems) == 1
+        with pytest.raises(PromptFailedError):
+            LLMTripleFilter(model=Scripted(["?", "?"])).keep("What is a?", self.TRIPLES)
+
+
+class Listing:
+    """A retriever that has no score for every passage."""
+
+    def __init__(self, base: Retriever) -> None:
+        self._base = base
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        return self._base.retrieve(query, k)
+
+
+class TestBase:
+    def test_a_whole_list_is_as_good_as_scores(self, world: Snapshot, words: Embedder) -> None:
+        listing = Listing(Dense.over_passages(world, words))
+        by_scores, by_list = HippoRAG2.over(world, words), HippoRAG2.over(world, words, base=listing)
+        for query in ("lake", "Who directed the film?"):
+            one, two = by_scores.retrieve(query), by_list.retrieve(query)
+            assert one.ids == two.ids
+            assert [hit.score for hit in one] == pytest.approx([hit.score for hit in two], rel=1e-5)
+
+    def test_a_base_that_finds_nothing_resets_nothing(self, world: Snapshot, words: Embedder) -> None:
+        bm25 = BM25.over_passages(world)
+        assert not bm25.retrieve("volcano")
+        for base in (bm25, Listing(bm25)):
+            found = HippoRAG2.over(world, words, base=base).retrieve("volcano")
+            nothing_but_triples = HippoRAG2.over(world, words, passage_weight=0.0).retrieve("volcano")
+            assert found == nothing_but_triples
+
+    def test_its_list_resets_the_passages(self, world: Snapshot, words: Embedder) -> None:
+        bm25 = BM25.over_passages(world)
+        assert bm25.retrieve("books", 5).ids == ["other"]
+        for base, base_k in ((bm25, None), (bm25, 1), (Listing(bm25), None)):
+            method = HippoRAG2.over(world, words, base=base, base_k=base_k, passage_weight=100.0)
+            assert method.retrieve("books").ids[0] == "other"
+        assert "other" not in HippoRAG2.over(world, words, base=bm25, base_k=1).retrieve("lake").ids
+
+    def test_it_stands_in_where_the_walk_cannot_start(self, world: Snapshot, words: Embedder) -> None:
+        bm25 = BM25.over_passages(world)
+        method = HippoRAG2.over(world, words, base=bm25, triple_filter=TestFilter.Keeps())
+        assert method.retrieve("lake", 3) == bm25.retrieve("lake", 3)
+
+
+def test_only_as_many_hits_as_wanted_are_explained(world: Snapshot, words: Embedder) -> None:
+    every = HippoRAG2.over(world, words).retrieve("Who directed Laughter in Hell?", 4)
+    first = HippoRAG2.over(world, words, explained=1).retrieve("Who directed Laughter in Hell?", 4)
+    assert [hit[:2] for hit in first] == [hit[:2] for hit in every]
+    assert [bool(hit.chains) for hit in first] == [True, False, False, False]
+    assert first[0].chains == every[0].chains

@@ -1,0 +1,157 @@
+"""What all agents share: one question's memory, what a step costs, endings, and collaborators that are derived."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from scripted_loops import BAD, PASSAGES, Anywhere, final, reply
+from triplebeam.answer import Agent, Step
+from triplebeam.errors import BadInputError
+from triplebeam.generate.accounting import Accounted
+from triplebeam.generate.language_model import Completion, Prompt
+from triplebeam.methods.baselines.chain_of_thought import ChainOfThought
+from triplebeam.methods.baselines.era_cot import ERACoT
+from triplebeam.methods.baselines.flare import FLARE
+from triplebeam.methods.baselines.ircot import IRCoT
+from triplebeam.methods.baselines.iter_retgen import IterRetGen
+from triplebeam.methods.baselines.read_once import ReadOnce
+from triplebeam.methods.baselines.self_ask import SelfAsk
+from triplebeam.methods.baselines.verify_and_edit import VerifyAndEdit
+from triplebeam.methods.ge_reasoning import GEReasoning
+from triplebeam.methods.gear import GeAR, LLMReader, NaiveGE, Pooled, SyncGE
+from triplebeam.methods.gnn_ret.agent import RGNNRet
+from triplebeam.methods.shared.loop import Loop
+from triplebeam.methods.shared.question_answering import QuestionAnswerer
+from triplebeam.ranking import Ranking
+from triplebeam.retrieve.bm25 import BM25
+from triplebeam.retrieve.dense import Dense
+from triplebeam.retrieve.hybrid import Hybrid
+from triplebeam.retrieve.retriever import Retriever, for_question
+from triplebeam.testing.scripted import Scripted
+
+SEVERAL_STEPS = (FLARE, GEReasoning, GeAR, IRCoT, IterRetGen, RGNNRet, SelfAsk, VerifyAndEdit)
+ONE_STEP = (ChainOfThought, ERACoT, ReadOnce)
+
+
+class Talkative:
+    """A model that fills every field of every reply, with something new each time, and never comes to an end."""
+
+    name = "talkative"
+
+    def __init__(self) -> None:
+        self.said = 0
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        return [self._reply() for _ in prompts]
+
+    def _reply(self) -> Completion:
+        self.said += 1
+        words = f"Words {self.said}."
+        texts = dict.fromkeys(("query", "sentence", "follow_up", "question", "missing", "reasoning", "evidence"), words)
+        lists = {name: [] for name in ("facts", "used", "passages", "entities", "relations", "scores", "helpful")}
+        graph = {"triplets": [["Laughter in Hell", "directed by", "name: #1"]], "target": ["#1"]}
+        return reply(**texts, **lists, **graph, answerable=False, enough=False, found=True, answer=words)
+
+
+class Learning(Anywhere):
+    """A retriever that learns from the queries of a question; it must not be asked unless a question was begun."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun: list[Anywhere] = []
+
+    def begin(self) -> Retriever:
+        self.begun.append(Anywhere())
+        return self.begun[-1]
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        raise AssertionError("asked without a question")
+
+
+class Nameless:
+    """Somebody's own search, which knows ids and no texts."""
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        return Ranking()
+
+
+@pytest.mark.parametrize("agent", SEVERAL_STEPS)
+def test_every_agent_of_several_steps_lets_its_retriever_learn(agent: Callable[..., Agent]) -> None:
+    learning = Learning()
+    asked = agent(retriever=learning, model=Talkative())
+    for _ in range(2):
+        asked.answer("Who directed Laughter in Hell?")
+    assert len(learning.begun) == 2, "once for each question"
+    assert all(begun.asked for begun in learning.begun)
+
+
+def test_an_expansion_lets_its_base_learn(world: Any, words: Any) -> None:
+    scorer, reader = Pooled(triples=world.triples, embedder=words), LLMReader(model=Talkative(), passages=PASSAGES)
+    learning = Learning()
+    naive = NaiveGE(base=learning, triples=world.triples, scorer=scorer)
+    for expansion in (naive, SyncGE(base=naive, triples=world.triples, scorer=scorer, reader=reader)):
+        GeAR(retriever=expansion, model=Talkative(), stop_when_stuck=False).answer("Who directed Laughter in Hell?")
+        assert len(learning.begun.pop().asked) == 4, "a search for each step"
+    assert for_question(replace(naive, base=Anywhere())).retrieve("lake")
+
+
+class TestDerived:
+    @pytest.mark.parametrize("agent", [*SEVERAL_STEPS, *ONE_STEP])
+    def test_a_retriever_over_texts_and_a_model_are_enough(self, agent: Callable[..., Agent]) -> None:
+        assert agent(retriever=Anywhere(), model=Talkative()).answer("Who directed Laughter in Hell?").text
+
+    @pytest.mark.parametrize("agent", [*SEVERAL_STEPS, *ONE_STEP])
+    def test_unknown_texts_are_refused_at_once(self, agent: Callable[..., Agent]) -> None:
+        with pytest.raises(BadInputError, match="Nameless does not know the texts of the passages it finds: give them"):
+            agent(retriever=Nameless(), model=Talkative())
+        agent(retriever=Nameless(), model=Talkative(), passages=PASSAGES)
+
+    @pytest.mark.parametrize("agent", [*SEVERAL_STEPS, *ONE_STEP])
+    def test_counts_are_one_or_more(self, agent: Callable[..., Agent]) -> None:
+        with pytest.raises(BadInputError, match="retrieved is 0: it must be 1 or more"):
+            agent(retriever=Anywhere(), model=Talkative(), retrieved=0)
+
+    @pytest.mark.parametrize("base", ["bm25", "dense", "hybrid"])
+    def test_gear_over_an_index(self, world: Any, words: Any, base: str) -> None:
+        """The facts it reads are linked by the base and by the index's triples."""
+        sparse, dense = BM25.over_passages(world), Dense.over_passages(world, words)
+        plain = {"bm25": sparse, "dense": dense, "hybrid": Hybrid(sparse, dense)}[base]
+        facts = reply(facts=[["Laughter in Hell", "directed by", "Edward Cahn"]])
+        verdict = reply(missing="", answerable=True, used=[1], answer="Edward Cahn")
+        with Scripted([facts, verdict, final("Edward Cahn")]) as model:
+            answer = GeAR(retriever=plain, model=Accounted(model)).answer("Who directed Laughter in Hell?")
+        assert answer.supported
+        reader = LLMReader(model=Talkative(), passages=world.passages)
+        scorer = Pooled(triples=world.triples, embedder=words)
+        sync = SyncGE(base=plain, triples=world.triples, scorer=scorer, reader=reader)
+        with Scripted([facts, verdict, final("Edward Cahn")]) as model:
+            answer = GeAR(retriever=sync, model=Accounted(model)).answer("Who directed Laughter in Hell?")
+        assert answer.supported
+        assert sync.over_triples().retrieve("lake", 3) == Dense.over_triples(world, words).retrieve("lake", 3)
+
+
+class TestEnding:
+    def loop(self, *replies: Completion, answer: str = "") -> Any:
+        loop = Loop("q", answer=answer, ending="it ended")
+        with Scripted(replies) as model:
+            answerer = QuestionAnswerer(model=Accounted(model), passages=PASSAGES)
+            loop.take(lambda: Step(number=loop.number, query=answerer.answer("one", []).text))
+            return loop.conclude(lambda: answerer.answer("q", []))
+
+    def test_calls_of_steps_and_of_the_last_answer_are_added_up(self) -> None:
+        answer = self.loop(final("a"), final("b"))
+        assert (answer.text, answer.sentence, answer.ending) == ("b", "It is b.", "it ended")
+        assert [step.usage.calls for step in answer.steps] == [1]
+        assert answer.usage.calls == 2
+
+    def test_the_loops_own_answer_counts_where_nothing_is_read(self) -> None:
+        answer = self.loop(final("a"), final(""), answer="own")
+        assert (answer.text, answer.sentence, answer.loop_text) == ("own", "", "own")
+        assert self.loop(final("a"), final("b"), answer="own").text == "b"
+
+    def test_problems_are_told_where_they_came_up(self) -> None:
+        answer = self.loop(BAD, BAD, BAD, BAD)
+        assert len(answer.steps[0].problems) == 1
+        assert answer.ending.startswith("it ended; ")

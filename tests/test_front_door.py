@@ -1,0 +1,223 @@
+"""What a Python user does: create, add, remove, search, ask, from one import."""
+
+import asyncio
+import json
+import logging
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import triplebeam
+from small_world import TRIPLES, TableExtractor
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError, IndexMissingError
+from triplebeam.generate.language_model import Completion, Prompt
+from triplebeam.settings import Settings
+from triplebeam.testing.scripted import Scripted
+
+ROWS = [
+    {"id": "film", "title": "Laughter in Hell", "text": "Laughter in Hell was directed by Edward Cahn.", "year": 1933},
+    {"id": "director", "title": "Edward Cahn", "text": "Edward Cahn died on 25 August 1963."},
+]
+REPLIES = [json.dumps({"facts": []}), json.dumps({"found": True, "answer": "1963", "sentence": "In 1963."})]
+
+
+@pytest.fixture
+def empty(tmp_path: Path, words: Embedder) -> triplebeam.Index:
+    return triplebeam.create(tmp_path / "my.index", embedder=words, settings=Settings(home=tmp_path))
+
+
+@pytest.fixture
+def index(empty: triplebeam.Index) -> triplebeam.Index:
+    empty.add(ROWS, extractor=TableExtractor(TRIPLES))
+    return empty
+
+
+class TestDocumentsIn:
+    def test_rows_keep_their_ids_titles_and_other_fields(self, index: triplebeam.Index) -> None:
+        assert index.documents() == ["film", "director"]
+        assert index.passages["film"].title == "Laughter in Hell"
+        assert index.passages["film"].metadata == {"year": "1933"}
+        assert len(index) == 2
+        assert [passage.id for passage in index] == ["film", "director"]
+
+    def test_the_same_object_sees_what_is_added(self, index: triplebeam.Index) -> None:
+        assert index.search("Great Lakes", "bm25").ids == []
+        index.add([{"id": "lake", "text": "Lake Michigan is one of the Great Lakes."}], extractor="none")
+        assert index.search("Great Lakes", "bm25").ids == ["lake"]
+        assert triplebeam.open(index.folder, embedder=index.embedder).documents() == ["film", "director", "lake"]
+
+    def test_texts_are_numbered_and_go_on_counting(self, empty: triplebeam.Index) -> None:
+        empty.add(["The first text.", "The second."], extractor="none")
+        empty.add([{"text": "A row without an id."}, "And a third text."], extractor="none")
+        assert empty.documents() == ["text-1", "text-2", "text-3", "text-4"]
+        assert empty.search("third", "bm25")[0].text == "And a third text."
+
+    def test_a_path_a_list_of_paths_and_documents(
+        self, empty: triplebeam.Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "docs").mkdir()
+        (tmp_path / "docs" / "a.txt").write_text("The lake is deep.")
+        (tmp_path / "b.txt").write_text("The city is large.")
+        empty.add("docs/", extractor="none")
+        empty.add([Path("b.txt")], extractor="none")
+        empty.add(triplebeam.Document(id="c", text="The film is short."), extractor="none")
+        assert empty.documents() == ["docs/a.txt", "b.txt", "c"]
+        empty.remove("./docs/a.txt", Path("b.txt"))
+        assert empty.documents() == ["c"]
+
+    def test_what_cannot_be_read_is_in_the_report_and_logged(
+        self, empty: triplebeam.Index, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        (tmp_path / "docs").mkdir()
+        (tmp_path / "docs" / "empty.txt").touch()
+        (tmp_path / "docs" / "good.txt").write_text("The lake is deep.")
+        with caplog.at_level(logging.WARNING, "triplebeam"):
+            report = empty.add(tmp_path / "docs", extractor="none")
+        assert len(report.unreadable) == 1
+        assert "not indexed" in caplog.text
+        assert "empty.txt" in caplog.text
+
+    @pytest.mark.parametrize(
+        ("given", "said"),
+        [
+            ("nowhere/", "There is no file or folder 'nowhere'"),
+            ("Some text to be indexed.", "if it is a text, put it into a list"),
+            ([{"id": "a"}], 'row 1 cannot be indexed: its "text" is missing or empty'),
+            ([{"text": "x", "when": {1, 2}}], "row 1 cannot be indexed"),
+            ([{"text": "x", "metadata": "y"}], 'its "metadata" is not a JSON object'),
+            (["  "], "item 1 is an empty text"),
+            ([3], "item 1 is int: give paths, rows"),
+            (["/"], "a file or folder that exists: write Path('/')"),
+            ([{"id": "a", "text": "x"}, {"id": "a", "text": "y"}], "two documents have the id 'a'"),
+        ],
+    )
+    def test_what_is_no_document_is_refused_before_anything_is_written(
+        self, empty: triplebeam.Index, given: object, said: str
+    ) -> None:
+        with pytest.raises(BadInputError, match=said.replace("(", r"\(").replace(")", r"\)")):
+            empty.add(given, extractor="none")  # type: ignore[arg-type]
+        assert len(empty) == 0
+
+
+class TestDocumentsOut:
+    def test_removed_documents_are_found_no_more(self, index: triplebeam.Index) -> None:
+        report = index.remove("film")
+        assert report.documents_changed == 1
+        assert index.documents() == ["director"]
+        assert "film" not in index.search("Laughter in Hell", "bm25").ids
+
+    def test_an_unknown_document_is_an_error_with_the_nearest_and_nothing_is_removed(
+        self, index: triplebeam.Index
+    ) -> None:
+        with pytest.raises(BadInputError, match=r"no document 'filn' in the index .did you mean 'film'"):
+            index.remove("director", "filn")
+        assert len(index) == 2
+
+    def test_the_last_document_leaves_an_empty_index(self, index: triplebeam.Index) -> None:
+        index.remove("film", "director")
+        assert (len(index), index.documents(), list(index)) == (0, [], [])
+        with pytest.raises(BadInputError, match="is empty"):
+            index.remove("film")
+        index.add(["Something new."], extractor="none")
+        assert index.search("new", "bm25").ids == ["text-1#0"]
+
+
+class TestCreateAndOpen:
+    def test_an_empty_index_says_so_instead_of_finding_nothing(self, empty: triplebeam.Index) -> None:
+        assert (len(empty), bool(empty), list(empty)) == (0, True, [])
+        for index in (empty, triplebeam.open(empty.folder)):
+            with pytest.raises(IndexMissingError, match="is empty: add documents to it first"):
+                index.search("anything")
+
+    def test_create_refuses_an_index_that_is_there(self, index: triplebeam.Index) -> None:
+        with pytest.raises(BadInputError, match=r"there is an index at .* already: open it with triplebeam\.open"):
+            triplebeam.create(index.folder)
+
+    def test_create_refuses_a_folder_of_other_things(self, tmp_path: Path) -> None:
+        (tmp_path / "letter.txt").write_text("Dear …")
+        with pytest.raises(BadInputError, match=r"is no index and holds other files, such as 'letter\.txt'"):
+            triplebeam.create(tmp_path)
+
+    def test_open_refuses_what_is_no_index(self, tmp_path: Path) -> None:
+        with pytest.raises(IndexMissingError, match="there is no index at"):
+            triplebeam.open(tmp_path / "nowhere")
+
+
+class TestSearch:
+    def test_a_hit_carries_its_text(self, index: triplebeam.Index) -> None:
+        hits = index.search("Edward Cahn died", k=1)
+        (hit,) = hits
+        assert (hit.passage_id, hit.title, hit.text) == (
+            "director",
+            "Edward Cahn",
+            "Edward Cahn died on 25 August 1963.",
+        )
+        assert hit.score > 0
+        assert "Edward Cahn" in repr(hit)
+
+    def test_the_hits_are_a_ranking(self, index: triplebeam.Index) -> None:
+        hits = index.search("Edward Cahn", "bm25")
+        assert hits == index.retriever("bm25").retrieve("Edward Cahn")
+        assert hits.top(1)[0].text == hits[0].text
+
+    def test_a_method_may_be_parsed_before(self, index: triplebeam.Index) -> None:
+        method = triplebeam.Method.parse("hybrid+naive_ge")
+        assert index.search("Edward Cahn", method) == index.search("Edward Cahn", "naive_ge")
+
+
+class TestAsk:
+    @pytest.fixture
+    def asked(self, index: triplebeam.Index, words: Embedder) -> triplebeam.Index:
+        return triplebeam.open(index.folder, embedder=words, model=Scripted(REPLIES), settings=index.settings)
+
+    def test_an_answer_has_its_steps(self, asked: triplebeam.Index) -> None:
+        answer = asked.ask("When did Edward Cahn die?")
+        assert (answer.text, answer.sentence, len(answer.steps)) == ("1963", "In 1963.", 1)
+
+    def test_the_steps_as_they_happen_then_the_answer(self, asked: triplebeam.Index) -> None:
+        *steps, answer = asked.ask_steps("When did Edward Cahn die?")
+        assert [type(step) for step in steps] == [triplebeam.Step]
+        assert isinstance(answer, triplebeam.Answer)
+        assert answer.text == "1963"
+
+    def test_from_asyncio(self, asked: triplebeam.Index) -> None:
+        async def both() -> tuple[list[str], str]:
+            hits = await asked.search_async("Edward Cahn died", k=1)
+            return hits.ids, (await asked.ask_async("When did Edward Cahn die?")).text
+
+        assert asyncio.run(both()) == (["director"], "1963")
+
+    def test_a_cancelled_question_calls_no_model_any_more(self, index: triplebeam.Index, words: Embedder) -> None:
+        model = Held()
+        asked = triplebeam.open(index.folder, embedder=words, model=model, settings=index.settings)
+
+        async def cancelled() -> None:
+            task = asyncio.create_task(asked.ask_async("When did Edward Cahn die?", "single_step"))
+            await asyncio.to_thread(model.called.wait)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            model.go_on.set()
+
+        asyncio.run(cancelled())  # which waits for its threads
+        assert model.calls == 1
+
+
+class Held:
+    """A model that waits in its first call until it may go on."""
+
+    name = "held"
+
+    def __init__(self) -> None:
+        self.called, self.go_on, self.calls = threading.Event(), threading.Event(), 0
+        self.scripted = Scripted(REPLIES)
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        self.calls += 1
+        self.called.set()
+        self.go_on.wait()
+        return self.scripted.complete(prompts)

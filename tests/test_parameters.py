@@ -1,0 +1,131 @@
+"""A parameter that is accepted is used: set in brackets, it changes the object that runs."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+import pytest
+
+from triplebeam.assemble.context import Context
+from triplebeam.assemble.method import Method
+from triplebeam.assemble.parameters import Parameter, parameters_of
+from triplebeam.assemble.table import AGENTS, RETRIEVERS, Row
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.methods.gnn_ret import TrainedOn, TrainingSettings, Weights, write_weights
+from triplebeam.methods.gnn_ret.recurrent import RecurrentGNNRet
+from triplebeam.retrieve.late_interaction import LateInteraction
+from triplebeam.retrieve.retriever import Retriever, for_question
+from triplebeam.settings import Settings
+from triplebeam.testing.scripted import Scripted
+
+ROWS = [*RETRIEVERS.values(), *AGENTS.values()]
+#: Defaults that a class or a function leaves open, and another settles.
+SETTLED = {
+    ("gnn_ret", "message"): "min",
+    ("gnn_ret", "edges"): "both",
+    ("zero_plus_few_shot", "step_by_step"): True,
+}
+
+
+@pytest.fixture
+def context(world: Snapshot, words: Embedder, tmp_path: Path) -> Context:
+    entities = tmp_path / "entities.jsonl"
+    entities.write_text('{"question": "Who?", "entities": ["Edward Cahn"]}\n')
+    return Context(
+        world, Settings(home=tmp_path), words, Scripted([]), query_entities=entities, gold={"Who?": ("film",)}
+    )
+
+
+@pytest.fixture
+def weights(tmp_path: Path) -> Path:
+    learned = Weights(
+        method="gnn_ret",
+        alpha=(0.25, 0.75),
+        trained_on=TrainedOn(questions="q.jsonl", question_count=2, passage_count=6, embedder="words"),
+        settings=TrainingSettings(),
+        loss=0.1,
+        steps=3,
+        ending="the gradient is small",
+    )
+    write_weights(tmp_path / "w.json", learned)
+    return tmp_path / "w.json"
+
+
+def other_values(parameter: Parameter, default: object, weights: Path) -> Iterator[str]:
+    """Values that are not the default, as they are written in brackets."""
+    if get_origin(parameter.type) is Literal:
+        yield from (word for word in get_args(parameter.type) if word != default)
+    elif parameter.type is bool:
+        yield "no" if default else "yes"
+    elif parameter.type is int:
+        yield str((default if isinstance(default, int) else 0) + 3)
+    elif parameter.type is float:
+        yield "0.375"
+    else:
+        yield {Path: str(weights), Retriever: "bm25"}[parameter.type]
+
+
+def shape(made: Any, depth: int = 0) -> object:
+    """All that an object is made of, as far as its dataclasses go; fields that its repr leaves out count, too."""
+    if depth > 8 or made is None or isinstance(made, int | float | str):
+        return made
+    if isinstance(made, Mapping):
+        return {key: shape(value, depth + 1) for key, value in made.items()}
+    if isinstance(made, tuple):
+        return [shape(value, depth + 1) for value in made]
+    if is_dataclass(made):
+        return type(made).__name__, {f.name: shape(getattr(made, f.name), depth + 1) for f in fields(made)}
+    return type(made).__name__
+
+
+CASES = [
+    pytest.param(row, parameter, id=f"{row.name}-{parameter.name}")
+    for row in ROWS
+    if row.name != "late_interaction"
+    for parameter in row.parameters.values()
+]
+
+
+@pytest.mark.parametrize(("row", "parameter"), CASES)
+def test_every_parameter_changes_what_runs(row: Row, parameter: Parameter, context: Context, weights: Path) -> None:
+    plain = shape(Method.parse(row.name).build(context))
+    default = SETTLED.get((row.name, parameter.name), parameter.default)
+    values = list(other_values(parameter, default, weights))
+    assert values
+    for value in values:
+        changed = Method.parse(f"{row.name}[{parameter.name}={value}]").build(context)
+        assert shape(changed) != plain, f"{parameter.name}={value}"
+
+
+def test_late_interaction_takes_the_fields_of_its_class() -> None:
+    assert set(parameters_of(LateInteraction)) == set(RETRIEVERS["late_interaction"].parameters)
+
+
+def test_the_fields_of_a_class_are_its_parameters() -> None:
+    assert "max_attempts" in AGENTS["ge_reasoning"].parameters
+    assert {"retriever", "model", "passages", "template"}.isdisjoint(AGENTS["ircot"].parameters)
+
+
+@pytest.mark.parametrize("method", ["gnn_ret[alpha=0]", "scaled_hybrid[title_bonus=0]", "ge_reasoning[k1=0]"])
+def test_zero_is_accepted_where_the_class_takes_it(method: str, context: Context) -> None:
+    Method.parse(method).build(context)
+
+
+@pytest.mark.parametrize("retriever", ["gnn_ret[beta=0.9]", "gnn_ret[beta=0.9]+naive_ge", "gnn_ret[beta=0.9]+sync_ge"])
+def test_recurrence_reaches_through_what_expands_it(retriever: str, context: Context) -> None:
+    made = Method.parse(retriever).retriever(context)
+    alone = made if isinstance(made, RecurrentGNNRet) else made.base  # type: ignore[attr-defined]
+    assert isinstance(alone, RecurrentGNNRet)
+    begun = for_question(made)
+    assert type(begun if made is alone else begun.base).__name__ == "_Recurrence"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("method", list(AGENTS))
+def test_an_agent_is_refused_a_count_below_one(method: str, context: Context) -> None:
+    for name, parameter in AGENTS[method].parameters.items():
+        if parameter.type is int and name != "seed":
+            with pytest.raises(BadInputError, match=f"{name} is 0"):
+                Method.parse(f"{method}[{name}=0]").build(context)
