@@ -4,13 +4,14 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test fast check bench docs clean
+.PHONY: help demo test fast check bench tables docs clean
 help:
 	@echo "make demo   index a small corpus and ask it a two-hop question"
 	@echo "make test   everything"
 	@echo "make fast   the tests that need no model and no data"
 	@echo "make check  lint, types, architecture"
 	@echo "make bench  speed, side by side (recall tables: see docs/benchmarks.md)"
+	@echo "make tables the tables of README and docs anew from benchmarks/results.json"
 	@echo "make docs   the documentation as a site, in build/site"
 
 $(BIN)/python:
@@ -48,6 +49,9 @@ check: $(VENV)/.dev
 
 bench: $(VENV)/.dev $(VENV)/.models
 	$(BIN)/python benchmarks/query_time.py
+
+tables: $(VENV)/.dev
+	$(BIN)/python benchmarks/tables.py
 
 docs: $(VENV)/.dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

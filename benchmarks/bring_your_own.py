@@ -1,9 +1,9 @@
 """What graph expansion adds to five ordinary retrievers, each alone and with +naive_ge.
 
-    python benchmarks/bring_your_own.py INDEX QUESTIONS [--count N]
+    python benchmarks/bring_your_own.py INDEX QUESTIONS [--count N] [--results FILE]
 
-Without arguments it indexes the toy corpus into a temporary folder. No language model is called. The rows it prints are
-those of the table in docs/bring-your-own-retriever.md.
+Without arguments it indexes the toy corpus into a temporary folder. No language model is called. The figures are those
+of the table in docs/bring-your-own-retriever.md.
 """
 
 import argparse
@@ -21,16 +21,17 @@ from langchain_core.vectorstores import InMemoryVectorStore
 
 from triplebeam import demo
 from triplebeam.assemble import Index, open_index
-from triplebeam.evaluate.measures import values
+from triplebeam.evaluate.ask_all import ask_all
+from triplebeam.evaluate.output import across
 from triplebeam.evaluate.questions import Question, check_gold, read_questions
-from triplebeam.evaluate.run import QuestionResult
+from triplebeam.evaluate.results_file import add_results
+from triplebeam.evaluate.run import Evaluation, Run
 from triplebeam.passage import Passage
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.langchain import from_langchain
 from triplebeam.serve.own_retriever import from_function
 from triplebeam.settings import read_settings
 
-DEPTH = 15
 MEASURES = ("R@5", "R@15")
 
 
@@ -46,7 +47,7 @@ class StoredVectors(Embeddings):
         self._rows = {passage.searchable: row for row, passage in enumerate(passages(collection))}
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        return self._collection.index.passage_vectors.rows[[self._rows[text] for text in texts]].tolist()
+        return self._collection.snapshot.passage_vectors.rows[[self._rows[text] for text in texts]].tolist()
 
     def embed_query(self, text: str) -> list[float]:
         return self._collection.embedder.embed([text], kind="query")[0].tolist()
@@ -83,7 +84,7 @@ def plain_function(collection: Index) -> Retriever:
 
 
 BASES: dict[str, Callable[[Index], Retriever]] = {
-    "BM25": lambda collection: collection.retriever("bm25"),
+    "bm25": lambda collection: collection.retriever("bm25"),
     "dense": lambda collection: collection.retriever("dense"),
     "hybrid": lambda collection: collection.retriever("hybrid"),
     "LangChain vector store": vector_store,
@@ -91,20 +92,17 @@ BASES: dict[str, Callable[[Index], Retriever]] = {
 }
 
 
-def measured(retriever: Retriever, questions: list[Question]) -> list[float]:
-    """The means of the measures, in percent."""
-    results = [
-        QuestionResult(question_id=each.id, passage_ids=tuple(retriever.retrieve(each.question, DEPTH).ids))
-        for each in questions
-    ]
-    return [100 * float(np.nanmean(values(measure, questions, results))) for measure in MEASURES]
-
-
-def row(name: str, alone: list[float], expanded: list[float]) -> str:
-    """A line of the table in Markdown."""
-    gains = [f"{after - before:+.1f}" for before, after in zip(alone, expanded, strict=True)]
-    cells = [" / ".join(f"{value:.1f}" for value in numbers) for numbers in (alone, expanded)]
-    return f"| {name} | {cells[0]} | {cells[1]} | {' / '.join(gains)} |"
+def compared(collection: Index, questions: list[Question]) -> Evaluation:
+    """Each base alone and expanded."""
+    runs = []
+    for name, make in BASES.items():
+        base = make(collection)
+        for method, retriever in {name: base, f"{name}+naive_ge": collection.expand(base)}.items():
+            runs.append(Run(method=method, results=ask_all(method, retriever, questions)))
+    manifest = collection.snapshot.manifest
+    triples = ", ".join(f"{count:,} by {name}" for name, count in manifest.triples_by_extractor.items())
+    facts = {"embedder": manifest.embedder.name, "triples": triples}
+    return Evaluation(title="Bring your own retriever", questions=questions, runs=runs, facts=facts)
 
 
 def main() -> None:
@@ -112,24 +110,21 @@ def main() -> None:
     parser.add_argument("index", nargs="?", type=Path)
     parser.add_argument("questions", nargs="?", type=Path)
     parser.add_argument("--count", type=int, help="how many questions, from the first; all unless given")
+    parser.add_argument("--results", type=Path, help="a file to put the figures into, such as benchmarks/results.json")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        if arguments.index:
-            collection = open_index(arguments.index)
-        else:
-            collection = demo.build(Path(folder) / "toy.index", read_settings())
+        index = arguments.index or Path(folder) / "toy.index"
+        collection = open_index(index) if arguments.index else demo.build(index, read_settings())
         questions = (
             read_questions(arguments.questions)
             if arguments.questions
             else [Question(id=each.id, question=each.question, gold=each.gold) for each in demo.questions()]
         )[: arguments.count]
         check_gold(questions, collection.passages)
-        print(f"{len(questions)} questions, {len(collection.passages)} passages, {len(collection.triples)} triples\n")
-        print("| base | alone | with `+naive_ge` | gain |\n| --- | --- | --- | --- |")
-        for name, make in BASES.items():
-            base = make(collection)
-            expanded = measured(collection.expand(base), questions)
-            print(row(name, measured(base, questions), expanded), flush=True)
+        evaluation = compared(collection, questions)
+        print(across([evaluation], [index.name], MEASURES))
+        if arguments.results:
+            add_results(arguments.results, index, "", evaluation)
 
 
 if __name__ == "__main__":

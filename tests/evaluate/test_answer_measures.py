@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.answer_measures import exact_match, f1, normal_form
+from triplebeam.evaluate.measures import exact_match, f1, normal_form
 
 
 @pytest.mark.parametrize(

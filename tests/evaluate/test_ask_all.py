@@ -1,6 +1,6 @@
 """Asking every question: what is recorded, what is counted, and what is never asked twice."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ from triplebeam.assemble import Index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.evaluate.ask_all import CountingEmbedder, ask_all
 from triplebeam.evaluate.questions import Question
+from triplebeam.evaluate.run import Run
 from triplebeam.evaluate.run_file import RunFile
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, Prompt, Usage
@@ -36,6 +37,14 @@ class Asked:
         if len(self.queries) == self._fails_at:
             raise KeyboardInterrupt
         return RANKING.top(k)
+
+
+class Batches(Asked):
+    """Takes many queries at once."""
+
+    def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
+        self.queries.append("|".join(queries))
+        return [RANKING.top(k) for _ in queries]
 
 
 class Echo:
@@ -66,6 +75,24 @@ def test_a_retriever_is_warmed_and_asked_once_a_question() -> None:
         ("2", ("a", "b", "c"), None),
     ]
     assert seen == [("mine", 1, 2), ("mine", 2, 2)]
+
+
+def test_many_are_asked_at_once_where_that_costs_no_model(tmp_path: Path) -> None:
+    asked, seen = Batches(), []
+    results = ask_all("mine", asked, QUESTIONS, progress=lambda *each: seen.append(each))
+    assert asked.queries == ["Laughter in Hell ", "Laughter in Hell|Great Lakes"]
+    assert [(each.question_id, each.batch) for each in results] == [("1", 2), ("2", 2)]
+    assert results[0].seconds == results[1].seconds > 0
+    assert seen == [("mine", 2, 2)]
+    assert Run(method="mine", results=results).batched
+    one_by_one = Batches()
+    ask_all("mine", one_by_one, QUESTIONS, warming=False)
+    assert one_by_one.queries == ["Laughter in Hell", "Great Lakes"]
+    kept = RunFile(tmp_path / "run.jsonl")
+    kept.keep(QUESTIONS[0], results[0])
+    rest = Batches()
+    assert ask_all("mine", rest, QUESTIONS, kept=RunFile(tmp_path / "run.jsonl"))[0] == results[0]
+    assert rest.queries == ["Great Lakes ", "Great Lakes"]
 
 
 def test_an_agents_answer_steps_and_calls_are_recorded() -> None:

@@ -76,7 +76,10 @@ def test_a_row_of_another_format_is_told_with_its_place(tmp_path: Path, name: st
         (b"[]", "no question can be measured in .* \\(no rows\\)"),
         (b"nothing", "row 1 is not JSON"),
         (b'{"id": 1', "row 1 is not JSON"),
-        (json.dumps([MUSIQUE, MUSIQUE]).replace('}, {"id', '} {"id').encode(), "row 2 is not JSON: ',' is missing"),
+        (
+            json.dumps([MUSIQUE, MUSIQUE]).replace('}, {"id', '} {"id').encode(),
+            "row 2 is not JSON: after array element, I expect ','",
+        ),
         (json.dumps([MUSIQUE])[:-1].encode(), "row 2 is not JSON"),
         (json.dumps(MUSIQUE | {"id": "é"}, ensure_ascii=False).encode("latin-1"), "cannot be read: .*utf-8"),
         (json.dumps(MUSIQUE | {"answerable": False}).encode(), r"no question .* \(1 marked unanswerable\)"),
@@ -122,7 +125,7 @@ def test_iirc_needs_its_articles(tmp_path: Path) -> None:
         with pytest.raises(BadInputError, match=f"row 1, questions 1.* {message}"):
             read_dataset("iirc", [dev, articles])
     articles.write_text('{"elm": "A town.", "oak" "A tree."}')
-    with pytest.raises(BadInputError, match="the member 'oak' is not JSON: ':' is missing"):
+    with pytest.raises(BadInputError, match=r"what follows the member 'elm' is not JSON: .* separated by a colon"):
         read_dataset("iirc", [dev, articles])
 
 

@@ -129,28 +129,9 @@ def test_nan_where_a_measure_does_not_apply() -> None:
     assert np.isnan(values("Accuracy", questions, results)).all()
 
 
-@pytest.mark.parametrize(
-    ("name", "meant"),
-    [
-        ("recall@5", "R@5"),
-        ("r@10", "R@10"),
-        ("R", "R@5"),
-        ("R@0", "R@5"),
-        ("R@-1", "R@5"),
-        ("R@five", "R@5"),
-        ("ndcg@10", "nDCG@10"),
-        ("NDGC@3", "nDCG@3"),
-        ("mrr", "MRR"),
-        ("RR@10", "MRR@10"),
-        ("f1", "F1"),
-        ("F1@5", "F1"),
-        ("em", "EM"),
-        ("accuray", "Accuracy"),
-        ("", "MRR"),  # nothing is near, something is named
-    ],
-)
-def test_an_unknown_name_is_told_the_nearest(name: str, meant: str) -> None:
-    with pytest.raises(BadInputError, match=re.escape(f"There is no measure {name!r} (did you mean {meant!r}?)")):
+@pytest.mark.parametrize("name", ["recall@5", "r@10", "R", "R@0", "R@-1", "R@five", "mrr", "F1@5", ""])
+def test_an_unknown_name_is_refused_with_those_there_are(name: str) -> None:
+    with pytest.raises(BadInputError, match=re.escape(f"There is no measure {name!r}: there are R@k, All@k, nDCG@k")):
         values(name, [], [])
 
 

@@ -67,6 +67,18 @@ def test_of_graph_methods_that_are_as_good_the_fastest() -> None:
     assert "adjusted for the 2 graph methods tried" in str(said)
 
 
+def test_a_default_that_is_worse_than_plain_search_is_called_that() -> None:
+    asked = evaluation(hybrid=(90, 0.02), naive_ge=(70, 0.5))
+    (said,) = [each for each in recommend(asked, default="hybrid+naive_ge").sentences if "default" in each]
+    assert said.startswith("The default, hybrid+naive_ge, is 20.0 points R@5 worse than hybrid on your questions (95 %")
+    assert said.endswith("p < 0.001): use --method hybrid.")
+    few = recommend(evaluation(count=20, hybrid=(12, 0.02), naive_ge=(10, 0.5)), default="hybrid+naive_ge")
+    assert "that may be chance): use --method hybrid" in str(few)
+    for fine in (evaluation(hybrid=(90, 0.02), naive_ge=(89, 0.5)), evaluation(hybrid=(50, 0.02), naive_ge=(80, 0.5))):
+        assert "default" not in str(recommend(fine, default="hybrid+naive_ge"))
+    assert "default" not in str(recommend(asked, default="blend")), "it was not measured"
+
+
 def test_synthetic_questions_are_said_to_be() -> None:
     said = recommend(evaluation(kind="synthetic", hybrid=(50, 0.02), naive_ge=(80, 0.5)))
     assert "100 of the questions are synthetic" in str(said)

@@ -1,193 +1,107 @@
-"""The plots put values where their axes say."""
+"""The plots show the values they are given, and become part of a page without harm."""
 
-import itertools
-import math
+import re
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from lxml import etree
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from triplebeam.evaluate.report.markup import Markup, element
-from triplebeam.evaluate.report.plots.axes import Scale, linear_ticks, log_ticks, shortened, width_of
-from triplebeam.evaluate.report.plots.boxes import BoxRow, box_plot, spread_of
-from triplebeam.evaluate.report.plots.intervals import IntervalRow, interval_plot
-from triplebeam.evaluate.report.plots.labels import Box, place_labels, spread
-from triplebeam.evaluate.report.plots.lines import Line, line_plot
-from triplebeam.evaluate.report.plots.scatter import Point, scatter_plot
-from triplebeam.evaluate.report.plots.shares import share_plot
+from triplebeam.evaluate.compare import Difference
+from triplebeam.evaluate.report import plots
+from triplebeam.evaluate.report.plots import Series
 
-_SHARES = st.floats(0, 1)
-
-
-def tree_of(drawing: Markup) -> etree._Element:
-    return etree.fromstring(drawing)
-
-
-def ticks_across(tree: etree._Element) -> dict[str, float]:
-    return {tick.text: float(tick.get("x")) for tick in tree.iter("text") if tick.get("text-anchor") == "middle"}
-
-
-def test_text_and_attributes_are_escaped_and_markup_is_not() -> None:
-    assert element("a", "<", Markup("<b></b>"), class_="x", aria_label='"') == (
-        '<a class="x" aria-label="&quot;">&lt;<b></b></a>'
-    )
-    assert element("g", x=1.0, y=2.255) == '<g x="1" y="2.25"></g>'
+DIFFERENCES = [(1, "hybrid", Difference(0.05, -0.01, 0.11, 0.1, 50)), (2, "gear", Difference(0.2, 0.1, 0.3, 0.001, 50))]
+POINTS = [(0, "bm25", 0.004, 0.4), (1, "hybrid", 0.02, 0.5), (2, "gear", 4.0, 0.7)]
+BOXES = {"2 hops": [(0, "bm25", np.array([0.0, 0.5, 1.0])), (1, "hybrid", np.array([0.5, 0.5, 1.0]))]}
+SHARES = {"gear": (2, {"2 hops": [1, 1, 2, 2], "3 hops": [3]})}
+ALL: list[Callable[[Axes], None]] = [
+    partial(plots.difference_plot, rows=DIFFERENCES, value_name="points"),
+    partial(plots.cost_plot, points=POINTS, cost_name="Median time", value_name="R@5 (%)"),
+    partial(plots.step_plot, agents=[Series(2, "gear", [50, 60])], level=Series(1, "hybrid", [55]), value_name="R@15"),
+    partial(plots.box_plot, groups=BOXES, name="R@15"),
+    partial(plots.share_plot, groups=SHARES, value_name="Steps"),
+]
 
 
-@given(st.floats(-1e6, 1e6), st.floats(0, 1e6))
-def test_linear_ticks_are_even_few_and_hold_the_values(low: float, span: float) -> None:
-    ticks = linear_ticks(low, low + span)
-    steps = [after - before for before, after in itertools.pairwise(ticks)]
-    assert 2 <= len(ticks) <= 8
-    rounding = 1e-6 * max(1, abs(low), span)
-    assert ticks[0] <= low + rounding
-    assert ticks[-1] >= low + span - rounding
-    assert max(steps) - min(steps) < 1e-6 * max(steps) + 1e-9
+@pytest.fixture
+def axes() -> Axes:
+    return Figure(layout="constrained").subplots()
 
 
-def test_an_axis_of_recall_does_not_go_beyond_all() -> None:
-    assert linear_ticks(1, 1)[-1] == 1
-    assert linear_ticks(0, 0)[0] == 0
-    by_rounding = linear_ticks(0.3, 0.1 + 0.2)
-    assert by_rounding[0] < by_rounding[-1]
+def rows_of(axes: Axes) -> list[str]:
+    return [label.get_text() for label in axes.get_yticklabels()]
 
 
-@given(st.floats(1e-4, 1e6), st.floats(1, 1e6))
-def test_log_ticks_rise_and_hold_the_values(low: float, factor: float) -> None:
-    ticks = log_ticks(low, low * factor)
-    assert ticks == sorted(set(ticks))
-    assert len(ticks) >= 2
-    assert ticks[0] <= low * (1 + 1e-6)
-    assert ticks[-1] >= low * factor * (1 - 1e-6)
+def test_a_difference_is_drawn_in_points_with_its_interval(axes: Axes) -> None:
+    plots.difference_plot(axes, DIFFERENCES, "points")
+    zero, *drawn = [list(map(float, line.get_xdata())) for line in axes.lines]
+    assert zero == [0, 0]
+    assert drawn == [pytest.approx(values) for values in ([-1, 11], [5], [10, 30], [20])]
+    assert rows_of(axes) == ["hybrid", "gear"]
 
 
-@given(st.lists(st.floats(0.001, 1000), min_size=2, max_size=20))
-def test_scales_are_monotone(values: list[float]) -> None:
-    for scale in (Scale(0.001, 1000, 20, 400), Scale(0.001, 1000, 20, 400, logarithmic=True)):
-        places = [scale(value) for value in sorted(values)]
-        assert places == sorted(places)
-        assert all(20 - 1e-9 <= place <= 400 + 1e-9 for place in places)
+def test_cost_is_logarithmic_and_has_a_place_for_nothing(axes: Axes) -> None:
+    plots.cost_plot(axes, POINTS, "Median time", "R@5 (%)")
+    assert axes.get_xscale() == "log"
+    drawn = [(float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in axes.lines]
+    assert drawn == [(cost, pytest.approx(100 * value)) for *_, cost, value in POINTS]
+    free = Figure(layout="constrained").subplots()
+    plots.cost_plot(free, [(0, "bm25", 0, 0.4), *POINTS[1:]], "Mean tokens", "R@5 (%)")
+    assert free.get_xscale() == "symlog"
+    assert free.get_xlim()[0] < 0
 
 
-@given(
-    st.lists(st.tuples(st.floats(60, 460), st.floats(30, 270), st.integers(3, 20)), min_size=1, max_size=14),
-)
-def test_labels_lie_on_nothing(points: list[tuple[float, float, int]]) -> None:
-    bounds = Box(46, 20, 470, 276)
-    spots = [(x, y) for x, y, _ in points]
-    boxes = [box for box in place_labels(spots, [7.8 * letters for *_, letters in points], bounds) if box is not None]
-    assert not any(first.overlaps(second) for first, second in itertools.combinations(boxes, 2))
-    assert all(box.within(bounds) for box in boxes)
-    assert not any(box.left < x < box.right and box.top < y < box.bottom for box in boxes for x, y in spots)
+def test_steps_and_the_level_without_steps(axes: Axes) -> None:
+    plots.step_plot(axes, [Series(2, "gear", [50, 60, 65])], Series(1, "hybrid", [55]), "R@15 (%)")
+    line, level = axes.lines
+    assert (list(line.get_xdata()), list(line.get_ydata())) == ([1, 2, 3], [50, 60, 65])
+    assert list(level.get_ydata()) == [55, 55]
 
 
-def test_labels_of_six_equal_points_are_all_placed() -> None:
-    boxes = place_labels([(250.0, 150.0)] * 6, [110.0] * 6, Box(46, 20, 470, 276))
-    assert None not in boxes
+def test_boxes_are_in_the_rows_of_their_methods(axes: Axes) -> None:
+    plots.box_plot(axes, BOXES, "R@15")
+    assert rows_of(axes) == ["2 hops", "bm25", "hybrid"]
+    extents = [box.get_path().get_extents() for box in axes.patches]
+    assert [(box.y0 + box.y1) / 2 for box in extents] == [1, 2]
+    assert extents[0].intervalx.tolist() == [25, 75]
 
 
-@given(st.lists(st.floats(30, 260), max_size=12))
-def test_names_at_lines_ends_are_kept_apart_in_order(heights: list[float]) -> None:
-    moved = spread(heights, 15, 28, 264)
-    order = sorted(range(len(heights)), key=lambda place: (heights[place], place))
-    assert all(moved[after] - moved[before] >= 15 - 1e-9 for before, after in itertools.pairwise(order))
-    assert all(28 - 1e-9 <= height <= 264 + 1e-9 for height in moved)
-
-
-def test_long_and_wide_labels_are_shortened() -> None:
-    assert shortened("x" * 20) == "x" * 20
-    assert shortened("x" * 21) == "x" * 19 + "…"
-    assert width_of(["日本"]) == width_of(["abcd"])
-    assert len(shortened("日" * 20)) == 10
-
-
-def test_spread_of_values() -> None:
-    found = spread_of(np.array([0.1, 0.2, 0.3, 0.4, 1.0]))
-    assert (found.first_quartile, found.median, found.third_quartile) == pytest.approx((0.2, 0.3, 0.4))
-    assert (found.low, found.high, found.mean) == pytest.approx((0.1, 0.4, 0.4))
-    assert found.outliers == (1.0,)
-
-
-@given(st.lists(_SHARES, min_size=1, max_size=30))
-def test_parts_of_a_box_are_in_order(values: list[float]) -> None:
-    found = spread_of(np.array(values))
-    parts = [found.low, found.first_quartile, found.median, found.third_quartile, found.high]
-    assert parts == sorted(parts)
-    assert all(value < found.low or value > found.high for value in found.outliers)
-
-
-def test_boxes_are_drawn_from_quartile_to_quartile() -> None:
-    values = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
-    row = BoxRow(place=0, label="gear", spread=spread_of(values))
-    tree = tree_of(box_plot({"2 hops": [row]}, title="t", value_name="R@15 (%)"))
-    ticks = ticks_across(tree)
-    (box,) = (part for part in tree.iter("rect") if part.get("class").startswith("box"))
-    left = float(box.get("x"))
-    assert left == pytest.approx(ticks["25"], abs=0.1)
-    assert left + float(box.get("width")) == pytest.approx(ticks["75"], abs=0.1)
-    (median,) = (part for part in tree.iter("line") if part.get("class") == "median")
-    assert float(median.get("x1")) == pytest.approx(ticks["50"], abs=0.1)
-    whiskers = [part for part in tree.iter("line") if part.get("class").startswith("whisker")]
-    assert min(float(part.get("x1")) for part in whiskers) == pytest.approx(ticks["0"], abs=0.1)
-    assert max(float(part.get("x2")) for part in whiskers) == pytest.approx(ticks["100"], abs=0.1)
-    (mean,) = (part for part in tree.iter("circle") if part.get("class") == "mean")
-    assert float(mean.get("cx")) == pytest.approx(ticks["50"], abs=0.1)
-
-
-def test_lines_rise_with_their_values_and_single_values_are_levels() -> None:
-    lines = [
-        Line(place=0, label="gear", values=[0.5, 0.6, 0.7]),
-        Line(place=1, label="hybrid", values=[0.55]),
+def test_shares_of_a_row_are_those_of_its_questions(axes: Axes) -> None:
+    plots.share_plot(axes, SHARES, "Steps")
+    assert [(text.get_position(), text.get_text()) for text in axes.texts] == [
+        ((1, 1), "50 %"),
+        ((2, 1), "50 %"),
+        ((3, 2), "100 %"),
     ]
-    tree = tree_of(line_plot(lines, title="t", value_name="v", written=str, from_zero=False))
-    (path,) = tree.iter("polyline")
-    points = [tuple(map(float, pair.split(","))) for pair in path.get("points").split()]
-    assert [x for x, _ in points] == sorted(x for x, _ in points)
-    assert [y for _, y in points] == sorted((y for _, y in points), reverse=True)
-    (level,) = (part for part in tree.iter("line") if "level" in part.get("class"))
-    assert level.get("y1") == level.get("y2")
-    assert points[1][1] < float(level.get("y1")) < points[0][1]
-    assert {"gear", "hybrid"} <= {part.text for part in tree.iter("text")}
+    assert rows_of(axes) == ["gear", "2 hops", "3 hops"]
 
 
-def test_points_that_cost_nothing_stand_apart() -> None:
-    points = [
-        Point(place=0, label="bm25", cost=0, value=0.4),
-        Point(place=4, label="hybrid", cost=10, value=0.5),
-        Point(place=8, label="gear", cost=1000, value=0.6),
-    ]
-    drawing = scatter_plot(
-        points, title="t", cost_name="c", cost_written=lambda cost: f"{cost:g}", value_name="v", value_written=str
-    )
-    tree = tree_of(drawing)
-    free, cheap, dear = [
-        (float(mark.get("cx")), float(mark.get("cy"))) for mark in tree.iter("circle") if "mark" in mark.get("class")
-    ]
-    ticks = ticks_across(tree)
-    assert free[0] == ticks["none"] < ticks["10"]
-    assert cheap[0] == pytest.approx(ticks["10"], abs=0.1)
-    assert dear[0] == pytest.approx(ticks["1000"], abs=0.1)
-    assert ticks["100"] == pytest.approx((cheap[0] + dear[0]) / 2, abs=0.1)
-    assert free[1] > cheap[1] > dear[1]
+@pytest.mark.parametrize("draw", ALL)
+def test_an_svg_is_one_element_and_the_same_every_time(draw: Callable[[Axes], None]) -> None:
+    drawing = plots.to_svg(draw, "A caption", "How to read it.")
+    assert etree.fromstring(drawing.replace("xlink:", "")).tag == "svg"
+    assert 'aria-label="A caption. How to read it."' in drawing
+    assert drawing == plots.to_svg(draw, "A caption", "How to read it.")
+    assert "://" not in drawing
+    assert not re.findall(r"(?<!, )#(?:1c1e21|565c64|fdfdfc|0072b2)", drawing), "a colour does not follow the page"
 
 
-def test_intervals_lie_right_and_left_of_zero() -> None:
-    rows = [
-        IntervalRow(place=1, label="gear", low=0.02, mean=0.04, high=0.06, words="better"),
-        IntervalRow(place=2, label="other", low=-0.06, mean=-0.04, high=-0.02, words="worse"),
-    ]
-    tree = tree_of(interval_plot(rows, title="t", value_name="v", written=str))
-    (zero,) = (float(part.get("x1")) for part in tree.iter("line") if part.get("class") == "zero")
-    better, worse = (part for part in tree.iter("line") if part.get("class").startswith("interval"))
-    assert float(better.get("x1")) > zero > float(worse.get("x2"))
-    assert float(better.get("x1")) - zero == pytest.approx(zero - float(worse.get("x2")), abs=0.1)
+def test_two_plots_share_no_id() -> None:
+    drawn = [plots.to_svg(draw, f"Caption {number}", "") for number, draw in enumerate(ALL[:2])]
+    first, second = (set(re.findall(r' id="([^"]+)"', drawing)) for drawing in drawn)
+    assert first.isdisjoint(second)
 
 
-def test_shares_of_a_row_are_darker_where_more_questions_lie() -> None:
-    tree = tree_of(share_plot({"gear": (0, {"2 hops": [1, 1, 1, 3]})}, title="t", value_name="Steps"))
-    first, second, third = (float(part.get("fill-opacity")) for part in tree.iter("rect"))
-    assert first > third > second
-    assert {"75 %", "25 %", "1.5"} <= {part.text for part in tree.iter("text")}
-    assert math.isclose(first + third, 0.06 * 2 + 0.36, abs_tol=0.02)
+@pytest.mark.parametrize("label", ["<b>&", "$x^2$", "_hidden", "two\nlines", "方法" * 30, "a\u0301" * 50])
+def test_any_name_may_be_a_methods(label: str) -> None:
+    for draw in (
+        partial(plots.difference_plot, rows=[(0, label, DIFFERENCES[0][2])], value_name=""),
+        partial(plots.cost_plot, points=[(0, label, 1.0, 0.5)], cost_name="", value_name=""),
+    ):
+        tree = etree.fromstring(plots.to_svg(draw, label, "").replace("xlink:", ""))
+        shown = {"".join(text.itertext()).strip("\u200b") for text in tree.iter("text")}
+        assert any(words.startswith(" ".join(label.split())[:20]) for words in shown)

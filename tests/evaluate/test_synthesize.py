@@ -325,7 +325,7 @@ class TestFailing:
             EndpointError, match=r"echo wrote no usable question .* the question does not name the start"
         ):
             synthesize(toy_index, model, count=40)
-        assert len(model.prompts) <= module.PATIENCE + 16
+        assert len(model.prompts) <= module.MOST_FRUITLESS + 16
 
     def test_an_endpoint_that_is_gone_is_not_asked_on(self, toy_index: Snapshot) -> None:
         class Gone(Echo):
@@ -354,7 +354,7 @@ class TestFailing:
             ({"a": [Triple("A", "b", "C")], "b": [Triple("D", "e", "F")]}, "no two of its passages share an entity"),
             (
                 {"a": [Triple("Ann Lee", "wed", "him")], "b": [Triple("him", "saw", "Rome")]},
-                "of the 1 entities that join two passages or more, 1 stand in at most",
+                "of the 1 entities that join two passages or more, 1 occur in at most",
             ),
         ],
     )

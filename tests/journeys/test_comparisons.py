@@ -44,12 +44,15 @@ def run(folder: Path, home: Path) -> Run:
 
 
 def test_no_graph_is_needed_where_one_passage_answers(run: Run, folder: Path) -> None:
-    done = run("bench", "my.index", "easy.jsonl", "--out", "report")
+    done = run("bench", "my.index", "easy.jsonl", "--out", "report", "--results", "figures.json")
     assert "No, you do not need a graph here: use bm25." in done.stdout
     assert "report/report.html" in done.stderr
     results = json.loads((folder / "report" / "results.json").read_text(encoding="utf-8"))
     assert results["methods"]["bm25"]["R@5"] == 1.0
     assert len(results["results"]["bm25"]) == len(PASSAGES)
+    assert {"scaled_hybrid", "blend"} <= results["methods"].keys()
+    rows = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
+    assert {row["method"]: (row["dataset"], row["R@5"]) for row in rows}["bm25"] == ("my", 100.0)
 
 
 def test_an_experiment_over_two_sets_of_questions(run: Run, folder: Path) -> None:

@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.answer import Agent
+from triplebeam.answer import Agent, Answer
 from triplebeam.embed.embedder import Embedder, Kind
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult, StepResult
@@ -15,7 +16,7 @@ from triplebeam.evaluate.run_file import RunFile
 from triplebeam.generate.accounting import account
 from triplebeam.progress import Progress, silent
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.retriever import Retriever
+from triplebeam.retrieve.retriever import BATCH, BatchRetriever, Retriever, retrieve_many
 
 #: What is measured: something that finds passages, or something that answers.
 Method: TypeAlias = Retriever | Agent
@@ -61,48 +62,53 @@ def ask_all(
     warming: bool = True,
     progress: Progress = silent,
 ) -> list[QuestionResult]:
-    """One result a question, in order; what is kept already is not asked again.
+    """One result per question, in order; what is kept already is not asked again.
 
-    ``encoded`` tells how many texts have been encoded so far. Before the first question a retriever is asked another
-    one, so that files are mapped and models loaded when the clock starts; not where ``warming`` would be paid for.
+    ``encoded`` returns how many texts have been encoded so far. With ``warming`` (not for a method that calls a model)
+    a retriever first answers another query, so that files are mapped and models loaded when the clock starts, and
+    questions are asked in batches where the retriever takes them: each then has its share of the batch's time.
     """
-    results: list[QuestionResult] = []
-    warm = not warming
-    for number, question in enumerate(questions, start=1):
-        result = kept.get(question) if kept else None
-        if result is None:
-            if not (warm or isinstance(method, Agent)):
-                # The space keeps this query from being the first question's in an embedder that remembers.
-                method.retrieve(f"{question.question} ", DEPTH)
-                warm = True
-            result = _ask(method, question, encoded)
+    found = {place: result for place, each in enumerate(questions) if (result := kept.get(each) if kept else None)}
+    open_places = [place for place in range(len(questions)) if place not in found]
+    size = BATCH if warming and isinstance(method, BatchRetriever) else 1
+    if open_places and warming and not isinstance(method, Agent):
+        # The space keeps this query from being the first question's in an embedder that remembers.
+        method.retrieve(f"{questions[open_places[0]].question} ", DEPTH)
+    for start in range(0, len(open_places), size):
+        places = open_places[start : start + size]
+        for place, result in zip(places, _ask(method, [questions[each] for each in places], encoded), strict=True):
+            found[place] = result
             if kept:
-                kept.keep(question, result)
-        results.append(result)
-        progress(name, number, len(questions))
-    return results
+                kept.keep(questions[place], result)
+        progress(name, len(found), len(questions))
+    return [found[place] for place in range(len(questions))]
 
 
-def _ask(method: Method, question: Question, encoded: Callable[[], int]) -> QuestionResult:
+def _ask(method: Method, questions: Sequence[Question], encoded: Callable[[], int]) -> list[QuestionResult]:
+    """The results of one batch; an agent takes one question at a time."""
     before, start = encoded(), time.perf_counter()
     with account() as spent:
         if isinstance(method, Agent):
-            answer = method.answer(question.asked)
-            problems = [problem for step in answer.steps for problem in step.problems]
-            ranking, said, ending = answer.ranking, answer.text, "; ".join([answer.ending, *problems])
-            steps = tuple(StepResult(passage_ids=_ids(step.so_far), usage=step.usage) for step in answer.steps)
+            answers = [_answered(method.answer(question.asked), question) for question in questions]
         else:
-            ranking, said, ending = method.retrieve(question.question, DEPTH), None, "; ".join(spent.problems)
-            steps = ()
+            rankings = retrieve_many(method, [question.question for question in questions], DEPTH)
+            answers = [
+                QuestionResult(question_id=question.id, passage_ids=_ids(ranking), ending="; ".join(spent.problems))
+                for question, ranking in zip(questions, rankings, strict=True)
+            ]
+    size = len(questions)
+    seconds, encodings = (time.perf_counter() - start) / size, round((encoded() - before) / size)
+    return [replace(answer, seconds=seconds, encodings=encodings, usage=spent.usage, batch=size) for answer in answers]
+
+
+def _answered(answer: Answer, question: Question) -> QuestionResult:
+    problems = [problem for step in answer.steps for problem in step.problems]
     return QuestionResult(
         question_id=question.id,
-        passage_ids=_ids(ranking),
-        answer=said,
-        seconds=time.perf_counter() - start,
-        encodings=encoded() - before,
-        usage=spent.usage,
-        steps=steps,
-        ending=ending,
+        passage_ids=_ids(answer.ranking),
+        answer=answer.text,
+        steps=tuple(StepResult(passage_ids=_ids(step.so_far), usage=step.usage) for step in answer.steps),
+        ending="; ".join([answer.ending, *problems]),
     )
 
 

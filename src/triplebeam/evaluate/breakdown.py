@@ -13,7 +13,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from triplebeam.errors import BadInputError
 from triplebeam.evaluate.measures import paired, values
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult, Run, StepResult
@@ -35,46 +34,39 @@ def by_type(questions: Sequence[Question]) -> dict[str, list[int]]:
     return _grouped(questions, types, lambda question: question.type or NOT_KNOWN)
 
 
-def by_triple_density(
-    questions: Sequence[Question], triples_of_gold: Mapping[str, float], edges: Sequence[float] = MUSIQUE_EDGES
-) -> dict[str, list[int]]:
+def by_triple_density(questions: Sequence[Question], triples_of_gold: Mapping[str, float]) -> dict[str, list[int]]:
     """By the mean number of triples of the gold passages, which ``triples_of_gold`` gives for a question's id.
 
     A density on an edge belongs to the group above it.
     """
-    labels = _density_labels(edges)
+    between = [f"{low} to {high}" for low, high in pairwise(MUSIQUE_EDGES)]
+    labels = [f"under {MUSIQUE_EDGES[0]}", *between, f"{MUSIQUE_EDGES[-1]} and more"]
 
     def label(question: Question) -> str:
         density = triples_of_gold.get(question.id)
-        return NOT_KNOWN if density is None else labels[int(np.searchsorted(edges, density, side="right"))]
+        return NOT_KNOWN if density is None else labels[int(np.searchsorted(MUSIQUE_EDGES, density, side="right"))]
 
     return _grouped(questions, labels, label)
 
 
-def recall_by_step(questions: Sequence[Question], run: Run, k: int, steps: int | None = None) -> list[float]:
+def recall_by_step(questions: Sequence[Question], run: Run, k: int, steps: int) -> list[float]:
     """Figure 2: mean recall had the agent stopped after 1, 2, ... steps; a question that did stop keeps its last value.
 
-    A method without steps is one step.
+    A method without steps is one step. Some question must have gold passages.
     """
-    means = []
-    for number in range(_number_of_steps(run, steps)):
-        recalls = values(f"R@{k}", questions, [_stopped_after(number, result) for result in run.results])
-        if np.isnan(recalls).all():
-            raise BadInputError("No question has gold passages: recall cannot be followed step by step.")
-        means.append(float(np.nanmean(recalls)))
-    return means
+    stopped = ([_stopped_after(number, result) for result in run.results] for number in range(steps))
+    return [float(np.nanmean(values(f"R@{k}", questions, results))) for results in stopped]
 
 
-def tokens_by_step(run: Run, steps: int | None = None) -> list[int]:
+def tokens_by_step(run: Run, steps: int) -> list[int]:
     """Figure 4: tokens read and written for all questions together, up to and with step 1, 2, ...
 
     Tokens from a cache count as if they had been paid for. Reading the answer after the last step is no step; a method
     without steps is one step, with all that it used.
     """
-    number_of_steps = _number_of_steps(run, steps)
-    each = np.zeros(number_of_steps, dtype=np.int64)
+    each = np.zeros(steps, dtype=np.int64)
     for result in run.results:
-        for number, step in enumerate(_steps_of(result)[:number_of_steps]):
+        for number, step in enumerate(_steps_of(result)[:steps]):
             each[number] += step.usage.all_tokens
     return [int(total) for total in np.cumsum(each)]
 
@@ -100,26 +92,11 @@ def _hops_label(hops: int | None) -> str:
     return f"{hops} hop" if hops == 1 else f"{hops} hops"
 
 
-def _density_labels(edges: Sequence[float]) -> list[str]:
-    if not edges or any(low >= high for low, high in pairwise(edges)):
-        raise BadInputError(f"The edges {tuple(edges)!r} do not part densities: give one or more, rising.")
-    between = [f"{low:g} to {high:g}" for low, high in pairwise(edges)]
-    return [f"under {edges[0]:g}", *between, f"{edges[-1]:g} and more"]
-
-
 def _steps_of(result: QuestionResult) -> tuple[StepResult, ...]:
     return result.steps or (StepResult(passage_ids=result.passage_ids, usage=result.usage),)
 
 
 def _stopped_after(number: int, result: QuestionResult) -> QuestionResult:
-    """What there would be had the agent made no step behind that number, counted from 0."""
+    """The result had the agent stopped after the step of that number, counted from 0."""
     taken = _steps_of(result)
     return replace(result, passage_ids=taken[min(number, len(taken) - 1)].passage_ids)
-
-
-def _number_of_steps(run: Run, steps: int | None) -> int:
-    if not run.results:
-        raise BadInputError(f"The run of {run.method!r} has no results to follow step by step.")
-    if steps is not None and steps < 1:
-        raise BadInputError(f"A run is followed for one step or more, not {steps}.")
-    return steps or max(len(_steps_of(result)) for result in run.results)

@@ -1,9 +1,9 @@
 """Chains of triples that lead from passage to passage: the skeletons of multi-hop questions.
 
-A chain goes from a start over bridges to an answer, a triple and a passage a hop, always from subject to object, since
-the other way round ("what is also in Tokyo?") has many answers. Its conditions:
+A chain goes from a start over bridges to an answer, a triple and a passage per hop, always from subject to object: the
+other way round ("what is also in Tokyo?") has many answers. Its conditions:
 
-- The start and the bridges are names (no date, number, pronoun or common noun) that stand in few passages. A bridge of
+- The start and the bridges are names (no date, number, pronoun or common noun) that occur in few passages. A bridge of
   one word is also the title of one of the two passages it joins: "Peter" in two passages is seldom the same person. A
   title such as "Mercury (planet)" says that the name has several bearers, so it is no bridge. The answer is a short
   name, or a few words with a date or a number in them.
@@ -14,8 +14,8 @@ the other way round ("what is also in Tokyo?") has many answers. Its conditions:
   any passage with a triple about the start name the answer.
 - No entity comes twice, and none is part of another's name, which would give it away.
 
-Chains are drawn by a seed, their lengths in turn. An entity starts one chain, a triple serves in one, a passage in few.
-The graph is read once into dictionaries: quick up to some million triples.
+Chains are sampled with a seed, their lengths in turn. An entity starts one chain, a triple is part of one, a passage
+of few. The graph is read once into dictionaries: fast enough up to some million triples.
 """
 
 import re
@@ -35,7 +35,7 @@ from triplebeam.triple import Triple, entity_key
 
 #: The most passages with a triple about an entity that is still specific. Countries, genres and years have more.
 MOST_PASSAGES = 10
-#: The most chains that a passage serves in.
+#: The most chains that a passage is part of.
 MOST_CHAINS = 3
 _LONGEST_NAME = 8
 _LONGEST_ANSWER = 6
@@ -44,7 +44,7 @@ _NO_NAMES = PRONOUNS | listed("i we you me us this that these those who what the
 
 
 class GoldChain(NamedTuple):
-    """One triple and one passage a hop; ``entities`` are the start, the bridges and the answer, in order."""
+    """One triple and one passage per hop; ``entities`` are the start, the bridges and the answer, in order."""
 
     triples: tuple[Triple, ...]
     passages: tuple[str, ...]
@@ -67,9 +67,9 @@ class GoldChain(NamedTuple):
 
 
 def sample_chains(index: Snapshot, *, seed: int = 0, hops: Sequence[int] = (2, 3)) -> Iterator[GoldChain]:
-    """Chains under the conditions above, in an order drawn by the seed, until there are no more."""
+    """Chains under the conditions above, in an order given by the seed, until there are no more."""
     if not hops or min(hops) < 2:
-        raise BadInputError(f"chains of {list(hops)} hops cannot be drawn: each needs two or more.")
+        raise BadInputError(f"chains of {list(hops)} hops cannot be sampled: each needs two or more.")
     sampler = _Sampler(_Graph(index))
     walkers = [sampler.chains(length, np.random.default_rng([seed, length])) for length in dict.fromkeys(hops)]
     while walkers:
@@ -82,7 +82,7 @@ def sample_chains(index: Snapshot, *, seed: int = 0, hops: Sequence[int] = (2, 3
 
 
 def why_no_chains(index: Snapshot) -> str:
-    """What an index without a chain lacks, as far as counting tells."""
+    """What an index without a chain lacks, as far as counts show."""
     graph = _Graph(index)
     if not graph.triples:
         return "it holds no triples: index again with --extractor local or llm"
@@ -93,8 +93,8 @@ def why_no_chains(index: Snapshot) -> str:
         return "no two of its passages share an entity: index documents that speak of the same things"
     few = sum(len(graph.about[key]) <= MOST_PASSAGES for key in joints)
     return (
-        f"of the {len(joints)} entities that join two passages or more, {few} stand in at most {MOST_PASSAGES}, and"
-        " none of these is a name that leads from one passage to the next without doubt: index more documents about"
+        f"of the {len(joints)} entities that join two passages or more, {few} occur in at most {MOST_PASSAGES}, and"
+        " none of these is a name that clearly leads from one passage to the next: index more documents about"
         " the same things"
     )
 
@@ -172,7 +172,7 @@ class _Graph:
         """A passage's title."""
         return self._table[passage].title
 
-    @lru_cache(maxsize=20_000)  # noqa: B019 - a graph lives no longer than the drawing of its chains
+    @lru_cache(maxsize=20_000)  # noqa: B019 - a graph lives no longer than the sampling of its chains
     def text(self, passage: str) -> str:
         """A passage with its title, in normal form."""
         return normal_text(self._table[passage].searchable)
@@ -180,7 +180,7 @@ class _Graph:
 
 @dataclass(frozen=True)
 class _Sampler:
-    """Draws chains, and remembers what has served in one."""
+    """Samples chains, and remembers what is already part of one."""
 
     graph: _Graph
     passages: Counter[str] = field(default_factory=Counter)

@@ -1,8 +1,9 @@
 """How sure a mean is, and whether one method is better than another, by resampling the questions.
 
-A bootstrap resample draws as many questions as there are, with replacement. Since a mean does not care which question
-brought a value, only how often each distinct value is drawn is drawn: a multinomial over a few dozen values instead of
-thousands of questions. An interval holds the middle share of the resampled means (the percentile bootstrap).
+A bootstrap resample draws as many questions as there are, with replacement. Since the mean does not depend on which
+question a value came from, it is enough to draw how often each distinct value occurs: a multinomial over a few dozen
+values instead of thousands of questions. An interval holds the middle share of the resampled means (the percentile
+bootstrap).
 """
 
 from collections.abc import Sequence
@@ -14,6 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from triplebeam.errors import BadInputError
 
 RESAMPLES = 10_000
+#: Below this a p-value is called significant.
+SIGNIFICANT = 0.05
 _COUNTS_AT_ONCE = 2**20  # 8 MiB
 
 
@@ -34,12 +37,12 @@ class Difference:
     low: float
     high: float
     p_value: float
-    """How often chance alone would bring a difference at least as large, in either direction."""
+    """How often chance alone would give a difference at least as large, in either direction."""
     questions: int
 
 
 def interval(values: ArrayLike, *, resamples: int = RESAMPLES, seed: int = 0, confidence: float = 0.95) -> Interval:
-    """The mean of one value a question, NaN left out, with its bounds. One question alone gives bounds of no width."""
+    """The mean of one value per question, NaN left out, with its bounds; of a single question, of width 0."""
     known = _known(np.asarray(values, dtype=np.float64))
     low, high = _bounds(_resampled_means(known, resamples, seed), confidence)
     return Interval(float(known.mean()), low, high)
@@ -84,7 +87,7 @@ def _resampled_means(values: NDArray[np.float64], resamples: int, seed: int) -> 
     if resamples < 1:
         raise BadInputError(f"A bootstrap takes one resample or more, not {resamples}.")
     distinct, first, counts = np.unique(values, return_index=True, return_counts=True)
-    # In the order they come, so that the same draws are made when two methods change places.
+    # In the order they come, so that swapping two methods makes the same draws.
     order = np.argsort(first)
     distinct, shares = distinct[order], counts[order] / len(values)
     generator, rows = np.random.default_rng(seed), max(1, _COUNTS_AT_ONCE // len(distinct))

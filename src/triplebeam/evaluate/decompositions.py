@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.datasets.json_values import elements
+from triplebeam.evaluate.json_values import elements
 
 _EARLIER_ANSWER = re.compile(r"#(\d+)")
 
@@ -30,7 +30,7 @@ class _Row(BaseModel):
 def read_decompositions(path: Path) -> dict[str, list[SubQuestion]]:
     """By the text of the question, its sub-questions in order, every ``#n`` replaced by the answer of the n-th.
 
-    JSON lines, plain or gzipped; a row without ``decomposition`` is passed over.
+    JSON lines, plain or gzipped; a row without ``decomposition`` is skipped.
     """
     found: dict[str, list[SubQuestion]] = {}
     for number, value in elements(path):

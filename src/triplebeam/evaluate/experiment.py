@@ -12,7 +12,7 @@
     [datasets.hotpotqa]
     steps = 2
 
-``{…}`` stands for the dataset's name and for what its table holds, ``$…`` for the environment's; without ``datasets``
+``{…}`` is replaced by the dataset's name or a value of its table, ``$…`` by the environment's; without ``datasets``
 there is one corpus and nothing to fill in. Relative paths start at the folder the command runs in.
 """
 
@@ -43,7 +43,7 @@ class Experiment(BaseModel):
     questions: str
     methods: tuple[str, ...] = Field(min_length=1)
     seeds: tuple[int, ...] = ()
-    """Each method that calls a model runs once a seed; without seeds, once and without one."""
+    """Each method that calls a model runs once per seed; without seeds, once and without one."""
     query_entities: str | None = None
     """JSON lines of question and entities, for methods that start at the question's entities."""
     triples: str | None = None
@@ -55,7 +55,7 @@ class Experiment(BaseModel):
     datasets: Mapping[str, Mapping[str, str | int | float]] = {}
 
     def corpora(self) -> list["Corpus"]:
-        """One a dataset, with everything filled in."""
+        """One per dataset, with everything filled in."""
         return [self._corpus(name, values) for name, values in (self.datasets or {"": {}}).items()]
 
     def _corpus(self, name: str, values: Mapping[str, object]) -> "Corpus":

@@ -30,7 +30,7 @@ def judge(
     results: Sequence[QuestionResult],
     progress: Progress = silent,
 ) -> list[float | None]:
-    """1 or 0 a question, in order. An empty answer is wrong without a call.
+    """1 or 0 per question, in order. An empty answer is wrong without a call.
 
     None where there is nothing to judge (no accepted answers, or the method does not answer) and where the model's
     reply could not be used even after a correction; the latter is remarked on the open account, and a caller finds

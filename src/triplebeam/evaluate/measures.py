@@ -1,17 +1,26 @@
-"""What a ranking or an answer is worth, one value a question.
+"""What a ranking or an answer is worth, one value per question.
 
 Of rankings, each over the gold passages of a question: ``R@k`` is the share of them among the best k, ``All@k`` is 1
-when they are all there, ``nDCG@k`` counts a gold passage less the lower it stands (gain 1, discount log2 of rank + 1)
+when they are all there, ``nDCG@k`` counts a gold passage less the lower it ranks (gain 1, discount log2 of rank + 1)
 against the best order possible, ``MRR`` and ``MRR@k`` are 1 / the rank of the first.
 
-Of answers: ``EM`` and ``F1`` as in `answer_measures`, which also says why there is an ``F1-partial``: it gives partial
-credit for yes and no, as the scripts of MuSiQue and SQuAD do. ``Accuracy`` is for multiple choice: 1 when the answer
-names the right choice, by its text and not by a letter. ``Judged`` is what a model said of the answer (`judge`).
+Of answers: ``EM`` and ``F1`` of a short answer as SQuAD, HotpotQA, 2WikiMultiHopQA and MuSiQue count them. Both compare
+normal forms: lower case, ASCII punctuation deleted (a hyphen joins its words, ``1,000`` is ``1000``), the words a, an
+and the left out, white space folded. Nothing else is folded, as in the official scripts: a typographic dash or
+quotation mark stays, accents stay, and ``2`` is not ``two``. Of several accepted answers the best one counts.
+
+The official scripts differ twice. HotpotQA's and 2WikiMultiHopQA's give no partial credit where either side is yes, no
+or noanswer; SQuAD's and MuSiQue's do, hence ``F1-partial``. Where both sides are empty, F1 is 1 in SQuAD 2.0's and
+MuSiQue's and 0 in the others; here it is 1, so that F1 is never below Exact Match.
+
+``Accuracy`` is for multiple choice: 1 when the answer names the right choice, by its text and not by a letter.
+``Judged`` is what a model said of the answer (`judge`).
 """
 
-import difflib
 import math
 import re
+import string
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TypeAlias
@@ -20,17 +29,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.answer_measures import exact_match, f1
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult
 
 _Measure: TypeAlias = Callable[[Question, QuestionResult], float]
 
+_DELETED = str.maketrans("", "", string.punctuation)
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+_ALL_OR_NOTHING = ("yes", "no", "noanswer")
 _NAME = re.compile(r"(?P<kind>[A-Za-z]+)(?:@(?P<k>[1-9][0-9]*))?")
 
 
 def values(name: str, questions: Sequence[Question], results: Sequence[QuestionResult]) -> NDArray[np.float64]:
-    """One value a question, in order; NaN where the measure does not apply to it.
+    """One value per question, in order; NaN where the measure does not apply to it.
 
     A measure of rankings applies to a question with gold passages; one of answers to a question with accepted answers
     that the method was asked to answer; Accuracy, besides, to one with choices.
@@ -57,24 +68,36 @@ def paired(
         yield question, result
 
 
+def exact_match(prediction: str, answers: Sequence[str]) -> float:
+    """1 where the prediction is one of the accepted answers in normal form, else 0."""
+    found = normal_form(prediction)
+    return max(float(found == normal_form(answer)) for answer in _accepted(answers))
+
+
+def f1(prediction: str, answers: Sequence[str], *, partial_yes_no: bool = False) -> float:
+    """The harmonic mean of precision and recall over words, best over the accepted answers.
+
+    ``partial_yes_no`` is off for HotpotQA and 2WikiMultiHopQA, and on to follow MuSiQue's and SQuAD's scripts.
+    """
+    found = normal_form(prediction)
+    return max(_f1(found, normal_form(answer), partial_yes_no) for answer in _accepted(answers))
+
+
+def normal_form(text: str) -> str:
+    """A text as it is compared. Punctuation goes first: ``the.`` is an article, and ``A.`` too."""
+    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_DELETED)).split())
+
+
 def _measure(name: str) -> _Measure:
     if name in _OF_ANSWERS:
         return _OF_ANSWERS[name]
     match = _NAME.fullmatch(name)
     if match is None or match["kind"] not in _OF_RANKINGS or (match["k"] is None and match["kind"] != "MRR"):
         raise BadInputError(
-            f"There is no measure {name!r} (did you mean {_nearest(name)!r}?): there are R@k, All@k, nDCG@k and MRR@k"
-            f" with a whole number from 1 on for k, MRR, {', '.join(_OF_ANSWERS)}."
+            f"There is no measure {name!r}: there are R@k, All@k, nDCG@k and MRR@k with a whole number from 1 on for k,"
+            f" MRR, {', '.join(_OF_ANSWERS)}."
         )
     return partial(_of_ranking, _OF_RANKINGS[match["kind"]], math.inf if match["k"] is None else int(match["k"]))
-
-
-def _nearest(name: str) -> str:
-    said, _, cutoff = name.lower().partition("@")
-    meant = _SPOKEN[difflib.get_close_matches(said, _SPOKEN, n=1, cutoff=0.0)[0]]
-    if meant not in _OF_RANKINGS or (meant == "MRR" and not cutoff):
-        return meant
-    return f"{meant}@{int(cutoff) if cutoff.isdecimal() and int(cutoff) else 5}"
 
 
 def _of_ranking(
@@ -118,6 +141,22 @@ def _of_answer(measure: Callable[[str, Sequence[str]], float], question: Questio
     return measure(result.answer, question.answers)
 
 
+def _f1(found: str, answer: str, partial_yes_no: bool) -> float:
+    if found == answer:
+        return 1.0
+    if not partial_yes_no and (found in _ALL_OR_NOTHING or answer in _ALL_OR_NOTHING):
+        return 0.0
+    found_words, answer_words = found.split(), answer.split()
+    shared = (Counter(found_words) & Counter(answer_words)).total()
+    return 2 * shared / (len(found_words) + len(answer_words))  # 2PR / (P + R), with P and R over the same count
+
+
+def _accepted(answers: Sequence[str]) -> Sequence[str]:
+    if isinstance(answers, str) or not answers:
+        raise BadInputError(f"A prediction is measured against a list of one or more answers, not {answers!r}.")
+    return answers
+
+
 def _accuracy(question: Question, result: QuestionResult) -> float:
     if not question.choices or not question.answers or result.answer is None:
         return math.nan
@@ -153,12 +192,4 @@ _OF_ANSWERS: dict[str, _Measure] = {
     "F1-partial": partial(_of_answer, partial(f1, partial_yes_no=True)),
     "Accuracy": _accuracy,
     "Judged": _judged,
-}
-#: What people type for them, in lower case.
-_SPOKEN = {name.lower(): name for name in (*_OF_RANKINGS, *_OF_ANSWERS)} | {
-    "recall": "R",
-    "rr": "MRR",
-    "reciprocal_rank": "MRR",
-    "exact_match": "EM",
-    "acc": "Accuracy",
 }

@@ -1,8 +1,9 @@
-"""An evaluation as files: a report to read, a page to look at, and everything else for tools."""
+"""An evaluation as files: a report to read, a page to look at, and data for tools."""
 
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -44,17 +45,7 @@ def as_json(evaluation: Evaluation) -> dict[str, object]:
         "facts": dict(evaluation.facts),
         "advice": evaluation.advice,
         "methods": {run.method: summary(evaluation, run) for run in evaluation.runs},
-        "questions": [
-            {
-                "id": question.id,
-                "question": question.question,
-                "gold": question.gold,
-                "answers": question.answers,
-                "hops": question.hops,
-                "type": question.type,
-            }
-            for question in evaluation.questions
-        ],
+        "questions": [asdict(question) for question in evaluation.questions],
         "results": {run.method: _results(evaluation, run) for run in evaluation.runs},
     }
 
@@ -81,7 +72,7 @@ def _measures(evaluation: Evaluation, run: Run) -> dict[str, Values]:
 
 
 def _percentile(seconds: Sequence[float], share: int) -> float | None:
-    """In milliseconds; None where nobody held a clock, as over another system's run."""
+    """In milliseconds; None where nothing was timed, as in another system's run."""
     return round(1000 * float(np.percentile(seconds, share)), 2) if any(seconds) else None
 
 

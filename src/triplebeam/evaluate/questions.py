@@ -1,13 +1,12 @@
 """Questions with the passages that answer them."""
 
-import gzip
 import json
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from triplebeam.errors import BadInputError
+from triplebeam.evaluate.json_values import open_text
 from triplebeam.index.passages import PassageTable
 from triplebeam.names import nearest
 
@@ -50,13 +49,13 @@ def read_questions(path: Path) -> list[Question]:
     questions = [_question(path, line, row) for line, row in rows]
     if not questions:
         raise BadInputError(
-            f"{path} holds no questions: one JSON object a line with id, question and gold is expected."
+            f"{path} holds no questions: one JSON object per line with id, question and gold is expected."
         )
     seen: dict[str, int] = {}
     for (line, _), question in zip(rows, questions, strict=True):
         if question.id in seen:
             raise BadInputError(
-                f"{path}, line {line}: the id {question.id!r} stands in line {seen[question.id]} already: give each"
+                f"{path}, line {line}: the id {question.id!r} is that of line {seen[question.id]} already: give each"
                 " question an id of its own, or leave ids out."
             )
         seen[question.id] = line
@@ -67,7 +66,7 @@ def read_questions(path: Path) -> list[Question]:
 
 
 def check_gold(questions: Sequence[Question], passages: PassageTable) -> None:
-    """Every gold passage must be in the index, or recall would be wrong without a word."""
+    """Every gold passage must be in the index, or recall would be silently wrong."""
     for question in questions:
         for passage_id in question.gold:
             if passage_id not in passages:
@@ -83,18 +82,15 @@ def _nearest_id(passage_id: str, passages: PassageTable) -> str:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    yield number, _object(path, number, line)
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise BadInputError(f"{path} cannot be read as questions: {error}.") from error
+    with open_text(path) as file:
+        for number, line in enumerate(file, start=1):
+            if line.strip():
+                yield number, _object(path, number, line)
 
 
 def _object(path: Path, number: int, line: str) -> dict[str, object]:
     try:
-        row = json.loads(line.removeprefix("\ufeff"))
+        row = json.loads(line)
     except json.JSONDecodeError as error:
         raise BadInputError(f"{path}, line {number} is not JSON: {error.msg}.") from None
     if not isinstance(row, dict):

@@ -1,8 +1,8 @@
 """Do I need a graph? A recommendation from measured runs, which may be "no".
 
-The best graph method is held against the best method without a graph, question by question. It is worth its cost where
-it finds significantly more; it is not where a gain of ``WORTHWHILE`` can be ruled out; between the two the questions do
-not say, and how many would is estimated. Of methods that are equally good the fastest is recommended.
+The best graph method is compared with the best method without a graph, question by question. It is worth its cost where
+it finds significantly more; it is not where a gain of ``WORTHWHILE`` can be ruled out; between the two the questions
+cannot say, and how many could is estimated. Of methods that are equally good the fastest is recommended.
 """
 
 import math
@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.compare import Difference, holm, paired_difference
+from triplebeam.evaluate.compare import SIGNIFICANT, Difference, holm, paired_difference
 from triplebeam.evaluate.measures import values
+from triplebeam.evaluate.numbers import listed, milliseconds, plural, points, probability
 from triplebeam.evaluate.questions import SYNTHETIC
-from triplebeam.evaluate.report.numbers import milliseconds, plural, points, probability
 from triplebeam.evaluate.run import Evaluation, Run
 
 Need: TypeAlias = Literal["yes", "no", "cannot tell"]
@@ -26,7 +26,6 @@ Need: TypeAlias = Literal["yes", "no", "cannot tell"]
 WORTHWHILE = 0.02
 #: With fewer questions than this nothing is concluded.
 ENOUGH_QUESTIONS = 20
-SIGNIFICANT = 0.05
 #: How much less a method may find, measured, and still count as equally good.
 _AS_GOOD = 0.005
 
@@ -53,8 +52,11 @@ def can_recommend(evaluation: Evaluation) -> bool:
     return {True, False} <= {run.graph for run in evaluation.runs} and any(each.gold for each in evaluation.questions)
 
 
-def recommend(evaluation: Evaluation, k: int = 5) -> Recommendation:
-    """Weigh the methods that only retrieve; agents answer another question, and cost calls."""
+def recommend(evaluation: Evaluation, k: int = 5, default: str = "") -> Recommendation:
+    """Weigh the methods that only retrieve; agents answer another question, and cost calls.
+
+    Where the ``default`` method was measured and finds less than the best plain one, it says so.
+    """
     measure = f"R@{k}"
     plain = [run for run in evaluation.runs if run.graph is False]
     graph = [run for run in evaluation.runs if run.graph is True]
@@ -75,6 +77,7 @@ def recommend(evaluation: Evaluation, k: int = 5) -> Recommendation:
         difference=difference,
         sentences=(
             _verdict(need, use, best_plain, best_graph),
+            *_default_is_worse(measure, default, use, best_plain, found),
             _gain(measure, difference, best_plain, best_graph, len(graph)),
             _cost(best_plain, best_graph),
             *_synthetic(evaluation),
@@ -88,7 +91,7 @@ def _best(runs: Sequence[Run], found: dict[str, NDArray[np.float64]]) -> Run:
 
 
 def _adjusted(found: dict[str, NDArray[np.float64]], plain: Run, best: Run, graph: Sequence[Run]) -> Difference:
-    """The best graph method's gain. Whoever picks the best of many must ask more of its p-value (Holm)."""
+    """The best graph method's gain. Picking the best of many calls for a stricter p-value (Holm)."""
     differences = {run.method: paired_difference(found[plain.method], found[run.method]) for run in graph}
     p_values = dict(zip(differences, holm([each.p_value for each in differences.values()]), strict=True))
     gain = differences[best.method]
@@ -113,6 +116,23 @@ def _fastest_as_good(best: Run, group: Sequence[Run], found: dict[str, NDArray[n
     return min((run for run in group if run is best or as_good(run)), key=lambda run: run.median_seconds)
 
 
+def _default_is_worse(
+    measure: str, default: str, use: Run, plain: Run, found: dict[str, NDArray[np.float64]]
+) -> list[str]:
+    """A loss that would matter is reported even where chance could explain it; then that is said too."""
+    if default not in found:
+        return []
+    loss = paired_difference(found[plain.method], found[default])
+    if loss.mean > -WORTHWHILE:
+        return []
+    doubt = "" if loss.p_value < SIGNIFICANT else "; with so few questions that may be chance"
+    return [
+        f"The default, {default}, is {-100 * loss.mean:.1f} points {measure} worse than {plain.method} on your"
+        f" questions (95 % between {points(loss.low)} and {points(loss.high)}; {probability(loss.p_value)}{doubt}):"
+        f" use --method {use.method}."
+    ]
+
+
 def _verdict(need: Need, use: Run, plain: Run, graph: Run) -> str:
     match need:
         case "yes":
@@ -120,7 +140,7 @@ def _verdict(need: Need, use: Run, plain: Run, graph: Run) -> str:
         case "no":
             return f"No, you do not need a graph here: use {use.method}."
         case _:
-            return f"These questions do not tell whether a graph helps: {graph.method} or {plain.method} may be better."
+            return f"These questions cannot say whether a graph helps: {graph.method} or {plain.method} may be better."
 
 
 def _gain(measure: str, gain: Difference, plain: Run, graph: Run, tried: int) -> str:
@@ -135,7 +155,9 @@ def _gain(measure: str, gain: Difference, plain: Run, graph: Run, tried: int) ->
 def _cost(plain: Run, graph: Run) -> str:
     before, after = plain.median_seconds, graph.median_seconds
     times = f", {after / before:.1f} times as long" if before > 0 else ""
-    return f"A question takes {milliseconds(after)} ms with it and {milliseconds(before)} ms without{times}."
+    batched = [run.method for run in (graph, plain) if run.batched]
+    how = f" ({listed(batched)} in batches: a question alone takes longer)" if batched else ""
+    return f"A question takes {milliseconds(after)} ms with it and {milliseconds(before)} ms without{times}{how}."
 
 
 def _synthetic(evaluation: Evaluation) -> list[str]:

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import median
 
+from pydantic import TypeAdapter
+
 from triplebeam.evaluate.questions import Question
 from triplebeam.generate.language_model import Usage
 
@@ -18,13 +20,16 @@ class StepResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionResult:
-    """What one question brought: passages best first, the answer where one was asked for, and the cost."""
+    """The result of one question: passages best first, the answer where one was asked for, and the cost."""
 
     question_id: str
     passage_ids: tuple[str, ...] = ()
     answer: str | None = None
     """None where the method only retrieves; empty where it found no answer."""
     seconds: float = 0.0
+    """Its own, or its share of the time of a batch."""
+    batch: int = 1
+    """How many questions were asked at once."""
     encodings: int = 0
     """Texts that were encoded."""
     usage: Usage = field(default_factory=Usage)
@@ -32,7 +37,7 @@ class QuestionResult:
     ending: str = ""
     """Why an agent stopped, in words."""
     judged: float | None = None
-    """1 where a model found the answer right, 0 where not; None where none was asked or its reply was no use."""
+    """1 where a model found the answer right, 0 where not; None where none was asked or its reply could not be used."""
 
     def as_json(self) -> dict[str, object]:
         """As an object of JSON values."""
@@ -40,23 +45,16 @@ class QuestionResult:
 
     @classmethod
     def from_json(cls, row: Mapping[str, object]) -> "QuestionResult":
-        """What `as_json` wrote. KeyError, TypeError or ValueError where it did not."""
-        values = dict(row)
-        steps = [
-            StepResult(passage_ids=tuple(step["passage_ids"]), usage=Usage(**step["usage"]))
-            for step in values.pop("steps")  # type: ignore[attr-defined]
-        ]
-        return cls(
-            passage_ids=tuple(values.pop("passage_ids")),  # type: ignore[arg-type]
-            usage=Usage(**values.pop("usage")),  # type: ignore[arg-type]
-            steps=tuple(steps),
-            **values,  # type: ignore[arg-type]
-        )
+        """What `as_json` wrote. ValueError where it did not."""
+        return _RESULT.validate_python(row)
+
+
+_RESULT = TypeAdapter(QuestionResult)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """A method on all questions of an experiment: one result a question, in the questions' order."""
+    """A method on all questions of an experiment: one result per question, in the questions' order."""
 
     method: str
     results: Sequence[QuestionResult]
@@ -68,6 +66,11 @@ class Run:
     """Whether it searches a graph; None where that says nothing: agents, the bound ``gold``, other systems' runs."""
 
     @property
+    def batched(self) -> bool:
+        """Whether questions were asked many at once, so that times are averages over batches."""
+        return any(result.batch > 1 for result in self.results)
+
+    @property
     def median_seconds(self) -> float:
         """The time half of the questions stay below."""
         return median(result.seconds for result in self.results)
@@ -75,7 +78,7 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """Everything a report is drawn from."""
+    """Everything a report is made from."""
 
     title: str
     questions: Sequence[Question]

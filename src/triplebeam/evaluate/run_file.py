@@ -1,7 +1,7 @@
-"""Results on disk, a line each as it comes: a run that was stopped goes on, and nothing is computed twice.
+"""Results on disk, one line each as it comes: a run that was stopped continues, and nothing is computed twice.
 
-A file belongs to one method over one state of an index by one state of the code (`run_key`), and is found by the
-question as it is asked: another selection of questions finds what earlier ones left.
+A file belongs to one method, one state of the index and one state of the code (`run_key`). Inside it, results are found
+by the question as it is asked, so another selection of questions reuses what earlier ones left.
 """
 
 import hashlib
@@ -22,12 +22,12 @@ _NOT_METHODS = ("serve", "demo", "evaluate", "testing")
 
 def run_key(what: Mapping[str, object]) -> str:
     """A name for everything that results depend on; the code is part of it."""
-    text = json.dumps({**what, "code": _code_version()}, sort_keys=True)
+    text = json.dumps({**what, "code": code_version()}, sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=10).hexdigest()
 
 
 @cache
-def _code_version() -> str:
+def code_version() -> str:
     """A hash over the package's source and prompts: after a change of the code no old result is taken for a new one."""
     digest = hashlib.blake2b(digest_size=10)
 
@@ -82,8 +82,8 @@ class RunFile:
         try:
             row: dict[str, object] = json.loads(line)
             QuestionResult.from_json({name: value for name, value in row.items() if name != "question"})
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, AttributeError):
             raise BadInputError(
-                f"{self._path}, line {number} is not a result: delete the file, and the method is measured anew."
+                f"{self._path}, line {number} is not a result: delete the file, and the method is measured again."
             ) from None
         return row

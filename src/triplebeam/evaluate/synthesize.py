@@ -37,9 +37,9 @@ from triplebeam.support.page import words_of
 from triplebeam.triple import Chain
 
 #: The most chains that are tried for each question wanted.
-CHAINS_A_QUESTION = 3
-#: After so many chains without one question it is no use to go on.
-PATIENCE = 20
+CHAINS_PER_QUESTION = 3
+#: After so many chains without one question it gives up.
+MOST_FRUITLESS = 20
 _BATCH = 16
 _LONGEST_ANSWER = 8
 
@@ -51,8 +51,8 @@ BRIDGE_NAMED = "the question names a bridge"
 ANSWER_NAMED = "the question names the answer"
 ANSWER_LONG = "the answer is long"
 ANSWER_OTHER = "the answer is not the chain's"
-ANSWER_ABSENT = "the answer does not stand in the last passage"
-ANSWER_EARLY = "the answer stands in an earlier passage already"
+ANSWER_ABSENT = "the answer is not in the last passage"
+ANSWER_EARLY = "the answer is in an earlier passage already"
 SHORTCUT = "the last passage alone answers the question"
 
 
@@ -65,7 +65,7 @@ class SyntheticQuestion:
     model: str
 
     def row(self) -> dict[str, object]:
-        """As it stands in a file of questions, with the fields for whoever reviews it."""
+        """The row of a questions file, with fields for the reviewer."""
         asked = asdict(self.question)
         del asked["choices"]
         review = {"synthetic": True, "chain": self.chain, "model": self.model, "reviewed": False}
@@ -74,7 +74,7 @@ class SyntheticQuestion:
 
 @dataclass(frozen=True, slots=True)
 class SyntheticQuestions:
-    """What was written, and how many chains came to nothing for each reason."""
+    """What was written, and how many chains were rejected for each reason."""
 
     questions: tuple[SyntheticQuestion, ...]
     rejected: Counter[str]
@@ -113,7 +113,7 @@ def synthesize(
     writer = _Writer(index.passages, model, check_shortcuts)
     kept: list[SyntheticQuestion] = []
     rejected: Counter[str] = Counter()
-    chains = islice(sample_chains(index, seed=seed, hops=hops), CHAINS_A_QUESTION * count)
+    chains = islice(sample_chains(index, seed=seed, hops=hops), CHAINS_PER_QUESTION * count)
     while len(kept) < count and (batch := list(islice(chains, min(_BATCH, count - len(kept))))):
         for written in writer.write(batch):
             if isinstance(written, str):
@@ -121,7 +121,7 @@ def synthesize(
             else:
                 kept.append(written)
         progress("writing questions", len(kept), count)
-        if not kept and rejected.total() >= PATIENCE:
+        if not kept and rejected.total() >= MOST_FRUITLESS:
             break
     if not kept:
         raise _nothing(index, model, rejected)
@@ -223,7 +223,7 @@ class _Writer:
 
 
 def _gives_away(question: str, name: str, start: str) -> bool:
-    """The name stands in the question, or its last word does with a capital: a surname, the town of a university."""
+    """The name is in the question, or its last word is, with a capital: a surname, the town of a university."""
     if is_named(name, normal_text(question)):
         return True
     *_, last = ["", *_words(name)]

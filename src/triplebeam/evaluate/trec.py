@@ -4,14 +4,13 @@ A run has a line ``question Q0 passage rank score tag``, judgements (qrels) a li
 Both are split at white space, so an id that holds some is written with ``_`` in its place.
 """
 
-import gzip
 import json
 import re
-import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from triplebeam.errors import BadInputError
+from triplebeam.evaluate.json_values import open_text
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult
 
@@ -35,15 +34,12 @@ def write_judgements(path: Path, questions: Sequence[Question]) -> None:
 
 
 def read_run(path: Path) -> dict[str, tuple[str, ...]]:
-    """Another system's run, to stand beside ours: question id to passage ids, best first.
+    """Another system's run, to compare with ours: question id to passage ids, best first.
 
     Also as JSON lines of ``id`` and ``retrieved``, plain or gzipped.
     """
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
-            lines = file.read().splitlines()
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise BadInputError(f"{path} cannot be read as a run: {error}.") from error
+    with open_text(path) as file:
+        lines = file.read().splitlines()
     read = _json_row if ".jsonl" in path.name else _trec_row
     found: dict[str, list[tuple[int, str]]] = {}
     for number, line in enumerate(lines, start=1):
@@ -51,8 +47,8 @@ def read_run(path: Path) -> dict[str, tuple[str, ...]]:
             question_id, ranked = read(line)
         except (ValueError, KeyError, TypeError):
             raise BadInputError(
-                f"{path}, line {number} is not of a run: question, Q0, passage, rank, score and tag are expected, or in"
-                " JSON lines an object with id and retrieved."
+                f"{path}, line {number} is not a line of a run: question, Q0, passage, rank, score and tag are"
+                " expected, or in JSON lines an object with id and retrieved."
             ) from None
         found.setdefault(question_id, []).extend(ranked)
     return {id_: tuple(dict.fromkeys(passage_id for _, passage_id in sorted(each))) for id_, each in found.items()}
@@ -69,7 +65,7 @@ def _json_row(line: str) -> tuple[str, list[tuple[int, str]]]:
 
 
 def in_run(question: Question, run: Mapping[str, tuple[str, ...]]) -> QuestionResult | None:
-    """What a run holds for a question. A gold passage is known, too, by its id as a run is written here."""
+    """What a run holds for a question. A gold passage is also recognised by the id that `write_run` gives it."""
     found = run.get(question.id, run.get(_word(question.id)))
     if found is None:
         return None

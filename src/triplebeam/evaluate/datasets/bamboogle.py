@@ -6,7 +6,7 @@ from pathlib import Path
 
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.datasets.dataset import Collected, Dataset
-from triplebeam.evaluate.datasets.json_values import open_text
+from triplebeam.evaluate.json_values import open_text
 from triplebeam.evaluate.questions import Question
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.datasets.dataset import Anew, Collected, Dataset, LeftOut, require_gold
-from triplebeam.evaluate.datasets.json_values import open_text
+from triplebeam.evaluate.datasets.dataset import Collected, Dataset, LeftOut, Rereadable, require_gold
 from triplebeam.evaluate.datasets.row import read_rows
+from triplebeam.evaluate.json_values import open_text
 from triplebeam.evaluate.questions import Question
 from triplebeam.passage import Document
 
@@ -32,7 +32,7 @@ def read_beir(sources: Sequence[Path]) -> Dataset:
     for query_id in relevant:
         raise BadInputError(f"{qrels} judges the query {query_id!r}, which is not in {folder / 'queries.jsonl'}.")
     corpus = _file(folder, "corpus.jsonl")
-    return require_gold(collected.dataset(Anew(lambda: _documents(corpus)), sources))
+    return require_gold(collected.dataset(Rereadable(lambda: _documents(corpus)), sources))
 
 
 def _file(folder: Path, name: str) -> Path:
@@ -58,7 +58,7 @@ def _relevant(path: Path) -> dict[str, list[str]]:
         for number, line in enumerate(file, start=1):
             cells = line.rstrip("\r\n").split("\t")
             if number == 1 and cells != _HEADER:
-                raise BadInputError(f"{path}, row 1 is not the header {', '.join(_HEADER)}, parted by tabs.")
+                raise BadInputError(f"{path}, row 1 is not the header {', '.join(_HEADER)}, separated by tabs.")
             if number > 1 and line.strip() and _score(path, number, cells) > 0:
                 relevant.setdefault(cells[0], []).append(cells[1])
     if not relevant:
@@ -71,7 +71,9 @@ def _score(path: Path, number: int, cells: list[str]) -> float:
         _, _, score = cells
         return float(score)
     except ValueError:
-        raise BadInputError(f"{path}, row {number} is not query-id, corpus-id and a score, parted by tabs.") from None
+        raise BadInputError(
+            f"{path}, row {number} is not query-id, corpus-id and a score, separated by tabs."
+        ) from None
 
 
 def _documents(path: Path) -> Iterator[Document]:

@@ -19,15 +19,15 @@ class Dataset:
     """A corpus and questions over it."""
 
     documents: Iterable[Document]
-    """Read from the files anew each time: a corpus may be larger than memory. Most are passages already."""
+    """Read from the files again each time: a corpus may be larger than memory. Most are passages already."""
     questions: Sequence[Question]
     left_out: Mapping[str, int] = field(default_factory=dict)
     """How many questions were left out, by reason."""
 
 
 @dataclass(frozen=True)
-class Anew(Iterable[Document]):
-    """Documents that are read again whenever they are asked for."""
+class Rereadable(Iterable[Document]):
+    """Documents that are read again for each iteration."""
 
     read: Callable[[], Iterator[Document]]
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.datasets.dataset import Anew, Collected, Dataset, LeftOut, require_gold
-from triplebeam.evaluate.datasets.json_values import first_character, members
+from triplebeam.evaluate.datasets.dataset import Collected, Dataset, LeftOut, Rereadable, require_gold
 from triplebeam.evaluate.datasets.musique import UNANSWERABLE, kind
 from triplebeam.evaluate.datasets.paragraphs import Paragraph, distinct, gold_ids, joined, listed, paragraph, titled
 from triplebeam.evaluate.datasets.row import Row, read_rows
+from triplebeam.evaluate.json_values import first_character, members
 from triplebeam.evaluate.questions import Question
 
 _CORPUS = "corpus"
@@ -31,7 +31,7 @@ def read_hipporag(sources: Sequence[Path]) -> Dataset:
     for file in files:
         for number, row in enumerate(read_rows(file), start=1):
             collected.add(row.place, _question(row, f"{file.name.split('.')[0]}-{number}"))
-    documents = Anew(lambda: distinct(each for corpus in corpora for each in _corpus(corpus)))
+    documents = Rereadable(lambda: distinct(each for corpus in corpora for each in _corpus(corpus)))
     return require_gold(collected.dataset(documents, sources))
 
 

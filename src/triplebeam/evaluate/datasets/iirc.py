@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.datasets.dataset import Anew, Collected, Dataset, LeftOut
-from triplebeam.evaluate.datasets.json_values import first_character, members
+from triplebeam.evaluate.datasets.dataset import Collected, Dataset, LeftOut, Rereadable
 from triplebeam.evaluate.datasets.paragraphs import Paragraph, distinct, paragraph
 from triplebeam.evaluate.datasets.row import Row, read_rows
+from triplebeam.evaluate.json_values import first_character, members
 from triplebeam.evaluate.questions import Question
 
 _NOT_ANSWERED = LeftOut("not answered by the articles")
@@ -55,7 +55,7 @@ def read_iirc(sources: Sequence[Path]) -> Dataset:
         for _, paragraphs in _articles(articles[0], titles):
             yield from paragraphs
 
-    return collected.dataset(Anew(lambda: distinct(corpus())), sources)
+    return collected.dataset(Rereadable(lambda: distinct(corpus())), sources)
 
 
 def _passages(files: Sequence[Path]) -> Iterator[Row]:

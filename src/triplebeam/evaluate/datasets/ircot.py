@@ -1,6 +1,6 @@
 """IRCoT's layout (Trivedi et al., ACL 2023): ``processed_data/<dataset>/*.jsonl``.
 
-The corpora of that paper are larger than what stands beside its questions: the union of the paragraphs in the raw files
+The corpora of that paper are larger than what comes with its questions: the union of the paragraphs in the raw files
 of MuSiQue and 2WikiMultiHopQA. Raw files named beside processed ones give their paragraphs to the corpus, and no
 questions.
 """

@@ -19,7 +19,7 @@ def read_musique(sources: Sequence[Path]) -> Dataset:
 
 
 def kind(question_id: str) -> tuple[int | None, str]:
-    """The hops and the type that stand in front of a question's id: ``3hop1__…`` is of type 3hop1, with 3 hops."""
+    """The hops and the type from the beginning of a question's id: ``3hop1__…`` is of type 3hop1, with 3 hops."""
     match = _KIND.match(question_id)
     return (int(match["hops"]), match["type"]) if match else (None, "")
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from triplebeam.errors import BadInputError, SourceError
-from triplebeam.evaluate.datasets.dataset import REPEATED, Anew, Collected, Dataset, LeftOut, require_gold
+from triplebeam.evaluate.datasets.dataset import REPEATED, Collected, Dataset, LeftOut, Rereadable, require_gold
 from triplebeam.evaluate.datasets.row import read_rows
 from triplebeam.evaluate.questions import read_questions
 from triplebeam.ingest.json_lines import read_json_lines
@@ -25,7 +25,7 @@ def read_own(sources: Sequence[Path]) -> Dataset:
         for row in read_rows(file):
             if row.has("duplicate_of"):
                 collected.add(row.place, LeftOut(REPEATED))
-    return require_gold(collected.dataset(Anew(lambda: _documents(corpora)), sources))
+    return require_gold(collected.dataset(Rereadable(lambda: _documents(corpora)), sources))
 
 
 def _files(source: Path) -> list[Path]:

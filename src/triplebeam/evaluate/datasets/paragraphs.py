@@ -1,8 +1,8 @@
-"""Paragraphs that stand beside their questions, and the open-domain corpus that is the union of them.
+"""Paragraphs that come with their questions, and the open-domain corpus that is the union of them.
 
 The id of a paragraph is its title, ``#`` and ten hexadecimal digits of the SHA-256 of its text without white space. So
 it is the same whichever files are read together and however a release joins sentences, and one article's paragraphs
-are told apart. A paragraph seen before under the same id is the same paragraph.
+are distinguished. A paragraph seen before under the same id is the same paragraph.
 """
 
 import hashlib
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from triplebeam.evaluate.datasets.dataset import Anew, Collected, Dataset, LeftOut
+from triplebeam.evaluate.datasets.dataset import Collected, Dataset, LeftOut, Rereadable
 from triplebeam.evaluate.datasets.row import Row, read_rows
 from triplebeam.evaluate.questions import Question
 from triplebeam.passage import Document
@@ -63,7 +63,7 @@ def titled(row: Row) -> list[Paragraph]:
 
 
 def joined(row: Row, sentences: object) -> str:
-    """The text of sentences: HotpotQA's begin with the space that parts them, 2WikiMultiHopQA's do not."""
+    """The text of sentences: HotpotQA's begin with the space between them, 2WikiMultiHopQA's do not."""
     if not isinstance(sentences, list) or not all(isinstance(sentence, str) for sentence in sentences):
         raise row.wrong("has a paragraph that is not a list of sentences")
     has_spaces = any(sentence[:1].isspace() for sentence in sentences[1:])
@@ -89,7 +89,7 @@ def read_contexts(
     paragraphs_of: Callable[[Row], list[Paragraph]],
     question_of: Callable[[Row, list[Paragraph]], Question | LeftOut | None],
 ) -> Dataset:
-    """A dataset of rows that hold a question and its paragraphs each. None stands for a row of paragraphs alone."""
+    """A dataset of rows that hold a question and its paragraphs each. None means a row of paragraphs alone."""
     collected = Collected()
     for file in files:
         for row in read_rows(file):
@@ -102,7 +102,7 @@ def read_contexts(
     def documents() -> Iterator[Document]:
         return distinct(each for file in files for row in read_rows(file) for each in paragraphs_of(row))
 
-    return collected.dataset(Anew(documents), files)
+    return collected.dataset(Rereadable(documents), files)
 
 
 def _pair(row: Row, item: object, field: str) -> tuple[str, object]:

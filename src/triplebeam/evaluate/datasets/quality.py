@@ -1,13 +1,13 @@
 """QuALITY (Pang et al., NAACL 2022): ``QuALITY.v1.0.1.htmlstripped.train`` and ``.dev``.
 
 Multiple choice over long articles. No passage is named as gold; an article is one document, to be cut when indexed. In
-a split each article stands twice, with another writer's questions.
+a split each article comes twice, with another writer's questions.
 """
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from triplebeam.evaluate.datasets.dataset import Anew, Collected, Dataset
+from triplebeam.evaluate.datasets.dataset import Collected, Dataset, Rereadable
 from triplebeam.evaluate.datasets.row import Row, read_rows
 from triplebeam.evaluate.questions import Question
 from triplebeam.passage import Document
@@ -23,7 +23,7 @@ def read_quality(sources: Sequence[Path]) -> Dataset:
             for number, each in enumerate(row.rows("questions"), start=1):
                 default_id = f"{row.text_or_empty('set_unique_id') or row.text('article_id')}-{number}"
                 collected.add(each.place, _question(each, default_id))
-    return collected.dataset(Anew(lambda: _articles(sources)), sources)
+    return collected.dataset(Rereadable(lambda: _articles(sources)), sources)
 
 
 def _articles(sources: Sequence[Path]) -> Iterator[Document]:

@@ -1,11 +1,11 @@
-"""A row of a published file that knows its place, so that a missing field is told with file, row and name."""
+"""A row of a published file that knows its place, so that a missing field is reported with file, row and name."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.datasets.json_values import elements
+from triplebeam.evaluate.json_values import elements
 from triplebeam.text import storable
 
 

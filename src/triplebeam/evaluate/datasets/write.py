@@ -30,7 +30,7 @@ class Written:
 
 
 def refuse_to_overwrite(folder: Path) -> None:
-    """Nothing that is there is lost by chance. Asked before anything is read."""
+    """Nothing is overwritten by accident. Called before anything is read."""
     for path in (folder / CORPUS, folder / QUESTIONS):
         if path.exists():
             raise BadInputError(f"{path} is there already: name another folder, or --force to write over it.")
@@ -50,7 +50,7 @@ def write_dataset(dataset: Dataset, folder: Path) -> Written:
         with _drafts(folder) as (corpus, questions):
             _write(corpus, passages())
             _write(questions, map(_question, dataset.questions))
-            # Once all is read. The old questions go first: they are never to stand beside a new corpus.
+            # Once all is read. The old questions go first: they must never be found beside a new corpus.
             (folder / QUESTIONS).unlink(missing_ok=True)
             corpus.replace(folder / CORPUS)
             if not counts:
@@ -70,7 +70,7 @@ def write_dataset(dataset: Dataset, folder: Path) -> Written:
 
 @contextmanager
 def _drafts(folder: Path) -> Iterator[tuple[Path, Path]]:
-    """Two files to write to that are gone in the end, whatever happens."""
+    """Two files to write to, which are removed in the end whatever happens."""
     drafts = folder / f"{CORPUS}.new", folder / f"{QUESTIONS}.new"
     try:
         yield drafts

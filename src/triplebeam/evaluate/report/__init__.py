@@ -1,6 +1,5 @@
-"""An evaluation as a page a person can read: Markdown, or one HTML file that needs nothing beside it."""
+"""An evaluation as a page a person can read: Markdown, or one self-contained HTML file."""
 
-from triplebeam.evaluate.report.html import html_report
-from triplebeam.evaluate.report.markdown import markdown_report
+from triplebeam.evaluate.report.render import html_report, markdown_report
 
 __all__ = ["html_report", "markdown_report"]

@@ -1,23 +1,14 @@
 """What a question cost: time, encodings, calls, tokens and dollars, and what is reached for it."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
+from triplebeam.evaluate.numbers import NOTHING, count, dollars, listed, milliseconds
 from triplebeam.evaluate.report.document import Cell, Column, Figure, Missing, Table
-from triplebeam.evaluate.report.numbers import (
-    NOTHING,
-    count,
-    dollars,
-    listed,
-    milliseconds,
-    on_axis,
-    percent_on_axis,
-    time_on_axis,
-)
-from triplebeam.evaluate.report.plots.scatter import Point, scatter_plot
+from triplebeam.evaluate.report.plots import cost_plot
 from triplebeam.evaluate.report.scores import Scores
-from triplebeam.evaluate.report.summary import method_labels
 from triplebeam.evaluate.run import QuestionResult, Run
 
 
@@ -27,7 +18,7 @@ def _mean_of(run: Run, quantity: Callable[[QuestionResult], float]) -> float:
 
 
 def cost_table(scores: Scores) -> Table | Missing:
-    """Time, encodings, calls, tokens and dollars a question: those that any method has."""
+    """Time, encodings, calls, tokens and dollars per question: those that any method has."""
     runs = scores.evaluation.runs
     quantities: dict[str, list[str]] = {}
     if any(result.seconds for run in runs for result in run.results):
@@ -51,8 +42,7 @@ def cost_table(scores: Scores) -> Table | Missing:
         reading=_cost_reading(scores, "Time p50 (ms)" in quantities),
         columns=(Column("Method", kind="words"), *(Column(name) for name in quantities)),
         rows=tuple(
-            (Cell(label), *(Cell(column[place]) for column in columns))
-            for place, label in enumerate(method_labels(scores))
+            (Cell(label), *(Cell(column[place]) for column in columns)) for place, label in enumerate(scores.row_labels)
         ),
     )
 
@@ -70,6 +60,11 @@ def _cost_reading(scores: Scores, timed: bool) -> str:
     if timed:
         sentences.append("Half of the questions took no longer than p50, 95 in 100 no longer than p95.")
     named = list(zip(scores.labels, scores.evaluation.runs, strict=True))
+    batched = [label for label, run in named if timed and run.batched]
+    if batched:
+        sentences.append(
+            f"Questions were asked in batches, so that times are averages over a batch, for {listed(batched)}."
+        )
     cached = [label for label, run in named if any(result.usage.cached_calls for result in run.results)]
     guessed = [label for label, run in named if any(result.usage.estimated for result in run.results)]
     if cached:
@@ -84,44 +79,31 @@ def _cost_reading(scores: Scores, timed: bool) -> str:
 def cost_figures(scores: Scores) -> list[Figure | Missing]:
     """The leading measure against the median time and against tokens."""
     runs = scores.evaluation.runs
+    tokens = [_mean_of(run, lambda result: result.usage.all_tokens) for run in runs]
     return [
-        _cost_figure(scores, "time", [run.median_seconds for run in runs], "Median time of a question", time_on_axis),
-        _cost_figure(
-            scores,
-            "tokens",
-            [_mean_of(run, lambda result: result.usage.all_tokens) for run in runs],
-            "Mean tokens of a question",
-            on_axis,
-        ),
+        _cost_figure(scores, "time", [run.median_seconds for run in runs], "Median time per question"),
+        _cost_figure(scores, "tokens", tokens, "Mean tokens per question"),
     ]
 
 
-def _cost_figure(
-    scores: Scores, name: str, costs: Sequence[float], cost_name: str, written: Callable[[float], str]
-) -> Figure | Missing:
+def _cost_figure(scores: Scores, name: str, costs: Sequence[float], cost_name: str) -> Figure | Missing:
     what = f"Figure of what is reached against {name}"
     if scores.leading is None:
         return Missing(what, "nothing was measured.")
-    drawn = [
-        Point(place=place, label=label, cost=cost, value=value)
+    points = [
+        (place, label, cost, value)
         for place, (label, cost, value) in enumerate(
             zip(scores.labels, costs, scores.means(scores.leading), strict=True)
         )
         if not np.isnan(value)
     ]
-    if not any(point.cost for point in drawn):
+    if not any(cost for *_, cost, _ in points):
         return Missing(what, f"the results carry no {name}.")
-    caption = f"{scores.leading} against {name}"
     return Figure(
-        caption=caption,
-        reading="Best is top left: much found for little. The lower scale is logarithmic: each step to the right is"
-        " as many times more, not as much more.",
-        drawing=scatter_plot(
-            drawn,
-            title=caption,
-            cost_name=f"{cost_name} (log scale)",
-            cost_written=written,
-            value_name=f"{scores.leading} (%)",
-            value_written=percent_on_axis,
+        caption=f"{scores.leading} against {name}",
+        reading="Best is top left: much found for little. The lower scale is logarithmic: each step to the right"
+        " multiplies the cost.",
+        draw=partial(
+            cost_plot, points=points, cost_name=f"{cost_name} (log scale)", value_name=f"{scores.leading} (%)"
         ),
     )

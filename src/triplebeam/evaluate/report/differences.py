@@ -1,18 +1,20 @@
-"""Every method against the baseline and against the best: in words, and as a figure."""
+"""Every method against the baseline and against the best: in words, as a figure, and question by question."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from triplebeam.evaluate import compare
-from triplebeam.evaluate.compare import Difference
+from triplebeam.evaluate.compare import SIGNIFICANT, Difference
+from triplebeam.evaluate.numbers import percent, plural, points, probability
 from triplebeam.evaluate.report.document import Cell, Column, Figure, Missing, Table
-from triplebeam.evaluate.report.numbers import plural, points, points_on_axis, probability
-from triplebeam.evaluate.report.plots.intervals import IntervalRow, interval_plot
+from triplebeam.evaluate.report.plots import difference_plot
 from triplebeam.evaluate.report.scores import Scores
 
-_SIGNIFICANT = 0.05
+_NEITHER = "no clear difference"
+_MOST_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,15 +29,15 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """``better``, ``worse``, or neither."""
-        if self.adjusted >= _SIGNIFICANT or self.difference.mean == 0:
-            return "not told apart"
+        if self.adjusted >= SIGNIFICANT or self.difference.mean == 0:
+            return _NEITHER
         return "better" if self.difference.mean > 0 else "worse"
 
     @property
     def words(self) -> str:
         """``+4.1 points R@5, between +2.2 and +6.0, p < 0.001: significant``."""
         low, high = points(self.difference.low), points(self.difference.high)
-        significant = "not significant" if self.verdict == "not told apart" else "significant"
+        significant = "not significant" if self.verdict == _NEITHER else "significant"
         return (
             f"{points(self.difference.mean)} points {self.measure}, between {low} and {high},"
             f" {probability(self.adjusted)}: {significant}"
@@ -78,10 +80,10 @@ def difference_tables(scores: Scores) -> list[Table | Missing]:
 def _table(scores: Scores, measure: str, role: str, name: str, found: Sequence[Comparison]) -> Table:
     return Table(
         caption=f"{measure} against the {role}, {name}",
-        reading=f"Each line compares a method with {name} on the same"
-        f" {plural(found[0].difference.questions, 'question')}, in percentage points; where the interval holds 0,"
-        f" chance could explain the difference. p is adjusted by Holm's method for the"
-        f" {plural(len(found), 'comparison')} of this table; below {_SIGNIFICANT} is called significant."
+        reading=f"Each row compares a method with {name} on the same"
+        f" {plural(found[0].difference.questions, 'question')}, in percentage points; where the interval contains"
+        f" 0, chance could explain the difference. p is adjusted by Holm's method for the"
+        f" {plural(len(found), 'comparison')} of this table; below {SIGNIFICANT} is called significant."
         + (" The best was picked by these same numbers, which flatters it a little." if role == "best" else ""),
         columns=(
             Column("Method", kind="words"),
@@ -91,7 +93,7 @@ def _table(scores: Scores, measure: str, role: str, name: str, found: Sequence[C
         rows=tuple(
             (
                 Cell(scores.labels[line.place]),
-                Cell(line.verdict, best=line.verdict != "not told apart"),
+                Cell(line.verdict, best=line.verdict != _NEITHER),
                 Cell(line.words),
             )
             for line in found
@@ -104,23 +106,53 @@ def difference_figure(scores: Scores) -> list[Figure]:
     found = comparisons(scores, scores.leading, 0) if scores.leading else []
     if not found:
         return []
-    caption = f"Gains and losses in {scores.leading} over the baseline, {scores.labels[0]}"
-    rows = [
-        IntervalRow(
-            place=line.place,
-            label=scores.labels[line.place],
-            low=line.difference.low,
-            mean=line.difference.mean,
-            high=line.difference.high,
-            words=line.words,
-        )
-        for line in found
-    ]
     return [
         Figure(
-            caption=caption,
-            reading="The mark is the mean difference over the same questions, the bar its 95 % interval; right of the"
-            " line at 0 is better than the baseline, and a bar that crosses it could be chance.",
-            drawing=interval_plot(rows, title=caption, value_name="Difference (points)", written=points_on_axis),
+            caption=f"Gains and losses in {scores.leading} over the baseline, {scores.labels[0]}",
+            reading="The mark is the mean difference over the same questions, the bar its 95 % interval. Right of the"
+            " line at 0 is better than the baseline; a bar that crosses it could be chance.",
+            draw=partial(
+                difference_plot,
+                rows=[(line.place, scores.labels[line.place], line.difference) for line in found],
+                value_name="Difference (points)",
+            ),
         )
     ]
+
+
+def disagreement_table(scores: Scores) -> Table | Missing:
+    """The questions on which the best method and the baseline are furthest apart, some for each side."""
+    title = "Questions to look at"
+    if scores.leading is None or not scores.best:
+        return Missing(title, "no method is better than the baseline.")
+    first, second = scores.values[scores.leading][0], scores.values[scores.leading][scores.best]
+    if first is None or second is None:
+        return Missing(title, f"the baseline has no {scores.leading}.")
+    difference = np.nan_to_num(second - first)
+    order = np.argsort(-np.abs(difference), kind="stable")
+    gained = [int(place) for place in order if difference[place] > 0][:_MOST_SHOWN]
+    lost = [int(place) for place in order if difference[place] < 0][:_MOST_SHOWN]
+    if not gained and not lost:
+        return Missing(title, "the best method and the baseline agree on every question.")
+    baseline, best, questions = scores.labels[0], scores.labels[scores.best], scores.evaluation.questions
+    return Table(
+        caption=f"Where {best} and {baseline} disagree most",
+        reading=f"{scores.leading} in per cent: first questions on which {best} does better, then those on which it"
+        " does worse. Looking at a few shows why a method gains or loses.",
+        columns=(
+            Column("Question id", kind="words"),
+            Column(baseline),
+            Column(best),
+            Column("Difference"),
+            Column("Question", kind="sentences"),
+        ),
+        rows=tuple(
+            (
+                Cell(questions[place].id),
+                *(Cell(percent(value)) for value in (first[place], second[place])),
+                Cell(points(difference[place])),
+                Cell(questions[place].question),
+            )
+            for place in [*gained, *lost]
+        ),
+    )

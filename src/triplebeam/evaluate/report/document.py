@@ -1,14 +1,16 @@
 """What a report consists of, before it is Markdown or HTML: sections of tables and figures."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from triplebeam.evaluate.report.markup import Markup
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A heading; neighbouring columns of the same ``group`` stand under one heading."""
+    """A heading; neighbouring columns of the same ``group`` share one above it."""
 
     name: str
     group: str = ""
@@ -17,7 +19,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A text in a table; the best of its column is set in bold."""
+    """A text in a table; the best of its column is bold."""
 
     text: str
     best: bool = False
@@ -25,7 +27,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Rows whose first cell is their heading. ``reading`` says what the table shows and how it is read."""
+    """Rows whose first cell is their heading. ``reading`` says what the table shows and how to read it."""
 
     caption: str
     reading: str
@@ -35,28 +37,28 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A plot; ``numbers`` are what is drawn, for Markdown and for those who cannot see it."""
+    """A plot; ``numbers`` are what it shows, for Markdown and for readers who cannot see it."""
 
     caption: str
     reading: str
-    drawing: Markup
+    draw: "Callable[[Axes], None]"
     numbers: Table | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Something this evaluation has no data for, and why: told together at the end."""
+    """Something this evaluation has no data for, and why: listed together at the end."""
 
     what: str
     why: str
 
 
-Block = Table | Figure
+Block: TypeAlias = Table | Figure
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and what stands under it."""
+    """A heading and what is below it."""
 
     heading: str
     blocks: tuple[Block, ...]

@@ -8,7 +8,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.errors import BadInputError
 from triplebeam.evaluate import measures
 from triplebeam.evaluate.run import Evaluation, Run
 
@@ -22,22 +21,13 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Scores:
-    """The values of an evaluation, a question each, NaN where a measure does not apply to a question."""
+    """The values of an evaluation, one per question, NaN where a measure does not apply to a question."""
 
     evaluation: Evaluation
 
-    def __post_init__(self) -> None:
-        asked = [question.id for question in self.evaluation.questions]
-        for run in self.evaluation.runs:
-            if [result.question_id for result in run.results] != asked:
-                raise BadInputError(
-                    f"the run of {run.method!r} does not hold one result for each of the {len(asked)} questions, in"
-                    " their order: run the method on these questions again."
-                )
-
     @cached_property
     def values(self) -> dict[str, list[Values | None]]:
-        """For each measure that applies to any run: one array a run, None where it does not apply to that run."""
+        """For each measure that applies to any run: one array per run, None where it does not apply to that run."""
         table = {name: [measured(name, self.evaluation, run) for run in self.evaluation.runs] for name in MEASURES}
         return {name: row for name, row in table.items() if any(values is not None for values in row)}
 
@@ -50,6 +40,12 @@ class Scores:
             f"{name} #{named[: place + 1].count(name)}" if named.count(name) > 1 else name
             for place, name in enumerate(named)
         ]
+
+    @cached_property
+    def row_labels(self) -> list[str]:
+        """The labels, the baseline named as such."""
+        several = len(self.labels) > 1
+        return [f"{label} (baseline)" if several and place == 0 else label for place, label in enumerate(self.labels)]
 
     @cached_property
     def leading(self) -> str | None:
@@ -67,8 +63,8 @@ class Scores:
 
 
 def measured(measure: str, evaluation: Evaluation, run: Run) -> Values | None:
-    """One value a question; None where the measure does not apply to the run."""
-    # A method that only answers has no recall: 0 would be unjust.
+    """One value per question; None where the measure does not apply to the run."""
+    # A method that only answers has no recall: 0 would be unfair.
     if measure not in OF_ANSWERS and _only_answers(run):
         return None
     values = measures.values(measure, evaluation.questions, run.results)

@@ -1,14 +1,14 @@
 """What agents do step by step: recall and tokens after each, and how many they take (GeAR's Figures 2, 4 and 5)."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
 from triplebeam.evaluate import breakdown
+from triplebeam.evaluate.numbers import count, percent
 from triplebeam.evaluate.report.document import Cell, Column, Figure, Missing, Table
-from triplebeam.evaluate.report.numbers import count, on_axis, percent, percent_on_axis
-from triplebeam.evaluate.report.plots.lines import Line, line_plot
-from triplebeam.evaluate.report.plots.shares import share_plot
+from triplebeam.evaluate.report.plots import Series, share_plot, step_plot
 from triplebeam.evaluate.report.scores import Scores
 
 _DEPTH = 15
@@ -38,38 +38,43 @@ def step_figures(scores: Scores) -> list[Figure | Missing]:
 
 def _recall_figure(scores: Scores, recalls: dict[int, list[float]]) -> Figure:
     caption = f"R@{_DEPTH} after each step"
-    lines = [Line(place=place, label=scores.labels[place], values=values) for place, values in recalls.items()]
     means = scores.means(f"R@{_DEPTH}")
     single = [place for place in range(len(means)) if place not in recalls and not np.isnan(means[place])]
-    if single:
-        best = max(single, key=lambda place: means[place])
-        lines.append(Line(place=best, label=scores.labels[best], values=[means[best]]))
+    best = max(single, key=lambda place: means[place], default=None)
     return Figure(
         caption=caption,
         reading="A line shows what an agent would have found had it stopped at that step; questions it finished earlier"
         " keep their recall. The dashed level is the best method that takes no steps.",
-        drawing=line_plot(lines, title=caption, value_name=f"R@{_DEPTH} (%)", written=percent_on_axis, from_zero=False),
+        draw=partial(
+            step_plot,
+            agents=_series(scores, {place: [100 * value for value in values] for place, values in recalls.items()}),
+            level=None if best is None else Series(best, scores.labels[best], [100 * means[best]]),
+            value_name=f"R@{_DEPTH} (%)",
+        ),
         numbers=_by_step(caption, {scores.labels[place]: values for place, values in recalls.items()}, percent),
     )
 
 
 def _tokens_figure(scores: Scores, spent: dict[int, list[int]]) -> Figure:
     caption = "Tokens up to each step"
-    lines = [Line(place=place, label=scores.labels[place], values=values) for place, values in spent.items()]
     return Figure(
         caption=caption,
-        reading="All tokens read and written by the model for all questions up to that step: a line that flattens"
+        reading="All tokens the model read and wrote for all questions up to that step: a line that flattens"
         " belongs to an agent that stops by itself.",
-        drawing=line_plot(lines, title=caption, value_name="Tokens, all questions", written=on_axis, from_zero=True),
+        draw=partial(step_plot, agents=_series(scores, spent), level=None, value_name="Tokens, all questions"),
         numbers=_by_step(caption, {scores.labels[place]: values for place, values in spent.items()}, count),
     )
+
+
+def _series(scores: Scores, values: Mapping[int, Sequence[float]]) -> list[Series]:
+    return [Series(place, scores.labels[place], each) for place, each in values.items()]
 
 
 def _by_step(caption: str, rows: Mapping[str, Sequence[float]], written: Callable[[float], str]) -> Table:
     steps = max(map(len, rows.values()))
     return Table(
         caption=f"{caption}: the numbers",
-        reading="One column a step.",
+        reading="One column per step.",
         columns=(Column("Method", kind="words"), *(Column(f"Step {step}") for step in range(1, steps + 1))),
         rows=tuple((Cell(label), *(Cell(written(value)) for value in values)) for label, values in rows.items()),
     )
@@ -94,9 +99,9 @@ def _steps_taken_figure(scores: Scores, agents: Sequence[int]) -> Figure:
     most = max(max(steps) for _, _, steps in rows)
     return Figure(
         caption=caption,
-        reading="Each row shares out its questions, in per cent, among the numbers of steps they took: an agent that"
-        " judges well takes more steps where there are more hops.",
-        drawing=share_plot(taken, title=caption, value_name="Steps taken"),
+        reading="Each row divides its questions by the number of steps they took, in per cent: an agent that judges"
+        " well takes more steps where there are more hops.",
+        draw=partial(share_plot, groups=taken, value_name="Steps taken"),
         numbers=Table(
             caption=f"{caption}: the numbers",
             reading="Numbers of questions.",

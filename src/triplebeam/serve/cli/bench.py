@@ -7,13 +7,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from triplebeam.serve.cli.evaluation_display import Again, Limit, ResultsFile
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline
 
 if TYPE_CHECKING:
     from triplebeam.evaluate.recommend import Recommendation
     from triplebeam.evaluate.run import Evaluation
 
-_DEFAULT_METHODS = ("bm25", "dense", "hybrid", "hybrid+naive_ge[scorer=pooled]", "hybrid+naive_ge", "blend")
+_DEFAULT_METHODS = (
+    "bm25",
+    "dense",
+    "hybrid",
+    "scaled_hybrid",
+    "hybrid+naive_ge[scorer=pooled]",
+    "hybrid+naive_ge",
+    "blend",
+)
 
 
 def bench(
@@ -40,24 +49,25 @@ def bench(
         Path | None,
         typer.Option("--out", help="Also write reports, results and TREC runs into this folder.", show_default=False),
     ] = None,
+    results: ResultsFile = None,
     seed: Annotated[
         list[int] | None,
         typer.Option("--seed", help="Of the model's samples; give it several times.", show_default=False),
     ] = None,
     k: Annotated[int, typer.Option("-k", min=1, max=15, help="Passages you can use: the recommendation's cut.")] = 5,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many questions.")] = None,
+    limit: Limit = None,
     query_entities: Annotated[
         Path | None,
         typer.Option(help="JSON lines of question and entities, for hipporag\\[entities=given].", show_default=False),
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Measure anew what was measured before.")] = False,
+    again: Again = False,
     as_json: AsJson = False,
     embedder: EmbedderName = None,
     offline: Offline = False,
 ) -> None:
     """Do you need a graph? Measures recall, time, encodings and tokens of methods, and recommends one.
 
-    Results are kept as they come: stopped and started again, nothing is computed twice.
+    Results are saved as they come: stopped and started again, it computes nothing twice.
 
     Examples:
 
@@ -70,6 +80,7 @@ def bench(
     from triplebeam.assemble.evaluation import Evaluator
     from triplebeam.evaluate.experiment import Corpus, Experiment
     from triplebeam.evaluate.output import write_evaluation
+    from triplebeam.evaluate.results_file import add_results
     from triplebeam.serve.cli.display import progress_bars
     from triplebeam.serve.cli.evaluation_display import draw_evaluation, draw_recommendation, tell_written
     from triplebeam.serve.cli.questions import questions_for
@@ -77,7 +88,7 @@ def bench(
 
     settings = read_settings(embedder=embedder, offline=offline or None)
     methods = tuple(dict.fromkeys(method or _DEFAULT_METHODS))
-    # A user's paths are taken as they are: there is nothing to fill in.
+    # Paths are used as they are: there is nothing to fill in.
     corpus = Corpus(
         name="",
         index=folder,
@@ -92,6 +103,8 @@ def bench(
     advice = _advice(evaluation, k)
     evaluation = replace(evaluation, advice=f"Do I need a graph? {advice}" if advice else "")
     pages = write_evaluation(output, evaluation) if output else []
+    if results:
+        add_results(results, folder, "", evaluation)
     if as_json:
         typer.echo(json.dumps(_as_json(evaluation, advice), indent=2))
     else:
@@ -102,6 +115,7 @@ def bench(
 
 
 def _advice(evaluation: "Evaluation", k: int) -> "Recommendation | None":
+    from triplebeam.assemble import DEFAULT_METHOD
     from triplebeam.evaluate.recommend import can_recommend, recommend
     from triplebeam.serve.cli.display import err
 
@@ -113,7 +127,7 @@ def _advice(evaluation: "Evaluation", k: int) -> "Recommendation | None":
             style="yellow",
         )
         return None
-    return recommend(evaluation, k)
+    return recommend(evaluation, k, DEFAULT_METHOD)
 
 
 def _as_json(evaluation: "Evaluation", advice: "Recommendation | None") -> dict[str, object]:

@@ -1,8 +1,10 @@
-"""Drawing an evaluation on a terminal."""
+"""An evaluation on a terminal, and the options that `bench` and `experiment` share."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
 
 from triplebeam.serve.cli.display import err, out
 
@@ -10,16 +12,27 @@ if TYPE_CHECKING:
     from triplebeam.evaluate.recommend import Recommendation
     from triplebeam.evaluate.run import Evaluation
 
+ResultsFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--results",
+        metavar="FILE",
+        help="Also put the figures into this JSON file, one row for each method; a row measured before is replaced.",
+        show_default=False,
+    ),
+]
+Limit: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Only the first so many questions.")]
+Again: TypeAlias = Annotated[bool, typer.Option("--again", help="Measure again what was measured before.")]
 _SHOWN = ("R@2", "R@5", "R@10", "R@15", "All@5", "MRR", "EM", "F1", "Accuracy", "Judged")
 _COSTS = {"ms_p50": "ms p50", "ms_p95": "p95", "encodings": "encodings", "tokens": "tokens", "dollars": "$"}
 
 
 def draw_evaluation(evaluation: "Evaluation") -> None:
-    """A row a method: what it found, best in bold, and what a question cost."""
+    """A row per method: what it found, best in bold, and what a question cost."""
     from rich.table import Table
 
+    from triplebeam.evaluate.numbers import plural
     from triplebeam.evaluate.output import summary
-    from triplebeam.evaluate.report.numbers import plural
 
     rows = {run.method: summary(evaluation, run) for run in evaluation.runs}
     measures = [name for name in _SHOWN if any(name in row for row in rows.values())]
@@ -34,10 +47,13 @@ def draw_evaluation(evaluation: "Evaluation") -> None:
         cells = [_measure(row.get(name), best[name]) for name in measures]
         table.add_row(_escaped(method), *cells, *(_cost(name, row[name]) for name in costs))
     out().print(table)
+    if any(run.batched for run in evaluation.runs):
+        note = "Times are averages over batches of questions, except for methods that take one at a time."
+        out().print(note, style="dim")
     if not measures:
         err().print(
             "Nothing could be measured: the questions have no gold passages, and these methods do not answer. Add gold"
-            " passages to the questions, or an agent to the methods, such as read:hybrid.",
+            " passages to the questions, or a method that answers, such as read:hybrid.",
             style="yellow",
         )
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from triplebeam.serve.cli.evaluation_display import Again, Limit, ResultsFile
 from triplebeam.serve.cli.options import AsJson, Offline
 
 
@@ -21,15 +22,16 @@ def experiment(
         list[str] | None,
         typer.Option("--dataset", help="Only this dataset of the file; give it several times.", show_default=False),
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many questions.")] = None,
-    again: Annotated[bool, typer.Option("--again", help="Measure anew what was measured before.")] = False,
+    results: ResultsFile = None,
+    limit: Limit = None,
+    again: Again = False,
     as_json: AsJson = False,
     offline: Offline = False,
 ) -> None:
-    """Compare methods as a file says: title, index, questions, methods, seeds, and any number of datasets.
+    """Compare methods as described in a file: title, index, questions, methods, seeds, and any number of datasets.
 
-    Results are kept as they come: stopped and started again, it goes on where it was. The reports are a page
-    (report.html), Markdown, JSON with every question's results, and TREC runs with qrels, in a folder a dataset.
+    Results are saved as they come: stopped and started again, it continues where it was. Each dataset gets a folder of
+    reports: a page (report.html), Markdown, JSON with every question's results, and TREC runs with qrels.
 
     Example:
 
@@ -40,6 +42,7 @@ def experiment(
     from triplebeam.errors import BadInputError
     from triplebeam.evaluate.experiment import read_experiment
     from triplebeam.evaluate.output import across, summary, write_evaluation
+    from triplebeam.evaluate.results_file import add_results
     from triplebeam.names import nearest
     from triplebeam.serve.cli.display import progress_bars
     from triplebeam.serve.cli.evaluation_display import draw_evaluation, tell_written
@@ -63,6 +66,8 @@ def experiment(
             )
             done[name] = evaluator.evaluate(asked, corpora[name])
         written = write_evaluation(folder / name, done[name])
+        if results:
+            add_results(results, corpora[name].index, name, done[name])
         if not as_json:
             draw_evaluation(done[name])
         tell_written(written)

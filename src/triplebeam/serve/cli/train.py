@@ -171,7 +171,7 @@ def _draw_folds(base: str, folds: "Sequence[Fold]") -> None:
 
 
 def _draw_weights(output: Path, weights: "Weights") -> None:
-    from triplebeam.evaluate.report.numbers import plural
+    from triplebeam.evaluate.numbers import plural
     from triplebeam.serve.cli.display import out
 
     console, source = out(), weights.trained_on

@@ -1,4 +1,4 @@
-"""Values read one after another are those that the whole file holds, wherever it is cut while reading."""
+"""Values read one after another are those that the whole file holds; a damaged one is named by its place."""
 
 import json
 from pathlib import Path
@@ -9,19 +9,20 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.datasets import json_values
+from triplebeam.evaluate import json_values
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**62), 2**62)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text()
+)
 VALUES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
 )
 SETTINGS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
-
-
-@pytest.fixture(autouse=True)
-def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_values, "_CHUNK", 3)
 
 
 @SETTINGS
@@ -55,3 +56,21 @@ def test_an_array_is_no_object(tmp_path: Path) -> None:
     path.write_text("[1]")
     with pytest.raises(BadInputError, match=r"array.json is not one JSON object"):
         list(json_values.members(path))
+
+
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        (b'[{"a": 1}, {"b": 2]', r"row 2 is not JSON"),
+        (b"[1, 2] [3]", r"row 3 is not JSON: trailing garbage"),
+        (b"[1, 2", r"row 3 is not JSON: premature EOF"),
+        (b'{"a": 1}\n{"b": }\n', r"row 2 is not JSON: Expecting value"),
+        (b'["\xe9"]', r"cannot be read: .*utf-8"),
+        (b"", r"is empty"),
+    ],
+)
+def test_a_damaged_row_is_named(tmp_path: Path, content: bytes, place: str) -> None:
+    path = tmp_path / "rows.json"
+    path.write_bytes(content)
+    with pytest.raises(BadInputError, match=place):
+        list(json_values.elements(path))

@@ -48,26 +48,3 @@ def plural(number: int, noun: str) -> str:
 def listed(names: list[str]) -> str:
     """``a, b and c``."""
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
-
-
-def percent_on_axis(share: float) -> str:
-    """As short as it goes: 0.5 as 50."""
-    return f"{100 * share:.3g}"
-
-
-def points_on_axis(difference: float) -> str:
-    """With its sign: 0.1 as +10."""
-    return f"{100 * difference:+.3g}".replace("-", _MINUS) if difference else "0"
-
-
-def time_on_axis(seconds: float) -> str:
-    """With its unit: 0.01 as 10 ms."""
-    return f"{seconds:.3g} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
-
-
-def on_axis(number: float) -> str:
-    """12,000 as 12k."""
-    for size, letter in ((1e6, "M"), (1e3, "k")):
-        if number >= size:
-            return f"{number / size:.3g}{letter}"
-    return f"{number:.3g}"

@@ -1,0 +1,99 @@
+"""Rewrite the generated tables of README and docs: ``make tables``.
+
+A page marks the place of a table with ``<!-- table: NAME -->`` and ``<!-- /table -->``. Figures come from results.json,
+which ``triplebeam bench`` and ``triplebeam experiment`` write with ``--results``; tables.toml names rows and columns.
+"""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from triplebeam.evaluate.results_file import KEY
+
+HERE = Path(__file__).parent
+PAGES = [HERE.parent / "README.md", *sorted((HERE.parent / "docs").rglob("*.md"))]
+#: Heading, datasets and measures.
+Column: TypeAlias = tuple[str, list[str], list[str]]
+_MARKED = re.compile(r"(?<=<!-- table: )(?P<name>[\w-]+)(?P<open> -->\n).*?(?=<!-- /table -->)", re.DOTALL)
+
+
+class Tables:
+    """The tables by name, filled in from the results."""
+
+    def __init__(self, results: Path = HERE / "results.json", layout: Path = HERE / "tables.toml") -> None:
+        self._layout: dict[str, Any] = tomllib.loads(layout.read_text(encoding="utf-8"))
+        rows = json.loads(results.read_text(encoding="utf-8"))
+        self._results = {tuple(row.get(name, "") for name in KEY): row for row in rows}
+
+    def rewritten(self, page: str) -> str:
+        """The text of a page with its tables as they should be."""
+        return _MARKED.sub(lambda found: f"{found['name']}{found['open']}{self.table(found['name'])}", page)
+
+    def table(self, name: str) -> str:
+        """A table in Markdown."""
+        if not isinstance(table := self._layout.get(name), dict):
+            raise SystemExit(f"tables.toml has no table {name!r}.")
+        defaults = {key: value for key, value in self._layout.items() if not isinstance(value, dict)}
+        settings = {**defaults, **table, "questions": self._layout["questions"] | table.get("questions", {})}
+        columns = [_column(column, settings) for column in table["columns"]]
+        lines = [[heading for heading, *_ in columns], ["---"] * len(columns)]
+        lines += [self._row(row, columns, settings | row) for row in table["rows"]]
+        return "".join(f"| {' | '.join(line)} |\n".replace("|  |", "| |") for line in lines)
+
+    def _row(
+        self, row: dict[str, Any], columns: list[tuple[str, list[str], list[str]]], said: dict[str, Any]
+    ) -> list[str]:
+        if "method" not in row:
+            return list(row["text"])
+        text = iter(row.get("text") or [f"`{row['method']}`"])
+        cells = [self._cell(datasets, measures, said) if datasets else next(text) for _, datasets, measures in columns]
+        if list(text):
+            raise SystemExit(f"The row {row} of tables.toml has more text than its table has columns for text.")
+        return cells
+
+    def _cell(self, datasets: list[str], measures: list[str], said: dict[str, Any]) -> str:
+        after = self._figures(datasets, measures, said, said["method"])
+        if None in after:
+            if "missing" in said:
+                return str(said["missing"])
+            raise SystemExit(f"results.json has no {measures} of {said['method']} on {datasets}: measure it first.")
+        words = _written(after, measures)
+        if "over" in said:
+            before = self._figures(datasets, measures, said, said["over"])
+            gains = " / ".join(f"{high - low:+.1f}" for low, high in zip(before, after, strict=True))
+            words = f"{_written(before, measures)} → {words} ({gains})"
+        words = said.get("cell", "{}").format(words)
+        return f"**{words}**" if said.get("bold") else words
+
+    def _figures(self, datasets: list[str], measures: list[str], said: dict[str, Any], method: str) -> list[Any]:
+        results = []
+        for dataset in datasets:
+            row = said | {"dataset": dataset, "method": method, "questions": said["questions"][dataset]}
+            results.append(self._results.get(tuple(row[name] for name in KEY), {}))
+        return [result.get(measure) for result in results for measure in measures]
+
+
+def _column(text: str, settings: dict[str, Any]) -> Column:
+    """``HEADING = DATASET …: MEASURE …`` in its parts; without datasets it is a column of text."""
+    heading, _, source = text.partition(" = ")
+    datasets, _, measures = source.partition(": ")
+    return heading, datasets.split(), (measures or settings["measures"]).split()
+
+
+def _written(figures: list[float], measures: list[str]) -> str:
+    return " / ".join(f"{figure:.0f}" if measures == ["encodings"] else f"{figure:.1f}" for figure in figures)
+
+
+def main() -> None:
+    tables = Tables()
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        if (rewritten := tables.rewritten(text)) != text:
+            page.write_text(rewritten, encoding="utf-8")
+            print(f"rewritten: {page.relative_to(HERE.parent)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,1 +1,0 @@
-"""Plots as SVG: numbers in, markup out. Colours come from the page's style sheet, by class."""

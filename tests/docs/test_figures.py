@@ -1,0 +1,62 @@
+"""Figures live once: what README and docs show is what the results file holds."""
+
+import json
+import re
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from docs.documentation import ROOT, pages
+
+SCRIPT = runpy.run_path(str(ROOT / "benchmarks/tables.py"))
+TABLES = SCRIPT["Tables"]()
+MARKED = re.compile(r"<!-- table: ([\w-]+) -->\n(.*?)<!-- /table -->", re.DOTALL)
+
+
+@pytest.mark.parametrize("page", pages())
+def test_tables_are_those_of_the_results_file(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert text == TABLES.rewritten(text), "run `make tables`"
+
+
+def test_every_table_that_is_described_stands_on_a_page() -> None:
+    described = [name for name, value in TABLES._layout.items() if isinstance(value, dict) and "rows" in value]
+    shown = [name for page in pages() for name, _ in MARKED.findall((ROOT / page).read_text(encoding="utf-8"))]
+    assert sorted(shown) == sorted(described)
+
+
+@pytest.mark.parametrize("page", pages())
+def test_no_method_has_its_figures_in_a_table_written_by_hand(page: str) -> None:
+    rows = json.loads((ROOT / "benchmarks/results.json").read_text(encoding="utf-8"))
+    by_hand = MARKED.sub("", (ROOT / page).read_text(encoding="utf-8"))
+    lines = [line for line in by_hand.splitlines() if line.startswith("|")]
+    for row in rows:
+        if "R@15" in row:
+            figures = f"{row['R@5']:.1f} / {row['R@15']:.1f}"
+            named = [line for line in lines if f"`{row['method']}`" in line and figures in line]
+            assert not named, f"put {named[0]} into a generated table"
+
+
+def test_another_figure_changes_the_table_and_a_missing_one_is_an_error(tmp_path: Path) -> None:
+    def tables(**changed: Any) -> Any:
+        row = {"dataset": "d", "method": "m", "embedder": "e", "triples": "t", "questions": 9, "R@5": 50.0, "R@15": 60}
+        (tmp_path / "results.json").write_text(json.dumps([row, row | {"method": "m+", "R@5": 52.26}]))
+        layout = """
+            embedder = "e"\ntriples = "t"\nmodel = ""\nmeasures = "R@5 R@15"\nquestions = {d = 9}
+            [one]\ncolumns = ["", "D = d"]\nrows = [{method = "m"}, {method = "m+", over = "m", text = ["**M**"]}]
+            [gone]\ncolumns = ["", "D = d"]\nrows = [{method = "n"}]
+        """
+        (tmp_path / "tables.toml").write_text(layout)
+        return SCRIPT["Tables"](tmp_path / "results.json", tmp_path / "tables.toml")
+
+    page = "Text.\n<!-- table: one -->\nold\n<!-- /table -->\nMore.\n"
+    assert tables().rewritten(page) == (
+        "Text.\n<!-- table: one -->\n| | D |\n| --- | --- |\n| `m` | 50.0 / 60.0 |\n"
+        "| **M** | 50.0 / 60.0 → 52.3 / 60.0 (+2.3 / +0.0) |\n<!-- /table -->\nMore.\n"
+    )
+    with pytest.raises(SystemExit, match=r"results.json has no .* of n on \['d'\]"):
+        tables().table("gone")
+    with pytest.raises(SystemExit, match="no table 'other'"):
+        tables().rewritten("<!-- table: other -->\n<!-- /table -->")
