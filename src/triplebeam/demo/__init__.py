@@ -6,7 +6,14 @@ from importlib.resources import files
 from pathlib import Path
 
 from triplebeam.answer import Answer, Step
-from triplebeam.assemble import DEFAULT_METHOD, Collection, make_embedder, make_extractor, open_collection
+from triplebeam.assemble import (
+    DEFAULT_EMBEDDER,
+    DEFAULT_METHOD,
+    Collection,
+    make_embedder,
+    make_extractor,
+    open_collection,
+)
 from triplebeam.errors import BadInputError
 from triplebeam.generate.recorded import Recorded, read_recordings
 from triplebeam.index.build import IndexBuilder
@@ -45,7 +52,7 @@ class Comparison:
 def build(folder: Path, settings: Settings, progress: Progress = silent) -> Collection:
     """Index the toy corpus: triples by the local extractor, vectors by the default embedder."""
     _check_free(folder)
-    embedder = make_embedder("minilm", settings, progress)
+    embedder = make_embedder(DEFAULT_EMBEDDER, settings, progress)
     builder = IndexBuilder(
         folder=folder, embedder=embedder, extractor=make_extractor("local", None, settings, progress), progress=progress
     )

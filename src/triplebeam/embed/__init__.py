@@ -5,12 +5,18 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.embed.token_encoder import TokenEncoder
 from triplebeam.errors import BadInputError
 from triplebeam.progress import Progress, silent
 
+if TYPE_CHECKING:
+    from triplebeam.embed.onnx_embedder import Precision
+
+#: The models whose weights are pinned, under every name they are known by; the first is the one an index remembers.
+_GRANITE = ("granite", "granite-embedding-30m-english", "ibm-granite/granite-embedding-30m-english")
 _MINILM = ("minilm", "all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2")
 _ENDPOINT = "openai:"
 #: Written beside the weights of a ColBERT checkpoint; its graph is assembled here, whatever other graphs are there.
@@ -24,13 +30,15 @@ def load_embedder(
     *,
     offline: bool = False,
     progress: Progress = silent,
+    precision: "Precision | None" = None,
     base_url: str | None = None,
     api_key: str | None = None,
 ) -> Embedder:
-    """The embedder called ``name``; weights that are not in ``home`` yet are got and kept there.
+    """The embedder called ``name``; weights that are not in ``home`` yet are fetched and kept there.
 
-    A name is ``minilm``, a folder that holds a model, ``openai:MODEL`` at an endpoint, or ``organisation/model`` on the
-    model hub.
+    A name is ``granite``, ``minilm``, a folder that holds a model, ``openai:MODEL`` at an endpoint, or
+    ``organisation/model`` on the model hub. Unless ``precision`` says otherwise, granite computes in int8, for which
+    its recall was measured, and every other model in fp32.
     """
     if name.startswith(_ENDPOINT):
         from triplebeam.embed.openai_compatible import OpenAICompatibleEmbedder
@@ -38,11 +46,9 @@ def load_embedder(
         return OpenAICompatibleEmbedder(name.removeprefix(_ENDPOINT), base_url=base_url, api_key=api_key)
     from triplebeam.embed.onnx_embedder import OnnxEmbedder
 
-    if name not in _MINILM and Path(name).is_dir():
-        # Its full path is its name: an index is opened from other folders than it was made in.
-        return OnnxEmbedder.from_folder(Path(name), name=str(Path(name).resolve()))
-    folder = _installed(name, home, offline=offline, progress=progress)
-    return OnnxEmbedder.from_folder(folder, name=_MINILM[0] if name in _MINILM else name)
+    folder, known_as = _located(name, home, offline=offline, progress=progress)
+    chosen = precision or ("int8" if known_as == _GRANITE[0] else "fp32")
+    return OnnxEmbedder.from_folder(folder, name=known_as, precision=chosen)
 
 
 def load_token_encoder(name: str, home: Path, *, offline: bool = False, progress: Progress = silent) -> TokenEncoder:
@@ -51,25 +57,29 @@ def load_token_encoder(name: str, home: Path, *, offline: bool = False, progress
 
     if name.startswith(_ENDPOINT):
         raise BadInputError(
-            f"{name!r} gives one vector a text and none a token: give 'minilm', a folder or 'organisation/model'."
+            f"{name!r} gives one vector per text and none per token: give 'minilm', a folder or 'organisation/model'."
         )
-    if name not in _MINILM and Path(name).is_dir():
-        return OnnxTokenEncoder.from_folder(Path(name), name=str(Path(name).resolve()))
-    folder = _installed(name, home, offline=offline, progress=progress)
-    return OnnxTokenEncoder.from_folder(folder, name=_MINILM[0] if name in _MINILM else name)
+    folder, known_as = _located(name, home, offline=offline, progress=progress)
+    return OnnxTokenEncoder.from_folder(folder, name=known_as)
 
 
-def _installed(name: str, home: Path, *, offline: bool, progress: Progress) -> Path:
-    from triplebeam.weights import MINILM, ensure, ensure_from_hub
+def _located(name: str, home: Path, *, offline: bool, progress: Progress) -> tuple[Path, str]:
+    """The folder of the model, and the name an index remembers it by."""
+    from triplebeam.weights import GRANITE, MINILM, ensure, ensure_from_hub
 
-    if name in _MINILM:
-        return ensure(MINILM, home, offline=offline, progress=progress)
+    for names, weights in ((_GRANITE, GRANITE), (_MINILM, MINILM)):
+        if name in names:
+            return ensure(weights, home, offline=offline, progress=progress), names[0]
+    if Path(name).is_dir():
+        # Its full path is its name: an index is opened from other folders than it was made in.
+        return Path(name), str(Path(name).resolve())
     organisation, slash, model = name.partition("/")
     if not (organisation and slash and model) or "/" in model or name.startswith((".", "~")):
         raise BadInputError(
-            f"{name!r} names no embedder: give 'minilm', an existing folder, 'openai:MODEL' or 'organisation/model'."
+            f"{name!r} names no embedder: give 'granite', 'minilm', an existing folder, 'openai:MODEL' or"
+            " 'organisation/model'."
         )
-    return ensure_from_hub(name, _needed, home, offline=offline, progress=progress)
+    return ensure_from_hub(name, _needed, home, offline=offline, progress=progress), name
 
 
 def _needed(names: Sequence[str]) -> list[str]:
