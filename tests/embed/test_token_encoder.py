@@ -149,7 +149,7 @@ def test_colbert_needs_its_markers(colbert_folder: Callable[..., Path]) -> None:
 
 
 def test_an_endpoint_has_no_tokens(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match="'openai:text-embedding-3-small' gives one vector a text"):
+    with pytest.raises(BadInputError, match="'openai:text-embedding-3-small' gives one vector per text"):
         load_token_encoder("openai:text-embedding-3-small", tmp_path)
 
 
