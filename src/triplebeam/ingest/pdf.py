@@ -17,20 +17,20 @@ _HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u00ad]\n(?=[a-zà-ÿ])")
 _ENDS_SENTENCE = re.compile(r"[.!?:。！？][\"'”’»)\]]*\Z")
 
 
-def read_pdf(path: Path) -> Content:
+def read_pdf(data: bytes) -> Content:
     """Read a PDF's text layer. A file that opens with an empty password is read like any other."""
     from pypdf import PdfReader
     from pypdf.errors import DependencyError, FileNotDecryptedError, PyPdfError
 
-    with path.open("rb") as file:
-        try:
-            reader = PdfReader(file)
-            text = _join(page.extract_text() for page in reader.pages)
-            title = _title(reader)
-        except (FileNotDecryptedError, DependencyError) as error:
-            raise SourceError("the PDF is encrypted; save a copy without a password") from error
-        except (PyPdfError, *DAMAGE) as error:
-            raise SourceError(f"the PDF is damaged ({type(error).__name__}: {error})") from error
+    from io import BytesIO
+    try:
+        reader = PdfReader(BytesIO(data))
+        text = _join(page.extract_text() for page in reader.pages)
+        title = _title(reader)
+    except (FileNotDecryptedError, DependencyError) as error:
+        raise SourceError("the PDF is encrypted; save a copy without a password") from error
+    except (PyPdfError, *DAMAGE) as error:
+        raise SourceError(f"the PDF is damaged ({type(error).__name__}: {error})") from error
     if not text:
         raise SourceError("the PDF has no text layer; run character recognition (OCR) on it first")
     return Content(text, title)
