@@ -10,7 +10,7 @@ def linked_passages(
 ) -> Iterator[tuple[int, int]]:
     """Pairs of numbers of passages, each once and none with itself, in the order of the documents.
 
-    ``documents`` are rows of number, id, anchors and links (JSON); ``passages`` of document, start and number, in order.
+    ``documents`` are rows of number, id, anchors and links (JSON); ``passages`` of document, start and number.
     """
     listed = list(documents)
     numbers = {id_: number for number, id_, _, _ in listed}
@@ -32,7 +32,7 @@ def linked_passages(
             other = numbers.get(target, numbers.get(id_))
             if other is None:
                 continue
-            ends = at(number, start), at(other, anchors.get(other, {}).get(anchor, 0))
-            if None not in ends and ends[0] != ends[1]:
-                pairs[ends] = None  # type: ignore[index]
+            here, there = at(number, start), at(other, anchors.get(other, {}).get(anchor, 0))
+            if here is not None and there is not None and here != there:
+                pairs[here, there] = None
         yield from pairs

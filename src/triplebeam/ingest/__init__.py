@@ -1,9 +1,20 @@
-"""Documents to passages: read what the user names, and cut it at sentence borders."""
+"""Documents to passages: read what the user names, and cut it at sections, paragraphs and sentences."""
 
 from triplebeam.ingest.formats import ENDINGS
 from triplebeam.ingest.outcome import Reading, Skipped, Unreadable
+from triplebeam.ingest.scan import Scan, scan_sources
 from triplebeam.ingest.sentences import sentence_spans
 from triplebeam.ingest.sources import read_sources
 from triplebeam.ingest.split import split
 
-__all__ = ["ENDINGS", "Reading", "Skipped", "Unreadable", "read_sources", "sentence_spans", "split"]
+__all__ = [
+    "ENDINGS",
+    "Reading",
+    "Scan",
+    "Skipped",
+    "Unreadable",
+    "read_sources",
+    "scan_sources",
+    "sentence_spans",
+    "split",
+]

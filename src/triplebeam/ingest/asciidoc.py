@@ -23,14 +23,18 @@ _UNDERLINE = re.compile(r"([=\-~^+])\1{2,}\s*")
 _FENCE = re.compile(r"(-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|/{4,}|--|```\w*|\|===+)\s*")
 _VERBATIM = ("----", "....", "++++", "```")
 _COMMENT = "////"
-_ATTRIBUTES = re.compile(r"\[[^\]]*\]|:[\w!-]+:.*|(?:ifdef|ifndef|ifeval|endif|include|toc|manmanual)::.*|\.[A-Z]\S.*|//.*")
+_ATTRIBUTES = re.compile(
+    r"\[[^\]]*\]|:[\w!-]+:.*|(?:ifdef|ifndef|ifeval|endif|include|toc|manmanual)::.*|\.[A-Z]\S.*|//.*"
+)
 _CONTINUATION = "+"
 _TERM = re.compile(r"\s*(\S.{0,150}?):{2,4}(?:\s+(.*))?")
 _ITEM = re.compile(r"\s*(?:(-|\*{1,5})|(\.{1,5}|\d{1,3}\.|[a-z]\.))\s+(\S.*)")
 _ADMONITION = re.compile(r"(NOTE|TIP|WARNING|CAUTION|IMPORTANT): ")
 
 _MAN_LINK = re.compile(r"linkgit:([\w.+-]+)\[(\d\w*)\]")
-_LINK = re.compile(r"(?:link|xref|mailto):{1,2}([^\s\[]+)\[([^\]\n]*)\]|(https?://[^\s\[\]]+)\[([^\]\n]*)\]|<<([^,>\n]+)(?:,([^>\n]*))?>>")
+_LINK = re.compile(
+    r"(?:link|xref|mailto):{1,2}([^\s\[]+)\[([^\]\n]*)\]|(https?://[^\s\[\]]+)\[([^\]\n]*)\]|<<([^,>\n]+)(?:,([^>\n]*))?>>"
+)
 _ATTRIBUTE_NAMES = {"nbsp": " ", "empty": "", "sp": " ", "apostrophe": "'", "plus": "+", "asterisk": "*", "litdd": "--"}
 _ATTRIBUTE = re.compile(r"\{([a-z][\w-]*)\}")
 _QUOTED = re.compile(r"(?<![\w`*_+'])(``|`|\*\*|\*|__|_|\+\+|\+|')(?=\S)([^\n]{1,200}?)(?<=\S)\1(?![\w`*_+'])")
@@ -88,7 +92,14 @@ class _Reader:
         if not fence.startswith((*_VERBATIM, _COMMENT)):
             self.composer.end_paragraph()
             return place + 1
-        end = next((n for n in range(place + 1, len(lines)) if lines[n].rstrip() == fence[:3] * (fence[0] == "`") or lines[n].rstrip() == fence), len(lines))
+        end = next(
+            (
+                n
+                for n in range(place + 1, len(lines))
+                if lines[n].rstrip() == fence[:3] * (fence[0] == "`") or lines[n].rstrip() == fence
+            ),
+            len(lines),
+        )
         if not fence.startswith(_COMMENT):
             self.composer.code("\n".join(lines[place + 1 : end]))
         return end + 1
@@ -134,6 +145,8 @@ class _Reader:
         yield self._inline(line[last:]), ""
 
     def _inline(self, text: str) -> str:
-        text = _LINK.sub(lambda link: link[2] or link[4] or link[6] or link[5] or link[1] or link[3], _MAN_LINK.sub(r"\1(\2)", text))
+        text = _LINK.sub(
+            lambda link: link[2] or link[4] or link[6] or link[5] or link[1] or link[3], _MAN_LINK.sub(r"\1(\2)", text)
+        )
         text = _ATTRIBUTE.sub(lambda name: _ATTRIBUTE_NAMES.get(name[1], name[0]), text)
         return _QUOTED.sub(r"\2", text)

@@ -11,17 +11,19 @@ from typing import NamedTuple
 
 from lxml import etree
 
+from triplebeam.ingest.word_set import word_set
+
 Element = etree._Element
 
-_TAGS = frozenset(
+_TAGS = word_set(
     "head script style noscript template nav svg iframe object canvas audio video select button textarea input "
-    "form dialog".split()
+    "form dialog"
 )
-_ROLES = frozenset("navigation contentinfo search banner complementary menu menubar doc-toc doc-index dialog".split())
-_CONTENT_ROLES = frozenset("note main article doc-abstract doc-chapter doc-glossary doc-footnote".split())
-_CONTENT_TAGS = frozenset("html body main article pre code h1 h2 h3 h4 h5 h6".split())
+_ROLES = word_set("navigation contentinfo search banner complementary menu menubar doc-toc doc-index dialog")
+_CONTENT_ROLES = word_set("note main article doc-abstract doc-chapter doc-glossary doc-footnote")
+_CONTENT_TAGS = word_set("html body main article pre code h1 h2 h3 h4 h5 h6")
 #: Classes and ids that only boilerplate has.
-_NAMES = frozenset(
+_NAMES = word_set(
     "navheader navfooter toctree-wrapper sphinxsidebar related headerlink permalink copiable-anchor anchorjs-link "
     "toc lot contents-toc inlinetoc mw-editsection editsection mw-jump-link jump-to-nav catlinks printfooter navbox "
     "vertical-navbox mw-indicators mw-cite-backlink footnote-backref fn-backref skip-link skiplink visually-hidden "
@@ -29,32 +31,32 @@ _NAMES = frozenset(
     "msearchselectwindow msearchresultswindow dynheader dynsummary summary-letter-table viewcode-link viewcode-back "
     "dropdown-menu cookie-banner cookie-consent cookie-notice cookiebar cookie-law-info-bar gdpr onetrust-banner-sdk "
     "breadcrumb breadcrumbs parentlinks pager pagination page-navigation prev-next nextprev share-buttons "
-    "social-links social-share newsletter-signup actions pageheader titlearea".split()
+    "social-links social-share newsletter-signup actions pageheader titlearea"
 )
 #: Words in classes and ids that boilerplate often has; it goes if it is mostly links, or short.
-_WORDS = frozenset(
+_WORDS = word_set(
     "nav navbar navigation navi menu submenu sidebar sidenav breadcrumb breadcrumbs footer header masthead toc "
     "pagination pager cookie cookies consent gdpr share sharing social follow related recommended trending "
     "popular promo sponsor advert advertisement ad ads banner newsletter subscribe signup login comments disqus "
     "toolbar skip search widget rail byline credits copyright summary ingroups backlinks "
-    "feedback teaser outbrain taboola".split()
+    "feedback teaser outbrain taboola"
 )
 #: The lines above and below a manual page, where a table has the name.
 _RUNNING_TITLES = frozenset(("head", "foot"))
 _NAME_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
-_NAVIGATION_WORDS = frozenset(
+_NAVIGATION_WORDS = word_set(
     "prev previous next up home top back contents content index forward first last parent toc main page table of to "
-    "the edit hide show source view permalink return menu skip".split()
+    "the edit hide show source view permalink return menu skip"
 )
 _WORD = re.compile(r"[^\W\d_]+")
-_SIGNS = frozenset("¶ # § ↩ ↩︎ ↑ ^ 🔗 ⚓ [edit] edit [source] [link] [top] permalink".split())
+_SIGNS = word_set("¶ # § ↩ ↩︎ ↑ ^ 🔗 ⚓ [edit] edit [source] [link] [top] permalink")
 _SKIPS = ("jump to ", "skip to ")
 _CONTENTS = frozenset(("index", "contents", "table of contents", "on this page", "navigation", "navigation menu"))
-_RELATIONS = frozenset("prev previous next up start home contents index top first last".split())
-_ACCESS_KEYS = frozenset("n p u h".split())
-_BLOCKS = frozenset("p div table tr td th ul ol dl center span section header footer aside".split())
-_LISTS = frozenset("ul ol dl".split())
-_LAYOUT = frozenset("pre ul ol dl table h1 h2 h3 h4 h5 h6".split())
+_RELATIONS = word_set("prev previous next up start home contents index top first last")
+_ACCESS_KEYS = word_set("n p u h")
+_BLOCKS = word_set("p div table tr td th ul ol dl center span section header footer aside")
+_LISTS = word_set("ul ol dl")
+_LAYOUT = word_set("pre ul ol dl table h1 h2 h3 h4 h5 h6")
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 _MOSTLY = 0.5
@@ -90,7 +92,7 @@ class Page:
 
     def __init__(self, root: Element) -> None:
         self.root = root
-        self._elements = [element for element in root.iter() if isinstance(element.tag, str)]
+        self._elements = list(root.iter(etree.Element))
         self._weights: dict[Element, Weight] = {}
         for element in reversed(self._elements):
             self._weights[element] = self._weigh(element)
@@ -105,7 +107,11 @@ class Page:
             if (weight := self._weights.get(child)) is not None and child.tag not in ("script", "style"):
                 pieces.append(weight.start)
                 text, linked, links = text + weight.text, linked + weight.linked, links + weight.links
-                inside, steps, has_blocks = inside + weight.inside, steps + weight.steps, has_blocks or weight.has_blocks
+                inside, steps, has_blocks = (
+                    inside + weight.inside,
+                    steps + weight.steps,
+                    has_blocks or weight.has_blocks,
+                )
             pieces.append(tail)
         if element.tag == "a" and (target := element.get("href")) is not None:
             linked, links, inside, steps = text, links + 1, inside + target.startswith("#"), steps + _is_step(element)
@@ -127,7 +133,9 @@ class Page:
         return longest if self._weights[longest].text > total * _MOSTLY / 2 and self._is_article() else self.root
 
     def _is_article(self) -> bool:
-        return any(e.tag == "meta" and e.get("property") == "og:type" and e.get("content") == "article" for e in self._elements)
+        return any(
+            e.tag == "meta" and e.get("property") == "og:type" and e.get("content") == "article" for e in self._elements
+        )
 
     def is_boilerplate(self, element: Element) -> bool:
         """Does this element, with all that is in it, surround the content?"""
@@ -165,7 +173,7 @@ class Page:
             return True
         if element.tag == "table" and names & _RUNNING_TITLES:
             return True
-        is_thin = weight.linked_share > _MOSTLY or weight.text < _SHORT and weight.links > 0
+        is_thin = weight.linked_share > _MOSTLY or (weight.text < _SHORT and weight.links > 0)
         return is_thin and any(_words(name) & _WORDS for name in names)
 
     def _is_row_of_steps(self, element: Element, weight: Weight) -> bool:

@@ -20,6 +20,7 @@ from triplebeam.ingest.restructured_text import restructured_text_content
 from triplebeam.ingest.source_code import code_content, python_content
 from triplebeam.ingest.tables import csv_content, json_content
 from triplebeam.ingest.text import Content, decode
+from triplebeam.ingest.word_set import word_set
 from triplebeam.passage import Document
 
 _SOURCE_CODE = ".c .h .cc .cpp .hpp .java .go .rs .rb .pl .sh .lua .swift .kt .scala .cs .sql .r .jl .hs"
@@ -71,9 +72,9 @@ ZIPPED = (".docx", ".pptx", ".xlsx", ".odt", ".epub")
 _GZIP, _PLAIN = ".gz", ".txt"
 _BY_LENGTH = sorted(ENDINGS, key=len, reverse=True)
 #: Files that are text by their name, with whatever ending or none.
-_TEXT_NAMES = frozenset(
+_TEXT_NAMES = word_set(
     "readme license licence copying copyright news changes changelog authors contributors contributing thanks credits "
-    "install installing todo faq history notice notes manifest hacking maintainers release-notes".split()
+    "install installing todo faq history notice notes manifest hacking maintainers release-notes"
 )
 
 
@@ -84,7 +85,7 @@ def ending_of(path: Path) -> str | None:
         return known
     if name.endswith(_GZIP):
         inner = ending_of(path.with_name(path.name[: -len(_GZIP)])) if len(name) > len(_GZIP) else None
-        return inner + _GZIP if inner in TEXT_READERS else None
+        return inner + _GZIP if inner is not None and inner in TEXT_READERS else None
     return _PLAIN if name.split(".")[0] in _TEXT_NAMES else None
 
 

@@ -8,17 +8,18 @@ from lxml import etree
 from triplebeam.ingest.boilerplate import Page
 from triplebeam.ingest.compose import Composer
 from triplebeam.ingest.text import Content, storable
+from triplebeam.ingest.word_set import word_set
 
 Element = etree._Element
 _Step: TypeAlias = Element | Callable[[], None] | str
 
-_PARAGRAPHS = frozenset(
+_PARAGRAPHS = word_set(
     "address article aside blockquote body center details dialog div dl fieldset figcaption figure footer form "
-    "header hr main ol p section table ul".split()
+    "header hr main ol p section table ul"
 )
-_LINES = frozenset("br caption option summary".split())
+_LINES = word_set("br caption option summary")
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_NO_TEXT = frozenset("head script style noscript template svg select".split())
+_NO_TEXT = word_set("head script style noscript template svg select")
 _LONGEST_TARGET = 500
 
 
@@ -43,7 +44,7 @@ def _parse(markup: str) -> Element | None:
 def _title(root: Element) -> str:
     for name in ("title", "h1"):
         found = root.find(f".//{name}")
-        if found is not None and (title := " ".join("".join(found.itertext()).split())):
+        if found is not None and (title := " ".join("".join(map(str, found.itertext())).split())):
             return title.rstrip(" ¶#")
     return ""
 
@@ -67,7 +68,7 @@ class _Walk:
                 self._composer.words(step)
             elif callable(step):
                 step()
-            elif isinstance(step.tag, str) and not self._is_boilerplate(step):
+            elif not self._is_boilerplate(step):
                 waiting += reversed([*self._enter(step)])
         return self._composer.content()
 
@@ -139,7 +140,7 @@ def _inline(element: Element, is_boilerplate: Callable[[Element], bool]) -> str:
         step = waiting.pop()
         if isinstance(step, str):
             pieces.append(step)
-        elif isinstance(step.tag, str) and (step is element or not is_boilerplate(step)):
+        elif step is element or not is_boilerplate(step):
             inside: list[Element | str] = [step.text or ""]
             for child in step:
                 inside += [" " if child.tag == "br" else "", child, child.tail or ""]
@@ -150,7 +151,7 @@ def _inline(element: Element, is_boilerplate: Callable[[Element], bool]) -> str:
 def _code(element: Element) -> str:
     for line in element.iter("br", "div"):
         line.tail = "\n" + (line.tail or "")
-    return "".join(element.itertext())
+    return "".join(map(str, element.itertext()))
 
 
 def _anchor(element: Element) -> str:

@@ -4,7 +4,7 @@ import email
 import email.policy
 import re
 from email.errors import MessageError
-from email.message import EmailMessage
+from email.message import EmailMessage, Message
 
 from triplebeam.errors import SourceError
 from triplebeam.ingest.compose import Composer
@@ -40,7 +40,9 @@ def read_mailbox(data: bytes) -> Content:
             composer.heading(1, _header(message, "Subject") or "(no subject)")
             _write(message, composer)
         except (MessageError, *DAMAGE) as error:
-            raise SourceError(f"message {starts.index(start) + 1} is damaged ({type(error).__name__}: {error})") from error
+            raise SourceError(
+                f"message {starts.index(start) + 1} is damaged ({type(error).__name__}: {error})"
+            ) from error
     return composer.content()
 
 
@@ -70,7 +72,7 @@ def _write(message: EmailMessage, composer: Composer) -> None:
         composer.code(paragraph)
 
 
-def _payload(part: EmailMessage) -> str:
+def _payload(part: Message) -> str:
     payload = part.get_payload(decode=True)
     data = payload if isinstance(payload, bytes) else b""
     try:

@@ -18,4 +18,5 @@ def rendered(source: str) -> str:
     from cmarkgfm import github_flavored_markdown_to_html
     from cmarkgfm.cmark import Options
 
-    return github_flavored_markdown_to_html(source, Options.CMARK_OPT_UNSAFE | Options.CMARK_OPT_FOOTNOTES)
+    options = Options.CMARK_OPT_UNSAFE | Options.CMARK_OPT_FOOTNOTES
+    return str(github_flavored_markdown_to_html(source, options))

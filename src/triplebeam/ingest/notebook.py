@@ -24,7 +24,7 @@ def notebook_content(source: str) -> Content:
 def _rendered(cells: list[dict[str, object]]) -> Iterator[str]:
     for cell in cells:
         lines = cell.get("source", cell.get("input", ""))
-        text = storable(lines if isinstance(lines, str) else "".join(str(line) for line in lines or ()))
+        text = storable("".join(map(str, lines)) if isinstance(lines, list) else str(lines or ""))
         if cell["cell_type"] in ("markdown", "heading"):
             yield rendered(text)
         elif text.strip():

@@ -74,13 +74,14 @@ def _blocks(parent: etree._Element, composer: Composer) -> None:
 
 
 def _paragraph(paragraph: etree._Element, composer: Composer) -> None:
-    in_list = paragraph.getparent() is not None and paragraph.getparent().tag == _TEXT + "list-item"
-    composer.end_line() if in_list else composer.end_paragraph()
+    parent = paragraph.getparent()
+    end = composer.end_line if parent is not None and parent.tag == _TEXT + "list-item" else composer.end_paragraph
+    end()
     for number, line in enumerate(_inline(paragraph).split("\n")):
         if number:
             composer.end_line()
         composer.words(line)
-    composer.end_line() if in_list else composer.end_paragraph()
+    end()
 
 
 def _inline(parent: etree._Element) -> str:

@@ -1,7 +1,7 @@
 """The headings of a document as a tree: which section a stretch of its text is in."""
 
 from bisect import bisect_right
-from os.path import commonprefix
+from itertools import takewhile
 
 from triplebeam.passage import Document
 
@@ -45,7 +45,7 @@ class Outline:
         first, last = bisect_right(self._starts, start), bisect_right(self._starts, end - 1)
         while first < last and self._starts[first] <= self._ends[first - 1] + 2 and first > 0:
             first += 1
-        return _BETWEEN.join(commonprefix([*self._paths[first : last + 1]]))
+        return _BETWEEN.join(_common(self._paths[first : last + 1]))
 
 
 def _paths(document: Document) -> list[tuple[str, ...]]:
@@ -59,6 +59,11 @@ def _paths(document: Document) -> list[tuple[str, ...]]:
         stack.append((heading.level, heading.text))
         paths.append(tuple(text for _, text in stack if _folded(text) not in title))
     return paths
+
+
+def _common(paths: list[tuple[str, ...]]) -> list[str]:
+    levels = takewhile(lambda level: len(set(level)) == 1, zip(*paths, strict=False))
+    return [level[0] for level in levels]
 
 
 def _folded(text: str) -> str:

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from triplebeam.errors import SourceError
 from triplebeam.ingest.damage import DAMAGE
 from triplebeam.ingest.extras import extra_module
 from triplebeam.ingest.html import html_content
 from triplebeam.ingest.text import Content
+from triplebeam.ingest.word_set import word_set
 
 _EXTRA = "rst"
 #: Nothing outside the file is read, nothing is executed, and an error in the markup ends nothing.
@@ -29,16 +29,15 @@ _SETTINGS = {
 #: Roles and directives of Sphinx, which docutils does not know, become plain markup before it sees them.
 _ROLE = re.compile(r":(?:[a-z]+:)?[a-z+-]+:`(?:[~!])?([^`<]+?)(?:\s*<([^`>]+)>)?`")
 _DIRECTIVE = re.compile(r"^(?P<indent>[ \t]*)\.\. (?P<name>[\w:+-]+)::[ \t]*(?P<argument>.*)$", re.MULTILINE)
-_OPTION = re.compile(r"\s+:[\w-]+:")
-_KNOWN = frozenset(
+_KNOWN = word_set(
     "note warning tip hint important attention caution danger error admonition seealso image figure code code-block "
     "sourcecode math table csv-table list-table topic sidebar epigraph highlights pull-quote compound container "
     "parsed-literal rubric class role default-role replace unicode date include raw meta contents sectnum header "
-    "footer line-block".split()
+    "footer line-block"
 )
-_WITHOUT_TEXT = frozenset(
+_WITHOUT_TEXT = word_set(
     "toctree index highlight currentmodule module automodule autoclass autofunction automethod tabularcolumns "
-    "only literalinclude seealso-list graphviz plot sectionauthor codeauthor contents".split()
+    "only literalinclude seealso-list graphviz plot sectionauthor codeauthor contents"
 )
 
 

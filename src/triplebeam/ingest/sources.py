@@ -102,7 +102,7 @@ def _outcomes(path: Path, encoding: str | None) -> Iterator[tuple[int | None, Do
         raise SourceError("it is no regular file, but a broken link, a pipe or a device")
     if path.stat().st_size == 0:
         raise SourceError("the file is empty")
-    if ending in LINE_READERS:
+    if ending is not None and ending in LINE_READERS:
         yield from _or_empty(LINE_READERS[ending](path, _id(path)))
     else:
         yield None, _document(path, ending or path.suffix.lower(), encoding)

@@ -108,6 +108,7 @@ def _between(text: str, start: int, end: int, border: re.Pattern[str]) -> Iterat
 def _paragraphs(text: str, start: int, end: int, outline: Outline) -> Iterator[Span]:
     """Paragraphs, each with the headings above it: a heading by itself answers nothing."""
     opened: int | None = None
+    closing = start
     for first, last in _between(text, start, end, _BLANK_LINE):
         if opened is not None and outline.begins(first) and not outline.begins(opened):
             yield opened, closing

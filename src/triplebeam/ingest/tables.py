@@ -47,7 +47,9 @@ def json_content(source: str) -> Content:
     composer = Composer()
     _write(value, composer)
     fields = value if isinstance(value, dict) else {}
-    plain = {storable(name): storable(str(text)) for name, text in fields.items() if isinstance(text, str | int | float)}
+    plain = {
+        storable(name): storable(str(text)) for name, text in fields.items() if isinstance(text, str | int | float)
+    }
     title = next((text for name, text in plain.items() if name.lower() in ("title", "name")), "")
     return composer.content(title, {name: text for name, text in plain.items() if len(text) < 200 and name != "title"})
 
