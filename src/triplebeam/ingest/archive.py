@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from triplebeam.errors import SourceError
+from triplebeam.ingest.damage import DAMAGE
 
 MOST_INFLATED = 100_000_000
 #: Text seldom shrinks to less than a hundredth; below the size from which it matters, any ratio will do.
@@ -33,7 +34,7 @@ def check_zip(file: Path | IO[bytes], kind: str = "docx") -> None:
                 with archive.open(member) as inner:
                     inflated += _inflated(inner, MOST_INFLATED - inflated)
                 _check(inflated, size)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error) as error:
+    except (zipfile.BadZipFile, *DAMAGE) as error:
         raise SourceError(f"it is no {kind} file, or is protected by a password; save it again as {kind}") from error
 
 

@@ -24,7 +24,7 @@ _FENCE = re.compile(r"(-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|/{4,}|--|```\w*|\|
 _VERBATIM = ("----", "....", "++++", "```")
 _COMMENT = "////"
 _ATTRIBUTES = re.compile(
-    r"\[[^\]]*\]|:[\w!-]+:.*|(?:ifdef|ifndef|ifeval|endif|include|toc|manmanual)::.*|\.[A-Z]\S.*|//.*"
+    r"\[[^\]]*\]|:[\w!-]+:.*|(?:ifdef|ifndef|ifeval|endif|include|toc|manmanual)::.*|\.[A-Z][^.].*|//.*"
 )
 _CONTINUATION = "+"
 _TERM = re.compile(r"\s*(\S.{0,150}?):{2,4}(?:\s+(.*))?")

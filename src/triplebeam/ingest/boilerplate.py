@@ -155,8 +155,10 @@ class Page:
         )
 
     def _is_permalink(self, link: Element) -> bool:
-        text = self._weights[link].start.lower()
-        return text in _SIGNS or text.startswith(_SKIPS) or (0 < len(text) <= 2 and bool(_names(link) & _NAMES))
+        text, parent = self._weights[link].start.lower(), link.getparent()
+        if text in _SIGNS or text.startswith(_SKIPS) or (0 < len(text) <= 2 and bool(_names(link) & _NAMES)):
+            return True
+        return parent is not None and parent.tag == "body" and _is_of_steps(text)
 
     def _is_heading_of_contents(self, heading: Element) -> bool:
         """One that says so, over what is nothing but links."""
@@ -182,8 +184,13 @@ class Page:
             return False
         if weight.steps >= 2:
             return True
-        words = [word.lower() for word in _WORD.findall(weight.start)]
-        return bool(words) and all(word in _NAVIGATION_WORDS for word in words)
+        return _is_of_steps(weight.start.lower())
+
+
+def _is_of_steps(text: str) -> bool:
+    """Nothing but the words of Prev, Up and Next?"""
+    words = _WORD.findall(text)
+    return bool(words) and all(word in _NAVIGATION_WORDS for word in words)
 
 
 def _is_step(link: Element) -> bool:

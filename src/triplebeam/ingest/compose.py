@@ -19,7 +19,6 @@ class Composer:
         self._length = 0
         self._break = 0
         self._space = False
-        self._is_first_cell = False
         self._before = ""  # a bullet, or the bar between two cells, once there is text behind it
         self._glued = False
         self._cells = 0
@@ -73,11 +72,10 @@ class Composer:
     def row(self) -> None:
         """A row of a table begins."""
         self.end_line()
-        self._is_first_cell = True
 
     def cell(self) -> None:
-        """A cell of the row begins."""
-        self._before = "" if self._is_first_cell else " | "
+        """A cell of the row begins; the first with text in it is at the beginning of the line."""
+        self._before = "" if self._break or not self._length else " | "
 
     def open_cell(self) -> None:
         """Until it is closed, breaks are spaces: the row stays on one line."""
@@ -89,7 +87,8 @@ class Composer:
 
     def link(self, target: str) -> None:
         """A link begins here."""
-        self._links.append((self._length + max(self._break, self._space) + len(self._before), target))
+        separator = max(self._break, self._space) if self._length else 0
+        self._links.append((self._length + separator + len(self._before), target))
 
     def end_line(self) -> None:
         """What follows begins on a new line."""
@@ -116,7 +115,7 @@ class Composer:
         self._pieces.append(text)
         self._length += len(text)
         self._break, self._space, self._before = 0, False, ""
-        self._glued = self._is_first_cell = False
+        self._glued = False
 
     def content(self, title: str = "", metadata: Mapping[str, str] | None = None) -> Content:
         """All of it."""

@@ -1,6 +1,8 @@
 """HTML to plain text with its headings and links, without what surrounds the content of a page."""
 
+import re
 from collections.abc import Callable, Iterator
+from html import unescape
 from typing import TypeAlias
 
 from lxml import etree
@@ -20,14 +22,15 @@ _PARAGRAPHS = word_set(
 _LINES = word_set("br caption option summary")
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _NO_TEXT = word_set("head script style noscript template svg select")
+_TAG = re.compile(r"<[^<>]*>")
 _LONGEST_TARGET = 500
 
 
 def html_content(markup: str) -> Content:
     """Take text, title (``<title>``, else the first ``<h1>``), headings and links out of markup, however broken."""
     root = _parse(markup)
-    if root is None:
-        return Content("")
+    if root is None:  # nothing there, or nested deeper than any page is: the text without its tags
+        return Content("\n".join(filter(None, map(str.strip, unescape(_TAG.sub("\n", markup)).split("\n")))))
     page = Page(root)
     content = _Walk(page, page.is_boilerplate).content(page.content())
     if not content.text:  # a page of nothing but links, such as a table of contents, is better than none
@@ -38,7 +41,9 @@ def html_content(markup: str) -> Content:
 def _parse(markup: str) -> Element | None:
     parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     data = storable(markup).encode()
-    return etree.fromstring(data, parser) if data.strip() else None
+    root = etree.fromstring(data, parser) if data.strip() else None
+    is_whole = all(error.type != etree.ErrorTypes.ERR_RESOURCE_LIMIT for error in parser.error_log)
+    return root if is_whole else None
 
 
 def _title(root: Element) -> str:
@@ -143,7 +148,11 @@ def _inline(element: Element, is_boilerplate: Callable[[Element], bool]) -> str:
         elif step is element or not is_boilerplate(step):
             inside: list[Element | str] = [step.text or ""]
             for child in step:
-                inside += [" " if child.tag == "br" else "", child, child.tail or ""]
+                inside += [
+                    " " if child.tag in ("br", "dt") else "",
+                    child,
+                    child.tail or "",
+                ]  # a <dt> may not be closed
             waiting += reversed(inside)
     return "".join(pieces)
 

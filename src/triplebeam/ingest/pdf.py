@@ -22,7 +22,7 @@ _PASSWORD = 4
 _EDGE = 2
 _ENOUGH_REPEATS = 3
 _DIGITS = re.compile(r"\d+|\b[ivxlc]+\b")
-_NUMBER = re.compile(r"^(?:(?:chapter|appendix|section|part)\s+)?[\dA-Z]{0,3}(?:\.\d+)*[.:)]?\s+", re.IGNORECASE)
+_NUMBER = re.compile(r"^(?:(?:chapter|appendix|section|part)\s+\w+|\d+|[a-z]\.\d+)(?:\.\d+)*[.:)]?\s+", re.IGNORECASE)
 
 
 class _Bookmark(NamedTuple):
@@ -127,4 +127,4 @@ def _is_heading(line: str, title: str) -> bool:
 
 
 def _key(title: str) -> str:
-    return "".join(_NUMBER.sub("", " ".join(title.split())).casefold().split())
+    return "".join(_NUMBER.sub("", " ".join(title.split()), count=1).casefold().split())

@@ -19,6 +19,7 @@ _SETTINGS = {
     "halt_level": 5,
     "warning_stream": False,
     "doctitle_xform": False,
+    "initial_header_level": 1,
     "sectsubtitle_xform": False,
     "embed_stylesheet": False,
     "stylesheet_path": None,

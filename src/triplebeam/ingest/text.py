@@ -20,8 +20,9 @@ _MARKS = {
 _DECLARED = re.compile(rb"(?:charset|coding|encoding)\s*[=:]\s*[\"']?([-\w.]{3,30})", re.IGNORECASE)
 _LOOKED_AT = 1024
 _WESTERN = "cp1252"
-#: Letters with accents among the letters of a text in a Western language are fewer than this.
-_MOST_ACCENTED = 0.15
+#: In Western languages letters with accents are single among others; elsewhere whole words are such bytes.
+_FOREIGN_WORD = re.compile(rb"[\x80-\xff]{3,}")
+_MOST_FOREIGN = 0.1
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _UNSTORABLE = re.compile("[\ud800-\udfff]")
 
@@ -40,8 +41,8 @@ def decode(data: bytes, encoding: str | None = None) -> str:
     """Decode text: in the encoding given, else as UTF-8, or what its first bytes declare, or what can only be meant.
 
     A text that is not UTF-8 is taken for UTF-16 where every other byte is zero, and for Windows-1252 (a superset of
-    Latin-1) where the bytes beyond ASCII are as rare as accents are in Western languages. Nothing else is guessed: a
-    wrong guess is silent.
+    Latin-1) where the bytes beyond ASCII are single, as accented letters are in Western languages. Nothing else is
+    guessed: a wrong guess is silent.
     """
     text = _decoded(data, encoding)
     if "\0" in text:
@@ -93,10 +94,9 @@ def _guess(data: bytes) -> str | None:
         for encoding, zeros, letters in (("utf-16-le", head[1::2], head[::2]), ("utf-16-be", head[::2], head[1::2])):
             if zeros.count(0) > len(zeros) // 2 and letters.count(0) == 0:
                 return encoding
-    letters_beyond = sum(byte > 127 for byte in head)
-    if _CONTROLS.search(head) or letters_beyond > _MOST_ACCENTED * max(20, len(head)):
-        return None
-    return _WESTERN
+    beyond_ascii = sum(byte > 127 for byte in head)
+    foreign = sum(map(len, _FOREIGN_WORD.findall(head)))
+    return None if _CONTROLS.search(head) or foreign > _MOST_FOREIGN * beyond_ascii else _WESTERN
 
 
 def storable(text: str) -> str:
