@@ -22,7 +22,8 @@ def headings(content: Content) -> list[tuple[int, str]]:
 def test_restructured_text_with_what_sphinx_adds() -> None:
     content = restructured_text_content(
         "Bridges\n=======\n\nSee :ref:`arches <arch>`, :func:`build` and :doc:`deck`.\n\n.. toctree::\n"
-        "   :maxdepth: 2\n\n   a\n   b\n\nLoads\n-----\n\n.. note:: Mind the wind.\n\n.. versionadded:: 3.2\n   Snow.\n\n"
+        "   :maxdepth: 2\n\n   a\n   b\n\nLoads\n-----\n\n.. note:: Mind the wind.\n\n.. versionadded:: 3.2\n   Snow.\n"
+        "\n"
         ".. code-block:: c\n\n   if (x)\n      y();\n\narch\n   A curve.\n\n.. include:: /etc/hostname\n"
     )
     assert content.title == "Bridges"
