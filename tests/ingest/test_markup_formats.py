@@ -22,9 +22,8 @@ def headings(content: Content) -> list[tuple[int, str]]:
 def test_restructured_text_with_what_sphinx_adds() -> None:
     content = restructured_text_content(
         "Bridges\n=======\n\nSee :ref:`arches <arch>`, :func:`build` and :doc:`deck`.\n\n.. toctree::\n"
-        "   :maxdepth: 2\n\n   a\n   b\n\nLoads\n-----\n\n.. note:: Mind the wind.\n\n.. versionadded:: 3.2\n   Snow.\n"
-        "\n"
-        ".. code-block:: c\n\n   if (x)\n      y();\n\narch\n   A curve.\n\n.. include:: /etc/hostname\n"
+        "   :maxdepth: 2\n\n   a\n   b\n\nLoads\n-----\n\n.. note:: Mind the wind.\n\n.. versionadded:: 3.2\n"
+        "   Snow.\n\n.. code-block:: c\n\n   if (x)\n      y();\n\narch\n   A curve.\n\n.. include:: /etc/hostname\n"
     )
     assert content.title == "Bridges"
     assert headings(content)[:2] == [(1, "Bridges"), (2, "Loads")]
@@ -74,8 +73,8 @@ def test_asciidoc_is_read_by_its_ending_and_found_in_text_files() -> None:
     content = plain_content(ASCIIDOC)
     assert content == asciidoc_content(ASCIIDOC)
     assert content.text == (
-        "bridge(7)\n\nNAME\n\nbridge - carries a road\n\nbridge [--deck=<name>]\n\nOPTIONS\n\n-d <name>\n--deck=<name>\n"
-        "Take this deck. See road-deck(1) and the loads.\n\nIt has to be there.\n\n- one\n- two\n\n$ bridge\n  built"
+        "bridge(7)\n\nNAME\n\nbridge - carries a road\n\nbridge [--deck=<name>]\n\nOPTIONS\n\n-d <name>\n"
+        "--deck=<name>\nTake this deck. See road-deck(1) and the loads.\n\nIt has to be there.\n\n- one\n- two\n\n$ bridge\n  built"
     )
     assert headings(content)[:3] == [(1, "bridge(7)"), (2, "NAME"), (2, "OPTIONS")]
     assert [link.target for link in content.links] == ["road-deck.txt", "#loads"]
