@@ -74,7 +74,8 @@ def test_asciidoc_is_read_by_its_ending_and_found_in_text_files() -> None:
     assert content == asciidoc_content(ASCIIDOC)
     assert content.text == (
         "bridge(7)\n\nNAME\n\nbridge - carries a road\n\nbridge [--deck=<name>]\n\nOPTIONS\n\n-d <name>\n"
-        "--deck=<name>\nTake this deck. See road-deck(1) and the loads.\n\nIt has to be there.\n\n- one\n- two\n\n$ bridge\n  built"
+        "--deck=<name>\nTake this deck. See road-deck(1) and the loads.\n\nIt has to be there.\n\n"
+        "- one\n- two\n\n$ bridge\n  built"
     )
     assert headings(content)[:3] == [(1, "bridge(7)"), (2, "NAME"), (2, "OPTIONS")]
     assert [link.target for link in content.links] == ["road-deck.txt", "#loads"]

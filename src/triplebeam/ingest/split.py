@@ -134,8 +134,7 @@ def _is_heading(text: str, start: int, end: int) -> bool:
 
 def _items(text: str, start: int, end: int, outline: Outline) -> Iterator[Span]:
     """The items of lists, each with its bullet; what is no list stays whole."""
-    for paragraph in _between(text, start, end, _BLANK_LINE):
-        yield from _between(text, *paragraph, _ITEM_START)
+    return _between(text, start, end, _ITEM_START)
 
 
 def _sentences(text: str, start: int, end: int, outline: Outline) -> Iterator[Span]:
