@@ -10,7 +10,7 @@ from triplebeam.triple import Triple
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """What was drawn from one passage, or why nothing was.
+    """What was extracted from one passage, or why nothing was.
 
     ``rejected`` are triples that came but cannot be used (an empty part): quarantined and counted, never just dropped.
     """
@@ -20,12 +20,14 @@ class Extraction:
     entities: tuple[str, ...] = ()
     rejected: tuple[tuple[str, ...], ...] = ()
     failure: str | None = None
+    unread_language: str | None = None
+    """The code (``de``, ``zh``) of a language that the extractor does not read: nothing was extracted, and why."""
     known: bool = True
-    """False: the extractor has nothing to say about this passage, so what was drawn from it before stays."""
+    """False: the extractor has nothing to say about this passage, so what was extracted before stays."""
 
 
 class Extractor(Protocol):
-    """Draws triples from passages. ``name`` (with a version) is kept with every triple it made."""
+    """Extracts triples from passages. ``name`` (with a version) is kept with every triple it made."""
 
     @property
     def name(self) -> str:
@@ -33,7 +35,7 @@ class Extractor(Protocol):
         ...
 
     def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
-        """One extraction a passage, in order, as they are ready."""
+        """One extraction per passage, in order, as they are ready."""
         ...
 
 
