@@ -10,6 +10,8 @@
 
 from typing import TYPE_CHECKING
 
+from triplebeam.extract.local.terms import is_stand_in
+
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
@@ -24,6 +26,11 @@ _FACTIVE = frozenset(
     "shows show showed shown means meant mean knows know knew known found find finds discovered discover proved proves"
     " revealed reveals learned learns realized realised confirmed confirms ensures ensure noted notes".split()
 )
+_INSTRUCTIONS = frozenset(
+    "use see set run add do note specify choose execute check make please consider try select enter type press click"
+    " create edit remove replace install let ensure avoid".split()
+)
+_SHARE_OF_TERMS = 0.35
 _FINITE = ("VBZ", "VBP", "VBD", "MD")
 _LONGEST_SENTENCE = 80
 _SHORT = 6
@@ -89,7 +96,9 @@ def is_statement(sentence: "Span") -> bool:
     words = [token for token in sentence if not token.is_punct]
     if not words or len(words) > _LONGEST_SENTENCE or sentence[-1].text == "?":
         return False
-    if sum(token.is_upper for token in words) > len(words) / 2:
+    if sum(token.is_upper for token in words) > len(words) / 2 or words[0].lower_ in _INSTRUCTIONS:
+        return False
+    if sum(is_stand_in(token.text) for token in words) > _SHARE_OF_TERMS * len(words):
         return False
     finite = any(token.tag_ in _FINITE for token in words)
     subject = any(token.dep_ in ("nsubj", "nsubjpass") for token in words)

@@ -14,7 +14,7 @@ _ABBREVIATION = re.compile(r"(?:the |or |abbreviated (?:as )?|also |formerly )*(
 _ALIAS = re.compile(
     r"(?:^|[;,] ?)(?i:(?:also |commonly |better |formerly |previously |sometimes )*"
     r"(?:known as|called|known by|a\.?k\.?a\.?|nicknamed|born|née|né|formerly|or)) (?:the )?"
-    rf"(?!{_MONTH})([A-Z\"][^;,\d]{{1,50}})"
+    rf"(?!{_MONTH}|Zqx|\"[a-z])([A-Z\"][^;,\d]{{1,50}})"
 )
 _FOREIGN = re.compile(
     r"(?:^|[;,] ?)(?:in )?(?:[A-Z][a-z]+ )?[A-Z][a-z]*(?:ese|ish|an|ic|ch|ek|ew|ai|in|dish|lish|i|tch|Thai|Urdu|Tamil): ([^;,()]{2,60})"

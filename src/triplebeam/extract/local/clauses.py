@@ -88,8 +88,18 @@ def _worth_saying(subject: "Token", target: "Token") -> bool:
 def _subjects(verb: "Token", references: "References") -> Iterator[tuple["Token", str, str]]:
     """The entities a verb speaks of, each with the role in which it does (``father`` in ``his father was``)."""
     token = _subject_token(verb)
-    for noun in with_conjuncts(token) if token is not None else ():
+    if token is None or _follows_gerund(token):
+        return
+    of_one = verb.dep_ in ("acl", "relcl") and verb.head == token
+    for noun in [token] if of_one else with_conjuncts(token):
         yield from _stood_for(noun, references)
+
+
+def _follows_gerund(subject: "Token") -> bool:
+    """``Overriding the method prevents the call``: what prevents it is the overriding."""
+    first = subject.sent[0]
+    before = subject.doc[first.i : subject.i]
+    return first.tag_ == "VBG" and 0 < len(before) <= 3 and all(token.text != "," for token in before)
 
 
 def _stood_for(noun: "Token", references: "References") -> Iterator[tuple["Token", str, str]]:
@@ -123,6 +133,8 @@ def _subject_token(verb: "Token") -> "Token | None":
         return named
     if verb.i > 1 and verb.nbor(-1).text == "(":
         return verb.head if verb.head.i == verb.i - 2 else None
+    if verb.dep_ == "acl" and _is_compound(verb):
+        return None
     if verb.dep_ == "acl" and verb.tag_ in ("VBG", "VBN"):
         return _subject_beyond_place(verb) or _described(verb.head)
     if verb.dep_ == "relcl" and own is not None:
@@ -131,6 +143,12 @@ def _subject_token(verb: "Token") -> "Token | None":
         return None
     shares = verb.dep_ in ("conj", "xcomp") or (verb.dep_ == "advcl" and verb.tag_ in ("VBG", "VBN"))
     return _subject_token(verb.head) if shares and own is None and is_verb(verb.head) else None
+
+
+def _is_compound(verb: "Token") -> bool:
+    """``an HTTP caching proxy``: a participle between a name and a bare noun is a part of one phrase."""
+    bare = [child for child in verb.rights if child.dep_ == "dobj" and is_common(child) and not list(child.lefts)]
+    return bool(bare) and verb.i == verb.head.i + 1 and bare[0].i == verb.i + 1
 
 
 def _work_before(verb: "Token") -> "Token | None":
@@ -160,7 +178,7 @@ def _subject_beyond_place(verb: "Token", relative: "Token | None" = None) -> "To
 def _described(noun: "Token") -> "Token | None":
     """The name itself; of a noun after ``is``, the subject of that ``is``."""
     if is_named(noun):
-        return noun
+        return noun if not _is_restricted(noun) else None
     head = noun
     while head.dep_ == "conj":
         head = head.head
@@ -171,10 +189,19 @@ def _described(noun: "Token") -> "Token | None":
     return None  # "files stored in": which files, the clause alone does not say
 
 
+def _is_restricted(name: "Token") -> bool:
+    """``the ACL specified by``, without a comma: one of several, and the clause says which."""
+    has_article = any(child.dep_ == "det" for child in name.lefts)
+    following = name.doc[name.i + 1] if name.i + 1 < len(name.doc) else name
+    return has_article and not is_person(name) and following.text not in (",", "(", "–")
+
+
 def _statements(verb: "Token", group: str) -> Iterator[Statement]:
     """Predicates and objects: direct ones, those behind a preposition, times, and those of verbs that hang below."""
     yield from _shared_statements(verb, group)
-    objects = [noun for child in verb.children if child.dep_ in _OBJECTS for noun in with_conjuncts(child)]
+    given = any(child.dep_ == "dobj" for child in verb.children)
+    roles = [role for role in _OBJECTS if not (given and role == "dative")]  # "gives owners the option": not owners
+    objects = [noun for child in verb.children if child.dep_ in roles for noun in with_conjuncts(child)]
     own = next((child for child in verb.children if child.dep_ == "nsubj"), None)
     if verb.dep_ == "relcl" and not objects and own is not None and own.tag_ not in _RELATIVE:
         where = any(child.lower_ == "where" for child in verb.children)
@@ -253,10 +280,9 @@ def object_statements(noun: "Token", predicate: str, depth: int = 0) -> Iterator
     yield from further
     yield from ((f"{predicate} {noun.lower_} of", name) for name in named_modifiers(noun))
     leads_to_name = any(is_named(target) and not is_time(target) for _, target in further)
-    copula = predicate in _BE
-    whole = copula or is_complete(noun)
+    whole = is_complete(noun) or (predicate in _BE and " " in noun_phrase(noun))
     if says_something(noun) and whole and not leads_to_name and (depth == 0 or predicate.endswith(" of")):
         yield predicate, noun
-    for child in noun.children:
+    for child in noun.children if not is_empty(noun) else ():
         if child.dep_ == "acl" and child.tag_ == "VB":
             yield from _statements(child, f"{phrase} to {verb_group(child)}")

@@ -45,7 +45,8 @@ def _behind(token: "Token", name: str, references: "References") -> Iterator[tup
             for noun in with_conjuncts(child):
                 yield from _apposition(token, name, noun, references)
     for word, noun in prepositions(token):
-        if word in _TIES and is_named(noun) and not is_time(noun) and (place := references.entity(noun)):
+        tied = word in _TIES and is_named(noun) and not is_time(noun) and not _is_technical(token, noun)
+        if tied and (word != "by" or token.ent_type_ == "WORK_OF_ART") and (place := references.entity(noun)):
             yield name, word, place
 
 
@@ -54,7 +55,7 @@ def _apposition(token: "Token", name: str, noun: "Token", references: "Reference
         if noun.ent_type_ in PLACE_KINDS and token.ent_type_ in ("GPE", "FAC", "ORG"):
             yield name, "located in", references.entity(noun) or noun.text
         return
-    if not is_common(noun) or not _is_introduced(noun, token):
+    if not is_common(noun) or not _is_introduced(noun, token) or _is_technical(token):
         return
     if any(child.dep_ == "poss" for child in noun.children):
         owners = [owner for token, owner in owners_of(noun, references) if token.head == noun]
@@ -63,6 +64,11 @@ def _apposition(token: "Token", name: str, noun: "Token", references: "Reference
     for predicate, other in object_statements(noun, "is"):
         if target := references.entity(other):
             yield name, predicate, target
+
+
+def _is_technical(*names: "Token") -> bool:
+    """Stand-ins for terms and abbreviations, beside which technical prose puts nouns of any kind."""
+    return any(is_stand_in(name.text) or (name.text.isupper() and name.text.isalpha()) for name in names)
 
 
 def _is_introduced(noun: "Token", name: "Token") -> bool:
@@ -89,7 +95,7 @@ def _before(token: "Token", name: str, references: "References") -> Iterator[tup
 
 
 def _may_have_role(name: "Token") -> bool:
-    return name.ent_type_ in _HAVE_ROLES and not name.text.isupper() and not is_stand_in(name.text)
+    return name.ent_type_ in _HAVE_ROLES and not _is_technical(name)
 
 
 def _owned(noun: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
@@ -111,6 +117,6 @@ def _names_in_apposition(noun: "Token", references: "References") -> Iterator[tu
     owned = bool(owners) or any(child.dep_ == "poss" for child in noun.children)
     for child in (name for names in first for name in with_conjuncts(names)):
         if name := references.entity(child):
-            yield from ((owner, noun_phrase(noun), name) for owner in owners)
-            if not owned and noun.tag_ == "NN" and _is_introduced(noun, child) and not is_empty(noun):
+            yield from ((owner, noun_phrase(noun), name) for owner in owners if not is_stand_in(child.text))
+            if not owned and noun.tag_ == "NN" and _is_introduced(noun, child) and not is_empty(noun) and not _is_technical(child):
                 yield name, "is", noun_phrase(noun)

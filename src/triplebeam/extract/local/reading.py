@@ -55,7 +55,9 @@ def _topic(title: str, text: str) -> str:
     """What the title names, without the name of the whole manual; a numbered heading or a headline names nothing."""
     if _NUMBERING.match(title):
         return ""
-    name = title_name(tidy(_GENRE.sub("", _SITE.sub("", title))), text)
+    name = _SITE.sub("", title)
+    shorter = _GENRE.sub("", name)
+    name = title_name(tidy(shorter if " " in shorter else name), text)
     if occurrences(name, text) or set(words_of(name)) <= set(words_of(text[:_OPENING])):
         return name
     is_name = looks_like_title(name) and len(name.split()) <= _LONGEST_TOPIC and not re.search(r"[:?!]|\d{4}-", name)
