@@ -1,7 +1,7 @@
 """Whether a clause is stated as a fact: conditions, wishes, questions and what someone else says are not.
 
-- *if*, *unless*, *whether*, *until*, *in case*, *lest*: never stated. *when*, *where* and *once* only tell of what
-  happened if the verb is in the past; in the present they are conditions.
+- *if*, *unless*, *whether*, *until*, *lest*: never stated, nor is what depends on them. *when*, *where*, *once* and *as*
+  tell of what happened if the verb is in the past; in the present they are conditions as well.
 - *may*, *might*, *could*, *would*, *should*: not stated. *can*, *must* and *will* are, and stay in the predicate.
 - *not* and *never* stay in the predicate; *hardly*, *rarely*, *almost* and a negated adverb change it, so nothing is said.
 - What stands between quotation marks, or below a verb of saying or thinking, belongs to its speaker.
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
 _NEVER = frozenset(("if", "unless", "whether", "until", "till", "lest", "provided", "suppose", "supposing", "assuming"))
-_ONLY_PAST = frozenset(("when", "where", "once", "whenever", "wherever"))
+_ONLY_PAST = frozenset(("when", "where", "once", "whenever", "wherever", "as"))
 _OPEN_MODALS = frozenset(("may", "might", "could", "would", "should", "shall", "ought", "'d", "need"))
 _WEAKENING = frozenset(
     ("hardly", "rarely", "seldom", "almost", "nearly", "barely", "allegedly", "reportedly", "perhaps", "maybe")
@@ -58,7 +58,7 @@ def _is_plain(verb: "Token") -> bool:
         or (child.dep_ == "aux" and child.lower_ in _OPEN_MODALS)
         or (child.dep_ in ("advmod", "preconj") and child.lower_ in _WEAKENING)
         or (negated and child.dep_ in ("advmod", "acomp") and child.tag_ in _BEHIND and child.i > verb.i)
-        or (child.dep_ == "advcl" and any(mark.lower_ in _NEVER for mark in child.children))
+        or (child.dep_ == "advcl" and any(_opens_condition(mark, child) for mark in child.children))
         for child in children
     )
 

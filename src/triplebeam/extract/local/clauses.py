@@ -21,6 +21,7 @@ from triplebeam.extract.local.phrases import (
     verb_group,
     with_conjuncts,
 )
+from triplebeam.extract.local.terms import is_stand_in
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -88,11 +89,20 @@ def _worth_saying(subject: "Token", target: "Token") -> bool:
 def _subjects(verb: "Token", references: "References") -> Iterator[tuple["Token", str, str]]:
     """The entities a verb speaks of, each with the role in which it does (``father`` in ``his father was``)."""
     token = _subject_token(verb)
-    if token is None or _follows_gerund(token):
+    if token is None or _follows_gerund(token) or _is_loose(verb, token):
         return
     of_one = verb.dep_ in ("acl", "relcl") and verb.head == token
     for noun in [token] if of_one else with_conjuncts(token):
         yield from _stood_for(noun, references)
+
+
+def _is_loose(verb: "Token", subject: "Token") -> bool:
+    """A participle without an auxiliary, behind a technical term: what it hangs on is anyone's guess."""
+    participle = verb.dep_ in ("acl", "advcl", "conj") and verb.tag_ in ("VBG", "VBN")
+    if not participle or any(child.dep_ in ("aux", "auxpass") for child in verb.children):
+        return False
+    term = is_stand_in(subject.text) or subject.text.isupper() or not subject.ent_type_
+    return verb.lower_ == "using" or (term and (verb.head == subject or verb.head.dep_ == "acl"))
 
 
 def _follows_gerund(subject: "Token") -> bool:
@@ -215,10 +225,12 @@ def _statements(verb: "Token", group: str) -> Iterator[Statement]:
     if len({word for word, _ in governed}) > 1 and any(child.dep_ == "neg" for child in verb.children):
         governed = []  # "did not qualify for the cup until 1990": no part of it is true by itself
     for word, noun in governed:
-        if (verb.lower_ not in _BE and not half) or (is_named(noun) and not is_time(noun)):
+        first_word = word == governed[0][0] or is_time(noun)
+        if (verb.lower_ not in _BE and not half and first_word) or (is_named(noun) and not is_time(noun)):
             yield from object_statements(noun, f"{longer} {word}")
     for child in verb.children:
-        yield from _hanging_below(child, group, None if half else longer)
+        if not (child.dep_ == "xcomp" and objects):  # "takes the union to find": not "takes to find"
+            yield from _hanging_below(child, group, None if half else longer)
 
 
 def _completes(child: "Token") -> bool:
@@ -280,7 +292,7 @@ def object_statements(noun: "Token", predicate: str, depth: int = 0) -> Iterator
     yield from further
     yield from ((f"{predicate} {noun.lower_} of", name) for name in named_modifiers(noun))
     leads_to_name = any(is_named(target) and not is_time(target) for _, target in further)
-    whole = is_complete(noun) or (predicate in _BE and " " in noun_phrase(noun))
+    whole = is_complete(noun) or (predicate in _BE and " " in noun_phrase(noun) and not is_empty(noun))
     if says_something(noun) and whole and not leads_to_name and (depth == 0 or predicate.endswith(" of")):
         yield predicate, noun
     for child in noun.children if not is_empty(noun) else ():

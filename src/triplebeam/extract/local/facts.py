@@ -14,7 +14,7 @@ from triplebeam.extract.local.nominals import nominal_facts
 from triplebeam.extract.local.phrases import noun_phrase
 from triplebeam.extract.local.reading import Reading, read
 from triplebeam.extract.local.reference import References
-from triplebeam.extract.local.terms import is_stand_in, make_readable, stand_ins
+from triplebeam.extract.local.terms import make_readable, stand_ins
 from triplebeam.extract.local.tidy import Aside
 from triplebeam.extract.local.worth import is_worth_naming, worth_keeping
 
@@ -111,7 +111,7 @@ def _stated_of_names(doc: "Doc", asides: Iterable[Aside]) -> Iterator[tuple["Tok
         if token is not None and _is_life(aside) and token.dep_ == "pobj" and is_named(token.head.head):
             token = token.head.head  # "Hedwig of Saxony (1445–1511)": Hedwig died, not Saxony
         if token is not None and is_named(token) and not is_time(token):
-            dated = not is_stand_in(token.text)  # "log2(1000)" is no year
+            dated = token.i == 0 or token.ent_type_ in ("WORK_OF_ART", "EVENT")
             yield from ((token, predicate, other) for predicate, other in aside.facts if dated or predicate != "dated")
 
 

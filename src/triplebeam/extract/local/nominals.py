@@ -41,7 +41,8 @@ def _facts_of(token: "Token", references: "References") -> Iterator[tuple[str, s
 def _behind(token: "Token", name: str, references: "References") -> Iterator[tuple[str, str, str]]:
     """``Ghent, Belgium`` and ``Ghent, the capital of East Flanders`` and ``the Town Hall in Ghent``."""
     for child in token.children:
-        if child.dep_ == "appos" and not is_listed(token, child) and not is_bracketed(token, child):
+        apart = any(between.text in (",", "–") for between in token.doc[token.i + 1 : child.i])
+        if child.dep_ == "appos" and apart and not is_listed(token, child) and not is_bracketed(token, child):
             for noun in with_conjuncts(child):
                 yield from _apposition(token, name, noun, references)
     for word, noun in prepositions(token):

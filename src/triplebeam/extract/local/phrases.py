@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 _MODIFIERS = ("compound", "amod", "nummod", "nmod", "quantmod", "advmod", "npadvmod", "punct")
 _VERB_PARTS = ("aux", "auxpass", "neg", "prt")
+_CONTRASTS = ("but", "nor", "than", "not")
+_EXCEPTING = ("instead", "unlike", "except", "versus")
 _CONTRACTIONS = tuple(
     (re.compile(short), full)
     for short, full in (
@@ -47,6 +49,10 @@ _EMPTY_NOUNS = frozenset(
     " advantage care sense"
     " account popularity precedence charge attention following former latter same means approach technique techniques"
     " situation circumstances".split()
+)
+_OPINIONS = frozenset(
+    "necessity start choice fan gem blast marvel classic favorite favourite vibe reminder ears must pleasure bummer joke"
+    " mess delight breeze nightmare".split()
 )
 _MEASURES = frozenset("bit lot lots ton tons bunch couple number variety plenty range handful".split())
 #: What makes a noun phrase point back into its text: it names nothing outside of it.
@@ -85,7 +91,7 @@ def says_something(noun: "Token") -> bool:
     """A name, or a common noun that means something outside its sentence."""
     if is_named(noun):
         return True
-    if not is_common(noun) or any(child.lower_ in _POINTING for child in noun.lefts):
+    if not is_common(noun) or noun.lower_ in _OPINIONS or any(child.lower_ in _POINTING for child in noun.lefts):
         return False
     return noun.lower_ not in _EMPTY_NOUNS or any(child.dep_ in ("compound", "amod") for child in noun.lefts)
 
@@ -138,6 +144,8 @@ def with_conjuncts(token: "Token") -> Iterator["Token"]:
     while waiting:
         head = waiting.pop()
         yield head
+        if any(child.dep_ in ("cc", "preconj") and child.lower_ in _CONTRASTS for child in head.children):
+            continue  # "during user filtering, but not during system filtering"
         listed = [child for child in head.children if child.dep_ == "conj" or _is_listed_apposition(head, child)]
         waiting += reversed(listed)
 
@@ -157,12 +165,20 @@ def prepositions(head: "Token") -> Iterator[tuple[str, "Token"]]:
     """Each preposition of the head, with the nouns it governs: ``("out of", competition)``."""
     for child in head.children:
         if child.dep_ in ("prep", "agent", "dative") and child.tag_ in ("IN", "TO", "RP", "VBG", "RB", "JJ"):
-            for preposition in with_conjuncts(child):
+            for preposition in with_conjuncts(child) if not _is_denied(child) else ():
                 yield from _governed(preposition)
+
+
+def _is_denied(preposition: "Token") -> bool:
+    """``but not during``: the *not* is of the preposition alone."""
+    before = preposition.doc[preposition.i - 1] if preposition.i else preposition
+    return before.lower_ == "not" and before.head == preposition
 
 
 def _governed(preposition: "Token") -> Iterator[tuple[str, "Token"]]:
     word = preposition.lower_
+    if word in _EXCEPTING:
+        return
     governs = any(child.dep_ == "pobj" for child in preposition.children)
     for child in preposition.children:
         if child.dep_ == "pobj":
