@@ -1,9 +1,9 @@
 """Whether a clause is stated as a fact: conditions, wishes, questions and what someone else says are not.
 
-- *if*, *unless*, *whether*, *until*, *lest*: never stated, nor is what depends on them. *when*, *where*, *once* and *as*
-  tell of what happened if the verb is in the past; in the present they are conditions as well.
+- *if*, *unless*, *whether*, *until*, *lest*: never stated, nor is what depends on them. *when*, *where*, *once* and
+  *as* tell of what happened if the verb is in the past; in the present they are conditions as well.
 - *may*, *might*, *could*, *would*, *should*: not stated. *can*, *must* and *will* are, and stay in the predicate.
-- *not* and *never* stay in the predicate; *hardly*, *rarely*, *almost* and a negated adverb change it, so nothing is said.
+- *not* and *never* stay in the predicate; *hardly*, *rarely*, *almost* and a negated adverb change it: nothing is said.
 - What stands between quotation marks, or below a verb of saying or thinking, belongs to its speaker.
 - Questions and instructions state nothing.
 """
@@ -18,18 +18,21 @@ if TYPE_CHECKING:
 _NEVER = frozenset(("if", "unless", "whether", "until", "till", "lest", "provided", "suppose", "supposing", "assuming"))
 _ONLY_PAST = frozenset(("when", "where", "once", "whenever", "wherever", "as"))
 _OPEN_MODALS = frozenset(("may", "might", "could", "would", "should", "shall", "ought", "'d", "need"))
-_WEAKENING = frozenset(
-    ("hardly", "rarely", "seldom", "almost", "nearly", "barely", "allegedly", "reportedly", "perhaps", "maybe")
-    + ("possibly", "probably", "supposedly", "neither", "nor", "no", "not", "usually", "sometimes", "otherwise")
+_WEAKENING_WORDS = (
+    "hardly rarely seldom almost nearly barely allegedly reportedly perhaps maybe possibly probably supposedly neither"
+    " nor no not usually sometimes otherwise"
 )
-_FACTIVE = frozenset(
-    "shows show showed shown means meant mean knows know knew known found find finds discovered discover proved proves"
-    " revealed reveals learned learns realized realised confirmed confirms ensures ensure noted notes".split()
+_WEAKENING = frozenset(_WEAKENING_WORDS.split())
+_FACTIVE_WORDS = (
+    "shows show showed shown means meant mean knows know knew known found find finds discovered discover proved"
+    " proves revealed reveals learned learns realized realised confirmed confirms ensures ensure noted notes"
 )
-_INSTRUCTIONS = frozenset(
-    "use see set run add do note specify choose execute check make please consider try select enter type press click"
-    " create edit remove replace install let ensure avoid".split()
+_FACTIVE = frozenset(_FACTIVE_WORDS.split())
+_INSTRUCTIONS_WORDS = (
+    "use see set run add do note specify choose execute check make please consider try select enter type press"
+    " click create edit remove replace install let ensure avoid"
 )
+_INSTRUCTIONS = frozenset(_INSTRUCTIONS_WORDS.split())
 _SHARE_OF_TERMS = 0.35
 _FINITE = ("VBZ", "VBP", "VBD", "MD")
 _LONGEST_SENTENCE = 80
@@ -98,7 +101,7 @@ def is_statement(sentence: "Span") -> bool:
         return False
     if sum(token.is_upper for token in words) > len(words) / 2 or words[0].lower_ in _INSTRUCTIONS:
         return False
-    if sum(is_stand_in(token.text) for token in words) > _SHARE_OF_TERMS * len(words):
+    if len(words) > _SHORT and sum(is_stand_in(token.text) for token in words) > _SHARE_OF_TERMS * len(words):
         return False
     finite = any(token.tag_ in _FINITE for token in words)
     subject = any(token.dep_ in ("nsubj", "nsubjpass") for token in words)

@@ -17,11 +17,13 @@ _ALIAS = re.compile(
     rf"(?!{_MONTH}|Zqx|\"[a-z])([A-Z\"][^;,\d]{{1,50}})"
 )
 _FOREIGN = re.compile(
-    r"(?:^|[;,] ?)(?:in )?(?:[A-Z][a-z]+ )?[A-Z][a-z]*(?:ese|ish|an|ic|ch|ek|ew|ai|in|dish|lish|i|tch|Thai|Urdu|Tamil): ([^;,()]{2,60})"
+    r"(?:^|[;,] ?)(?:in )?(?:[A-Z][a-z]+ )?(?:[A-Z][a-z]*(?:ese|ish|an|ic|ch|ek|ew|ai|in|i)|Urdu|Tamil): ([^;,()]{2,60})"
 )
 _QUOTED = re.compile(r'^"([^"]+)"$')
 _ASIDE = re.compile(r"[\d.,]+ \S+$|[a-z, -]{2,30}$|.*\bpopulation\b")
-_REMARK = re.compile(r"(?:see|e\.g|i\.e|cf|for example|such as|including|and|or|but|which|where|if|though|not|as) ?\b", re.I)
+_REMARK = re.compile(
+    r"(?:see|e\.g|i\.e|cf|for example|such as|including|and|or|but|which|where|if|though|not|as) ?\b", re.I
+)
 _LONGEST = 200
 _NOT_NAME = re.compile(r"^\W+|\W+$")
 

@@ -38,15 +38,18 @@ _PRONOUNS = ("PRP", "PRP$", "DT", *_RELATIVE)
 _DEEPEST = 3
 _PARTS_OF_OTHERS = ("aux", "auxpass", "xcomp", "pcomp", "amod", "compound")
 #: Verbs that point elsewhere, or tell of a speaker's mind only.
-_SAYING_NOTHING = frozenset(
-    "see sees refer refers consult note think thinks thought guess hope hopes bet wonder suppose mean means say says said"
-    " agree feel feels know knows sounds sound seems seem looks look let want wants keep".split()
+_SAYING_NOTHING_WORDS = (
+    "see sees refer refers consult note think thinks thought guess hope hopes bet wonder suppose mean means say"
+    " says said agree feel feels know knows sounds sound seems seem looks look let want wants keep"
 )
+_SAYING_NOTHING = frozenset(_SAYING_NOTHING_WORDS.split())
 #: What whole pages are about: on such a page, *the film* is the title's.
-_SUBJECTS_OF_PAGES = frozenset(
-    "film movie show series song album single novel book story band group team club company school university city town"
-    " village county district river lake mountain game season tournament festival station airport church museum".split()
+_SUBJECTS_OF_PAGES_WORDS = (
+    "film movie show series song album single novel book story band group team club company school university"
+    " city town village county district river lake mountain game season tournament festival station airport church"
+    " museum"
 )
+_SUBJECTS_OF_PAGES = frozenset(_SUBJECTS_OF_PAGES_WORDS.split())
 #: A predicate and the token of its object.
 Statement = tuple[str, "Token"]
 
@@ -56,13 +59,23 @@ def clause_facts(doc: "Doc", references: "References") -> Iterator[tuple[str, st
     quoted = quoted_tokens(doc)
     for sentence in doc.sents:
         for verb in sentence if is_statement(sentence) else ():
-            if is_verb(verb) and not _is_fragment(verb) and verb.dep_ not in _PARTS_OF_OTHERS and verb.i not in quoted and is_asserted(verb):
+            if (
+                is_verb(verb)
+                and not _is_fragment(verb)
+                and verb.dep_ not in _PARTS_OF_OTHERS
+                and verb.i not in quoted
+                and is_asserted(verb)
+            ):
                 yield from _facts_of(verb, references)
 
 
 def _is_fragment(verb: "Token") -> bool:
     """A participle that is the whole sentence's verb: ``Group based on the section``."""
-    return verb.dep_ == "ROOT" and verb.tag_ in ("VBN", "VBG") and not any(c.dep_ in ("aux", "auxpass") for c in verb.children)
+    return (
+        verb.dep_ == "ROOT"
+        and verb.tag_ in ("VBN", "VBG")
+        and not any(c.dep_ in ("aux", "auxpass") for c in verb.children)
+    )
 
 
 def _facts_of(verb: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
@@ -89,7 +102,9 @@ def _worth_saying(subject: "Token", target: "Token") -> bool:
 def _subjects(verb: "Token", references: "References") -> Iterator[tuple["Token", str, str]]:
     """The entities a verb speaks of, each with the role in which it does (``father`` in ``his father was``)."""
     token = _subject_token(verb)
-    if token is None or _follows_gerund(token) or _is_loose(verb, token):
+    if token is None or _follows_gerund(token):
+        return
+    if _is_loose(verb, token) and references.entity(token) != references.title:
         return
     of_one = verb.dep_ in ("acl", "relcl") and verb.head == token
     for noun in [token] if of_one else with_conjuncts(token):
@@ -109,7 +124,7 @@ def _follows_gerund(subject: "Token") -> bool:
     """``Overriding the method prevents the call``: what prevents it is the overriding."""
     first = subject.sent[0]
     before = subject.doc[first.i : subject.i]
-    return first.tag_ == "VBG" and 0 < len(before) <= 3 and all(token.text != "," for token in before)
+    return first.lower_.endswith("ing") and 0 < len(before) <= 3 and all(token.text != "," for token in before)
 
 
 def _stood_for(noun: "Token", references: "References") -> Iterator[tuple["Token", str, str]]:
@@ -128,7 +143,11 @@ def _stood_for(noun: "Token", references: "References") -> Iterator[tuple["Token
         yield references.title_token or noun, references.title, ""
     elif entity and is_complete(noun) and not is_empty(noun) and any(child.dep_ == "compound" for child in noun.lefts):
         yield noun, entity, ""
-    elif references.title and is_definite(noun) and (noun.lower_ in _SUBJECTS_OF_PAGES or (entity and references.is_about_title(noun))):
+    elif (
+        references.title
+        and is_definite(noun)
+        and (noun.lower_ in _SUBJECTS_OF_PAGES or (entity and references.is_about_title(noun)))
+    ):
         yield noun, references.title, noun.lower_  # "The decision was made by": the title's decision
 
 

@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 _TURN = re.compile(
-    r"^[ \t]*(?:\[[^\]\n]{4,30}\][ \t]*)?(?P<speaker>[A-Z][\w'-]*(?: [A-Z][\w'.-]*){0,3})[ \t]*(?:\([^)\n]{3,30}\))?(?::[ \t]+|：)(?=\S)",
+    r"^[ \t]*(?:\[[^\]\n]{4,30}\][ \t]*)?(?P<speaker>[A-Z][\w'-]*(?: [A-Z][\w'.-]*){0,3})"
+    r"[ \t]*(?:\([^)\n]{3,30}\))?(?::[ \t]+|：)(?=\S)",
     re.MULTILINE,
 )
 _RUN_TOGETHER = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _ISO_DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 #: Words that stand before a colon without speaking.
-_NOT_SPEAKERS = frozenset("Note Warning Tip Example Caution Important See Usage Description Syntax Default Update".split())
+_NOT_SPEAKERS_WORDS = "Note Warning Tip Example Caution Important See Usage Description Syntax Default Update"
+_NOT_SPEAKERS = frozenset(_NOT_SPEAKERS_WORDS.split())
 _FEWEST_TURNS = 2
 
 

@@ -71,7 +71,7 @@ def _is_bearable(passage: "Passage") -> bool:
 
 
 def _titles(reading: Reading) -> list[tuple[int, int]]:
-    """The quoted titles, and the passage's own title where it reads like a phrase or is a work (``Just Go with It``)."""
+    """The quoted titles, and the passage's own title where it is a phrase or a work (``Just Go with It``)."""
     is_one_name = reads_like_phrase(reading.topic) or is_work(reading.topic, reading.plain.text)
     own = occurrences(reading.topic, reading.plain.text) if is_one_name else []
     return [*reading.plain.titles, *own]

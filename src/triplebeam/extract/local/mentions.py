@@ -17,7 +17,9 @@ _NOT_FIRST = frozenset(
     ("the", "a", "an", "sir", "dj", "mr.", "mrs.", "ms.", "dr.", "king", "queen", "duke", "sultan", "emperor", "mr")
 )
 _NOT_LAST = frozenset(("POS", "IN", "CC", "DT", ","))
-_HYPHENATED = re.compile(r"(?<![\w-])(?:[A-Z]\w+(?:-\w+)+|(?:anti|co|ex|multi|non|post|pre|re|self|semi|sub)-\w+)(?![\w-])")
+_HYPHENATED = re.compile(
+    r"(?<![\w-])(?:[A-Z]\w+(?:-\w+)+|(?:anti|co|ex|multi|non|post|pre|re|self|semi|sub)-\w+)(?![\w-])"
+)
 
 
 def join_titles(doc: "Doc", titles: Sequence[tuple[int, int]], terms: Sequence[tuple[int, int]] = ()) -> "Doc":

@@ -66,5 +66,6 @@ def reads_like_phrase(title: str) -> bool:
 
 def is_work(title: str, text: str) -> bool:
     """The text opens by saying that the title is a film, a song, a book or the like."""
-    opening = rf"{re.escape(title)},?(?: \([^()]*\),?)?(?: [^.]{{0,80}},)? (?:is|was) (?:a|an|the) [^.]{{0,80}}?\b(?:{_WORKS})\b"
+    named = rf"{re.escape(title)},?(?: \([^()]*\),?)?(?: [^.]{{0,80}},)?"
+    opening = rf"{named} (?:is|was) (?:a|an|the) [^.]{{0,80}}?\b(?:{_WORKS})\b"
     return bool(title) and re.match(opening, text, re.IGNORECASE) is not None

@@ -7,7 +7,15 @@ from triplebeam.extract.local.asserted import is_statement, quoted_tokens
 from triplebeam.extract.local.clauses import object_statements
 from triplebeam.extract.local.kinds import PLACE_KINDS, is_common, is_named, is_person, is_time
 from triplebeam.extract.local.owners import owners_of
-from triplebeam.extract.local.phrases import is_bracketed, is_empty, is_listed, noun_phrase, prepositions, says_something, with_conjuncts
+from triplebeam.extract.local.phrases import (
+    is_bracketed,
+    is_empty,
+    is_listed,
+    noun_phrase,
+    prepositions,
+    says_something,
+    with_conjuncts,
+)
 from triplebeam.extract.local.terms import is_stand_in
 
 if TYPE_CHECKING:
@@ -73,10 +81,12 @@ def _is_technical(*names: "Token") -> bool:
 
 
 def _is_introduced(noun: "Token", name: "Token") -> bool:
-    """An apposition has an article, an owner or ``of``; without one, and with ``and``, it is the next item of a list."""
+    """An apposition has an article, an owner or ``of``; without one, or with ``and``, it is an item of a list."""
     if any(child.dep_ in ("cc", "conj") for child in name.children):
         return False
-    begun = any(child.dep_ in ("det", "poss") for child in noun.lefts) or any(child.lower_ == "of" for child in noun.rights)
+    begun = any(child.dep_ in ("det", "poss") for child in noun.lefts) or any(
+        child.lower_ == "of" for child in noun.rights
+    )
     return begun or (is_person(name) and not any(child.dep_ == "cc" for child in noun.children))
 
 
@@ -119,5 +129,11 @@ def _names_in_apposition(noun: "Token", references: "References") -> Iterator[tu
     for child in (name for names in first for name in with_conjuncts(names)):
         if name := references.entity(child):
             yield from ((owner, noun_phrase(noun), name) for owner in owners if not is_stand_in(child.text))
-            if not owned and noun.tag_ == "NN" and _is_introduced(noun, child) and not is_empty(noun) and not _is_technical(child):
+            if (
+                not owned
+                and noun.tag_ == "NN"
+                and _is_introduced(noun, child)
+                and not is_empty(noun)
+                and not _is_technical(child)
+            ):
                 yield name, "is", noun_phrase(noun)

@@ -28,39 +28,44 @@ _CONTRACTIONS = tuple(
 _LONGEST = 8
 _EDGES = " .,;:'\"-–"
 #: Nouns that stand for nothing by themselves, in prose of any kind.
-_EMPTY_NOUNS = frozenset(
-    "one ones number part parts variety lot lots some others other all both each most many such order addition end start"
-    " time times way ways period result results case cases course fact example examples use rest basis place places name"
-    " names total series member members thing things something anything everything nothing someone anyone everyone kind"
-    " kinds type types sort form forms set sets group list lists line lines item items entry entries section sections"
-    " chapter page pages table figure note notes default defaults documentation document documents system systems file"
-    " files command commands option options package packages program programs user users value values function functions"
-    " method methods data text information content contents version versions process processes feature features support"
-    " problem problems issue issues change changes error errors message messages input output code object objects string"
-    " strings field fields argument arguments parameter parameters setting settings configuration tool tools step steps"
-    " point points reason reasons purpose effect effects role level size length amount bit details detail need needs work"
-    " job task tasks idea ideas people person man men woman women day days week weeks month months year years today"
-    " tomorrow tonight morning moment minute minutes hour hours second seconds world life side top bottom left right"
-    " beginning middle front back majority couple pair bunch half access ability possibility percent"
-    " question questions answer answers word words term terms sentence paragraph topic subject title stuff guy guys"
-    " instance instances behavior behaviour action actions operation operations mode state status condition conditions"
-    " rule rules request requests response server client application applications software machine computer host"
-    " address directory directories path script scripts module modules library libraries reader author authors"
-    " advantage care sense"
-    " account popularity precedence charge attention following former latter same means approach technique techniques"
-    " situation circumstances".split()
+_EMPTY_WORDS = (
+    "one ones number part parts variety lot lots some others other all both each most many such order addition"
+    " end start time times way ways period result results case cases course fact example examples use rest basis"
+    " place places name names total series member members thing things something anything everything nothing"
+    " someone anyone everyone kind kinds type types sort form forms set sets group list lists line lines item"
+    " items entry entries section sections chapter page pages table figure note notes default defaults"
+    " documentation document documents system systems file files command commands option options package packages"
+    " program programs user users value values function functions method methods data text information content"
+    " contents version versions process processes feature features support problem problems issue issues change"
+    " changes error errors message messages input output code object objects string strings field fields argument"
+    " arguments parameter parameters setting settings configuration tool tools step steps point points reason"
+    " reasons purpose effect effects role level size length amount bit details detail need needs work job task"
+    " tasks idea ideas people person man men woman women day days week weeks month months year years today"
+    " tomorrow tonight morning moment minute minutes hour hours second seconds world life side top bottom left"
+    " right beginning middle front back majority couple pair bunch half access ability possibility percent"
+    " question questions answer answers word words term terms sentence paragraph topic subject title stuff guy"
+    " guys instance instances behavior behaviour action actions operation operations mode state status condition"
+    " conditions rule rules request requests response server client application applications software machine"
+    " computer host address directory directories path script scripts module modules library libraries reader"
+    " author authors advantage care sense account popularity precedence charge attention following former latter"
+    " same means approach technique techniques situation circumstances"
 )
-_OPINIONS = frozenset(
-    "necessity start choice fan gem blast marvel classic favorite favourite vibe reminder ears must pleasure bummer joke"
-    " mess delight breeze nightmare".split()
+_EMPTY_NOUNS = frozenset(_EMPTY_WORDS.split())
+_OPINIONS_WORDS = (
+    "necessity start choice fan gem blast marvel classic favorite favourite vibe reminder ears must pleasure"
+    " bummer joke mess delight breeze nightmare"
 )
-_MEASURES = frozenset("bit lot lots ton tons bunch couple number variety plenty range handful".split())
+_OPINIONS = frozenset(_OPINIONS_WORDS.split())
+_MEASURES_WORDS = "bit lot lots ton tons bunch couple number variety plenty range handful"
+_MEASURES = frozenset(_MEASURES_WORDS.split())
 #: What makes a noun phrase point back into its text: it names nothing outside of it.
-_POINTING = frozenset(
-    "other more such same many several various certain following above next previous different own few any some another"
-    " additional further particular respective latter similar only exact no less much multiple most every each all both"
-    " this that these those specific single actual whole entire given specified corresponding appropriate necessary usual".split()
+_POINTING_WORDS = (
+    "other more such same many several various certain following above next previous different own few any some"
+    " another additional further particular respective latter similar only exact no less much multiple most every"
+    " each all both this that these those specific single actual whole entire given specified corresponding"
+    " appropriate necessary usual"
 )
+_POINTING = frozenset(_POINTING_WORDS.split())
 
 
 def noun_phrase(noun: "Token") -> str:
@@ -131,7 +136,7 @@ def is_definite(noun: "Token") -> bool:
 def verb_group(verb: "Token") -> str:
     """The verb with its auxiliaries, negation, particle and stranded preposition, in the order of the sentence."""
     parts = [child for child in verb.children if child.dep_ in _VERB_PARTS and child.tag_ != "TO" and child.text != "-"]
-    parts += [child for child in verb.rights if is_stranded(child)]
+    parts += [child for child in verb.rights if is_stranded(child) or child.lower_ == "forward"]
     words = " ".join(token.lower_ for token in sorted([verb, *parts], key=lambda token: token.i))
     for short, full in _CONTRACTIONS:
         words = short.sub(full, words)

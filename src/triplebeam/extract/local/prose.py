@@ -4,18 +4,21 @@ import re
 from collections.abc import Iterator
 
 #: The commonest words of English that no other language's text is full of.
-FUNCTION_WORDS = frozenset(
-    "the of and to a in is that it for was on with as are be this by at from or an which but not have has had he his her"
-    " she they their its were been will can if when who you your i we our my all there these those than then also more"
-    " into only other some such no so do does did may must should would could one each any after before between while"
-    " where about over under through during because up out most them him me us what how just".split()
+_COMMON_WORDS = (
+    "the of and to a in is that it for was on with as are be this by at from or an which but not have has had he"
+    " his her she they their its were been will can if when who you your i we our my all there these those than"
+    " then also more into only other some such no so do does did may must should would could one each any after"
+    " before between while where about over under through during because up out most them him me us what how just"
 )
+FUNCTION_WORDS = frozenset(_COMMON_WORDS.split())
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _BULLET = re.compile(r"^[ \t]*(?:[-*+•·◦▪]|\(?\d{1,3}[.)]|\[\d+\])[ \t]+")
 _EMPHASIS = re.compile(r"\*\*(?=\S)|(?<=\S)\*\*")
 _SIGNS = re.compile(r"[¶\u200b-\u200d\ufe0f\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]+")
 _DOT_LEADER = re.compile(r"(?:\. ?){4,}|…{2,}")
-_CODE_LINE = re.compile(r"^\s*(?:[$#>%] |#|//|/\*|\.\. |[{}<\[(]|[\w.-]+ ?[:=]{1,2}=? ?[\w\"'$/{\[]*$)|[;{}\\]\s*$|[=!]=|&&|\|\|")
+_CODE_LINE = re.compile(
+    r"^\s*(?:[$#>%] |#|//|/\*|\.\. |[{}<\[(]|[\w.-]+ ?[:=]{1,2}=? ?[\w\"'$/{\[]*$)|[;{}\\]\s*$|[=!]=|&&|\|\|"
+)
 _CODE = re.compile(
     r"\w ?[-+|]?= ?[\w\"'(\[{]|\b(?:def|elif|return|import|const|void|int|char|struct|static|unsigned) \w|\w\.\w+\("
     r"|->|\)\s*[:;{]|>>>|\w\[\w+\]|\"\)|'\)"
@@ -59,7 +62,7 @@ def _units(text: str) -> Iterator[str]:
     unit, last = "", ""
     for line in _plain_lines(text):
         item = _BULLET.sub("", line).strip()
-        if not item or _CODE_LINE.search(line) or line.startswith("    ") and not unit:
+        if not item or _CODE_LINE.search(line) or (line.startswith("    ") and not unit):
             yield from filter(None, [unit])
             unit = last = ""
             continue

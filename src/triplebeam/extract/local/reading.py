@@ -12,7 +12,9 @@ from triplebeam.extract.local.tidy import PlainText, joined, plain, tidy
 from triplebeam.passage import Passage
 from triplebeam.triple import entity_key
 
-_NUMBERING = re.compile(r"^(?:(?:chapter|section|appendix|part) [\dA-Z]+(?:\.\d+)*[.:]? |\d+(?:\.\d+)*[.)] |[A-Z]\.\d+\.? )+", re.I)
+_NUMBERING = re.compile(
+    r"^(?:(?:chapter|section|appendix|part) [\dA-Z]+(?:\.\d+)*[.:]? |\d+(?:\.\d+)*[.)] |[A-Z]\.\d+\.? )+", re.I
+)
 _SITE = re.compile(r" [-–—|·] [^-–—|·]*(?i:documentation|manual|version|guide|handbook|reference|wiki|docs)\b.*$")
 _GENRE = re.compile(r"(?<=\w) (?i:how-?to|tutorial|guide|overview|introduction|reference|manual|cookbook|basics)$")
 _LONGEST_TOPIC = 6
@@ -21,10 +23,10 @@ _OPENING = 300
 
 @dataclass(frozen=True)
 class Reading:
-    """A passage made ready for the parser. ``topic`` is what its title names, "" where that is a headline or a number."""
+    """A passage made ready for the parser. ``topic`` is what its title names; a headline or a number names nothing."""
 
     passage: Passage
-    plain: PlainText = PlainText("", (), ())
+    plain: PlainText = field(default_factory=lambda: PlainText("", (), ()))
     topic: str = ""
     terms: Terms = field(default_factory=Terms)
     speakers: Speakers | None = None
@@ -39,7 +41,8 @@ def read(passage: Passage) -> Reading:
     if turns:
         parts = [plain(terms.hide(prose_of(turn.words))) for turn in turns]
         text, starts = joined(parts)
-        return Reading(passage, text, "", terms, Speakers(list(zip(starts, (turn.speaker for turn in turns)))))
+        speakers = [turn.speaker for turn in turns]
+        return Reading(passage, text, "", terms, Speakers(list(zip(starts, speakers, strict=True))))
     text = plain(terms.hide(prose_of(_body(passage))))
     return Reading(passage, text, _topic(terms.hide(passage.title), text.text), terms)
 

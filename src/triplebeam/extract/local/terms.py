@@ -1,7 +1,7 @@
 """Technical terms: paths, options, identifiers, addresses and code are words of their own, never clauses.
 
-Each is replaced before the parse by a word that the parser reads as it reads *Linux*: one proper noun. The facts get the
-term back. A word that only says what kind of thing the term is (``the --force option``) leaves with it.
+Each is replaced before the parse by a word that the parser reads as it reads *Linux*: one proper noun. The facts get
+the term back. A word that only says what kind of thing the term is (``the --force option``) leaves with it.
 """
 
 import re
@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from spacy.vocab import Vocab
 
 _ENDINGS = (
-    "html? txt md rst conf cfg ini json ya?ml toml xml csv sql db py pyc pl sh bash c h cc cpp hpp so a o js css java rb"
-    " go rs lua php deb dsc rpm tar gz bz2 xz zip iso img exe dll bat cmd log pid sock service timer socket mk am in ac"
-    " patch diff gpg asc pem key crt jpg jpeg png gif svg pdf ps eps tex bib mp3 mp4 list sources cgi htaccess htpasswd"
+    "html? txt md rst conf cfg ini json ya?ml toml xml csv sql db py pyc pl sh bash c h cc cpp hpp so a o js css"
+    " java rb go rs lua php deb dsc rpm tar gz bz2 xz zip iso img exe dll bat cmd log pid sock service timer"
+    " socket mk am in ac patch diff gpg asc pem key crt jpg jpeg png gif svg pdf ps eps tex bib mp3 mp4 list"
+    " sources cgi htaccess htpasswd"
 )
 _FILE_ENDING = "|".join(_ENDINGS.split())
 _KINDS = (
@@ -50,7 +51,8 @@ _STAND_IN = re.compile(r"Zqx([a-p]+)zx")
 _LETTERS = "abcdefghijklmnop"
 _KIND_BEFORE = re.compile(rf"\b(?:[Tt]he|[Aa]n?|[Tt]his) (?:{_KINDS}) (?=Zqx[a-p]+zx)")
 _KIND_BEHIND = re.compile(
-    rf"(?:\b(?:[Tt]he|[Aa]n?|[Tt]his) )?(Zqx[a-p]+zx) (?:{_KINDS})\b(?! (?:line|name|file|option|package|type|list)s?\b|-)"
+    rf"(?:\b(?:[Tt]he|[Aa]n?|[Tt]his) )?(Zqx[a-p]+zx) (?:{_KINDS})\b"
+    r"(?! (?:line|name|file|option|package|type|list)s?\b|-)"
 )
 _READS_LIKE = "Linux"
 
@@ -74,8 +76,7 @@ class Terms:
 
     def _stand_in(self, match: re.Match[str]) -> str:
         term = match["literal"] or match["code"] or match[0]
-        name = self._terms.setdefault(re.sub(r"\([^()]*\)$", "", term.strip()) or term, _name(len(self._terms)))
-        return name
+        return self._terms.setdefault(re.sub(r"\([^()]*\)$", "", term.strip()) or term, _name(len(self._terms)))
 
     def _term(self, stand_in: str) -> str:
         return next((term for term, name in self._terms.items() if name == stand_in), stand_in)

@@ -9,9 +9,12 @@ from triplebeam.triple import entity_key
 Row: TypeAlias = tuple[str, str, str]
 
 _LONGEST_PART = 120
-_UNITS = frozenset("kb mb gb tb kib mib gib tib byte bytes bit bits ms sec secs seconds minutes hours km cm mm kg px am pm".split())
+_UNITS_WORDS = "kb mb gb tb kib mib gib tib byte bytes bit bits ms sec secs seconds minutes hours km cm mm kg px am pm"
+_UNITS = frozenset(_UNITS_WORDS.split())
 _SIGNS = re.compile(r"[|{}<>=#\\→*\[\]]|https?:")
-_PLACE_IN_TEXT = re.compile(r"(?i:section|chapter|figure|table|appendix|example|page|step|note|part)s?(?: [\dA-Z][\d.]*)?$")
+_PLACE_IN_TEXT = re.compile(
+    r"(?i:section|chapter|figure|table|appendix|example|page|step|note|part)s?(?: [\dA-Z][\d.]*)?$"
+)
 _LETTERS = re.compile(r"[^\W\d_]{2}|(?:[A-Z]\.){2}|[A-Z]\d|[A-Z]-\d")
 _DATED = re.compile(r"\d{4}|\d:\d|\d(?:st|nd|rd|th)\b")
 
