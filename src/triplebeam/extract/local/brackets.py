@@ -17,7 +17,7 @@ _ALIAS = re.compile(
     rf"(?!{_MONTH}|Zqx|\"[a-z])([A-Z\"][^;,\d]{{1,50}})"
 )
 _FOREIGN = re.compile(
-    r"(?:^|[;,] ?)(?:in )?(?:[A-Z][a-z]+ )?(?:[A-Z][a-z]*(?:ese|ish|an|ic|ch|ek|ew|ai|in|i)|Urdu|Tamil): ([^;,()]{2,60})"
+    r"(?:^|[;,] ?)(?:in )?(?:[A-Z][a-z]+ )?(?:[A-Z][a-z]*(?:ese|ish|an|ic|ch|ek|ew|in|i)|Urdu|Tamil): ([^;,()]{2,60})"
 )
 _QUOTED = re.compile(r'^"([^"]+)"$')
 _ASIDE = re.compile(r"[\d.,]+ \S+$|[a-z, -]{2,30}$|.*\bpopulation\b")
