@@ -11,6 +11,9 @@ _WORKS = (
     "films?|movie|featurette|documentary|series|serial|show|sitcom|episode|song|single|album|ep|soundtrack|musical|opera"
     "|ballet|novel|novella|book|story|poem|play|comic|manga|anime|magazine|newspaper|game|painting|sculpture"
 )
+_IS_WORK = re.compile(
+    rf",?(?: \([^()]*\),?)?(?: [^.]{{0,80}},)? (?:is|was) (?:a|an|the) [^.]{{0,80}}?\b(?:{_WORKS})\b", re.IGNORECASE
+)
 _PHRASE_WORDS = frozenset(("a", "an", "and", "at", "by", "for", "from", "in", "into", "is", "on", "or", "to", "with"))
 _SMALL_WORDS = _PHRASE_WORDS | {"de", "la", "le", "of", "the"}
 
@@ -66,6 +69,5 @@ def reads_like_phrase(title: str) -> bool:
 
 def is_work(title: str, text: str) -> bool:
     """The text opens by saying that the title is a film, a song, a book or the like."""
-    named = rf"{re.escape(title)},?(?: \([^()]*\),?)?(?: [^.]{{0,80}},)?"
-    opening = rf"{named} (?:is|was) (?:a|an|the) [^.]{{0,80}}?\b(?:{_WORKS})\b"
-    return bool(title) and re.match(opening, text, re.IGNORECASE) is not None
+    opens = bool(title) and text[: len(title)].casefold() == title.casefold()
+    return opens and _IS_WORK.match(text, len(title)) is not None
