@@ -9,7 +9,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import GNNRet, TrainedOn, TrainingSettings, Weights, write_weights
-from triplebeam.methods.gnn_ret.recurrent import RecurrentGNNRet
+from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.hybrid import ScaledHybrid

@@ -13,7 +13,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import GNN_RET, RGNN_RET, GNNRet, write_weights
-from triplebeam.methods.gnn_ret.labels import Targets
+from triplebeam.methods.gnn_ret.objective import Targets
 from triplebeam.settings import Settings
 
 QUESTIONS = [

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.decompositions import SubQuestion, read_decompositions
+from triplebeam.evaluate.questions import SubQuestion, read_decompositions
 
 STEPS: list[dict[str, object]] = [
     {"question": "Who directed the film?", "answer": "Edward Cahn", "gold": "film"},

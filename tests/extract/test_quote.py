@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from triplebeam.errors import BadInputError
 from triplebeam.extract.llm import LLMExtractor
 from triplebeam.extract.quote import COVERAGE, FEWEST, Measured, Quote, draw_sample, extract_sample, quote
+from triplebeam.generate.accounting import Price
 from triplebeam.generate.completion_cache import Cached, CompletionStore
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError, Usage
-from triplebeam.generate.prices import Price
 from triplebeam.passage import Passage
 from triplebeam.testing.toy import passages
 

@@ -11,12 +11,11 @@ from scripted_loops import final, reply
 from small_world import WORLD
 from triplebeam.assemble import Index, open_index
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError
+from triplebeam.errors import BadInputError, ExtraMissingError
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gear import GeAR, NaiveGE, SyncGE
 from triplebeam.passage import Passage
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.serve.extras import ExtraMissingError
 from triplebeam.serve.own_retriever import KnownPassages, from_function
 from triplebeam.testing.contracts import RetrieverContract
 from triplebeam.testing.scripted import Scripted

@@ -15,8 +15,7 @@ from triplebeam.assemble.retrievers import dense, reader, sync_ge
 from triplebeam.errors import BadInputError
 from triplebeam.methods.auto import Auto
 from triplebeam.methods.baselines.chain_of_thought import ChainOfThought
-from triplebeam.methods.baselines.closed_book import ClosedBook
-from triplebeam.methods.baselines.read_once import ReadOnce
+from triplebeam.methods.baselines.read_once import ClosedBook, ReadOnce
 from triplebeam.methods.baselines.self_ask import SelfAsk
 from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.methods.gear import GeAR, PassageLink, SingleStep, SyncGE

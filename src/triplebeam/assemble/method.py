@@ -16,9 +16,8 @@ from triplebeam.answer import Agent
 from triplebeam.assemble.agents import Below, assembled
 from triplebeam.assemble.context import Context
 from triplebeam.assemble.table import AGENTS, RETRIEVERS, Row
-from triplebeam.errors import BadInputError
+from triplebeam.errors import BadInputError, nearest
 from triplebeam.methods.gear import NaiveGE, PassageLink, SyncGE
-from triplebeam.names import nearest
 from triplebeam.retrieve.retriever import Retriever
 
 _RUN = "run:"

@@ -6,10 +6,9 @@ from typing import Literal, TypeAlias
 
 from triplebeam.embed import load_embedder
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError, ModelMissingError
+from triplebeam.errors import BadInputError, ModelMissingError, nearest
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.names import nearest
 from triplebeam.progress import Progress, silent
 from triplebeam.settings import Settings
 

@@ -14,8 +14,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from triplebeam.errors import BadInputError
-from triplebeam.names import nearest
+from triplebeam.errors import BadInputError, nearest
 from triplebeam.retrieve.retriever import Retriever
 
 _TYPED = (bool, int, float, str, Path, Retriever)

@@ -26,12 +26,12 @@ from triplebeam.methods.hipporag.query_entities import (
 from triplebeam.methods.hipporag.walk_chains import WalkChains
 from triplebeam.methods.shared.triple_filter import LLMTripleFilter
 from triplebeam.retrieve.bm25 import BM25
-from triplebeam.retrieve.cached_scores import CachedScores
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.fixed_ranking import FixedRanking
 from triplebeam.retrieve.hybrid import Hybrid, ScaledHybrid
 from triplebeam.retrieve.late_interaction import LateInteraction
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
+from triplebeam.retrieve.scores import CachedScores
 from triplebeam.retrieve.title_bonus import TitleBonus
 from triplebeam.title_link import TitleLink, TitleLinks
 

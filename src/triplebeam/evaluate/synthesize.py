@@ -26,11 +26,9 @@ from triplebeam.evaluate.chains import GoldChain, is_named, normal_text, sample_
 from triplebeam.evaluate.questions import SYNTHETIC, Question
 from triplebeam.generate.ask import Failed, ask_many
 from triplebeam.generate.language_model import LanguageModel, Prompt
-from triplebeam.generate.parse import ReplyType
-from triplebeam.generate.prompts import load
-from triplebeam.generate.reply_fields import Text
+from triplebeam.generate.parse import ReplyType, Text
+from triplebeam.generate.prompts import load, numbered_passages
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.methods.shared.prompt_text import numbered_passages
 from triplebeam.passage import Passages
 from triplebeam.progress import Progress, silent
 from triplebeam.support.page import words_of

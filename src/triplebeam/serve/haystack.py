@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from triplebeam.assemble import DEFAULT_METHOD, Index
-from triplebeam.errors import BadInputError
+from triplebeam.errors import BadInputError, ExtraMissingError
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.serve.extras import ExtraMissingError
 from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, find_passages, opened
 
 try:

@@ -8,8 +8,8 @@ from pydantic import Field, GetPydanticSchema
 from pydantic_core.core_schema import no_info_plain_validator_function
 
 from triplebeam.assemble import DEFAULT_METHOD, Index
+from triplebeam.errors import ExtraMissingError
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.serve.extras import ExtraMissingError
 from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, find_passages, opened
 
 try:

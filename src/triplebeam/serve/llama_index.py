@@ -4,8 +4,8 @@ import asyncio
 from pathlib import Path
 
 from triplebeam.assemble import DEFAULT_METHOD, Index
+from triplebeam.errors import ExtraMissingError
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.serve.extras import ExtraMissingError
 from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, find_passages, opened
 
 try:

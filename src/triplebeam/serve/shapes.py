@@ -12,12 +12,11 @@ from typing_extensions import TypedDict
 
 from triplebeam.answer import Answer, Evidence, Span, Step
 from triplebeam.assemble import Index
-from triplebeam.assemble.results import Result
 from triplebeam.errors import BadInputError
+from triplebeam.generate.accounting import price
 from triplebeam.generate.language_model import Usage
-from triplebeam.generate.prices import price
 from triplebeam.passage import Passage, Passages
-from triplebeam.ranking import Hit, Ranking
+from triplebeam.ranking import Hit, Ranking, Result
 from triplebeam.triple import Triple
 
 TripleShape: TypeAlias = Annotated[tuple[str, str, str], Field(description="Subject, predicate, object.")]

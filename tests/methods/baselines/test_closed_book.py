@@ -6,7 +6,7 @@ import pytest
 
 from triplebeam.generate.accounting import Accounted
 from triplebeam.methods.auto import Auto
-from triplebeam.methods.baselines.closed_book import ClosedBook
+from triplebeam.methods.baselines.read_once import ClosedBook
 from triplebeam.testing.scripted import Scripted
 
 QUESTION = "Who directed Laughter in Hell?"

@@ -27,7 +27,7 @@ from triplebeam.methods.baselines.ircot import IRCoT
 from triplebeam.methods.gear import GeAR, NaiveGE, Pooled
 from triplebeam.methods.gnn_ret import GNNRet
 from triplebeam.methods.gnn_ret.agent import RGNNRet
-from triplebeam.methods.gnn_ret.recurrent import RecurrentGNNRet
+from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet
 from triplebeam.methods.shared.question_answering import question_first
 from triplebeam.passage import Passage, Passages
 from triplebeam.ranking import Ranking
