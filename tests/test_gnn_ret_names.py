@@ -97,7 +97,9 @@ def test_it_is_known_as_a_graph_without_a_model() -> None:
         ("gnn_ret[weights=w.json,layers=2]", ["has its own alpha", "leave out layers"]),
     ],
 )
-def test_what_cannot_be_is_told_in_one_line(collection: Index, method: str, words_of_the_message: list[str]) -> None:
+def test_what_is_impossible_is_reported_in_one_line(
+    collection: Index, method: str, words_of_the_message: list[str]
+) -> None:
     with pytest.raises(BadInputError) as caught:
         collection.retriever(method)
     assert "\n" not in str(caught.value)

@@ -39,7 +39,7 @@ class Evaluator:
     seeds: Sequence[int] = ()
     limit: int | None = None
     again: bool = False
-    """Measure anew what was measured before."""
+    """Measure again what was measured before."""
     embedder: Embedder | None = None
     model: LanguageModel | None = None
     """Without a name, such as your own; the index's and the settings' unless given."""

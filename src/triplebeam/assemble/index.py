@@ -117,7 +117,7 @@ class Index:
         return 0 if self.is_empty else len(self.passages)
 
     def __bool__(self) -> bool:
-        """An index is an index, be it empty."""
+        """True, even where the index is empty."""
         return True
 
     def __iter__(self) -> Iterator[Passage]:

@@ -31,7 +31,7 @@ class Parameter:
     """It is a field of the object that is built, and no argument of the function that builds it."""
 
     def read(self, text: str, method: str) -> object:
-        """The value that a text stands for."""
+        """The value that a text means."""
         if get_origin(self.type) is Literal:
             return choice(self.name, text, get_args(self.type))
         if self.type is bool:

@@ -1,4 +1,4 @@
-"""The functions that build retrievers. What is keyword-only here can be written in brackets behind a method's name."""
+"""The functions that build retrievers. What is keyword-only here can be written in brackets after a method's name."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -35,7 +35,7 @@ from triplebeam.retrieve.scores import CachedScores
 from triplebeam.retrieve.title_bonus import TitleBonus
 from triplebeam.title_link import TitleLink, TitleLinks
 
-#: What a base searches; ``@triples`` behind its name sets it.
+#: What a base searches; ``@triples`` after its name sets it.
 Over: TypeAlias = Literal["passages", "triples"]
 Scorer: TypeAlias = Literal["cascade", "exact", "pooled"]
 BlendedPart: TypeAlias = Literal["messages", "triples", "names", "titles"]

@@ -27,7 +27,7 @@ class Question:
     gold: tuple[str, ...] = ()
     """The passages that hold the answer's parts; empty where a dataset names none."""
     answers: tuple[str, ...] = ()
-    """The accepted answers, the dataset's own first, aliases behind it."""
+    """The accepted answers, the dataset's own first, then aliases."""
     hops: int | None = None
     type: str = ""
     choices: tuple[str, ...] = ()

@@ -1,6 +1,6 @@
 """Questions for an index that has none: a language model words chains of triples, and code checks what it wrote.
 
-`triplebeam.evaluate.chains` draws the chains. For each the model sees the triples and their passages and writes a
+`triplebeam.evaluate.chains` samples the chains. For each the model sees the triples and their passages and writes a
 question that names the start, hides the bridges and asks for the far end, or says that the chain makes no sensible
 question. What breaks a rule is counted by its reason, and another chain is tried, up to three for each question wanted.
 A chain costs one call, two where a reply cannot be read; a shortcut check, if wanted, is one more for each question

@@ -88,7 +88,7 @@ def preposition_before(words: Sequence[Word], entity: Mention, after: int) -> in
 
 
 def owns(words: Sequence[Word], entity: Mention) -> bool:
-    """The entity stands in the possessive: "Cahn's", "his"."""
+    """The entity is in the possessive: "Cahn's", "his"."""
     if entity.last - entity.first == 1 and words[entity.first].key in _OWNERS:
         return True
     return entity.last < len(words) and words[entity.last].key == "s" and words[entity.last].gap in ("'", "’")
@@ -158,7 +158,7 @@ def _new_clause(words: Sequence[Word], start: int, trigger: int) -> bool:
         word, following = words[place], words[place + 1]
         bracketed = (bracketed or "(" in word.gap) and ")" not in word.gap
         if bracketed and any(")" in later.gap for later in words[place + 1 : trigger + 1]):
-            continue  # what stands in brackets is an aside
+            continue  # what is in brackets is an aside
         foreign = word.key in RELATIVES and place > start and _is_name(words[place - 1])
         if ";" in word.gap or foreign or word.key in _SUBJECTS:
             return True

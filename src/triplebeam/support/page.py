@@ -83,7 +83,7 @@ class Page:
 
     @cached_property
     def title_words(self) -> list[Word]:
-        """The words of the title, without an article before it and what stands in brackets behind it."""
+        """The words of the title, without its article and without brackets at its end."""
         return without_article(words_of(_BRACKETED.sub("", self.title)))
 
     @cached_property

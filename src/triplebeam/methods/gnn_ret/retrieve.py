@@ -54,9 +54,7 @@ class GNNRet:
     edges: tuple[EdgeKind, ...] = KINDS
     distance: Distance = "cosine"
     triples: TripleGraph | None = field(default=None, repr=False)
-    """Where given, a hit that a message brought shows a triple of the sender and one of its own with the keyword they
-    share.
-    """
+    """Where given, a hit that a message brought shows two triples, of sender and receiver, with the shared keyword."""
 
     explained: int | None = None
     """Hits, from the best on, that show it; None: all."""
@@ -131,9 +129,7 @@ def messages_that_helped(propagated: Propagated, rows: NDArray[np.int64]) -> NDA
 
 
 def shared_keyword(triples: TripleGraph, sender: str, receiver: str) -> tuple[Chain, ...]:
-    """A triple of the sender and one of the receiver with an entity in common, the receiver's first; nothing where
-    they share none, as neighbours in a document may.
-    """
+    """A triple of each with an entity in common, the receiver's first; nothing where they share none."""
     sent, received = (triples.triples_of([passage_id]).tolist() for passage_id in (sender, receiver))
     first: dict[int, int] = {}
     for triple_id, ends in zip(sent, triples.ends(sent).tolist(), strict=True):

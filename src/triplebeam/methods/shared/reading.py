@@ -1,4 +1,4 @@
-"""Agents that show a model the passages they retrieve: what those need besides a retriever and a model is derived."""
+"""Agents that show a model the passages they retrieve: what they need beyond a retriever and a model is derived."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -35,7 +35,7 @@ class EmbedderContract:
             assert embedder.embed([], kind).shape == (0, embedder.dimension)
 
     def test_a_text_has_one_vector(self, embedder: Embedder) -> None:
-        """Whatever stands beside it in the batch, and whenever it is asked for."""
+        """Whatever else is in the batch, and whenever it is asked for."""
         together = embedder.embed(self.texts)
         alone = np.concatenate([embedder.embed([text]) for text in self.texts])
         backwards = embedder.embed(self.texts[::-1])[::-1]
