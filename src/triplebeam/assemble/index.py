@@ -176,12 +176,13 @@ class Index:
 
     # -- passages and answers out
 
-    def search(self, question: str, method: str | Method = DEFAULT_METHOD, k: int = 10) -> Ranking[Result]:
-        """The best k passages for a question, with their texts."""
+    def search(self, question: str, method: str | Method | Retriever = DEFAULT_METHOD, k: int = 10) -> Ranking[Result]:
+        """The best k passages for a question, with their texts. ``method`` may be a retriever of your own, too."""
         check_question(question)
         if k < 1:
             raise BadInputError(f"k is {k}: ask for at least one passage.")
-        return with_passages(self.retriever(method).retrieve(question, k), self.passages)
+        retriever = self.retriever(method) if isinstance(method, str | Method) else method
+        return with_passages(retriever.retrieve(question, k), self.passages)
 
     def ask(self, question: str, method: str | Method = DEFAULT_AGENT) -> Answer:
         """The answer of an agent, with its evidence and its steps."""
@@ -219,7 +220,7 @@ class Index:
     def agent(self, method: str | Method = DEFAULT_AGENT, base: Retriever | None = None) -> Agent:
         """The agent of that name: ``gear``, ``gear:bm25``, ``gear[max_steps=2]:hybrid``, ``single_step``, ``auto``.
 
-        A ``base`` of your own takes the place of the one behind the colon.
+        A ``base`` of your own takes the place of the one after the colon.
         """
         return Method.parse(method).build_agent(self.context, base)
 

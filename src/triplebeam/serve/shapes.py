@@ -223,26 +223,16 @@ def _ranked_passage(hit: Hit, passage: Passage) -> RankedPassageShape:
 
 
 def _found_passage(result: Result) -> FoundPassageShape:
-    found: FoundPassageShape = {
-        "id": result.passage_id,
-        "title": result.title,
-        "score": result.score,
-        "text": result.text,
-        "chains": [list(chain) for chain in result.chains],
-    }
+    chains = [list(chain) for chain in result.chains]
+    found: FoundPassageShape = {**_ranked_passage(result, result.passage), "chains": chains}
     if result.found_by:
         found["found_by"] = dict(result.found_by)
     return found
 
 
 def _evidence(fact: Evidence) -> EvidenceShape:
-    span = fact.span
-    written: EvidenceShape = {
-        "triple": fact.triple,
-        "span": {"passage_id": span.passage_id, "start": span.start, "end": span.end, "text": span.text}
-        if span
-        else None,
-    }
+    span = cast("SpanShape", asdict(fact.span)) if fact.span else None
+    written: EvidenceShape = {"triple": fact.triple, "span": span}
     if fact.note:
         written["note"] = fact.note
     return written
