@@ -223,8 +223,13 @@ def _ranked_passage(hit: Hit, passage: Passage) -> RankedPassageShape:
 
 
 def _found_passage(result: Result) -> FoundPassageShape:
-    chains = [list(chain) for chain in result.chains]
-    found: FoundPassageShape = {**_ranked_passage(result, result.passage), "chains": chains}
+    found: FoundPassageShape = {
+        "id": result.passage_id,
+        "title": result.title,
+        "score": result.score,
+        "text": result.text,
+        "chains": [list(chain) for chain in result.chains],
+    }
     if result.found_by:
         found["found_by"] = dict(result.found_by)
     return found

@@ -67,7 +67,7 @@ def _after_introduction(words: Sequence[Word], sentence: Sentence) -> int:
 
 
 def _names_title(page: Page, sentence: Sentence) -> bool:
-    """The title, its first or its last word stands where the subject does."""
+    """The title, its first or its last word is where the subject is."""
     ends = {page.title_words[0].folded, page.title_words[-1].folded}
     start = _after_introduction(page.words, sentence)
     return any(word.folded in ends and word.capital for word in page.words[start : start + _SUBJECT_WITHIN])

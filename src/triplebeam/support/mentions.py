@@ -58,11 +58,11 @@ def _verbatim(name: Sequence[Word], page: Page) -> Iterator[Mention]:
     for first in range(len(words) - len(keys) + 1):
         last = first + len(keys)
         same = words[first].folded == keys[0] and [word.folded for word in words[first:last]] == keys
-        if same and _stands_alone(words, first, last, name):
+        if same and _is_whole_name(words, first, last, name):
             yield Mention(first, last)
 
 
-def _stands_alone(words: Sequence[Word], first: int, last: int, name: Sequence[Word]) -> bool:
+def _is_whole_name(words: Sequence[Word], first: int, last: int, name: Sequence[Word]) -> bool:
     """Not a piece of a longer name, number or compound: not "Paris" in "Paris Hilton", nor "3" in "3.5"."""
     after = words[last] if last < len(words) else None
     before = words[first - 1] if first else None
@@ -91,7 +91,7 @@ def _loose(name: Sequence[Word], page: Page) -> Iterator[Mention]:
     for sentence in page.sentences:
         for first in range(sentence.first, sentence.last):
             last = _follow(carrying, page.words, first, sentence.last, 1 if proper else _WIDEST_SKIP)
-            if last and _stands_alone(page.words, first, last, carrying):
+            if last and _is_whole_name(page.words, first, last, carrying):
                 yield Mention(first, last)
 
 
@@ -128,7 +128,7 @@ def _parts(name: Sequence[Word], page: Page) -> Iterator[Mention]:
     if unclear or len(part.key) < 3 or part.key.isdecimal():
         return
     for place, word in enumerate(page.words):
-        if word.folded == part.folded and word.capital and _stands_alone(page.words, place, place + 1, [part]):
+        if word.folded == part.folded and word.capital and _is_whole_name(page.words, place, place + 1, [part]):
             yield Mention(place, place + 1)
 
 

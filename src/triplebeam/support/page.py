@@ -15,7 +15,7 @@ _BRACKETED = re.compile(r"\s*\([^)]*\)\s*$")
 
 
 class Word(NamedTuple):
-    """A word, its lower-case key, its place in the text, and what stands between it and the word before."""
+    """A word, its lower-case key, its place in the text, and what is between it and the word before."""
 
     text: str
     key: str

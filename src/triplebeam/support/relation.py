@@ -65,7 +65,7 @@ def _fits(
     predicate: Predicate,
     dated: bool,
 ) -> bool:
-    """The relation word stands to the entities as the predicate says."""
+    """The relation word relates the entities as the predicate says."""
     if subject.last <= trigger < object_.first:
         reading = read_between(words, sentence, subject, trigger, object_)
         return reading is not None and _agrees(reading, predicate, dated, swapped=False)

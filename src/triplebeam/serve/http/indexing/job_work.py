@@ -22,7 +22,7 @@ _UNREADABLE_LOGGED = 100
 
 
 class Cancelled(Exception):  # noqa: N818 - a request, not an error
-    """Somebody wished the job ended."""
+    """Somebody cancelled the job."""
 
 
 class Stopped(Exception):  # noqa: N818
@@ -68,14 +68,14 @@ class Work:
             yield reading
 
     def check(self) -> None:
-        """Leave where somebody wishes it."""
+        """Stop if the job was cancelled or the server shuts down."""
         if self.stopping.is_set():
             raise Stopped
         if self.store.is_cancelling(self.job.id):
             raise Cancelled
 
     def progress(self, stage: str, done: int, total: int) -> None:
-        """Note how far it is, now and then, and leave where somebody wishes it."""
+        """Store the progress now and then; stop if the job was cancelled."""
         self.check()
         now = time.monotonic()
         if stage != self._stage:
