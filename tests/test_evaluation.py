@@ -113,7 +113,7 @@ def test_answers_are_judged_where_asked_for(
     assert [result.judged for result in evaluation.runs[0].results] == [1.0, 0.0]
 
 
-def test_a_given_run_stands_beside_ours_on_the_questions_it_holds(
+def test_a_given_run_is_compared_with_ours_on_the_questions_it_holds(
     world: Snapshot, questions: Path, settings: Settings, words: Embedder, tmp_path: Path
 ) -> None:
     other = tmp_path / "theirs.trec"
@@ -193,7 +193,7 @@ def test_what_calls_a_model(method: str, calls: bool) -> None:
     assert Method.parse(method).uses_model == calls
 
 
-def test_other_token_vectors_or_other_gold_are_measured_anew(
+def test_other_token_vectors_or_other_gold_are_measured_again(
     world: Snapshot, questions: Path, settings: Settings, words: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def keys(gold: dict[str, tuple[str, ...]], nbits: int) -> list[str]:

@@ -100,7 +100,7 @@ def test_accuracy_is_the_right_choice(answer: str, expected: float) -> None:
     assert answered("Accuracy", answer, "By train", choices=("By bus", "By train", "By ship")) == expected
 
 
-def test_choices_of_the_same_normal_form_are_told_apart_to_the_letter() -> None:
+def test_choices_of_the_same_normal_form_are_distinguished_literally() -> None:
     choices = ("The Who", "Who", "Them")
     assert answered("Accuracy", "Who", "Who", choices=choices) == 1
     assert answered("Accuracy", "The Who", "Who", choices=choices) == 0

@@ -18,9 +18,8 @@ from triplebeam.evaluate.questions import Question, check_gold, read_questions
 from triplebeam.evaluate.run import Evaluation, QuestionResult, Run
 from triplebeam.evaluate.run_file import RunFile, run_key
 from triplebeam.evaluate.trec import in_run, read_run
-from triplebeam.generate.accounting import account
+from triplebeam.generate.accounting import account, price
 from triplebeam.generate.language_model import LanguageModel, Usage
-from triplebeam.generate.prices import price
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.token_vectors import published_tokens
 from triplebeam.index.triple_graph import TripleGraph
@@ -40,7 +39,7 @@ class Evaluator:
     seeds: Sequence[int] = ()
     limit: int | None = None
     again: bool = False
-    """Measure anew what was measured before."""
+    """Measure again what was measured before."""
     embedder: Embedder | None = None
     model: LanguageModel | None = None
     """Without a name, such as your own; the index's and the settings' unless given."""

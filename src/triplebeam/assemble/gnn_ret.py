@@ -9,12 +9,12 @@ from triplebeam.errors import BadInputError
 from triplebeam.index.passage_graph import KINDS, EdgeKind
 from triplebeam.methods.gnn_ret import GNN_RET, GNNRet, Weights, read_weights
 from triplebeam.methods.gnn_ret.propagate import Distance, Message
-from triplebeam.methods.gnn_ret.recurrent import RecurrentGNNRet
+from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet
 from triplebeam.retrieve.bm25 import BM25
-from triplebeam.retrieve.cached_scores import CachedScores
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.hybrid import ScaledHybrid
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
+from triplebeam.retrieve.scores import CachedScores
 from triplebeam.retrieve.title_bonus import TitleBonus
 
 Edges: TypeAlias = Literal["both", "structural", "keyword"]

@@ -53,7 +53,7 @@ def _agent(name: str, line: str, build: Callable[..., object], base: str = "") -
     return Row(name, "agent", line, build, base, uses_graph=True, uses_model=True)
 
 
-# GeAR stands on SyncGE over the blend where no base is named; `gear:hybrid` is the paper's. GNN-Ret's tables have dense
+# GeAR uses SyncGE over the blend where no base is named; `gear:hybrid` is the paper's. GNN-Ret's tables have dense
 # as the base of its baselines, GE-Reasoning's BM25.
 _ROWS = [
     _walk("blend", "the graphs fused: most recall without a language model", retrievers.blend),
@@ -93,7 +93,7 @@ _ROWS = [
     _agent("ircot", "a thought, a search for it, and so on", IRCoT, "hybrid"),
     _agent("self_ask", "follow-up questions, each answered from its own search", agents.self_ask, "dense"),
     _agent("iter_retgen", "an answer, searched for again, a few times over", IterRetGen, "dense"),
-    _agent("kgp", "a walk over the graph of passages, each next one foretold", KGP, "dense"),
+    _agent("kgp", "a walk over the graph of passages, each next one predicted", KGP, "dense"),
     _agent("flare", "searches where the model is unsure of its next sentence", FLARE, "bm25"),
     _agent("verify_and_edit", "several lines of thought, the doubtful checked against passages", VerifyAndEdit, "bm25"),
     _agent("era_cot", "entities and their relations first, then the answer", ERACoT, "bm25"),

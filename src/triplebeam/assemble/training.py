@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from triplebeam.assemble.gnn_ret import UNTRAINED_ALPHA, ScoringBase, scoring_base
 from triplebeam.assemble.index import Index
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.decompositions import SubQuestion, read_decompositions
-from triplebeam.evaluate.questions import Question, check_gold, read_questions
+from triplebeam.evaluate.questions import Question, SubQuestion, check_gold, read_decompositions, read_questions
 from triplebeam.methods.gnn_ret import (
     GNN_RET,
     RGNN_RET,
@@ -24,8 +23,7 @@ from triplebeam.methods.gnn_ret import (
     train,
     training_steps,
 )
-from triplebeam.methods.gnn_ret.labels import Targets
-from triplebeam.methods.gnn_ret.objective import HingeObjective, TrainingStep
+from triplebeam.methods.gnn_ret.objective import HingeObjective, Targets, TrainingStep
 from triplebeam.methods.gnn_ret.propagate import Distances, distances_of, nearest
 from triplebeam.progress import Progress, silent
 

@@ -44,7 +44,7 @@ def values(name: str, questions: Sequence[Question], results: Sequence[QuestionR
     """One value per question, in order; NaN where the measure does not apply to it.
 
     A measure of rankings applies to a question with gold passages; one of answers to a question with accepted answers
-    that the method was asked to answer; Accuracy, besides, to one with choices.
+    that the method was asked to answer; Accuracy also needs choices.
     """
     measure = _measure(name)
     return np.array([measure(question, result) for question, result in paired(questions, results)], dtype=np.float64)

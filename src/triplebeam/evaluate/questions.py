@@ -1,30 +1,33 @@
-"""Questions with the passages that answer them."""
+"""Questions with the passages that answer them, and the sub-questions that MuSiQue has for its own."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from triplebeam.errors import BadInputError
-from triplebeam.evaluate.json_values import open_text
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from triplebeam.errors import BadInputError, nearest
+from triplebeam.evaluate.json_values import elements, open_text
 from triplebeam.index.passages import PassageTable
-from triplebeam.names import nearest
 
 #: The type of questions that were written from an index's triples.
 SYNTHETIC = "synthetic"
 _MOST_SEARCHED = 100_000
+_EARLIER_ANSWER = re.compile(r"#(\d+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question asked by a person, and what is known of its answer."""
+    """A question, and what is known of its answer."""
 
     id: str
     question: str
     gold: tuple[str, ...] = ()
     """The passages that hold the answer's parts; empty where a dataset names none."""
     answers: tuple[str, ...] = ()
-    """The accepted answers, the dataset's own first, aliases behind it."""
+    """The accepted answers, the dataset's own first, then aliases."""
     hops: int | None = None
     type: str = ""
     choices: tuple[str, ...] = ()
@@ -126,3 +129,51 @@ def _strings(path: Path, line: int, row: dict[str, object], name: str) -> tuple[
     if not isinstance(values, list) or not all(isinstance(value, str | int | float) for value in values):
         raise BadInputError(f"{path}, line {line}: {name!r} is not a list of texts.")
     return tuple(dict.fromkeys(map(str, values)))
+
+
+class SubQuestion(BaseModel):
+    """One step towards an answer."""
+
+    model_config = ConfigDict(frozen=True)
+
+    question: str
+    answer: str = ""
+    gold: str = ""
+    """The passage that answers it; empty where a dataset does not say."""
+
+
+class _Row(BaseModel):
+    question: str
+    decomposition: list[SubQuestion] = []
+
+
+def read_decompositions(path: Path) -> dict[str, list[SubQuestion]]:
+    """By the text of the question, its sub-questions in order, every ``#n`` replaced by the answer of the n-th.
+
+    JSON lines, plain or gzipped; a row without ``decomposition`` is skipped.
+    """
+    found: dict[str, list[SubQuestion]] = {}
+    for number, value in elements(path):
+        try:
+            row = _Row.model_validate(value)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"]))
+            raise BadInputError(f"{path}, row {number}: {place}: {first['msg']}.") from None
+        if row.decomposition:
+            found[row.question] = [_filled(path, number, row.decomposition, n) for n in range(len(row.decomposition))]
+    return found
+
+
+def _filled(path: Path, row: int, steps: list[SubQuestion], number: int) -> SubQuestion:
+    def answer(reference: re.Match[str]) -> str:
+        before = steps[int(reference[1]) - 1] if 0 < int(reference[1]) <= number else None
+        if before is None or not before.answer:
+            raise BadInputError(
+                f"{path}, row {row}: {reference[0]} in sub-question {number + 1} names no earlier sub-question with an"
+                " answer: correct the row, or leave it out."
+            )
+        return before.answer
+
+    step = steps[number]
+    return step.model_copy(update={"question": _EARLIER_ANSWER.sub(answer, step.question)})

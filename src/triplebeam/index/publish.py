@@ -1,13 +1,16 @@
-"""From the store to a generation: every search structure is derived here."""
+"""From the store to a generation: every search structure is derived here, by one writer at a time."""
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+from filelock import FileLock, Timeout
 
 from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError, IndexBusyError
 from triplebeam.index.manifest import (
     MANIFEST,
     Manifest,
@@ -28,6 +31,7 @@ from triplebeam.passage import Passage
 from triplebeam.progress import Progress, silent
 from triplebeam.triple import entity_key
 
+LOCK = "write.lock"
 _STAGES = 8
 
 
@@ -117,3 +121,23 @@ def _write_vectors(path: Path, texts: Sequence[str], store: Store, embedder: Emb
     for text in texts:
         writer.append(store.vector(vector_key(embedder.fingerprint, text)))
     writer.close()
+
+
+@contextmanager
+def write_lock(folder: Path) -> Iterator[None]:
+    """Keep other writers out of an existing folder; readers are not affected."""
+    lock = FileLock(folder / LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise IndexBusyError(
+            f"another process is writing to {folder}: wait until it is done, then try again."
+        ) from None
+    except OSError as error:
+        raise BadInputError(
+            f"{folder} cannot be written to ({error.strerror}): check its permissions, or index into another folder."
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
