@@ -11,7 +11,7 @@ def my_search(query: str, k: int) -> list[str]:
     return ["uranus"]
 
 
-collection = triplebeam.open(sys.argv[1])
-multi_hop = collection.expand(from_function(my_search, collection))
+index = triplebeam.open(sys.argv[1])
+multi_hop = index.expand(from_function(my_search, index))
 for hit in multi_hop.retrieve("Where was the discoverer of Uranus born?", k=3):
     print(hit.passage_id, hit.chains[:1])

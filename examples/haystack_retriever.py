@@ -11,11 +11,11 @@ from triplebeam.serve.haystack import TriplebeamRetriever, from_haystack
 
 QUESTION = "Where was the discoverer of Uranus born?"
 
-collection = triplebeam.open(sys.argv[1])
-for document in TriplebeamRetriever(collection, top_k=3).run(QUESTION)["documents"]:
+index = triplebeam.open(sys.argv[1])
+for document in TriplebeamRetriever(index, top_k=3).run(QUESTION)["documents"]:
     print(document.meta["id"], document.meta["chains"][:1])
 
 store = InMemoryDocumentStore()  # stands for a store that you have
-store.write_documents([Document(id="uranus", content=collection.passages["uranus"].text)])
-multi_hop = collection.expand(from_haystack(InMemoryBM25Retriever(store), collection))
+store.write_documents([Document(id="uranus", content=index.passages["uranus"].text)])
+multi_hop = index.expand(from_haystack(InMemoryBM25Retriever(store), index))
 print(multi_hop.retrieve(QUESTION, k=3).ids)

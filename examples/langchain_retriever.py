@@ -18,9 +18,9 @@ class OneDocument(BaseRetriever):
         return [Document("", metadata={"id": "uranus"})]
 
 
-collection = triplebeam.open(sys.argv[1])
-for document in TriplebeamRetriever(collection=collection, k=3).invoke(QUESTION):
+index = triplebeam.open(sys.argv[1])
+for document in TriplebeamRetriever(index=index, k=3).invoke(QUESTION):
     print(document.metadata["id"], document.metadata["chains"][:1])
 
-multi_hop = collection.expand(from_langchain(OneDocument(), collection))
+multi_hop = index.expand(from_langchain(OneDocument(), index))
 print(multi_hop.retrieve(QUESTION, k=3).ids)

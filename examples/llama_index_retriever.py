@@ -18,9 +18,9 @@ class OneNode(BaseRetriever):
         return [NodeWithScore(node=TextNode(id_="uranus"))]
 
 
-collection = triplebeam.open(sys.argv[1])
-for found in TriplebeamRetriever(collection, similarity_top_k=3).retrieve(QUESTION):
+index = triplebeam.open(sys.argv[1])
+for found in TriplebeamRetriever(index, similarity_top_k=3).retrieve(QUESTION):
     print(found.node.metadata["id"], found.node.metadata["chains"][:1])
 
-multi_hop = collection.expand(from_llama_index(OneNode(), collection))
+multi_hop = index.expand(from_llama_index(OneNode(), index))
 print(multi_hop.retrieve(QUESTION, k=3).ids)

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys
-from triplebeam.serve.http.library import Library
+from triplebeam.serve.library import Library
 from triplebeam.settings import read_settings
 
 PLACE = "<!-- generated: routes -->"

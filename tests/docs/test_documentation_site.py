@@ -59,7 +59,7 @@ def test_every_command_and_route_is_described(site: Path) -> None:
     commands = _soup(site / "reference" / "command-line.html").get_text()
     assert all(f"triplebeam {name}" in commands for name in get_command(app).commands)
     routes = _soup(site / "reference" / "http.html").get_text()
-    assert all(route in routes for route in ("POST /api/collections/{name}/ask", "GET /health", "/v1/chat/completions"))
+    assert all(route in routes for route in ("POST /api/indexes/{name}/ask", "GET /health", "/v1/chat/completions"))
 
 
 def _pages(site: Path) -> list[Path]:

@@ -22,7 +22,7 @@ from triplebeam.assemble import Index
 from triplebeam.demo.recorded import Recorded, read_recordings
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys
-from triplebeam.serve.http.library import Library
+from triplebeam.serve.library import Library
 from triplebeam.settings import Settings
 
 pytestmark = pytest.mark.slow
@@ -38,15 +38,15 @@ def settings(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 
 @pytest.fixture(scope="module")
-def collection(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Index:
+def index(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Index:
     return demo.build(tmp_path_factory.mktemp("doors") / "demo.index", settings)
 
 
 @pytest.fixture(scope="module")
-def address(collection: Index, settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def address(index: Index, settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server over the demo's index, with the demo's recorded completions for a model."""
     recorded = Recorded(read_recordings(files(demo.__name__).joinpath("completions.json").read_text("utf-8")))
-    library = Library([collection.snapshot.folder], settings, embedder=collection.embedder, model=recorded)
+    library = Library([index.index.folder], settings, embedder=index.embedder, model=recorded)
     with on_loopback(make_app(library, keys=Keys(tmp_path_factory.mktemp("keys") / "keys.json"))) as address:
         yield address
 
@@ -61,22 +61,22 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-def test_the_command_line(collection: Index, tmp_path: Path, home: Path) -> None:
-    found = runner(tmp_path, home)("search", collection.snapshot.folder, QUESTION, "--json", "-k", "5")
+def test_the_command_line(index: Index, tmp_path: Path, home: Path) -> None:
+    found = runner(tmp_path, home)("search", index.index.folder, QUESTION, "--json", "-k", "5")
     assert {passage["id"] for passage in json.loads(found.stdout)["passages"]} >= BOTH_HOPS
 
 
 def test_rest(address: str) -> None:
-    found = httpx.post(f"{address}/api/collections/demo/search", json={"question": QUESTION, "k": 5}).json()
+    found = httpx.post(f"{address}/api/indexes/demo/search", json={"question": QUESTION, "k": 5}).json()
     assert {passage["id"] for passage in found["passages"]} >= BOTH_HOPS
-    graph = httpx.get(f"{address}/api/collections/demo/graph", params={"passage": "uranus"}).json()
+    graph = httpx.get(f"{address}/api/indexes/demo/graph", params={"passage": "uranus"}).json()
     assert "William Herschel" in {node["label"] for node in graph["nodes"]}
 
 
 def test_events(address: str) -> None:
     """Steps as they happen, then the answer."""
     asked = {"question": QUESTION, "method": "gear"}
-    with httpx.stream("POST", f"{address}/api/collections/demo/ask", json=asked, timeout=60) as stream:
+    with httpx.stream("POST", f"{address}/api/indexes/demo/ask", json=asked, timeout=60) as stream:
         events = events_in(stream.read().decode())
     assert [name for name, _ in events] == ["step", "answer"]
     answer = events[-1][1]
@@ -98,10 +98,10 @@ def test_an_openai_client(address: str) -> None:
 
 
 @pytest.mark.anyio
-async def test_mcp_over_stdio(collection: Index, home: Path) -> None:
+async def test_mcp_over_stdio(index: Index, home: Path) -> None:
     serving = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "triplebeam", "mcp", str(collection.snapshot.folder)],
+        args=["-m", "triplebeam", "mcp", str(index.index.folder)],
         env={"TRIPLEBEAM_HOME": str(home), "TRIPLEBEAM_OFFLINE": "1"},
     )
     async with Client(serving) as client:
@@ -119,17 +119,17 @@ async def test_mcp_over_http(address: str) -> None:
     assert wrong.is_error
 
 
-def test_langchain(collection: Index) -> None:
+def test_langchain(index: Index) -> None:
     from triplebeam.serve.langchain import TriplebeamRetriever
 
-    documents = TriplebeamRetriever(collection=collection, k=5).invoke(QUESTION)
+    documents = TriplebeamRetriever(index=index, k=5).invoke(QUESTION)
     assert {document.metadata["id"] for document in documents} >= BOTH_HOPS
 
 
-def test_llama_index(collection: Index) -> None:
+def test_llama_index(index: Index) -> None:
     from triplebeam.serve.llama_index import TriplebeamRetriever
 
-    nodes = TriplebeamRetriever(collection, similarity_top_k=5).retrieve(QUESTION)
+    nodes = TriplebeamRetriever(index, similarity_top_k=5).retrieve(QUESTION)
     assert {node.node.node_id for node in nodes} >= BOTH_HOPS
 
 
@@ -140,7 +140,7 @@ def test_the_browser(address: str) -> None:
     with sync_playwright() as playwright:
         browser = launched(playwright, program)
         page = browser.new_page(base_url=address)
-        page.goto("/#collection=demo")
+        page.goto("/#index=demo")
         page.get_by_label("Your question").fill(QUESTION)
         page.get_by_role("button", name="Ask", exact=True).last.click()
         expect(page.get_by_text("who was born in Hanover").first).to_be_visible(timeout=30_000)

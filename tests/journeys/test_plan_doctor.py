@@ -109,9 +109,9 @@ class TestPlan:
     def test_it_is_readable(self, command: Command, endpoint: Endpoint) -> None:
         code, stdout, stderr = command("plan", "rivers.jsonl")
         assert code == 0
-        assert "20 passages: 1.0 triples a passage, 0 failed" in stdout
+        assert "20 passages: 1.0 triples per passage, 0 failed" in stdout
         assert "$0.0" in stdout
-        assert "at least 90%" in stdout
+        assert "90% intervals" in stdout
         assert "Extracting 20 of 30 passages" in stderr
         assert "sample was in the cache" in command("plan", "rivers.jsonl")[1]
         assert len(endpoint.requests) == 20
@@ -140,7 +140,7 @@ class TestBudget:
         assert (code, stdout) == (0, "")
         asked = len(endpoint.requests)
         assert 2 < asked < COUNT
-        assert f"leaves {COUNT - asked} passages to be done" in stderr
+        assert f"leaves {COUNT - asked} passages unfinished" in stderr
         assert counts(command)["passages_without_extraction"] == COUNT - asked
         while len(endpoint.requests) < COUNT:
             before = len(endpoint.requests)
@@ -205,7 +205,7 @@ class TestQuarantine:
         endpoint.says('{"entities": [], "triples": []}')
         code, _, stderr = command("index", "my.index", "rivers.jsonl", "--extractor", "llm")
         assert code == 0
-        assert "30 of 30 passages gave no triples, which is suspicious" in stderr
+        assert "30 of 30 passages have no triples, which is suspicious" in stderr
         assert counts(command)["passages_without_triples"] == COUNT
 
 

@@ -49,7 +49,7 @@ def run(folder: Path, home: Path) -> Run:
     done = run("index", "my.index", "docs", code=1)
     assert done.stdout == ""
     assert "not indexed: docs/broken.pdf" in done.stderr
-    assert "1 files of other kinds were passed over" in done.stderr
+    assert "Skipped 1 files of unsupported types" in done.stderr
     assert f"{len(PASSAGES)} documents" in done.stderr
     return run
 

@@ -76,7 +76,7 @@ def test_folds_measure_and_write_nothing(quick: Quick, small_index: Path, questi
         (["rgnn_ret", "--out", "w.json", "--labels", "later"], "choose one of current_and_later, current, all"),
         (["gnn_ret", "--out", "w.json", "--labels", "current"], "gnn_ret has one step"),
         (["gnn_ret"], "name a file with --out, or measure with --folds"),
-        (["gnn_ret", "--out", "questions.jsonl"], "questions.jsonl exists: name another file, or write over it with"),
+        (["gnn_ret", "--out", "questions.jsonl"], "questions.jsonl exists: name another file, or overwrite it with"),
         (["gnn_ret", "--out", ".", "--force"], ". is a folder: name a file for the weights"),
         (["gnn_ret", "--out", "no/w.json"], "there is no folder no"),
         (["rgnn_ret", "--out", "w.json"], "question '1' of questions.jsonl has no decomposition"),

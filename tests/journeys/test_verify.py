@@ -56,14 +56,14 @@ def test_an_answer_that_holds(run: Verify) -> None:
 def test_facts_that_hold_do_not_carry_another_answer(run: Verify) -> None:
     code, said = run(HOLDS, answer="Paris")
     assert code == 1
-    assert "The answer itself stands in none of these facts." in said
+    assert "None of these facts contains the answer itself." in said
     assert run(HOLDS, answer="yes")[0] == 0
 
 
 @pytest.mark.parametrize(
     ("triple", "quoted", "fault"),
     [
-        (DIED, None, "names no words"),
+        (DIED, None, "quotes nothing"),
         (DIED, {**span("director"), "passage_id": "gone"}, "no passage 'gone'"),
         (DIED, span("director", text="He died on 26 August 1963."), "not what the answer quotes"),
         (DIED, span("director", 0, 11), "do not hold '25 August 1963'"),

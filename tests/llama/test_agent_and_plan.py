@@ -14,7 +14,7 @@ from triplebeam.extract.quote import COVERAGE, draw_sample, extract_sample, quot
 from triplebeam.generate.connect import connect
 from triplebeam.generate.prompts import read_template
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.serve.answer_json import to_json
+from triplebeam.serve.shapes import answer_json
 from triplebeam.settings import Settings
 from triplebeam.testing import toy
 
@@ -31,7 +31,7 @@ def test_the_agent_runs_end_to_end(llama: str, world: Snapshot, words: Embedder)
     assert answer.usage.calls > sum(step.usage.calls for step in answer.steps), "the answer is one more"
     assert all(step.usage.calls >= 3 and step.usage.tokens_in > 0 for step in answer.steps), "reading twice, reasoning"
     assert not answer.usage.estimated, "the endpoint's own counts"
-    trace = to_json(answer, world.passages)
+    trace = answer_json(answer, world.passages)
     assert len(trace["steps"]) == len(answer.steps)
 
 

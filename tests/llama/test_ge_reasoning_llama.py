@@ -15,7 +15,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.connect import connect
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.serve.answer_json import to_json
+from triplebeam.serve.shapes import answer_json
 from triplebeam.settings import Settings
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("llama")]
@@ -53,7 +53,7 @@ def test_it_runs_end_to_end(llama: str, world: Snapshot, words: Embedder) -> Non
     assert answer.ranking.ids
     assert answer.usage.calls > sum(step.usage.calls for step in answer.steps) > 3, "the answer is one more"
     assert not answer.usage.estimated, "the endpoint's own counts"
-    assert [step["number"] for step in to_json(answer, world.passages)["steps"]] == [1, 2]
+    assert [step["number"] for step in answer_json(answer, world.passages)["steps"]] == [1, 2]
     constructed, turn = answer.steps
     assert "(Laughter in Hell; director; name: #1)" in constructed.thought
     assert turn.ranking.ids, "it searched"

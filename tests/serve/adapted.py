@@ -12,10 +12,10 @@ QUESTION = "When did the director of Laughter in Hell die?"
 class Watched:
     """A search that notes the threads it is asked from."""
 
-    def __init__(self, collection: Index) -> None:
-        self._collection = collection
+    def __init__(self, index: Index) -> None:
+        self._index = index
         self.threads: list[int] = []
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         self.threads.append(threading.get_ident())
-        return self._collection.search(query, "bm25", k)
+        return self._index.search(query, "bm25", k)

@@ -8,7 +8,7 @@ from triplebeam.index.snapshot import Snapshot
 
 
 @pytest.fixture
-def collection(world: Snapshot, words: Embedder) -> Index:
+def index(world: Snapshot, words: Embedder) -> Index:
     return open_index(world.folder, embedder=words)
 
 

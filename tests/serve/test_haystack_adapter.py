@@ -21,11 +21,11 @@ from triplebeam.index.snapshot import Snapshot
 from triplebeam.serve.haystack import TriplebeamRetriever, from_haystack
 
 
-def test_in_a_pipeline(collection: Index) -> None:
+def test_in_a_pipeline(index: Index) -> None:
     pipeline = Pipeline()
-    pipeline.add_component("retriever", TriplebeamRetriever(collection, GRAPH))
+    pipeline.add_component("retriever", TriplebeamRetriever(index, GRAPH))
     documents = pipeline.run({"retriever": {"query": QUESTION, "top_k": 6}})["retriever"]["documents"]
-    ranking = collection.search(QUESTION, GRAPH, 6)
+    ranking = index.search(QUESTION, GRAPH, 6)
     assert [(each.id, each.score) for each in documents] == [(hit.passage_id, hit.score) for hit in ranking]
     film = documents[ranking.ids.index("film")]
     assert (film.content, film.meta["title"]) == (WORLD["film"][1], "Laughter in Hell")
@@ -41,18 +41,18 @@ def test_a_pipeline_is_saved_and_opened_again(world: Snapshot) -> None:
     assert [each.id for each in again.run({"retriever": {"query": "lake"}})["retriever"]["documents"]] == ["lake"]
 
 
-def test_what_cannot_be_used_is_told(collection: Index, tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_told(index: Index, tmp_path: Path) -> None:
     with pytest.raises(IndexMissingError):
         TriplebeamRetriever(tmp_path)
     with pytest.raises(BadInputError, match="k is 0"):
-        TriplebeamRetriever(collection).run("lake", 0)
+        TriplebeamRetriever(index).run("lake", 0)
     with pytest.raises(BadInputError, match="has no name to be saved by"):
-        TriplebeamRetriever(collection, collection.retriever("bm25")).to_dict()
+        TriplebeamRetriever(index, index.retriever("bm25")).to_dict()
 
 
-def test_asynchronously_it_searches_in_a_thread(collection: Index) -> None:
-    watched = Watched(collection)
-    found = asyncio.run(TriplebeamRetriever(collection, watched).run_async("Great Lakes"))
+def test_asynchronously_it_searches_in_a_thread(index: Index) -> None:
+    watched = Watched(index)
+    found = asyncio.run(TriplebeamRetriever(index, watched).run_async("Great Lakes"))
     assert found["documents"][0].id == "lake"
     assert watched.threads != [threading.get_ident()]
 
@@ -64,18 +64,18 @@ def in_memory(*documents: Document) -> InMemoryBM25Retriever:
 
 
 @pytest.mark.parametrize("kind", ["id", "meta", "text"])
-def test_a_retriever_of_theirs_as_base(collection: Index, kind: str) -> None:
+def test_a_retriever_of_theirs_as_base(index: Index, kind: str) -> None:
     documents = [
         Document(id=id_, content=text)
         if kind == "id"
         else Document(content=text, meta={"id": id_} if kind == "meta" else {})
         for id_, (_, text) in WORLD.items()
     ]
-    base = from_haystack(in_memory(*documents), collection)
+    base = from_haystack(in_memory(*documents), index)
     assert base.retrieve("Laughter in Hell directed", 1).ids == ["film"]
-    assert "director" in collection.expand(base, "naive_ge[base_k=1]").retrieve("Laughter in Hell directed").ids
+    assert "director" in index.expand(base, "naive_ge[base_k=1]").retrieve("Laughter in Hell directed").ids
 
 
-def test_a_document_that_is_no_passage_is_told(collection: Index) -> None:
+def test_a_document_that_is_no_passage_is_told(index: Index) -> None:
     with pytest.raises(BadInputError, match=r"gave the document 'Lake Superior' .*metadata under 'id'"):
-        from_haystack(in_memory(Document(content="Lake Superior")), collection).retrieve("lake")
+        from_haystack(in_memory(Document(content="Lake Superior")), index).retrieve("lake")

@@ -27,8 +27,8 @@ from triplebeam.testing.contracts import RetrieverContract
 @pytest.mark.anyio
 class TestStandard(RetrieversIntegrationTests):
     @pytest.fixture(autouse=True)
-    def _keep(self, collection: Index) -> None:
-        self._collection = collection
+    def _keep(self, index: Index) -> None:
+        self._index = index
 
     @property
     def retriever_constructor(self) -> type[BaseRetriever]:
@@ -36,16 +36,16 @@ class TestStandard(RetrieversIntegrationTests):
 
     @property
     def retriever_constructor_params(self) -> dict[str, Any]:
-        return {"collection": self._collection}
+        return {"index": self._index}
 
     @property
     def retriever_query_example(self) -> str:
         return QUESTION
 
 
-def test_a_document_says_what_it_is_and_why_it_is_here(collection: Index) -> None:
-    documents = TriplebeamRetriever(collection=collection, method=GRAPH, k=6).invoke(QUESTION)
-    ranking = collection.search(QUESTION, GRAPH, 6)
+def test_a_document_says_what_it_is_and_why_it_is_here(index: Index) -> None:
+    documents = TriplebeamRetriever(index=index, method=GRAPH, k=6).invoke(QUESTION)
+    ranking = index.search(QUESTION, GRAPH, 6)
     assert [document.id for document in documents] == [document.metadata["id"] for document in documents] == ranking.ids
     film = documents[ranking.ids.index("film")]
     assert film.page_content == WORLD["film"][1]
@@ -58,24 +58,24 @@ def test_a_document_says_what_it_is_and_why_it_is_here(collection: Index) -> Non
 
 def test_an_index_folder_will_do(world: Snapshot) -> None:
     for folder in (world.folder, str(world.folder)):
-        (document,) = TriplebeamRetriever(collection=folder, method="bm25", k=1).invoke("lake")
+        (document,) = TriplebeamRetriever(index=folder, method="bm25", k=1).invoke("lake")
         assert document.id == "lake"
 
 
-def test_what_cannot_be_used_is_told_when_it_is_made_or_asked(collection: Index, tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_told_when_it_is_made_or_asked(index: Index, tmp_path: Path) -> None:
     with pytest.raises(IndexMissingError):
-        TriplebeamRetriever(collection=tmp_path)
+        TriplebeamRetriever(index=tmp_path)
     with pytest.raises(ValidationError, match="greater than or equal to 1"):
-        TriplebeamRetriever(collection=collection, k=0)
+        TriplebeamRetriever(index=index, k=0)
     with pytest.raises(BadInputError, match="did you mean 'hybrid'"):
-        TriplebeamRetriever(collection=collection, method="hybird").invoke("lake")
+        TriplebeamRetriever(index=index, method="hybird").invoke("lake")
     with pytest.raises(BadInputError, match="the question is empty"):
-        TriplebeamRetriever(collection=collection).invoke(" ")
+        TriplebeamRetriever(index=index).invoke(" ")
 
 
-def test_asynchronously_it_searches_in_a_thread(collection: Index) -> None:
-    watched = Watched(collection)
-    retriever = TriplebeamRetriever(collection=collection, method=watched)
+def test_asynchronously_it_searches_in_a_thread(index: Index) -> None:
+    watched = Watched(index)
+    retriever = TriplebeamRetriever(index=index, method=watched)
     (document,) = asyncio.run(retriever.ainvoke("Great Lakes"))[:1]
     assert document.id == "lake"
     assert watched.threads != [threading.get_ident()]
@@ -99,30 +99,30 @@ def store() -> BaseRetriever:
 
 class TestAVectorStoreAsBase(RetrieverContract):
     @pytest.fixture(params=["key", "none: by text"])
-    def retriever(self, request: pytest.FixtureRequest, collection: Index) -> Retriever:
-        return from_langchain(store(), collection, id_key=request.param)
+    def retriever(self, request: pytest.FixtureRequest, index: Index) -> Retriever:
+        return from_langchain(store(), index, id_key=request.param)
 
 
 class TestAVectorStoreExpanded(RetrieverContract):
     @pytest.fixture
-    def retriever(self, collection: Index) -> Retriever:
-        return collection.expand(from_langchain(store(), collection))
+    def retriever(self, index: Index) -> Retriever:
+        return index.expand(from_langchain(store(), index))
 
 
-def test_k_is_passed_on_where_it_is_taken(collection: Index) -> None:
-    assert len(from_langchain(store(), collection).retrieve("lake", 6)) == 6
-    assert len(from_langchain(store(), collection, k_name=None).retrieve("lake", 6)) == 4
+def test_k_is_passed_on_where_it_is_taken(index: Index) -> None:
+    assert len(from_langchain(store(), index).retrieve("lake", 6)) == 6
+    assert len(from_langchain(store(), index, k_name=None).retrieve("lake", 6)) == 4
     fixed = Fixed(documents=[Document("", id="lake"), Document("", id="city")])
-    assert from_langchain(fixed, collection).retrieve("lake", 1).ids == ["lake"]
+    assert from_langchain(fixed, index).retrieve("lake", 1).ids == ["lake"]
 
 
-def test_a_document_that_is_no_passage_is_told(collection: Index) -> None:
+def test_a_document_that_is_no_passage_is_told(index: Index) -> None:
     with pytest.raises(BadInputError, match=r"gave the document 'Lake Superior' .*metadata under 'id'"):
-        from_langchain(Fixed(documents=[Document("Lake Superior")]), collection).retrieve("lake")
+        from_langchain(Fixed(documents=[Document("Lake Superior")]), index).retrieve("lake")
 
 
-def test_there_and_back(collection: Index) -> None:
+def test_there_and_back(index: Index) -> None:
     """Your retriever, expanded, as a LangChain retriever again."""
-    base = from_langchain(Fixed(documents=[Document("", metadata={"id": "film"})]), collection)
-    documents = TriplebeamRetriever(collection=collection, method=collection.expand(base)).invoke(QUESTION)
+    base = from_langchain(Fixed(documents=[Document("", metadata={"id": "film"})]), index)
+    documents = TriplebeamRetriever(index=index, method=index.expand(base)).invoke(QUESTION)
     assert "director" in [document.id for document in documents]

@@ -29,7 +29,7 @@ def test_it_tells_the_sizes(folder: str) -> None:
     result = CliRunner().invoke(app, [folder], catch_exceptions=False)
     assert result.exit_code == 0
     assert "late_interaction(word-tokens), 69 tokens of 6 passages (6 encoded now)" in result.stdout
-    assert "2 bits a dimension" in result.stdout
+    assert "2 bits per dimension" in result.stdout
     assert "(0 encoded now)" in CliRunner().invoke(app, [folder], catch_exceptions=False).stdout
 
 

@@ -18,9 +18,9 @@ from triplebeam.serve.llama_index import TriplebeamRetriever, from_llama_index
 from triplebeam.testing.contracts import RetrieverContract
 
 
-def test_a_node_says_what_it_is_and_why_it_is_here(collection: Index) -> None:
-    found = TriplebeamRetriever(collection, GRAPH, similarity_top_k=6).retrieve(QUESTION)
-    ranking = collection.search(QUESTION, GRAPH, 6)
+def test_a_node_says_what_it_is_and_why_it_is_here(index: Index) -> None:
+    found = TriplebeamRetriever(index, GRAPH, similarity_top_k=6).retrieve(QUESTION)
+    ranking = index.search(QUESTION, GRAPH, 6)
     assert [(each.node.node_id, each.score) for each in found] == [(hit.passage_id, hit.score) for hit in ranking]
     film = found[ranking.ids.index("film")].node
     assert film.get_content() == WORLD["film"][1]
@@ -35,18 +35,18 @@ def test_an_index_folder_will_do(world: Snapshot) -> None:
     assert found.node.node_id == "lake"
 
 
-def test_what_cannot_be_used_is_told(collection: Index, tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_told(index: Index, tmp_path: Path) -> None:
     with pytest.raises(IndexMissingError):
         TriplebeamRetriever(tmp_path)
     with pytest.raises(BadInputError, match="k is 0"):
-        TriplebeamRetriever(collection, similarity_top_k=0).retrieve("lake")
+        TriplebeamRetriever(index, similarity_top_k=0).retrieve("lake")
     with pytest.raises(BadInputError, match="did you mean 'hybrid'"):
-        TriplebeamRetriever(collection, "hybird").retrieve("lake")
+        TriplebeamRetriever(index, "hybird").retrieve("lake")
 
 
-def test_asynchronously_it_searches_in_a_thread(collection: Index) -> None:
-    watched = Watched(collection)
-    found = asyncio.run(TriplebeamRetriever(collection, watched).aretrieve("Great Lakes"))
+def test_asynchronously_it_searches_in_a_thread(index: Index) -> None:
+    watched = Watched(index)
+    found = asyncio.run(TriplebeamRetriever(index, watched).aretrieve("Great Lakes"))
     assert found[0].node.node_id == "lake"
     assert watched.threads != [threading.get_ident()]
 
@@ -79,16 +79,16 @@ def nodes(kind: str) -> list[TextNode]:
 
 class TestNodesAsBase(RetrieverContract):
     @pytest.fixture(params=["node", "metadata", "document", "text"])
-    def retriever(self, request: pytest.FixtureRequest, collection: Index) -> Retriever:
-        return from_llama_index(Fixed(*nodes(request.param)), collection)
+    def retriever(self, request: pytest.FixtureRequest, index: Index) -> Retriever:
+        return from_llama_index(Fixed(*nodes(request.param)), index)
 
 
-def test_expanded_it_finds_what_it_did_not(collection: Index) -> None:
-    base = from_llama_index(Fixed(TextNode(id_="film")), collection)
+def test_expanded_it_finds_what_it_did_not(index: Index) -> None:
+    base = from_llama_index(Fixed(TextNode(id_="film")), index)
     assert base.retrieve(QUESTION).ids == ["film"]
-    assert "director" in collection.expand(base).retrieve(QUESTION).ids
+    assert "director" in index.expand(base).retrieve(QUESTION).ids
 
 
-def test_a_node_that_is_no_passage_is_told(collection: Index) -> None:
+def test_a_node_that_is_no_passage_is_told(index: Index) -> None:
     with pytest.raises(BadInputError, match=r"gave the document 'Lake Superior' .*metadata under 'id'"):
-        from_llama_index(Fixed(TextNode(text="Lake Superior")), collection).retrieve("lake")
+        from_llama_index(Fixed(TextNode(text="Lake Superior")), index).retrieve("lake")

@@ -1,54 +1,67 @@
 """The tools of the Model Context Protocol, through the SDK's own client, in this process."""
 
+import shutil
 import threading
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import anyio
 import pytest
 from mcp.client import Client
-from mcp_types import CallToolResult, TextContent
+from mcp.server import MCPServer
+from mcp_types import TextContent
 
 from scripted_loops import final, reply
 from serve.adapted import GRAPH, QUESTION
-from triplebeam.assemble import DEFAULT_METHOD, Index, open_index
+from triplebeam.assemble import DEFAULT_METHOD, Index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
 from triplebeam.index.snapshot import Snapshot
+from triplebeam.serve.library import Library
+from triplebeam.serve.limits import UNLIMITED
 from triplebeam.serve.mcp import make_server
+from triplebeam.serve.running import Runner
+from triplebeam.settings import Settings
 from triplebeam.testing.scripted import Scripted
 
 pytestmark = pytest.mark.anyio
+
+Served: TypeAlias = Callable[..., MCPServer[None]]
 
 DIED = ("Edward Cahn", "died on", "25 August 1963")
 MISSING = reply(missing="who directed it", answerable=False, used=[], answer="")
 ANSWERED = reply(missing="", answerable=True, used=[1], answer="25 August 1963")
 
 
-def asked(world: Snapshot, words: Embedder, model: LanguageModel) -> Mapping[str, Index]:
-    return {"world": open_index(world.folder, embedder=words, model=model)}
+@pytest.fixture
+def served(world: Snapshot, words: Embedder) -> Served:
+    """Makes a server over the small world."""
+
+    def made(*folders: Path, model: LanguageModel | None = None) -> MCPServer[None]:
+        library = Library(folders or [world.folder], Settings(model=None), embedder=words, model=model)
+        return make_server(Runner(library, UNLIMITED))
+
+    return made
 
 
-async def call(collections: Mapping[str, Index], tool: str, **arguments: Any) -> CallToolResult:
-    async with Client(make_server(collections)) as client:
-        return await client.call_tool(tool, arguments)
-
-
-async def structured(collections: Mapping[str, Index], tool: str, **arguments: Any) -> Any:
-    result = await call(collections, tool, **arguments)
+async def structured(server: MCPServer[None], tool: str, **arguments: Any) -> Any:
+    async with Client(server) as client:
+        result = await client.call_tool(tool, arguments)
     assert not result.is_error, result.content
     return result.structured_content
 
 
-async def refused(collections: Mapping[str, Index], tool: str, **arguments: Any) -> str:
-    result = await call(collections, tool, **arguments)
+async def refused(server: MCPServer[None], tool: str, **arguments: Any) -> str:
+    async with Client(server) as client:
+        result = await client.call_tool(tool, arguments)
     assert result.is_error
     assert isinstance(result.content[0], TextContent)
     return result.content[0].text
 
 
-async def test_every_tool_says_what_it_takes_and_gives_and_that_it_changes_nothing(collection: Index) -> None:
-    async with Client(make_server({"world": collection})) as client:
+async def test_every_tool_says_what_it_takes_and_gives_and_that_it_changes_nothing(served: Served) -> None:
+    async with Client(served()) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert list(tools) == ["search", "expand", "ask", "read_passage"]
     for tool in tools.values():
@@ -64,23 +77,23 @@ async def test_every_tool_says_what_it_takes_and_gives_and_that_it_changes_nothi
     assert "context" not in tools["ask"].input_schema["properties"]
 
 
-async def test_search_gives_passages_and_chains(collection: Index) -> None:
-    found = await structured({"world": collection}, "search", question=QUESTION, method=GRAPH, k=4)
+async def test_search_gives_passages_and_chains(served: Served, index: Index) -> None:
+    found = await structured(served(), "search", question=QUESTION, method=GRAPH, k=4)
     assert found["method"] == GRAPH
-    assert [passage["id"] for passage in found["passages"]] == collection.search(QUESTION, GRAPH, 4).ids
+    assert [passage["id"] for passage in found["passages"]] == index.search(QUESTION, GRAPH, 4).ids
     chains = [chain for passage in found["passages"] for chain in passage["chains"]]
     assert "Laughter in Hell – directed by → Edward Cahn" in " ".join(chains)
 
 
-async def test_search_by_the_default_and_by_a_plain_method(collection: Index) -> None:
-    assert (await structured({"world": collection}, "search", question="lake"))["method"] == DEFAULT_METHOD
-    found = await structured({"world": collection}, "search", question="lake", method="bm25", k=1)
+async def test_search_by_the_default_and_by_a_plain_method(served: Served) -> None:
+    assert (await structured(served(), "search", question="lake"))["method"] == DEFAULT_METHOD
+    found = await structured(served(), "search", question="lake", method="bm25", k=1)
     assert [(passage["id"], passage["chains"]) for passage in found["passages"]] == [("lake", [])]
 
 
-async def test_expand_follows_an_entity_towards_a_question(collection: Index) -> None:
+async def test_expand_follows_an_entity_towards_a_question(served: Served) -> None:
     found = await structured(
-        {"world": collection}, "expand", entity="laughter IN hell", question="Edward Cahn died on 25 August 1963"
+        served(), "expand", entity="laughter IN hell", question="Edward Cahn died on 25 August 1963"
     )
     assert found["entity"] == "Laughter in Hell"
     ends = [chain["facts"][-1]["object"] for chain in found["chains"]]
@@ -89,8 +102,8 @@ async def test_expand_follows_an_entity_towards_a_question(collection: Index) ->
     assert best["passage_ids"] == ["film", "director"]
 
 
-async def test_expand_by_one_gives_the_entity_s_own_facts(collection: Index) -> None:
-    found = await structured({"world": collection}, "expand", entity="Milwaukee", length=1)
+async def test_expand_by_one_gives_the_entity_s_own_facts(served: Served) -> None:
+    found = await structured(served(), "expand", entity="Milwaukee", length=1)
     own = {tuple(fact.values()) for chain in found["chains"] for fact in chain["facts"]}
     assert own == {
         ("Pat Brien", "lived in", "Milwaukee"),
@@ -99,13 +112,13 @@ async def test_expand_by_one_gives_the_entity_s_own_facts(collection: Index) -> 
     }
 
 
-async def test_read_passage_gives_it_whole_with_its_facts(collection: Index) -> None:
-    passage = await structured({"world": collection}, "read_passage", passage_id="lake")
+async def test_read_passage_gives_it_whole_with_its_facts(served: Served) -> None:
+    passage = await structured(served(), "read_passage", passage_id="lake")
     assert passage["text"] == "Lake Michigan is one of the Great Lakes."
     assert passage["facts"] == [{"subject": "Lake Michigan", "predicate": "one of", "object": "Great Lakes"}]
 
 
-async def test_ask_reports_each_step_and_quotes_its_evidence(world: Snapshot, words: Embedder) -> None:
+async def test_ask_reports_each_step_and_quotes_its_evidence(served: Served) -> None:
     told: list[tuple[float, str | None]] = []
 
     async def listen(progress: float, total: float | None, message: str | None) -> None:
@@ -120,7 +133,7 @@ async def test_ask_reports_each_step_and_quotes_its_evidence(world: Snapshot, wo
         final("25 August 1963"),
     ]
     with Scripted(replies) as model:
-        async with Client(make_server(asked(world, words, model))) as client:
+        async with Client(served(model=model)) as client:
             result = await client.call_tool(
                 "ask", {"question": QUESTION, "method": "gear:bm25+naive_ge"}, progress_callback=listen
             )
@@ -148,9 +161,9 @@ class Slow:
         return [self.replies.pop(0) for _ in prompts]
 
 
-async def test_an_agent_at_work_holds_up_nobody(world: Snapshot, words: Embedder) -> None:
+async def test_an_agent_at_work_holds_up_nobody(served: Served) -> None:
     model = Slow(reply(facts=[DIED]), ANSWERED, final("25 August 1963"))
-    async with Client(make_server(asked(world, words, model))) as client, anyio.create_task_group() as tasks:
+    async with Client(served(model=model)) as client, anyio.create_task_group() as tasks:
         tasks.start_soon(client.call_tool, "ask", {"question": QUESTION, "method": "gear:bm25+naive_ge"})
         await anyio.to_thread.run_sync(model.reached.wait)
         assert not (await client.call_tool("search", {"question": "lake"})).is_error
@@ -158,9 +171,9 @@ async def test_an_agent_at_work_holds_up_nobody(world: Snapshot, words: Embedder
     assert model.replies == []
 
 
-async def test_a_client_that_goes_away_pays_for_no_further_step(world: Snapshot, words: Embedder) -> None:
+async def test_a_client_that_goes_away_pays_for_no_further_step(served: Served) -> None:
     model = Slow(reply(facts=[DIED]), MISSING, reply(query="Edward Cahn"), *[reply(facts=[DIED])] * 5)
-    async with Client(make_server(asked(world, words, model))) as client, anyio.create_task_group() as tasks:
+    async with Client(served(model=model)) as client, anyio.create_task_group() as tasks:
         tasks.start_soon(client.call_tool, "ask", {"question": QUESTION, "method": "gear:bm25+naive_ge"})
         await anyio.to_thread.run_sync(model.reached.wait)
         threading.Timer(0.2, model.released.set).start()
@@ -175,9 +188,9 @@ async def test_a_client_that_goes_away_pays_for_no_further_step(world: Snapshot,
         ("search", {"question": "x", "method": "hybird"}, "did you mean 'hybrid'?"),
         ("search", {"question": "x", "method": "gear"}, "answers, and is no search"),
         ("search", {"question": "x", "k": 0}, "greater than or equal to 1"),
-        ("search", {"question": "x", "collection": "word"}, "did you mean 'world'?"),
+        ("search", {"question": "x", "index": "word"}, "did you mean 'world'?"),
         ("search", {}, "question"),
-        ("expand", {"entity": "Laughter"}, "the nearest are 'Laughter in Hell'"),
+        ("expand", {"entity": "Laughter"}, "did you mean 'Laughter in Hell'"),
         ("expand", {"entity": " "}, "the entity is empty"),
         ("expand", {"entity": "Milwaukee", "length": 9}, "less than or equal to 4"),
         ("read_passage", {"passage_id": "sea"}, "there is no passage 'sea'"),
@@ -187,28 +200,27 @@ async def test_a_client_that_goes_away_pays_for_no_further_step(world: Snapshot,
     ],
 )
 async def test_bad_input_is_a_tool_error(
-    collection: Index, tool: str, arguments: dict[str, Any], words_of_it: str
+    served: Served, tool: str, arguments: dict[str, Any], words_of_it: str
 ) -> None:
-    assert words_of_it in await refused({"world": collection}, tool, **arguments)
+    assert words_of_it in await refused(served(), tool, **arguments)
 
 
-async def test_without_a_model_ask_says_how_to_configure_one(
-    collection: Index, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_without_a_model_ask_says_how_to_configure_one(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TRIPLEBEAM_MODEL", raising=False)
-    assert "set TRIPLEBEAM_MODEL" in await refused({"world": collection}, "ask", question="x")
+    assert "set TRIPLEBEAM_MODEL" in await refused(served(), "ask", question="x")
 
 
-async def test_of_several_collections_one_must_be_named(collection: Index) -> None:
-    both = {"one": collection, "two": collection}
+async def test_of_several_indexes_one_must_be_named(served: Served, world: Snapshot, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        shutil.copytree(world.folder, tmp_path / f"{name}.index")
+    both = served(tmp_path)
     assert "there are one, two; name one" in await refused(both, "search", question="lake")
-    assert (await structured(both, "search", question="lake", collection="two"))["passages"]
+    assert (await structured(both, "search", question="lake", index="two"))["passages"]
 
 
-async def test_collections_may_come_while_the_server_runs(collection: Index) -> None:
-    collections: dict[str, Index] = {}
-    async with Client(make_server(collections)) as client:
+async def test_indexes_may_be_created_while_the_server_runs(served: Served, world: Snapshot, tmp_path: Path) -> None:
+    async with Client(served(tmp_path)) as client:
         before = await client.call_tool("search", {"question": "lake"})
-        collections["world"] = collection
+        shutil.copytree(world.folder, tmp_path / "world.index")
         after = await client.call_tool("search", {"question": "lake"})
     assert (before.is_error, after.is_error) == (True, False)

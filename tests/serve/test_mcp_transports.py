@@ -19,14 +19,16 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
 from small_world import TRIPLES, TableExtractor, world_documents
-from triplebeam.assemble import open_index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.serve.cli.mcp import find_indexes, mcp
-from triplebeam.serve.mcp import Folders, make_server
-from triplebeam.settings import read_settings
+from triplebeam.serve.cli.mcp import mcp
+from triplebeam.serve.library import Library
+from triplebeam.serve.limits import UNLIMITED
+from triplebeam.serve.mcp import make_server
+from triplebeam.serve.running import Runner
+from triplebeam.settings import Settings
 
 ANY_TEXT = {"question": "lake", "method": "bm25", "k": 1}
 
@@ -120,7 +122,8 @@ async def test_over_http_on_loopback(address: str, monkeypatch: pytest.MonkeyPat
 @pytest.mark.anyio
 async def test_an_app_mounts_it(world: Snapshot, words: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    tools = make_server({"world": open_index(world.folder, embedder=words)})
+    library = Library([world.folder], Settings(), embedder=words)
+    tools = make_server(Runner(library, UNLIMITED))
     mounted = tools.streamable_http_app(streamable_http_path="/mcp")
 
     @asynccontextmanager
@@ -143,7 +146,7 @@ async def test_an_app_mounts_it(world: Snapshot, words: Embedder, monkeypatch: p
     assert not found.is_error
 
 
-def test_what_is_published_anew_is_opened_anew(tmp_path: Path, words: Embedder) -> None:
+def test_an_index_that_is_published_again_is_opened_again(tmp_path: Path, words: Embedder) -> None:
     def index(*ids: str) -> None:
         documents = [each for each in world_documents() if each.id in ids]
         IndexBuilder(folder=tmp_path / "small.index", embedder=words, extractor=TableExtractor(TRIPLES)).build(
@@ -151,25 +154,23 @@ def test_what_is_published_anew_is_opened_anew(tmp_path: Path, words: Embedder) 
         )
 
     index("film")
-    shelf = Folders({"small": tmp_path / "small.index"}, read_settings())
-    first = shelf.collection("small")
-    assert shelf.collection("small") is first
+    library = Library([tmp_path / "small.index"], Settings(), embedder=words)
+    first = library.index("small")
+    assert library.index("small") is first
     index("film", "lake")
-    assert "lake" in shelf.collection("small").passages
+    assert "lake" in library.index("small").passages
 
 
 def test_indexes_are_found_in_folders(tmp_path: Path, world: Snapshot) -> None:
-    shutil.copytree(world.folder, tmp_path / "data" / "one.index")
-    shutil.copytree(world.folder, tmp_path / "data" / "two.index")
+    for name in ("one", "two"):
+        shutil.copytree(world.folder, tmp_path / "data" / f"{name}.index")
     (tmp_path / "data" / "empty.index").mkdir()
-    assert list(find_indexes([world.folder, tmp_path / "data"])) == ["world", "one", "two"]
-    with pytest.raises(BadInputError, match="would both be the collection 'one'"):
-        find_indexes([tmp_path / "data", _copy(world, tmp_path / "one")])
-
-
-def _copy(world: Snapshot, folder: Path) -> Path:
-    shutil.copytree(world.folder, folder)
-    return folder
+    library = Library([world.folder, tmp_path / "data"], Settings())
+    library.open_all()
+    assert library.names() == ["empty", "one", "two", "world"]
+    shutil.copytree(world.folder, tmp_path / "world.index")
+    with pytest.raises(BadInputError, match="would both be the index 'world'"):
+        Library([world.folder, tmp_path / "world.index"], Settings())
 
 
 def test_a_folder_without_an_index_is_told_at_once(tmp_path: Path) -> None:

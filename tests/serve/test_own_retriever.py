@@ -30,36 +30,36 @@ def longest(query: str, k: int) -> Iterable[str]:
 
 class TestAFunction(RetrieverContract):
     @pytest.fixture
-    def retriever(self, collection: Index) -> Retriever:
-        return from_function(longest, collection)
+    def retriever(self, index: Index) -> Retriever:
+        return from_function(longest, index)
 
 
 class TestAFunctionExpanded(RetrieverContract):
     @pytest.fixture
-    def retriever(self, collection: Index) -> Retriever:
-        return collection.expand(from_function(longest, collection), "naive_ge[scorer=exact]")
+    def retriever(self, index: Index) -> Retriever:
+        return index.expand(from_function(longest, index), "naive_ge[scorer=exact]")
 
 
-def test_a_passage_that_comes_twice_counts_once(collection: Index) -> None:
-    base = from_function(lambda query, k: ["lake", "city", "lake", "film"], collection)
+def test_a_passage_that_comes_twice_counts_once(index: Index) -> None:
+    base = from_function(lambda query, k: ["lake", "city", "lake", "film"], index)
     assert base.retrieve("any", 3).ids == ["lake", "city", "film"]
 
 
-def test_expansion_finds_what_the_function_did_not(collection: Index) -> None:
-    base = from_function(lambda query, k: ["film"], collection)
-    assert "director" in collection.expand(base).retrieve("When did the director of Laughter in Hell die?").ids
+def test_expansion_finds_what_the_function_did_not(index: Index) -> None:
+    base = from_function(lambda query, k: ["film"], index)
+    assert "director" in index.expand(base).retrieve("When did the director of Laughter in Hell die?").ids
 
 
-def test_an_id_that_the_index_does_not_have_is_told(collection: Index) -> None:
+def test_an_id_that_the_index_does_not_have_is_told(index: Index) -> None:
     with pytest.raises(BadInputError, match="your search gave the id 'sea'"):
-        from_function(lambda query, k: ["sea"], collection).retrieve("any")
+        from_function(lambda query, k: ["sea"], index).retrieve("any")
 
 
-def test_an_expansion_of_no_such_name_is_told(collection: Index) -> None:
+def test_an_expansion_of_no_such_name_is_told(index: Index) -> None:
     with pytest.raises(BadInputError, match="did you mean 'naive_ge'"):
-        collection.expand(from_function(longest, collection), "naive")
+        index.expand(from_function(longest, index), "naive")
     with pytest.raises(BadInputError, match="a score for every passage"):
-        collection.expand(from_function(longest, collection), "gnn_ret")
+        index.expand(from_function(longest, index), "gnn_ret")
 
 
 class TestAgentsOverYourOwn:
@@ -132,8 +132,8 @@ class TestWhichPassageADocumentIs:
     ) -> None:
         assert KnownPassages(passages).find(ids, text) == expected
 
-    def test_none_of_them_is_told_with_what_to_do(self, passages: list[Passage], collection: Index) -> None:
-        for source in (passages, collection):
+    def test_none_of_them_is_told_with_what_to_do(self, passages: list[Passage], index: Index) -> None:
+        for source in (passages, index):
             with pytest.raises(BadInputError, match="metadata under 'key', or index the same texts") as told:
                 KnownPassages(source, "key").find([None, "a7f"], "Lake Michigan is a very large lake. " * 9)
             assert "(ids: 'a7f')" in str(told.value)

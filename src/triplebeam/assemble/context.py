@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from triplebeam.assemble.in_thread import Stoppable
 from triplebeam.assemble.models import make_embedder, make_model
 from triplebeam.embed.cached import CachedEmbedder
 from triplebeam.embed.embedder import Embedder
@@ -65,14 +64,14 @@ class Context:
     @cached_property
     def model(self) -> LanguageModel:
         """The language model that reasons and answers; its calls count towards the open accounts."""
-        return Stoppable(Accounted(self.given_model) if self.given_model else make_model(self.settings))
+        return Accounted(self.given_model) if self.given_model else make_model(self.settings)
 
     @cached_property
     def reading_model(self) -> LanguageModel:
         """The language model that reads: the same, unless another is configured for it."""
         if self.given_model or self.settings.endpoint("reading") == self.settings.endpoint("answering"):
             return self.model  # one client, so that the limits on requests hold for both
-        return Stoppable(make_model(self.settings, "reading"))
+        return make_model(self.settings, "reading")
 
     def once(self, name: str, make: Callable[[], Retriever]) -> Retriever:
         """The retriever of that name, made at first use and kept: some compute a matrix."""

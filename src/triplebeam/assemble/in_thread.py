@@ -2,13 +2,10 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import TypeVar
 
-from triplebeam.generate.cancellation import cancel_on, check_cancelled
-from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
-from triplebeam.generate.outcomes import Outcome, outcomes_of
+from triplebeam.generate.cancellation import cancel_on
 
 T = TypeVar("T")
 
@@ -25,25 +22,3 @@ async def in_thread(work: Callable[[], T]) -> T:
         return await asyncio.to_thread(stoppable)
     finally:
         stop.set()
-
-
-@dataclass(frozen=True)
-class Stoppable:
-    """A model that is called no more once the work of the calling thread is to stop."""
-
-    model: LanguageModel
-
-    @property
-    def name(self) -> str:
-        """The name of the model within."""
-        return self.model.name
-
-    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        """What the model within says."""
-        check_cancelled()
-        return self.model.complete(prompts)
-
-    def outcomes(self, prompts: Sequence[Prompt]) -> list[Outcome]:
-        """What became of each prompt."""
-        check_cancelled()
-        return outcomes_of(self.model, prompts)

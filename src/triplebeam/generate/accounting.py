@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+from triplebeam.generate.cancellation import check_cancelled
 from triplebeam.generate.language_model import Completion, Prompt, Usage
 from triplebeam.generate.outcomes import Outcome, Wrapper, completions, outcomes_of
 
@@ -50,7 +51,7 @@ def remark(words: str) -> None:
 
 
 class Accounted(Wrapper):
-    """A model whose calls count towards the open accounts."""
+    """A model whose calls count towards the open accounts; it is not called once the caller's thread is cancelled."""
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
         """The wrapped model's completions; what was completed is charged even if another prompt of the batch fails."""
@@ -58,6 +59,7 @@ class Accounted(Wrapper):
 
     def outcomes(self, prompts: Sequence[Prompt]) -> list[Outcome]:
         """What became of each prompt."""
+        check_cancelled()
         outcomes = outcomes_of(self.model, prompts)
         for opened in _OPEN.get():
             opened.usage = sum((each.usage for each in outcomes if isinstance(each, Completion)), opened.usage)

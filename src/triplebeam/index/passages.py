@@ -40,7 +40,7 @@ class PassageTable:
         self._ids = StringColumn(folder / "passage_ids")
         self._texts = StringColumn(folder / "passage_texts")
         self.titles = StringColumn(folder / "passage_titles")
-        self._documents = StringColumn(folder / "passage_documents")
+        self.documents = StringColumn(folder / "passage_documents")
         self._metadata = StringColumn(folder / "passage_metadata")
         self._places: NDArray[np.int64] = mapped(folder / "passage_places.npy")
 
@@ -64,7 +64,7 @@ class PassageTable:
     @cached_property
     def document_ids(self) -> dict[str, None]:
         """The ids of the documents, in their order."""
-        return dict.fromkeys(self._documents)
+        return dict.fromkeys(self.documents)
 
     def __iter__(self) -> Iterator[Passage]:
         return map(self.at, range(len(self)))
@@ -99,7 +99,7 @@ class PassageTable:
             self._ids[row],
             self._texts[row],
             self.titles[row],
-            self._documents[row],
+            self.documents[row],
             position,
             start,
             end,

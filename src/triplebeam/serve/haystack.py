@@ -1,4 +1,4 @@
-"""Haystack, both ways: a collection as a component, and any retriever component as a base of ours."""
+"""Haystack, both ways: an index as a component, and any retriever component as a base of ours."""
 
 import asyncio
 from pathlib import Path
@@ -8,8 +8,7 @@ from triplebeam.assemble import DEFAULT_METHOD, Index
 from triplebeam.errors import BadInputError
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.extras import ExtraMissingError
-from triplebeam.serve.found_passages import find_passages, opened
-from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source
+from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, find_passages, opened
 
 try:
     from haystack import Document, component, default_from_dict, default_to_dict
@@ -19,23 +18,21 @@ except ImportError as error:
 
 @component
 class TriplebeamRetriever:
-    """A collection as a component of a pipeline.
+    """An index as a component of a pipeline.
 
     A document's meta hold ``id``, ``title``, ``document_id``, ``score`` and ``chains``, the triples that led to it.
     """
 
-    def __init__(
-        self, collection: Index | str | Path, method: str | Retriever = DEFAULT_METHOD, top_k: int = 10
-    ) -> None:
-        """Over an open collection or an index folder; ``method`` is a name, or a retriever put together by hand."""
-        self.collection = opened(collection)
+    def __init__(self, index: Index | str | Path, method: str | Retriever = DEFAULT_METHOD, top_k: int = 10) -> None:
+        """Over an open index or an index folder; ``method`` is a name, or a retriever put together by hand."""
+        self.index = opened(index)
         self.method = method
         self.top_k = top_k
 
     @component.output_types(documents=list[Document])
     def run(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
         """The best passages for a query."""
-        found = find_passages(self.collection, query, self.method, self.top_k if top_k is None else top_k)
+        found = find_passages(self.index, query, self.method, self.top_k if top_k is None else top_k)
         documents = [
             Document(id=each.passage.id, content=each.passage.text, meta=each.metadata, score=each.hit.score)
             for each in found
@@ -51,8 +48,8 @@ class TriplebeamRetriever:
         """What a pipeline is saved as: the folder and the method's name."""
         if not isinstance(self.method, str):
             raise BadInputError(f"{self.method!r} has no name to be saved by: use a method that has one.")
-        folder = str(self.collection.snapshot.folder)
-        return default_to_dict(self, collection=folder, method=self.method, top_k=self.top_k)
+        folder = str(self.index.snapshot.folder)
+        return default_to_dict(self, index=folder, method=self.method, top_k=self.top_k)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "TriplebeamRetriever":
@@ -71,7 +68,7 @@ class TextRetriever(Protocol):
 def from_haystack(retriever: TextRetriever, source: Source, *, id_key: str = "id") -> OwnRetriever:
     """Any retriever component that takes a text as a base of graph expansion and of agents.
 
-    A document is the passage whose id stands in its meta under ``id_key`` or is its own, else the passage that has its
+    A document is the passage whose id is in its meta under ``id_key`` or is its own, else the passage that has its
     text. A whole pipeline is wrapped by `triplebeam.serve.own_retriever.from_function`.
     """
     known = KnownPassages(source, id_key)

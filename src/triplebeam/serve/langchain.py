@@ -1,4 +1,4 @@
-"""LangChain, both ways: a collection as a LangChain retriever, and any LangChain retriever as a base of ours."""
+"""LangChain, both ways: an index as a LangChain retriever, and any LangChain retriever as a base of ours."""
 
 import inspect
 from pathlib import Path
@@ -10,8 +10,7 @@ from pydantic_core.core_schema import no_info_plain_validator_function
 from triplebeam.assemble import DEFAULT_METHOD, Index
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.extras import ExtraMissingError
-from triplebeam.serve.found_passages import find_passages, opened
-from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source
+from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, find_passages, opened
 
 try:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
@@ -20,26 +19,26 @@ try:
 except ImportError as error:
     raise ExtraMissingError("langchain") from error
 
-#: The field's value is what `opened` makes of it; pydantic is kept from looking into a collection for fields to check.
+#: The field's value is what `opened` makes of it; pydantic is kept from looking into an index for fields to check.
 _OPENED = GetPydanticSchema(lambda _, __: no_info_plain_validator_function(opened))
 
 
 class TriplebeamRetriever(BaseRetriever):
-    """A collection as a LangChain retriever. ``ainvoke`` searches in a thread, as LangChain's own default does.
+    """An index as a LangChain retriever. ``ainvoke`` searches in a thread, as LangChain's own default does.
 
     A document's metadata hold ``id``, ``title``, ``document_id``, ``score`` and ``chains``, the triples that led to it.
     """
 
-    collection: Annotated[Index | Path | str, _OPENED]
-    """An open collection, or an index folder, which is opened at once."""
+    index: Annotated[Index | Path | str, _OPENED]
+    """An open index, or an index folder, which is opened at once."""
     method: str | Retriever = DEFAULT_METHOD
-    """A method by name, or a retriever such as ``collection.expand(from_langchain(yours, collection))``."""
+    """A method by name, or a retriever such as ``index.expand(from_langchain(yours, index))``."""
     k: int = Field(10, ge=1)
 
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
-        found = find_passages(opened(self.collection), query, self.method, self.k if k is None else k)
+        found = find_passages(opened(self.index), query, self.method, self.k if k is None else k)
         return [Document(id=each.passage.id, page_content=each.passage.text, metadata=each.metadata) for each in found]
 
 
@@ -48,7 +47,7 @@ def from_langchain(
 ) -> OwnRetriever:
     """Any LangChain retriever as a base of graph expansion and of agents.
 
-    A document is the passage whose id stands in its metadata under ``id_key`` or is its own, else the passage that has
+    A document is the passage whose id is in its metadata under ``id_key`` or is its own, else the passage that has
     its text. ``k_name`` is what the retriever calls the number of documents; it is left out where the retriever takes
     no such argument, and then it gives as many as it was made to give: 15 or more are best.
     """

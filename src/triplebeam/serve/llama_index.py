@@ -1,4 +1,4 @@
-"""LlamaIndex, both ways: a collection as a LlamaIndex retriever, and any LlamaIndex retriever as a base of ours."""
+"""LlamaIndex, both ways: an index as a LlamaIndex retriever, and any LlamaIndex retriever as a base of ours."""
 
 import asyncio
 from pathlib import Path
@@ -6,8 +6,7 @@ from pathlib import Path
 from triplebeam.assemble import DEFAULT_METHOD, Index
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.extras import ExtraMissingError
-from triplebeam.serve.found_passages import find_passages, opened
-from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source
+from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, find_passages, opened
 
 try:
     from llama_index.core.base.base_retriever import BaseRetriever
@@ -21,26 +20,26 @@ _FOR_PROGRAMS = ["id", "document_id", "score", "chains"]
 
 
 class TriplebeamRetriever(BaseRetriever):
-    """A collection as a LlamaIndex retriever.
+    """An index as a LlamaIndex retriever.
 
     A node's metadata hold ``id``, ``title``, ``document_id``, ``score`` and ``chains``, the triples that led to it.
     """
 
     def __init__(
         self,
-        collection: Index | str | Path,
+        index: Index | str | Path,
         method: str | Retriever = DEFAULT_METHOD,
         similarity_top_k: int = 10,
         callback_manager: CallbackManager | None = None,
     ) -> None:
-        """Over an open collection or an index folder; ``method`` is a name, or a retriever put together by hand."""
+        """Over an open index or an index folder; ``method`` is a name, or a retriever put together by hand."""
         super().__init__(callback_manager=callback_manager)
-        self._collection = opened(collection)
+        self._index = opened(index)
         self._method = method
         self._k = similarity_top_k
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        found = find_passages(self._collection, query_bundle.query_str, self._method, self._k)
+        found = find_passages(self._index, query_bundle.query_str, self._method, self._k)
         return [
             NodeWithScore(
                 node=TextNode(
@@ -63,7 +62,7 @@ class TriplebeamRetriever(BaseRetriever):
 def from_llama_index(retriever: BaseRetriever, source: Source, *, id_key: str = "id") -> OwnRetriever:
     """Any LlamaIndex retriever as a base of graph expansion and of agents.
 
-    A node is the passage whose id stands in its metadata under ``id_key``, is its own, or is that of the document it
+    A node is the passage whose id is in its metadata under ``id_key``, is its own, or is that of the document it
     was cut from; else the passage that has its text. The retriever gives as many nodes as it was made to give
     (``similarity_top_k``): 15 or more are best.
     """

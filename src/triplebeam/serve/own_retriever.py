@@ -1,18 +1,20 @@
-"""A search of the user's own as a base: a plain function, or what another library calls a retriever.
+"""What the adapters to other libraries share: our results for them, and a search of the user's own as a base of ours.
 
 Graph methods need passage ids of the index, best first, and nothing else: fusion counts ranks, not scores. A document
-of another library is the passage whose id it carries, else the one that has its text to the letter.
+of another library is the passage whose id it carries, or else the one with exactly its text.
 """
 
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TypeAlias
 
-from triplebeam.assemble import Index
+from triplebeam.assemble import Index, check_question, open_index
 from triplebeam.errors import BadInputError
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
+from triplebeam.retrieve.retriever import Retriever
 
 #: Given a query and k, the ids of passages, best first.
 Search: TypeAlias = Callable[[str, int], Iterable[str]]
@@ -22,9 +24,46 @@ Source: TypeAlias = Index | Sequence[Passage]
 _SHOWN = 60
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A passage and its hit."""
+
+    passage: Passage
+    hit: Hit = field(repr=False)
+
+    @property
+    def metadata(self) -> dict[str, object]:
+        """All but the text, as JSON values; the document's own metadata first."""
+        return {
+            **self.passage.metadata,
+            "id": self.passage.id,
+            "title": self.passage.title,
+            "document_id": self.passage.document_id,
+            "score": self.hit.score,
+            "chains": [[list(triple) for triple in chain] for chain in self.hit.chains],
+        }
+
+
+def opened(index: Index | str | Path) -> Index:
+    """An open index as it is; an index folder is opened."""
+    return index if isinstance(index, Index) else open_index(index)
+
+
+def find_passages(index: Index, question: str, method: str | Retriever, k: int) -> list[Found]:
+    """Search by a method's name, or with a retriever that was put together by hand."""
+    if isinstance(method, str):
+        ranking: Ranking = index.search(question, method, k)
+    else:
+        check_question(question)
+        if k < 1:
+            raise BadInputError(f"k is {k}: ask for at least one passage.")
+        ranking = method.retrieve(question, k)
+    return [Found(index.passages[hit.passage_id], hit) for hit in ranking]
+
+
 @dataclass(frozen=True)
 class OwnRetriever:
-    """A search as a retriever: the n-th passage has score 1/n, and one that comes twice counts where it came first."""
+    """A search as a retriever: the n-th passage has score 1/n; a repeated passage counts once, where it came first."""
 
     name: str
     search: Search = field(repr=False)

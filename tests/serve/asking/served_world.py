@@ -17,8 +17,8 @@ from small_world import WordEmbedder
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys
-from triplebeam.serve.http.library import Library
-from triplebeam.serve.http.limits import Limits
+from triplebeam.serve.library import Library
+from triplebeam.serve.limits import Limits
 from triplebeam.settings import Settings
 
 QUESTION = "When did the director of Laughter in Hell die?"

@@ -7,17 +7,18 @@ from collections.abc import Sequence
 
 import httpx
 import pytest
+from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
 from scripted_loops import Gone
 from serve.asking.served_world import QUESTION, MakeApp, Slow, events_in, on_loopback, one_reading, stands_still
-from triplebeam.assemble.in_thread import Stoppable
+from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.cancellation import WorkCancelledError, cancel_on
 from triplebeam.generate.language_model import Completion, Prompt
-from triplebeam.serve.http.asking.shapes import AnswerResponse, StepShape
+from triplebeam.serve.shapes import AnswerShape, StepShape
 from triplebeam.testing.scripted import Scripted
 
-ASK = "/api/collections/world/ask"
+ASK = "/api/indexes/world/ask"
 ENDLESS = {"question": QUESTION, "method": "ircot[max_steps=10000]:hybrid"}
 JSON = {"Accept": "application/json"}
 
@@ -28,8 +29,8 @@ def test_steps_then_the_answer(make: MakeApp) -> None:
     assert response.headers["content-type"].startswith("text/event-stream")
     (first, step), (last, answer) = events_in(response.text)
     assert (first, last) == ("step", "answer")
-    assert StepShape.model_validate(step, extra="forbid").number == 1
-    assert AnswerResponse.model_validate(answer, extra="forbid").answer == "25 August 1963"
+    assert TypeAdapter(StepShape).validate_python(step, extra="forbid")["number"] == 1
+    assert TypeAdapter(AnswerShape).validate_python(answer, extra="forbid")["answer"] == "25 August 1963"
     assert answer["supported"] is True
     assert answer["steps"] == [step]
     assert answer["usage"]["calls"] == 2
@@ -54,7 +55,7 @@ def test_the_answer_in_one_document(make: MakeApp) -> None:
         ({"question": "a", "method": "hybrid"}, 400, "bad_input", "put an agent in front, such as gear:hybrid"),
         ({"question": "a", "method": "gaer"}, 400, "bad_input", "did you mean 'gear'?"),
         ({"question": "a", "method": "gear[max_stps=2]"}, 400, "bad_input", "did you mean 'max_steps'?"),
-        ({"question": "a", "method": "self_consistency[paths=1000]"}, 400, "bad_input", "over HTTP 100 is the most"),
+        ({"question": "a", "method": "self_consistency[paths=1000]"}, 400, "bad_input", "at most 100"),
         ({"question": "a", "method": "ircot:gnn_ret[weights=x]"}, 400, "bad_input", "names a file"),
     ],
 )
@@ -67,8 +68,8 @@ def test_what_is_wrong_is_said_before_the_stream(
     assert said in response.json()["error"]["message"]
 
 
-def test_an_unknown_collection(client: TestClient) -> None:
-    assert client.post("/api/collections/none/ask", json={"question": "a"}).status_code == 404
+def test_an_unknown_index(client: TestClient) -> None:
+    assert client.post("/api/indexes/none/ask", json={"question": "a"}).status_code == 404
 
 
 def test_without_a_model_it_says_how_to_get_one(client: TestClient) -> None:
@@ -108,7 +109,7 @@ def test_one_agent_more_than_may_run_is_told_to_come_back(make: MakeApp) -> None
         next(lines)
         two = httpx.post(address + ASK, json=ENDLESS)
         assert (two.status_code, two.json()["error"]["code"]) == (429, "too_many_agents")
-        assert httpx.post(f"{address}/api/collections/world/search", json={"question": "a"}).status_code == 200
+        assert httpx.post(f"{address}/api/indexes/world/search", json={"question": "a"}).status_code == 200
 
 
 def test_a_client_that_goes_away_ends_its_agent(make: MakeApp) -> None:
@@ -129,13 +130,13 @@ def test_so_does_one_that_waits_for_the_whole_answer(make: MakeApp) -> None:
         assert stands_still(model)
 
 
-def test_a_model_is_not_asked_once_its_question_is_given_up() -> None:
+def test_a_model_is_not_asked_once_its_question_is_cancelled() -> None:
     stop = threading.Event()
 
     def asked() -> None:
         cancel_on(stop)
         with Scripted(["one"]) as scripted:
-            model = Stoppable(scripted)
+            model = Accounted(scripted)
             prompt = Prompt(system="", user="")
             assert model.complete([prompt])[0].text == "one"
             stop.set()

@@ -3,7 +3,7 @@
 import pytest
 from starlette.testclient import TestClient
 
-GRAPH = "/api/collections/world/graph"
+GRAPH = "/api/indexes/world/graph"
 
 
 def test_an_entity_with_its_triples_and_their_passages(client: TestClient) -> None:
@@ -44,7 +44,7 @@ def test_a_limit_is_kept_and_told(client: TestClient) -> None:
 
 @pytest.mark.parametrize(
     ("entity", "said"),
-    [("Edvard Cahn", "did you mean 'Edward Cahn'?"), ("Michigan", "did you mean 'Lake Michigan'?"), ("zz", "'zz'")],
+    [("Edvard Cahn", "did you mean 'Edward Cahn' or"), ("Michigan", "did you mean 'Lake Michigan' or"), ("zz", "'zz'")],
 )
 def test_an_unknown_entity_has_near_ones_named(client: TestClient, entity: str, said: str) -> None:
     response = client.get(GRAPH, params={"entity": entity})
@@ -65,4 +65,4 @@ def test_an_unknown_entity_has_near_ones_named(client: TestClient, entity: str, 
 )
 def test_what_cannot_be_drawn(client: TestClient, given: dict[str, str], status: int) -> None:
     assert client.get(GRAPH, params=given).status_code == status
-    assert client.get("/api/collections/none/graph", params={"entity": "a"}).status_code == 404
+    assert client.get("/api/indexes/none/graph", params={"entity": "a"}).status_code == 404

@@ -33,7 +33,7 @@ def asked(text: Any) -> list[Any]:
     return [{"role": "system", "content": "Be brief."}, {"role": "user", "content": text}]
 
 
-def test_models_are_collections_with_methods(connect: Connect) -> None:
+def test_models_are_indexes_with_methods(connect: Connect) -> None:
     without, having = connect(), connect(Scripted([]))
     ids = [model.id for model in without.models.list()]
     assert ids[:2] == ["world", "world/blend"]
@@ -107,15 +107,15 @@ def test_a_search_lists_passages(connect: Connect, model: str) -> None:
 @pytest.mark.parametrize(
     ("request_", "status", "said"),
     [
-        ({"model": "none/blend"}, 404, "there is no collection 'none'"),
+        ({"model": "none/blend"}, 404, "there is no index 'none'"),
         ({"model": "world/hybird"}, 400, "did you mean 'hybrid'?"),
         ({"model": "world/auto"}, 503, "no language model is configured"),
         ({"n": 2}, 400, "n is not supported"),
         ({"tools": [{"type": "function", "function": {"name": "f"}}]}, 400, "tools is not supported"),
         ({"response_format": {"type": "json_object"}}, 400, "response_format is not supported"),
         ({"logprobs": True}, 400, "logprobs is not supported"),
-        ({"messages": []}, 400, "no message of the role 'user'"),
-        ({"messages": [{"role": "system", "content": "a"}]}, 400, "no message of the role 'user'"),
+        ({"messages": []}, 400, "no message with the role 'user'"),
+        ({"messages": [{"role": "system", "content": "a"}]}, 400, "no message with the role 'user'"),
         ({"messages": asked("")}, 400, "the question is empty"),
         ({"messages": asked("x" * 1_000_000)}, 413, "ask in fewer words"),
         ({"messages": asked([{"type": "image_url", "image_url": {"url": "x"}}])}, 400, "only text can be asked"),

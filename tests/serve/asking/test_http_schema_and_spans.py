@@ -7,14 +7,14 @@ import pytest
 from starlette.testclient import TestClient
 
 from serve.asking.served_world import QUESTION, MakeApp, one_reading
-from triplebeam.serve.http.asking import agent_run, search
+from triplebeam.serve import running
 from triplebeam.testing.scripted import Scripted
 
 ROUTES = {
-    "/api/collections/{name}/search": "post",
-    "/api/collections/{name}/ask": "post",
-    "/api/collections/{name}/passages/{passage_id}": "get",
-    "/api/collections/{name}/graph": "get",
+    "/api/indexes/{name}/search": "post",
+    "/api/indexes/{name}/ask": "post",
+    "/api/indexes/{name}/passages/{passage_id}": "get",
+    "/api/indexes/{name}/graph": "get",
     "/api/methods": "get",
     "/api/reports": "get",
     "/api/reports/{report_id}": "get",
@@ -30,7 +30,7 @@ def test_every_route_is_described_with_its_errors(make: MakeApp) -> None:
         assert operation["description"]
         assert {"4XX", "5XX"} <= set(operation["responses"])
         assert "422" not in operation["responses"]
-    answered = paths["/api/collections/{name}/ask"]["post"]["responses"]["200"]["content"]
+    answered = paths["/api/indexes/{name}/ask"]["post"]["responses"]["200"]["content"]
     assert set(answered) == {"application/json", "text/event-stream"}
 
 
@@ -42,12 +42,11 @@ def test_a_search_an_answer_and_its_steps_are_spans(make: MakeApp, monkeypatch: 
         opened.append((name, attributes or {}))
         yield
 
-    monkeypatch.setattr(agent_run, "span", span)
-    monkeypatch.setattr(search, "span", span)
+    monkeypatch.setattr(running, "span", span)
     with Scripted(one_reading()) as model:
         client = TestClient(make(model=model))
-        client.post("/api/collections/world/search", json={"question": QUESTION, "method": "bm25"})
-        client.post("/api/collections/world/ask", json={"question": QUESTION})
+        client.post("/api/indexes/world/search", json={"question": QUESTION, "method": "bm25"})
+        client.post("/api/indexes/world/ask", json={"question": QUESTION})
     assert [name for name, _ in opened] == ["search", "ask", "step", "step"], "the last step is the answer"
-    assert opened[1][1] == {"collection": "world", "method": "auto"}
+    assert opened[1][1] == {"index": "world", "method": "auto"}
     assert QUESTION not in str(opened)

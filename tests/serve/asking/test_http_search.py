@@ -11,7 +11,7 @@ from triplebeam.assemble import Method
 from triplebeam.assemble.table import AGENTS, RETRIEVERS
 from triplebeam.testing.scripted import Scripted
 
-SEARCH = "/api/collections/world/search"
+SEARCH = "/api/indexes/world/search"
 
 
 def test_passages_come_with_chains_and_the_time_it_took(client: TestClient) -> None:
@@ -65,8 +65,8 @@ def test_past_the_time_limit_a_search_asks_no_model(make: MakeApp) -> None:
         ({"question": "a", "method": "gold"}, 400, "bad_input", "gold passages"),
         ({"question": "a", "method": "gnn_ret[weights=/dev/zero]"}, 400, "bad_input", "names a file"),
         ({"question": "a", "method": "hybrid" + "+naive_ge" * 4}, 400, "bad_input", "has 5 parts"),
-        ({"question": "a", "method": "hybrid[depth=99999]"}, 400, "bad_input", "over HTTP 10,000 is the most"),
-        ({"question": "a", "method": "hybrid+naive_ge[length=11]"}, 400, "bad_input", "over HTTP 10 is the most"),
+        ({"question": "a", "method": "hybrid[depth=99999]"}, 400, "bad_input", "at most 10,000"),
+        ({"question": "a", "method": "hybrid+naive_ge[length=11]"}, 400, "bad_input", "at most 10"),
         ({"question": "a", "method": "hybrid+sync_ge"}, 503, "no_model", "TRIPLEBEAM_MODEL"),
     ],
 )
@@ -77,10 +77,10 @@ def test_what_is_wrong_is_said(client: TestClient, body: dict[str, object], stat
     assert said in response.json()["error"]["message"]
 
 
-def test_an_unknown_collection_is_named(client: TestClient) -> None:
-    response = client.post("/api/collections/wrld/search", json={"question": "a"})
+def test_an_unknown_index_is_named(client: TestClient) -> None:
+    response = client.post("/api/indexes/wrld/search", json={"question": "a"})
     assert response.status_code == 404
-    assert response.json()["error"]["code"] == "unknown_collection"
+    assert response.json()["error"]["code"] == "unknown_index"
     assert "did you mean 'world'?" in response.json()["error"]["message"]
 
 
@@ -91,7 +91,7 @@ def test_bad_json_is_refused_in_the_one_shape(client: TestClient) -> None:
 
 
 def test_a_passage_with_its_triples(client: TestClient) -> None:
-    assert client.get("/api/collections/world/passages/film").json() == {
+    assert client.get("/api/indexes/world/passages/film").json() == {
         "id": "film",
         "title": "Laughter in Hell",
         "text": "Laughter in Hell is a drama film directed by Edward Cahn.",
@@ -102,7 +102,7 @@ def test_a_passage_with_its_triples(client: TestClient) -> None:
 
 @pytest.mark.parametrize("passage_id", ["nowhere", "a/b", "..%2F..%2Fetc%2Fpasswd"])
 def test_an_unknown_passage(client: TestClient, passage_id: str) -> None:
-    response = client.get(f"/api/collections/world/passages/{passage_id}")
+    response = client.get(f"/api/indexes/world/passages/{passage_id}")
     assert response.status_code == 404
     assert response.json()["error"]["code"] == "unknown_passage"
 

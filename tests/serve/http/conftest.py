@@ -13,14 +13,14 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.build import IndexBuilder
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys
-from triplebeam.serve.http.library import Library
-from triplebeam.serve.http.limits import Limits
+from triplebeam.serve.library import Library
+from triplebeam.serve.limits import Limits
 from triplebeam.settings import Settings
 
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """A data folder with the collection ``world``."""
+    """A data folder with the index ``world``."""
     folder = tmp_path / "data"
     builder = IndexBuilder(folder=folder / "world.index", embedder=WordEmbedder(), extractor=TableExtractor(TRIPLES))
     builder.build(world_documents())

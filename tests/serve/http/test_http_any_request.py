@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from schemathesis import Case
 
 from serve.http.small_server import Make, really_served
-from triplebeam.serve.http.limits import Limits
+from triplebeam.serve.limits import Limits
 
 EXAMPLES = 12
 #: A search that is too slow for a loaded machine, a model nobody configured: told, not broken.

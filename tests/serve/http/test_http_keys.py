@@ -46,23 +46,23 @@ def test_roles(make: Make, data: Path) -> None:
     with make(keys=keys) as client:
         for path in ("/health", "/ready", "/api/version"):
             assert client.get(path).status_code == 200, "open to everybody"
-        for path in ("/api/collections", "/api/jobs", "/metrics", "/api/schema", "/api/methods", "/v1/models", "/mcp"):
+        for path in ("/api/indexes", "/api/jobs", "/metrics", "/api/schema", "/api/methods", "/v1/models", "/mcp"):
             response = client.get(path)
             assert response.status_code == 401, path
             assert response.json()["error"]["code"] == "no_key"
             assert response.headers["www-authenticate"] == "Bearer"
             assert client.get(path, headers=bearer("wrong")).json()["error"]["code"] == "bad_key"
-        assert client.get("/api/collections", headers=bearer(reading)).status_code == 200
+        assert client.get("/api/indexes", headers=bearer(reading)).status_code == 200
         new = {"name": "new"}
-        code, message = error_of(client.post("/api/collections", json=new, headers=bearer(reading)), 403)
+        code, message = error_of(client.post("/api/indexes", json=new, headers=bearer(reading)), 403)
         assert (code, reading in message) == ("read_only_key", False)
-        url = "/api/collections/world/documents"
+        url = "/api/indexes/world/documents"
         assert error_of(client.delete(f"{url}/film", headers=bearer(reading)), 403)[0] == "read_only_key"
         assert error_of(client.post(url, headers=bearer(reading)), 403)[0] == "read_only_key"
         assert error_of(client.post("/api/jobs/x/cancel", headers=bearer(reading)), 403)[0] == "read_only_key"
-        assert client.post("/api/collections", json=new, headers=bearer(writing)).status_code == 201
+        assert client.post("/api/indexes", json=new, headers=bearer(writing)).status_code == 201
         keys.delete("key-2")
-        assert client.get("/api/collections", headers=bearer(writing)).status_code == 401, "taken back at once"
+        assert client.get("/api/indexes", headers=bearer(writing)).status_code == 401, "taken back at once"
 
 
 def test_v1_refuses_in_the_shape_its_clients_know(make: Make, tmp_path: Path) -> None:
@@ -73,30 +73,30 @@ def test_v1_refuses_in_the_shape_its_clients_know(make: Make, tmp_path: Path) ->
 
 def test_where_a_key_is_required_none_is_no_way_in(make: Make, tmp_path: Path) -> None:
     with make(keys=Keys(tmp_path / "none.json", required=True)) as client:
-        assert client.get("/api/collections").status_code == 401
+        assert client.get("/api/indexes").status_code == 401
 
 
 def test_pages_of_other_sites_are_kept_out_where_there_are_no_keys(make: Make, client: TestClient) -> None:
     evil, own = {"Origin": "https://evil.example"}, {"Origin": "http://testserver"}
-    assert error_of(client.post("/api/collections", json={"name": "a"}, headers=evil), 403)[0] == "cross_origin"
-    assert error_of(client.get("/api/collections", headers={"Origin": "http://["}), 403)[0] == "cross_origin"
-    assert "access-control-allow-origin" not in client.get("/api/collections", headers=own).headers
-    assert client.post("/api/collections", json={"name": "a"}, headers=own).status_code == 201
+    assert error_of(client.post("/api/indexes", json={"name": "a"}, headers=evil), 403)[0] == "cross_origin"
+    assert error_of(client.get("/api/indexes", headers={"Origin": "http://["}), 403)[0] == "cross_origin"
+    assert "access-control-allow-origin" not in client.get("/api/indexes", headers=own).headers
+    assert client.post("/api/indexes", json={"name": "a"}, headers=own).status_code == 201
     with make(cors_origins=["https://friend.example"]) as friendly:
         origin = {"Origin": "https://friend.example"}
-        response = friendly.get("/api/collections", headers=origin)
+        response = friendly.get("/api/indexes", headers=origin)
         assert response.headers["access-control-allow-origin"] == "https://friend.example"
     with make(allowed_hosts=["localhost"]) as local:
-        refused = local.get("/api/collections")
+        refused = local.get("/api/indexes")
         assert error_of(refused, 400)[0] == "bad_host", "a page's own name was made to point here"
-        assert local.get("/api/collections", headers={"Host": "[::1"}).status_code == 400
-        assert local.get("/api/collections", headers={"Host": "localhost:8000"}).status_code == 200
+        assert local.get("/api/indexes", headers={"Host": "[::1"}).status_code == 400
+        assert local.get("/api/indexes", headers={"Host": "localhost:8000"}).status_code == 200
 
 
 def test_by_which_name_a_server_is_called_matters_only_while_there_are_no_keys(make: Make, data: Path) -> None:
     keys = Keys(data / "keys.json")
     key = keys.create("read", "mine")
     with make(keys=keys, allowed_hosts=["localhost"]) as client:
-        assert client.get("/api/collections", headers=bearer(key)).status_code == 200
+        assert client.get("/api/indexes", headers=bearer(key)).status_code == 200
         keys.delete("mine")
-        assert error_of(client.get("/api/collections"), 400)[0] == "bad_host", "without keys it is as it began without"
+        assert error_of(client.get("/api/indexes"), 400)[0] == "bad_host", "without keys it is as it began without"

@@ -17,7 +17,7 @@ import pytest
 from journeys.command_line import Quick, environment, triplebeam
 from serve.http.small_server import Make, error_of, job_ended, really_served
 from triplebeam.generate.language_model import Completion, Prompt
-from triplebeam.serve.http.limits import Limits
+from triplebeam.serve.limits import Limits
 
 
 class Slow:
@@ -43,12 +43,12 @@ def test_fifty_searches_at_once_while_an_agent_is_slow(make: Make) -> None:
         httpx.Client(base_url=address, timeout=60) as client,
         ThreadPoolExecutor(51) as many,
     ):
-        url = "/api/collections/world/ask"
+        url = "/api/indexes/world/ask"
         asked = many.submit(client.post, url, json=question, headers={"Accept": "application/json"})
         assert slow.asked.wait(20)
         assert error_of(client.post(url, json=question), 429)[0] == "too_many_agents"
         searches = [
-            many.submit(client.post, "/api/collections/world/search", json={"question": f"Lake number {number}?"})
+            many.submit(client.post, "/api/indexes/world/search", json={"question": f"Lake number {number}?"})
             for number in range(50)
         ]
         assert [search.result().status_code for search in searches] == [200] * 50
@@ -70,7 +70,7 @@ def started(home: Path, *arguments: object) -> Iterator[tuple[subprocess.Popen[s
     try:
         assert process.stderr
         line = process.stderr.readline()
-        found = re.search(r"listens at (http://127\.0\.0\.1:\d+): open", line)
+        found = re.search(r"is listening at (http://127\.0\.0\.1:\d+): open", line)
         assert found, line + process.stderr.read()
         with httpx.Client(base_url=found[1], timeout=60) as client:
             yield process, client
@@ -98,7 +98,7 @@ def test_jobs_are_taken_up_after_the_server_was_killed(tmp_path: Path, home: Pat
     model = json.loads((data / "rivers.index" / "manifest.json").read_text())["embedder"]["name"]
     texts = [{"id": f"d{n}", "text": f"the river number {n} " + "flows north " * 150} for n in range(DOCUMENTS)]
     with started(home, data, "--embedder", model) as (process, client):
-        url = "/api/collections/rivers/documents"
+        url = "/api/indexes/rivers/documents"
         first = client.post(url, json={"documents": texts, "extractor": "none"}).json()["job"]
         second = client.post(url, json={"documents": [{"id": "late", "text": "a late river"}], "extractor": "none"})
         half_way(client, first["id"])
@@ -107,9 +107,9 @@ def test_jobs_are_taken_up_after_the_server_was_killed(tmp_path: Path, home: Pat
     with started(home, data, "--embedder", model) as (process, client):
         ended = job_ended(client, first["id"], 120)
         assert (ended["state"], ended["message"]) == ("done", f"0 of {DOCUMENTS:,} documents were new or changed")
-        assert any("taken up again" in line["text"] for line in ended["log"])
+        assert any("continued after a restart" in line["text"] for line in ended["log"])
         assert job_ended(client, second.json()["job"]["id"])["state"] == "done"
-        assert client.get("/api/collections/rivers").json()["documents"] == 3 + DOCUMENTS + 1
+        assert client.get("/api/indexes/rivers").json()["documents"] == 3 + DOCUMENTS + 1
         process.terminate()
         assert process.wait(30) in (0, -signal.SIGTERM)
         assert process.stderr

@@ -10,20 +10,20 @@ from fastapi.testclient import TestClient
 
 from serve.http.small_server import Make, error_of
 from triplebeam.errors import BadInputError, IndexBusyError, ModelMissingError, TriplebeamError
-from triplebeam.serve.http import tracing
-from triplebeam.serve.http.errors import HTTPProblem, problem_of
-from triplebeam.serve.http.library import Library
-from triplebeam.serve.http.limits import Limits
-from triplebeam.serve.http.workers import Workers
+from triplebeam.serve import tracing
+from triplebeam.serve.http.errors import problem_of
+from triplebeam.serve.library import Library
+from triplebeam.serve.limits import Limits
+from triplebeam.serve.running import Runner, TimeLimitError, TooManyAgentsError
 from triplebeam.settings import Settings
 
 
 def test_state(client: TestClient) -> None:
     assert client.get("/health").json() == {"status": "ok"}
-    assert client.get("/ready").json() == {"status": "ok", "collections": {"world": "ok"}}
+    assert client.get("/ready").json() == {"status": "ok", "indexes": {"world": "ok"}}
     assert client.get("/api/version").json()["name"] == "triplebeam"
     paths = client.get("/api/schema").json()["paths"]
-    assert "/api/collections/{name}/documents" in paths
+    assert "/api/indexes/{name}/documents" in paths
     assert "/v1/chat/completions" in paths
 
 
@@ -44,7 +44,7 @@ def test_a_bug_is_logged_with_an_id_and_told_without_details(
     with make() as client:
         monkeypatch.setattr(Library, "names", broken)
         with caplog.at_level(logging.ERROR, "triplebeam.http"):
-            code, message = error_of(client.get("/api/collections"), 500)
+            code, message = error_of(client.get("/api/indexes"), 500)
     assert code == "internal"
     assert "secret" not in message
     assert message.rpartition(" ")[2].strip(".") in caplog.text
@@ -53,7 +53,7 @@ def test_a_bug_is_logged_with_an_id_and_told_without_details(
 def test_nobody_is_told_where_the_server_keeps_its_files(make: Make, data: Path) -> None:
     next(data.glob("world.index/generations/*/passage_vectors.npy")).unlink()
     with make() as client:
-        search = client.post("/api/collections/world/search", json={"question": "lake"})
+        search = client.post("/api/indexes/world/search", json={"question": "lake"})
         code, message = error_of(search, 503)
         assert (code, "world.index" in message) == ("damaged_index", True)
         assert str(data) not in search.text + client.get("/ready").text
@@ -62,15 +62,15 @@ def test_nobody_is_told_where_the_server_keeps_its_files(make: Make, data: Path)
 
 
 def test_requests_are_counted_by_the_template_of_their_route(client: TestClient) -> None:
-    client.get("/api/collections/world")
-    client.get("/api/collections/nowhere")
+    client.get("/api/indexes/world")
+    client.get("/api/indexes/nowhere")
     client.get("/api/no/such/path")
-    client.post("/api/collections/world/search", json={"question": "hell", "method": "bm25"})
-    client.request("BREW", "/api/collections")
+    client.post("/api/indexes/world/search", json={"question": "hell", "method": "bm25"})
+    client.request("BREW", "/api/indexes")
     text = client.get("/metrics").text
-    assert 'triplebeam_requests_total{method="GET",route="/api/collections/{name}",status="200"} 1.0' in text
-    assert 'triplebeam_requests_total{method="GET",route="/api/collections/{name}",status="404"} 1.0' in text
-    assert 'method="POST",route="/api/collections/{name}/search",status="200"} 1.0' in text
+    assert 'triplebeam_requests_total{method="GET",route="/api/indexes/{name}",status="200"} 1.0' in text
+    assert 'triplebeam_requests_total{method="GET",route="/api/indexes/{name}",status="404"} 1.0' in text
+    assert 'method="POST",route="/api/indexes/{name}/search",status="200"} 1.0' in text
     assert 'method="other"' in text
     assert 'route="none",status="404"} 1.0' in text
     assert "nowhere" not in text
@@ -85,22 +85,23 @@ def test_two_apps_count_apart(make: Make) -> None:
 
 
 @pytest.mark.anyio
-async def test_a_search_past_its_time_is_504_and_its_thread_is_accounted_for() -> None:
-    workers = Workers(Limits(search_seconds=0.05, searches=1))
+async def test_a_search_past_its_time_is_504_and_its_thread_is_accounted_for(data: Path) -> None:
+    library = Library([data], Settings())
+    runner = Runner(library, Limits(search_seconds=0.05, searches=1))
     free = threading.Event()
-    with pytest.raises(HTTPProblem) as slow:
-        await workers.search(free.wait, 20)
-    with pytest.raises(HTTPProblem) as never_begun:
-        await workers.search(print)
-    assert slow.value.status == never_begun.value.status == 504
-    assert workers.busy
-    assert workers.searches_waiting == 0
+    with pytest.raises(TimeLimitError, match=r"limit of 0\.05 seconds") as slow:
+        await runner.run(free.wait, 20)
+    with pytest.raises(TimeLimitError):
+        await runner.run(print)
+    assert problem_of(slow.value, str).status == 504
+    assert runner.busy
+    assert runner.searches_waiting == 0
     free.set()
     deadline = time.monotonic() + 5
-    while workers.busy:
+    while runner.busy:
         assert time.monotonic() < deadline
-    assert await Workers(Limits()).search(max, 1, 2) == 2
-    workers.close()
+    assert await Runner(library, Limits()).run(max, 1, 2) == 2
+    runner.close()
 
 
 @pytest.fixture
@@ -108,26 +109,26 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-def test_one_agent_too_many_is_429_until_one_has_ended() -> None:
-    workers = Workers(Limits(agents=1))
+def test_one_agent_too_many_is_429_until_one_has_ended(data: Path) -> None:
+    runner = Runner(Library([data], Settings()), Limits(agents=1))
     free = threading.Event()
-    running = workers.agent(free.wait, 20)
-    with pytest.raises(HTTPProblem) as refused:
-        workers.agent(print)
-    assert (refused.value.status, workers.agents_running) == (429, 1)
+    running = runner.start_agent(free.wait)
+    with pytest.raises(TooManyAgentsError) as refused:
+        runner.start_agent(print)
+    assert (problem_of(refused.value, str).status, runner.agents_running) == (429, 1)
     free.set()
     assert running.result(5)
     deadline = time.monotonic() + 5
-    while workers.agents_running:
+    while runner.agents_running:
         assert time.monotonic() < deadline
-    assert workers.agent(max, 1, 2).result(5) == 2
-    workers.close()
+    assert runner.start_agent(lambda: 2).result(5) == 2
+    runner.close()
 
 
-def test_a_collection_is_opened_once_and_shares_its_embedder(data: Path, make: Make, tmp_path: Path) -> None:
+def test_an_index_is_opened_once_and_shares_its_embedder(data: Path, make: Make, tmp_path: Path) -> None:
     with make() as client:
         library: Library = client.app.state.library  # type: ignore[attr-defined]
-        assert library.collection("world") is library.collection("world")
+        assert library.index("world") is library.index("world")
 
 
 @pytest.mark.parametrize("folders", [[], ["nowhere"], ["a.index", "other/a.index"], ["bad name.index"]])
@@ -149,13 +150,16 @@ def test_spans_are_made_where_they_are_wanted(monkeypatch: pytest.MonkeyPatch) -
     provider.add_span_processor(SimpleSpanProcessor(kept))
     monkeypatch.setattr(trace, "get_tracer", provider.get_tracer)
     monkeypatch.delenv(tracing.SWITCH, raising=False)
+    tracing.is_on.cache_clear()
     with tracing.span("search"):
         pass
     assert kept.get_finished_spans() == ()
     monkeypatch.setenv(tracing.SWITCH, "1")
+    tracing.is_on.cache_clear()
     with tracing.span("search", {"method": "bm25", "k": 10}), tracing.span("step"):
         pass
     step, search = kept.get_finished_spans()
     assert (step.name, search.name, search.attributes) == ("step", "search", {"method": "bm25", "k": 10})
     assert step.parent
     assert step.parent.span_id == search.context.span_id
+    tracing.is_on.cache_clear()

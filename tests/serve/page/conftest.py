@@ -53,7 +53,7 @@ def visit(browser: Browser, toy: Path, tmp_path: Path, monkeypatch: pytest.Monke
             page.set_default_timeout(10_000)
             complaints.listen(page)
             page.goto(f"/{link}")
-            expect(page.locator("#collection option")).to_have_count(1)
+            expect(page.locator("#index option")).to_have_count(1)
             return page
 
         yield visited

@@ -18,7 +18,7 @@ from triplebeam.index.build import IndexBuilder
 from triplebeam.passage import Document
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys
-from triplebeam.serve.http.library import Library
+from triplebeam.serve.library import Library
 from triplebeam.settings import Settings
 from triplebeam.testing.toy import passages, questions
 from triplebeam.triple import Triple

@@ -30,7 +30,7 @@ def test_the_keyboard_is_enough(visit: Visit) -> None:
     for _ in range(4):
         page.keyboard.press("Tab")
         order.append(focused(page))
-    assert order == ["", "collection", "open-documents", "question"]  # first the link that skips to the question
+    assert order == ["", "index", "open-documents", "question"]  # first the link that skips to the question
     page.keyboard.type(QUESTION)
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
@@ -87,7 +87,7 @@ def test_what_documents_say_never_runs(visit: Visit) -> None:
     page = visit()
     text = '<img src=x onerror="document.title = 1"> 𝛼 <script>document.title = 2</script> quokka'
     added = page.request.post(
-        "/api/collections/toy/documents", data={"documents": [{"id": "<b>id", "title": "<i>title</i>", "text": text}]}
+        "/api/indexes/toy/documents", data={"documents": [{"id": "<b>id", "title": "<i>title</i>", "text": text}]}
     )
     assert added.ok
     page.get_by_role("button", name="Documents").click()

@@ -43,7 +43,7 @@ def test_an_answer_comes_with_steps_and_marked_words(visit: Visit) -> None:
     expect(page.get_by_role("heading", name="Plain search (hybrid)")).to_be_visible()
     hop = page.locator("#passages .card", has=page.locator("h4", has_text="William Herschel")).first
     expect(hop.locator(".badge").first).to_have_text("hop 2")
-    assert page.url.endswith("#collection=toy&q=Where+was+the+discoverer+of+Uranus+born%3F&method=single_step")
+    assert page.url.endswith("#index=toy&q=Where+was+the+discoverer+of+Uranus+born%3F&method=single_step")
 
 
 def test_the_graph_is_explored(visit: Visit) -> None:
@@ -77,7 +77,7 @@ def test_the_step_that_found_a_passage_is_its_hop(visit: Visit) -> None:
 
 
 def test_without_a_model_it_searches(visit: Visit) -> None:
-    page = visit(link=f"#collection=toy&q={QUESTION}&method=hybrid%2Bnaive_ge")
+    page = visit(link=f"#index=toy&q={QUESTION}&method=hybrid%2Bnaive_ge")
     expect(page.get_by_text("This server has no language model")).to_be_visible()
     expect(page.get_by_role("radio", name="Ask")).to_be_disabled()
     expect(page.locator("#status")).to_contain_text("10 passages in")
@@ -91,14 +91,14 @@ def test_without_a_model_it_searches(visit: Visit) -> None:
 
 def test_a_link_fills_in_but_spends_nothing(visit: Visit) -> None:
     model = Scripted([])
-    page = visit(model, link=f"#collection=toy&q={QUESTION}")
+    page = visit(model, link=f"#index=toy&q={QUESTION}")
     expect(page.get_by_label("Your question")).to_have_value(QUESTION)
     expect(page.locator("#status")).to_have_text("")
     assert model.prompts == []
 
 
 def test_problems_are_told_in_a_sentence(visit: Visit) -> None:
-    page = visit(Scripted([]), link=f"#collection=toy&q={QUESTION}&mode=search&method=nonsense")
+    page = visit(Scripted([]), link=f"#index=toy&q={QUESTION}&mode=search&method=nonsense")
     problem(page, "nonsense")
     page.get_by_text("Ask", exact=True).first.click()
     ask(page, method="single_step")  # the script has no reply, which is a bug of the server's

@@ -1,4 +1,4 @@
-"""Documents in and out, collections and keys, in a real browser."""
+"""Documents in and out, indexes and keys, in a real browser."""
 
 import json
 import time
@@ -50,10 +50,10 @@ def test_a_file_is_added_found_and_deleted(visit: Visit, tmp_path: Path) -> None
     expect(page.get_by_text("66 documents", exact=True)).to_be_visible()
 
 
-def test_files_are_dropped_into_a_new_collection(visit: Visit) -> None:
+def test_files_are_dropped_into_a_new_index(visit: Visit) -> None:
     page = visit()
     opened(page)
-    page.get_by_label("New collection").fill("bridges")
+    page.get_by_label("New index").fill("bridges")
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("heading", name="Documents of bridges")).to_be_visible()
     page.keyboard.press("Escape")
@@ -66,7 +66,7 @@ def test_files_are_dropped_into_a_new_collection(visit: Visit) -> None:
         TEXT,
     )
     expect(page.locator(".job")).to_contain_text("Done")
-    expect(page.locator("#collection option:checked")).to_have_text("bridges (1 document)")
+    expect(page.locator("#index option:checked")).to_have_text("bridges (1 document)")
     page.keyboard.press("Escape")
     found_first(page, "Who painted it?", "Zephyrine")
 
@@ -104,13 +104,13 @@ def test_a_key_is_asked_for_and_stays_in_the_tab(visit: Visit, tmp_path: Path) -
     page = visit()
     key = Keys(tmp_path / "data" / "keys.json").create("read")
     page.reload()
-    expect(page.get_by_role("heading", name="This server wants a key")).to_be_visible()
+    expect(page.get_by_role("heading", name="This server needs a key")).to_be_visible()
     page.get_by_label("Key", exact=True).fill("tb-wrong")
     page.keyboard.press("Enter")
-    expect(page.locator("#key-why")).to_contain_text("The key is not known here")
+    expect(page.locator("#key-why")).to_contain_text("The key is unknown")
     page.get_by_label("Key", exact=True).fill(key)
     page.keyboard.press("Enter")
-    expect(page.locator("#collection option")).to_have_count(1)
+    expect(page.locator("#index option")).to_have_count(1)
     assert key not in page.url
     assert page.evaluate("JSON.stringify(localStorage) + document.cookie") == "{}"
     opened(page)

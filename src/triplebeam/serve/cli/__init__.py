@@ -27,16 +27,16 @@ def main() -> None:
         sys.stderr.write(f"triplebeam: {error}\n")
         sys.exit(2)
     except (KeyboardInterrupt, SystemExit) as leaving:
-        sys.exit(_farewell(leaving))
+        sys.exit(_exit_code(leaving))
 
 
-def _farewell(leaving: KeyboardInterrupt | SystemExit) -> str | int | None:
-    """The exit code. typer and rich make an exit of Ctrl-C and of a broken pipe before we see them."""
+def _exit_code(leaving: KeyboardInterrupt | SystemExit) -> str | int | None:
+    """The exit code. typer and rich turn Ctrl-C and a broken pipe into an exit."""
     if isinstance(leaving.__context__, BrokenPipeError):
-        # Whoever read our output has gone, as in `| head`: not an error, and nothing more to say.
+        # The reader of our output has gone, as in `| head`: not an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     code = leaving.code if isinstance(leaving, SystemExit) else _STOPPED
     if code == _STOPPED:
-        sys.stderr.write("\ntriplebeam: stopped. What was done so far is kept; run the same command to go on.\n")
+        sys.stderr.write("\ntriplebeam: stopped. What was done so far is kept; run the same command to continue.\n")
     return code

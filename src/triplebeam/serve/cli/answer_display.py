@@ -1,4 +1,4 @@
-"""Drawing an agent at work, and its answer, for people."""
+"""Showing an agent's steps and its answer to people."""
 
 from rich.console import Console
 from rich.markup import escape
@@ -10,7 +10,7 @@ from triplebeam.serve.cli.display import draw_triple, err, snippet
 
 
 def take_steps(run: Run, console: Console | None, passages: Passages) -> Answer:
-    """Take an agent's steps, drawing each as it is done; without a console, take them in silence."""
+    """Take an agent's steps, showing each as it is done if there is a console."""
     while (step := _next_step(run)) is not None:
         if console:
             draw_step(console, step, passages)
@@ -76,7 +76,7 @@ def draw_answer(console: Console, answer: Answer, passages: Passages, k: int, do
 
 
 def usage_line(usage: Usage) -> str:
-    """Calls and tokens, in words."""
+    """Calls and tokens on one line."""
     about = "about " if usage.estimated else ""
     cached = f", {usage.cached_calls} from the cache" if usage.cached_calls else ""
     return f"{usage.calls} calls, {about}{usage.tokens_in:,} tokens in, {usage.tokens_out:,} out{cached}"

@@ -1,4 +1,4 @@
-"""The commands, in the order a newcomer needs them."""
+"""The commands, in the order in which a newcomer needs them."""
 
 import typer
 
@@ -22,11 +22,13 @@ from triplebeam.serve.cli.status import status
 from triplebeam.serve.cli.train import train
 from triplebeam.serve.cli.verify import verify
 
+_RESEARCH = "Research"
+
 app = typer.Typer(
     name="triplebeam",
     help="Multi-hop search and question answering over your own documents, through a graph of triples.\n\n"
     'Start with `triplebeam demo`, then `triplebeam index my.index docs/` and `triplebeam search my.index "…"`.\n\n'
-    "`--debug` anywhere shows the whole traceback of an error.",
+    "`--debug` anywhere shows the full traceback of an error.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
@@ -43,18 +45,18 @@ app.command()(status)
 app.command()(plan)
 app.command()(doctor)
 app.command()(bench)
-app.command()(experiment)
 app.command()(questions)
-app.command()(dataset)
-app.command()(train)
-app.command("late-index")(late_index)
 app.command()(mcp)
 app.add_typer(keys, name="keys")
 app.add_typer(model, name="model")
+app.command(rich_help_panel=_RESEARCH)(experiment)
+app.command(rich_help_panel=_RESEARCH)(dataset)
+app.command(rich_help_panel=_RESEARCH)(train)
+app.command("late-index", rich_help_panel=_RESEARCH)(late_index)
 
 
 @app.callback(invoke_without_command=True)
-def _version(version: bool = typer.Option(False, "--version", help="Print the version and leave.")) -> None:
+def _version(version: bool = typer.Option(False, "--version", metavar="", help="Print the version and exit.")) -> None:
     if version:
         from importlib.metadata import version as installed
 

@@ -59,11 +59,10 @@ def ask(
         triplebeam ask my.index "…" --json > answer.json && triplebeam verify my.index answer.json
     """
     from triplebeam.assemble import DEFAULT_METHOD, HOW_TO_CONFIGURE, check_question, open_index
-    from triplebeam.serve.answer_json import to_json
-    from triplebeam.serve.answer_price import price_of_answer
     from triplebeam.serve.cli.answer_display import draw_answer, take_steps
     from triplebeam.serve.cli.display import err, out
     from triplebeam.serve.cli.search import show_passages
+    from triplebeam.serve.shapes import answer_json, price_of_answer
     from triplebeam.settings import read_settings
 
     check_question(question)
@@ -82,6 +81,6 @@ def ask(
     answer = take_steps(run, None if as_json else out(), index.passages)
     dollars = price_of_answer(answer, index)
     if as_json:
-        typer.echo(json.dumps(to_json(answer, index.passages, price=dollars), ensure_ascii=False, indent=2))
+        typer.echo(json.dumps(answer_json(answer, index.passages, price=dollars), ensure_ascii=False, indent=2))
     else:
         draw_answer(out(), answer, index.passages, k, dollars)

@@ -1,4 +1,4 @@
-"""What an indexing run says when it ends, on stderr."""
+"""What an indexing run reports at its end, on stderr."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from triplebeam.index.build import BuildReport
     from triplebeam.settings import Settings
 
-#: More passages than this share without triples, and the model is probably not up to it.
+#: If a larger share of passages has no triples, the model is probably too weak.
 _SUSPICIOUS = 0.2
 _IDS_SHOWN, _REASONS_SHOWN = 3, 5
 
@@ -21,13 +21,13 @@ def tell(folder: Path, report: "BuildReport") -> None:
     for unreadable in report.unreadable:
         console.print(f"not indexed: {unreadable}", style="yellow", markup=False)
     if report.skipped:
-        console.print(f"{len(report.skipped)} files of other kinds were passed over.", style="dim")
+        console.print(f"Skipped {len(report.skipped)} files of unsupported types.", style="dim")
     _tell_of_failures(folder, report)
     manifest = report.manifest
     if manifest is None:
         return
     if not report.published:
-        console.print(f"{folder} is up to date: nothing had changed.", markup=False)
+        console.print(f"{folder} is up to date: nothing has changed.", markup=False)
         return
     counts = manifest.counts
     console.print(
@@ -37,7 +37,7 @@ def tell(folder: Path, report: "BuildReport") -> None:
         markup=False,
     )
     if counts["triples_rejected"]:
-        console.print(f"{counts['triples_rejected']} triples with an empty part were put aside.", style="yellow")
+        console.print(f"{counts['triples_rejected']} triples with an empty part were rejected.", style="yellow")
 
 
 def _tell_of_failures(folder: Path, report: "BuildReport") -> None:
@@ -55,7 +55,7 @@ def _tell_of_failures(folder: Path, report: "BuildReport") -> None:
         console.print(f"  {len(passage_ids):,} × {' '.join(reason.split())} ({ids})", style="yellow", markup=False)
     if len(groups) > _REASONS_SHOWN:
         console.print(f"  and {len(groups) - _REASONS_SHOWN} other reasons", style="yellow")
-    console.print(f"Take them up again with `triplebeam index {folder} --retry-failed`.", style="yellow", markup=False)
+    console.print(f"Retry them with `triplebeam index {folder} --retry-failed`.", style="yellow", markup=False)
 
 
 def tell_cost(settings: "Settings", bill: "Account") -> None:
@@ -74,27 +74,27 @@ def tell_cost(settings: "Settings", bill: "Account") -> None:
 
 
 def tell_of_doubts(report: "BuildReport", budget: float | None) -> None:
-    """What a model left undone, and whether what it did looks right."""
+    """What the budget left undone, and whether the model's work looks right."""
     from triplebeam.serve.cli.display import err
 
     console = err()
     if report.passages_left:
         console.print(
-            f"The budget of ${budget:,.2f} leaves {report.passages_left:,} passages to be done: run the same command"
-            " again to go on.",
+            f"The budget of ${budget:,.2f} leaves {report.passages_left:,} passages unfinished: run the same command"
+            " again to continue.",
             style="yellow",
             markup=False,
         )
     if report.passages_without_triples > _SUSPICIOUS * report.passages_extracted:
         console.print(
-            f"{report.passages_without_triples:,} of {report.passages_extracted:,} passages gave no triples, which is"
-            " suspicious where they state facts: see `triplebeam doctor`, or use a stronger model.",
+            f"{report.passages_without_triples:,} of {report.passages_extracted:,} passages have no triples, which is"
+            " suspicious if they state facts: see `triplebeam doctor`, or use a stronger model.",
             style="yellow",
         )
 
 
 def tell_of_unknown_passages(folder: Path, triples: Path) -> None:
-    """Triples of passages that are not in the index are of no use, and most likely a mistake."""
+    """Triples of passages that are not in the index are useless, and most likely a mistake."""
     from triplebeam.extract.triples_file import TriplesFile
     from triplebeam.index.snapshot import Snapshot
     from triplebeam.serve.cli.display import err

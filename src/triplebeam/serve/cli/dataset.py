@@ -31,10 +31,10 @@ def dataset(
     folder: Annotated[
         Path, typer.Argument(metavar="OUT", help="The folder to write corpus and questions to.", show_default=False)
     ],
-    force: Annotated[bool, typer.Option("--force", help="Write over a corpus and questions that are there.")] = False,
+    force: Annotated[bool, typer.Option("--force", metavar="", help="Overwrite existing files.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Read a published dataset and write its passages and questions as `index` and `bench` take them.
+    """Convert a published dataset into a corpus for `index` and questions for `bench`.
 
     Examples:
 
@@ -57,7 +57,7 @@ def dataset(
 
 
 def _commands(folder: Path, written: "Written") -> list[str]:
-    """What to go on with. An index stands beside the folder; a dataset without passages needs one of another corpus."""
+    """The next commands. The index goes beside the folder; a dataset without passages needs another corpus's index."""
     from shlex import join
 
     index = f"{folder.resolve() if folder.name in ('', '..') else folder}.index"

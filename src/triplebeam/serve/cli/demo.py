@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 def demo(
     folder: Annotated[
-        Path, typer.Argument(metavar="INDEX", help="Where the demo's index is put, so that you can go on with it.")
+        Path, typer.Argument(metavar="INDEX", help="Where to put the demo's index; you can keep using it.")
     ] = Path("demo.index"),
     offline: Offline = False,
 ) -> None:
-    """Index a small corpus and ask it a question that takes two passages, with plain search and through the graph.
+    """Index a small corpus and compare plain search with the graph on a question that needs two passages.
 
     Example:
 
@@ -33,62 +33,60 @@ def demo(
     from triplebeam.settings import read_settings
 
     with progress_bars() as progress:
-        collection = build(folder, read_settings(offline=offline or None), progress)
-        comparisons = compare(collection)
+        index = build(folder, read_settings(offline=offline or None), progress)
+        comparisons = compare(index)
     console = out()
-    counts = collection.snapshot.manifest.counts
+    counts = index.snapshot.manifest.counts
     console.print(
         f"Indexed {counts['passages']} passages: {counts['triples']} triples between {counts['entities']} entities,"
-        " drawn by rules on this machine.\n"
+        " extracted by rules on this machine.\n"
     )
     (shown,) = (each for each in comparisons if each.question.id == SHOWN)
-    _draw_side_by_side(console, collection, shown)
-    _draw_what_only_the_graph_found(console, collection, shown)
+    _draw_side_by_side(console, index, shown)
+    _draw_what_only_the_graph_found(console, index, shown)
     _draw_summary(console, comparisons)
-    whose, run = asked_through_agent(collection)
+    whose, run = asked_through_agent(index)
     console.print(f"\nThe same question through the agent, with {whose}:\n", markup=False)
-    answer = take_steps(run, console, collection.passages)
-    draw_answer(console, answer, collection.passages, k=2)
+    answer = take_steps(run, console, index.passages)
+    draw_answer(console, answer, index.passages, k=2)
     console.print("\nTry it yourself:")
     console.print(f'  triplebeam search {folder} "{comparisons[2].question.question}" --explain', markup=False)
     console.print("  triplebeam index my.index path/to/your/documents", markup=False)
 
 
-def _draw_side_by_side(console: "Console", collection: "Index", shown: "Comparison") -> None:
+def _draw_side_by_side(console: "Console", index: "Index", shown: "Comparison") -> None:
     from rich.table import Table
 
     from triplebeam.demo import K
 
     console.print(f"[bold]{shown.question.question}[/bold]")
-    console.print(f"It takes {len(shown.question.gold)} passages; ✔ marks them among the first {K}.\n")
+    console.print(f"It needs {len(shown.question.gold)} passages; ✔ marks them among the first {K}.\n")
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     table.add_column("", justify="right", style="dim")
     table.add_column("plain search (BM25 + vectors)")
     table.add_column("through the graph of triples")
-    titles = [_titles(collection, shown, ranking) for ranking in (shown.plain, shown.graph)]
+    titles = [_titles(index, shown, ranking) for ranking in (shown.plain, shown.graph)]
     for rank, row in enumerate(zip(*titles, strict=True), start=1):
         table.add_row(str(rank), *row)
     console.print(table)
 
 
-def _titles(collection: "Index", shown: "Comparison", ranking: "Ranking") -> list[str]:
+def _titles(index: "Index", shown: "Comparison", ranking: "Ranking") -> list[str]:
     gold = set(shown.question.gold)
     return [
-        f"[bold green]✔ {collection.passages[id_].title}[/bold green]"
-        if id_ in gold
-        else f"  {collection.passages[id_].title}"
+        f"[bold green]✔ {index.passages[id_].title}[/bold green]" if id_ in gold else f"  {index.passages[id_].title}"
         for id_ in ranking.ids
     ]
 
 
-def _draw_what_only_the_graph_found(console: "Console", collection: "Index", shown: "Comparison") -> None:
+def _draw_what_only_the_graph_found(console: "Console", index: "Index", shown: "Comparison") -> None:
     from triplebeam.serve.cli.display import draw_hit
 
     for passage_id in shown.only_graph:
         rank = shown.graph.ids.index(passage_id)
-        own = {collection.triples.triple(id_) for id_ in collection.triples.triples_of([passage_id]).tolist()}
+        own = {index.triples.triple(id_) for id_ in index.triples.triples_of([passage_id]).tolist()}
         console.print("\nOnly the graph found this passage, by this chain:")
-        draw_hit(console, rank + 1, shown.graph[rank], collection.passages[passage_id], own, explain=True)
+        draw_hit(console, rank + 1, shown.graph[rank], index.passages[passage_id], own, explain=True)
 
 
 def _draw_summary(console: "Console", comparisons: "list[Comparison]") -> None:

@@ -32,7 +32,7 @@ _STAGES = {
 
 def out() -> Console:
     """Where results go."""
-    # Where nobody watches, nothing is cut to the width of a terminal.
+    # Without a terminal, nothing is cut to its width.
     return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, soft_wrap=True, width=160)
 
 
@@ -43,7 +43,7 @@ def err() -> Console:
 
 @contextmanager
 def progress_bars() -> Iterator[ProgressCallback]:
-    """One bar a stage, with the time left; gone when the work is done, and none where nobody watches."""
+    """One bar per stage, with the time left; removed at the end, and not shown without a terminal."""
     console = err()
     columns = (
         SpinnerColumn(),
@@ -94,8 +94,8 @@ def draw_chains(console: Console, chains: Sequence[Chain], own: SizedCollection[
     """The chains that lead to a passage, those with a common beginning together; ● marks the passage's own triples."""
     if not chains:
         console.print("      [dim]found without a chain of triples[/dim]")
-    told = {triple for chain in chains if len(chain) > 1 for triple in chain}
-    chains = [chain for chain in chains if len(chain) > 1 or chain[0] not in told]  # not the same fact once more
+    in_longer = {triple for chain in chains if len(chain) > 1 for triple in chain}
+    chains = [chain for chain in chains if len(chain) > 1 or chain[0] not in in_longer]  # no fact twice
     beginnings: dict[Chain, list[Chain]] = {}
     for chain in chains:
         beginnings.setdefault(chain[:-1], []).append(chain)

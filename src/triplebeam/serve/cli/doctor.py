@@ -20,14 +20,14 @@ _MARKS = {"ok": "[green]✔[/green]", "note": "[yellow]–[/yellow]", "broken": 
 
 def doctor(
     folder: Annotated[
-        Path | None, typer.Argument(metavar="INDEX", help="An index to look at too.", show_default=False)
+        Path | None, typer.Argument(metavar="INDEX", help="An index to check, too.", show_default=False)
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check the language model, the local models and an index: one line each, with what to do.
 
-    A configured model is asked a few small questions, which it may charge for. Leaves with 1 if something is broken;
-    a model that is not configured is not.
+    A configured model is asked a few small questions, which it may charge for. The exit code is 1 if something is
+    broken; a missing configuration is not.
 
     Examples:
 
@@ -97,7 +97,7 @@ def _embedder(settings: "Settings", folder: Path | None) -> "Check":
         there = published(folder) if folder else None
         if there and not settings.embedder:
             name = there.embedder.name
-        # A check fetches nothing.
+        # A check downloads nothing.
         vectors = make_embedder(name, settings.model_copy(update={"offline": True})).embed(["Hamburg is a port."])
     except ModelMissingError as error:
         return _not_here("embedder", name, settings, error)
@@ -123,7 +123,7 @@ def _not_here(check: str, name: str, settings: "Settings", error: Exception) -> 
 
     if settings.offline:
         return Check(check, "broken", str(error), "run `triplebeam model install` once without TRIPLEBEAM_OFFLINE")
-    advice = "it is fetched at first use, or now by `triplebeam model install`"
+    advice = "it is downloaded at first use, or now by `triplebeam model install`"
     return Check(check, "note", f"{name} is not in {settings.home} yet", advice)
 
 
@@ -146,4 +146,4 @@ def _index(folder: Path) -> "Iterator[Check]":
         yield Check("quarantine", "ok", "no passage failed")
     if empty > counts["passages"] / 5:
         advice = "look at some of them; index again with a stronger model if they state facts"
-        yield Check("without triples", "note", f"{empty:,} passages gave no triples", advice)
+        yield Check("without triples", "note", f"{empty:,} passages have no triples", advice)

@@ -15,7 +15,7 @@ Folder: TypeAlias = Annotated[
     Path,
     typer.Argument(
         metavar="DIR",
-        help="The data folder that `triplebeam serve` is given; where it is given none, the first index.",
+        help="The data folder passed to `triplebeam serve`; if there is none, the first index.",
         show_default=False,
     ),
 ]
@@ -34,7 +34,7 @@ def create(
     role: Annotated[RoleName, typer.Option(help="read: search and ask. write: documents in and out, too.")],
     name: Annotated[str, typer.Option(help="What it is for. Default: key-1, key-2, …", show_default=False)] = "",
 ) -> None:
-    """Make a key and print it, this once. From then on the server wants a key, also while it runs.
+    """Create a key and print it; it is shown only once. From then on the server needs a key, even one that is running.
 
     Examples:
 

@@ -24,14 +24,14 @@ def late_index(
     ] = None,
     nbits: Annotated[
         int | None,
-        typer.Option(help="Bits a dimension: 2, 4 or 8. Default: as before, 2 at first.", show_default=False),
+        typer.Option(help="Bits per dimension: 2, 4 or 8. Default: as before, 2 at first.", show_default=False),
     ] = None,
     as_json: AsJson = False,
     offline: Offline = False,
 ) -> None:
     """Encode the tokens of an index's passages, for late interaction. Run it again after the passages have changed.
 
-    Only what is new is encoded. Stopped or killed, it goes on where it was when run again.
+    Only new passages are encoded. After an interruption, run it again to continue.
 
     Examples:
 
@@ -82,7 +82,7 @@ def _tell(folder: str, report: "TokenBuildReport") -> None:
     counts = manifest.counts
     out().print(
         f"{folder}: {manifest.label}, {counts['tokens']:,} tokens of {counts['passages']:,} passages"
-        f" ({report.passages_encoded:,} encoded now), {counts['centroids']:,} centroids, {manifest.nbits} bits a"
-        f" dimension, {manifest.bytes / 1e6:,.1f} MB, {manifest.bytes / counts['tokens']:.0f} bytes a token.",
+        f" ({report.passages_encoded:,} encoded now), {counts['centroids']:,} centroids, {manifest.nbits} bits per"
+        f" dimension, {manifest.bytes / 1e6:,.1f} MB, {manifest.bytes / counts['tokens']:.0f} bytes per token.",
         markup=False,
     )

@@ -1,4 +1,4 @@
-"""`triplebeam mcp`: the collections as tools for a model."""
+"""`triplebeam mcp`: indexes as tools for a model."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -38,28 +38,17 @@ def mcp(
 
         triplebeam mcp indexes/ --transport http --port 8001
     """
-    from triplebeam.serve.mcp import Folders, make_server
+    from triplebeam.serve.library import Library
+    from triplebeam.serve.limits import UNLIMITED
+    from triplebeam.serve.mcp import make_server
+    from triplebeam.serve.running import Runner
     from triplebeam.settings import read_settings
 
-    settings = read_settings(embedder=embedder, offline=offline or None)
-    server = make_server(Folders(find_indexes(folders), settings))
+    library = Library(folders, read_settings(embedder=embedder, offline=offline or None))
+    library.open_all()  # what is wrong with an index is said now, not at a model's first call
+    server = make_server(Runner(library, UNLIMITED))
     if transport is Transport.stdio:
         server.run("stdio")
     else:
         typer.echo(f"triplebeam: tools at http://127.0.0.1:{port}/mcp; stop with Ctrl-C.", err=True)
         server.run("streamable-http", host="127.0.0.1", port=port)
-
-
-def find_indexes(folders: list[Path]) -> dict[str, Path]:
-    """The indexes that are, or are in, these folders: by name, without ``.index``."""
-    from triplebeam.errors import BadInputError
-    from triplebeam.index.manifest import is_index
-
-    found: dict[str, Path] = {}
-    for folder in folders:
-        inside = [] if is_index(folder) else [path for path in sorted(folder.glob("*.index")) if is_index(path)]
-        for index in inside or [folder]:  # what is no index either is told of when it is opened
-            name = index.absolute().name.removesuffix(".index")
-            if found.setdefault(name, index) != index:
-                raise BadInputError(f"{found[name]} and {index} would both be the collection {name!r}: rename one.")
-    return found

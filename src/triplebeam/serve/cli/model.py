@@ -9,12 +9,12 @@ model = typer.Typer(help="The models that run on your machine.", no_args_is_help
 
 @model.callback()
 def _group() -> None:
-    """Keep `install` a command of its own though it is the only one."""
+    """Keeps `install` a sub-command, though it is the only one."""
 
 
 @model.command()
 def install(offline: Offline = False) -> None:
-    """Fetch the default embedder and the English parser once; check them where they are there already.
+    """Download the default embedder and the English parser, or check those that are there.
 
     Example:
 

@@ -8,9 +8,9 @@ import typer
 IndexFolder: TypeAlias = Annotated[
     Path, typer.Argument(metavar="INDEX", help="The index: a folder.", show_default=False)
 ]
-AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, and nothing else there.")]
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON on stdout.")]
 Offline: TypeAlias = Annotated[
-    bool, typer.Option("--offline", help="Fetch nothing: fail, and say what to do, where model weights are missing.")
+    bool, typer.Option("--offline", metavar="", help="Download nothing: fail if model weights are missing.")
 ]
 EmbedderName: TypeAlias = Annotated[
     str | None,

@@ -22,12 +22,14 @@ def plan(
         typer.Argument(metavar="SOURCE…", help="What you would give to `triplebeam index`.", show_default=False),
     ],
     sample: Annotated[int, typer.Option(min=5, help="How many passages are extracted to see what they cost.")] = 20,
-    seed: Annotated[int, typer.Option(help="Another seed draws another sample.")] = 0,
-    passage_tokens: Annotated[int, typer.Option(min=20, help="Tokens a passage has at the most.")] = PASSAGE_TOKENS,
+    seed: Annotated[int, typer.Option(help="Another seed takes another sample.")] = 0,
+    passage_tokens: Annotated[
+        int, typer.Option(min=20, help="Largest number of tokens in a passage.")
+    ] = PASSAGE_TOKENS,
     split: Annotated[bool, typer.Option("--split", help="Cut JSON lines and BEIR rows into passages too.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Extract a random sample of passages and tell from it what `triplebeam index --extractor llm` will cost.
+    """Extract a random sample of passages and estimate what `triplebeam index --extractor llm` will cost.
 
     Nothing is paid for beyond the sample, whose completions are kept: indexing does not pay for them again.
 
@@ -115,9 +117,9 @@ def _draw(model: str, passages: int, quoted: "Quote", drawn: "Sample") -> None:
     tokens = "tokens (guessed)" if drawn.usage.estimated else "tokens"
     rows = {
         "model": model,
-        "passages": f"{passages:,}" + (f", {twice:,} of them a repetition that costs nothing" if twice else ""),
-        "sample": f"{quoted.sampled} passages: {triples / quoted.sampled:.1f} triples a passage, {len(failures)} failed"
-        + (f" ({failures[0]})" if failures else ""),
+        "passages": f"{passages:,}" + (f", {twice:,} of them repeated, which cost nothing" if twice else ""),
+        "sample": f"{quoted.sampled} passages: {triples / quoted.sampled:.1f} triples per passage,"
+        f" {len(failures)} failed" + (f" ({failures[0]})" if failures else ""),
         f"{tokens} in": _range(quoted.tokens_in, "{:,.0f}".format),
         f"{tokens} out": _range(quoted.tokens_out, "{:,.0f}".format),
         "price": _range(quoted.price, "${:,.2f}".format)
@@ -132,15 +134,14 @@ def _draw(model: str, passages: int, quoted: "Quote", drawn: "Sample") -> None:
         console.print(f"[dim]{name:>20}[/dim]  ", end="")
         console.print(value, markup=False)
     console.print(
-        f"\nBetween the bounds in brackets lies the truth at least {quoted.coverage:.0%} of the time: a straight line"
-        " through the sample's costs by length, and Student's interval for the passages that were not sampled. A rare"
+        f"\nIn brackets: {quoted.coverage:.0%} intervals, extrapolated from the sample by passage length. A rare"
         " passage that costs many times the others may be missing from a sample.",
         style="dim",
     )
 
 
 def _how_to_price(model: str) -> str:
-    return f'prices = {{"{model}" = {{input = 0.10, output = 0.40}}}}, in US dollars a million tokens'
+    return f'prices = {{"{model}" = {{input = 0.10, output = 0.40}}}}, in US dollars per million tokens'
 
 
 def _range(interval: "Interval", show: "Callable[[float], str]") -> str:

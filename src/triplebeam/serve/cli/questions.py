@@ -27,7 +27,7 @@ def questions(
         Path, typer.Argument(metavar="OUT.jsonl", help="The file to write; it must not exist.", show_default=False)
     ],
     count: Annotated[int, typer.Option(min=1, help="How many questions to write.")] = _COUNT,
-    seed: Annotated[int, typer.Option(min=0, help="Another seed draws other chains.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed takes other chains.")] = 0,
     hops: Annotated[
         list[int] | None,
         typer.Option(
@@ -37,7 +37,9 @@ def questions(
     check_shortcuts: Annotated[
         bool,
         typer.Option(
-            "--check-shortcuts", help="Drop questions the model answers from one passage: one call more for each."
+            "--check-shortcuts",
+            metavar="",
+            help="Drop questions that the model can answer from one passage: one more call per question.",
         ),
     ] = False,
     as_json: AsJson = False,
@@ -71,7 +73,7 @@ def questions(
 
 
 def questions_for(folder: Path, settings: "Settings") -> Path:
-    """The questions beside an index, my.index.questions.jsonl; written first where they are missing."""
+    """The questions beside an index, my.index.questions.jsonl; written first if they are missing."""
     from triplebeam.assemble import HOW_TO_CONFIGURE
     from triplebeam.errors import ModelMissingError
     from triplebeam.serve.cli.display import err
@@ -157,8 +159,7 @@ def _draw(
         console.print(f"[dim]{number:>5} rejected: {escape(reason)}[/dim]")
     if len(written.questions) < count:
         err().print(
-            f"{count} were wanted: the index has no more chains, or three were tried for each. Another --seed may give"
-            " others.",
+            f"{count} were requested: the index has no more chains, or three were tried for each. Try another --seed.",
             style="yellow",
             markup=False,
         )

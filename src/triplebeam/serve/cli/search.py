@@ -54,7 +54,7 @@ def search(
 
 def show_passages(index: "Index", question: str, method: str, k: int, explain: bool, as_json: bool) -> None:
     """Search, and print what was found."""
-    from triplebeam.serve.passages_json import ranking_json
+    from triplebeam.serve.shapes import ranking_json
 
     results = index.search(question, method, k)
     if as_json:

@@ -1,4 +1,4 @@
-"""`triplebeam serve`: collections over HTTP."""
+"""`triplebeam serve`: indexes over HTTP."""
 
 import ipaddress
 import logging
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from triplebeam.serve.http.keys import Keys
-    from triplebeam.serve.http.library import Library
-    from triplebeam.serve.http.limits import Limits
+    from triplebeam.serve.library import Library
+    from triplebeam.serve.limits import Limits
 
 _LIBRARIES = ("fastapi", "uvicorn", "prometheus_client", "python_multipart")
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
@@ -34,20 +34,20 @@ def serve(
         list[Path],
         typer.Argument(
             metavar="DIR…",
-            help="Indexes, or a data folder: its NAME.index are collections, and new ones are made in it.",
+            help="Indexes, or a data folder: each NAME.index in it is served, and new indexes are created in it.",
             show_default=False,
         ),
     ],
-    host: Annotated[str, typer.Option(help="The address to listen at. Others than loopback need a key.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8000,
+    host: Annotated[str, typer.Option(help="The address to listen on. Any but loopback needs a key.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port.")] = 8000,
     reports: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Reports of `bench` and `experiment` to show.", show_default=False),
     ] = None,
-    max_upload_mb: Annotated[float, typer.Option(min=0.001, help="Megabytes a request may have.")] = 20.0,
-    search_seconds: Annotated[float, typer.Option(min=0.001, help="Seconds a search may take.")] = 30.0,
-    ask_seconds: Annotated[float, typer.Option(min=0.001, help="Seconds an agent may take.")] = 600.0,
-    agents: Annotated[int, typer.Option(min=1, help="Agents that may run at once.")] = 4,
+    max_upload_mb: Annotated[float, typer.Option(min=0.001, help="Largest request, in megabytes.")] = 20.0,
+    search_seconds: Annotated[float, typer.Option(min=0.001, help="Time limit of a search.")] = 30.0,
+    ask_seconds: Annotated[float, typer.Option(min=0.001, help="Time limit of an agent.")] = 600.0,
+    agents: Annotated[int, typer.Option(min=1, help="Largest number of agents at the same time.")] = 4,
     cors_origin: Annotated[
         list[str] | None,
         typer.Option(help="A site whose pages may use the server, such as https://example.org.", show_default=False),
@@ -55,7 +55,7 @@ def serve(
     embedder: EmbedderName = None,
     offline: Offline = False,
 ) -> None:
-    """Serve collections over HTTP, with a page to use them in a browser.
+    """Serve indexes over HTTP, with a web page to search and ask them.
 
     Examples:
 
@@ -67,8 +67,8 @@ def serve(
     """
     check_installed()
     from triplebeam.serve.http.keys import Keys
-    from triplebeam.serve.http.library import Library
-    from triplebeam.serve.http.limits import MEGABYTE, Limits
+    from triplebeam.serve.library import Library
+    from triplebeam.serve.limits import MEGABYTE, Limits
     from triplebeam.settings import read_settings
 
     if reports and not reports.is_dir():
@@ -87,7 +87,7 @@ def serve(
 
 
 def check_installed() -> None:
-    """The server's libraries come with an extra."""
+    """The server's libraries are an optional extra."""
     if not all(find_spec(name) for name in _LIBRARIES):
         raise ExtraMissingError("server")
 
@@ -97,7 +97,7 @@ def _app(
 ) -> "FastAPI":
     from triplebeam.serve.http.app import make_app
 
-    # Without keys whoever reaches the port may do anything: let only this machine's own names lead there.
+    # Without keys, anyone who reaches the port may do anything: accept only this machine's own names.
     return make_app(
         library, keys=keys, limits=limits, reports=reports, cors_origins=cors_origins, allowed_hosts=_LOOPBACK_NAMES
     )
@@ -113,39 +113,39 @@ def _is_loopback(host: str) -> bool:
 
 
 def _folder_of_keys(library: "Library", folders: list[Path]) -> Path:
-    """The folder that was named and whose keys count: `triplebeam keys` is to be given the same one."""
+    """The folder among those given whose keys count: the one to pass to `triplebeam keys`."""
     return next((folder for folder in folders if folder.resolve() == library.keys_file.parent.resolve()), folders[0])
 
 
 def _check_keys(keys: "Keys", host: str, local: bool, folder: Path) -> None:
     if not local and not keys.entries():
         raise BadInputError(
-            f"{host} can be reached from other machines and there is no key yet: make one with `triplebeam keys create"
-            f" {folder} --role write`, or listen at 127.0.0.1."
+            f"{host} can be reached from other machines and there is no key: create one with `triplebeam keys create"
+            f" {folder} --role write`, or listen on 127.0.0.1."
         )
 
 
 def _run(app: "FastAPI", host: str, port: int) -> None:
-    """Listen until SIGINT or SIGTERM; replies under way get some seconds to end."""
+    """Listen until SIGINT or SIGTERM; running replies get some seconds to finish."""
     import uvicorn
 
     class Server(uvicorn.Server):
         async def shutdown(self, sockets: "list[socket.socket] | None" = None) -> None:
-            app.state.jobs.leave()  # whoever follows a job would keep the server waiting
+            app.state.jobs.begin_stopping()  # event streams of jobs would keep the server waiting
             await super().shutdown(sockets)
 
     # Set before the MCP library sets its own, which draws tracebacks for seconds, on the event loop.
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     listening = _bound(host, port)
     address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
-    typer.echo(f"Triplebeam listens at {address}: open {address}/ in a browser. Ctrl-C ends it.", err=True)
+    typer.echo(f"Triplebeam is listening at {address}: open {address}/ in a browser. Stop with Ctrl-C.", err=True)
     config = uvicorn.Config(
         app, access_log=False, log_level="warning", timeout_graceful_shutdown=_SECONDS_TO_FINISH, server_header=False
     )
-    with suppress(KeyboardInterrupt):  # how uvicorn passes Ctrl-C on when all is tidied up
+    with suppress(KeyboardInterrupt):  # uvicorn raises it again after a clean shutdown
         Server(config).run(sockets=[listening])
-    if app.state.workers.busy or app.state.jobs.busy:
-        # Python would wait for their threads, however long a model takes. Nothing is lost: a job is taken up again.
+    if app.state.runner.busy or app.state.jobs.busy:
+        # Python would wait for their threads, however long a model takes. Nothing is lost: a job is continued later.
         sys.stderr.flush()
         os._exit(0)
 

@@ -1,4 +1,4 @@
-"""`triplebeam status`: what is inside an index."""
+"""`triplebeam status`: what is in an index."""
 
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def status(folder: IndexFolder, as_json: AsJson = False) -> None:
-    """Show what is inside an index, and check that its files are whole.
+    """Show what is in an index, and check that its files are complete.
 
     Example:
 
@@ -31,12 +31,12 @@ def status(folder: IndexFolder, as_json: AsJson = False) -> None:
         "written": f"{manifest.created} by triplebeam {manifest.triplebeam}",
         "documents": f"{counts['documents']:,}",
         "passages": f"{counts['passages']:,}",
-        "triples": f"{counts['triples']:,} ({counts['triples'] / max(1, counts['passages']):.1f} a passage)",
+        "triples": f"{counts['triples']:,} ({counts['triples'] / max(1, counts['passages']):.1f} per passage)",
         "entities": f"{counts['entities']:,}",
         "passage graph": _graph(manifest.passage_graph),
-        "extracted by": ", ".join(f"{name}: {n:,}" for name, n in manifest.triples_by_extractor.items()) or "nobody",
+        "extracted by": ", ".join(f"{name}: {n:,}" for name, n in manifest.triples_by_extractor.items()) or "nothing",
         "quarantined": f"{counts['passages_failed']:,} passages failed, {counts['triples_rejected']:,} triples"
-        f" put aside, {counts['passages_without_extraction']:,} passages not extracted",
+        f" rejected, {counts['passages_without_extraction']:,} passages not extracted",
         "no triples in": f"{counts.get('passages_without_triples', 0):,} extracted passages",
         "embedder": str(manifest.embedder),
     }
@@ -46,9 +46,9 @@ def status(folder: IndexFolder, as_json: AsJson = False) -> None:
 
 
 def _graph(statistics: "GraphStatistics") -> str:
-    """In the measures of GNN-Ret's Table 5, so that a corpus can be held against the paper's."""
+    """In the measures of GNN-Ret's Table 5, so that a corpus can be compared with the paper's."""
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in statistics.edges_by_kind.items())
     return (
-        f"{statistics.nodes:,} nodes, {statistics.edges:,} edges ({kinds}), {statistics.edges_per_node:.2f} a node,"
+        f"{statistics.nodes:,} nodes, {statistics.edges:,} edges ({kinds}), {statistics.edges_per_node:.2f} per node,"
         f" density {statistics.density:.4f}, {statistics.nodes_without_edges:,} nodes without edges"
     )

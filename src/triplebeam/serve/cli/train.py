@@ -1,4 +1,4 @@
-"""`triplebeam train`: the few values of GNN-Ret and RGNN-Ret, learned from questions with gold passages."""
+"""`triplebeam train`: the weights of GNN-Ret and RGNN-Ret, learned from questions with gold passages."""
 
 import json
 from pathlib import Path
@@ -31,8 +31,8 @@ def train(
     output: Annotated[
         Path | None, typer.Option("--out", help="The weights, as JSON. Needed unless --folds.", show_default=False)
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that exists.")] = False,
-    base: Annotated[str, typer.Option(help="What gives the distances: dense, scaled_hybrid or bm25.")] = "dense",
+    force: Annotated[bool, typer.Option("--force", metavar="", help="Overwrite an existing file.")] = False,
+    base: Annotated[str, typer.Option(help="The base of distances: dense, scaled_hybrid or bm25.")] = "dense",
     layers: Annotated[int, typer.Option(min=1, help="Layers of message passing.")] = 1,
     relevant: Annotated[int, typer.Option(min=1, help="K: passages that send messages.")] = 5,
     message: Annotated[str, typer.Option(help="min or mean.")] = "min",
@@ -41,25 +41,25 @@ def train(
     labels: Annotated[
         str | None,
         typer.Option(
-            help="For rgnn_ret, the gold passages a step is to find: current_and_later, current or all. Default:"
+            help="For rgnn_ret, the gold passages a step should find: current_and_later, current or all. Default:"
             " current_and_later, as in the paper.",
             show_default=False,
         ),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Learn from the first so many questions.", show_default=False)
+        int | None, typer.Option(min=1, help="Train on the first N questions only.", show_default=False)
     ] = None,
     folds: Annotated[
         int | None,
-        typer.Option(min=2, help="Measure: learn from all folds but one, test on that one.", show_default=False),
+        typer.Option(min=2, help="Measure: train on all folds but one, test on that one.", show_default=False),
     ] = None,
     as_json: AsJson = False,
     embedder: EmbedderName = None,
     offline: Offline = False,
 ) -> None:
-    """Learn how much a passage listens to its neighbours (GNN-Ret) and to earlier steps (RGNN-Ret).
+    """Train GNN-Ret's weights: how much a passage's score depends on its neighbours and on earlier steps.
 
-    No language model is asked. Twenty questions will do. With --folds nothing is written unless --out is given too.
+    No language model is called. Twenty questions are enough. With --folds nothing is written unless --out is given too.
 
     Examples:
 
@@ -125,7 +125,7 @@ def _settings(
 
 
 def _check_destination(output: Path | None, force: bool, folds: int | None) -> None:
-    """Better before the training than after it."""
+    """Checked before the training, not after it."""
     from triplebeam.errors import BadInputError
 
     if output is None:
@@ -134,7 +134,7 @@ def _check_destination(output: Path | None, force: bool, folds: int | None) -> N
     elif output.is_dir():
         raise BadInputError(f"{output} is a folder: name a file for the weights, such as {output / 'weights.json'}.")
     elif output.exists() and not force:
-        raise BadInputError(f"{output} exists: name another file, or write over it with --force.")
+        raise BadInputError(f"{output} exists: name another file, or overwrite it with --force.")
     elif not output.parent.is_dir():
         raise BadInputError(f"{output} cannot be written, since there is no folder {output.parent}: make it first.")
 

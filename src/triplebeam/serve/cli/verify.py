@@ -1,4 +1,4 @@
-"""`triplebeam verify`: is what an answer quotes there, and does it say what the answer rests on?"""
+"""`triplebeam verify`: does the index contain what an answer quotes, and do the quotes support it?"""
 
 import json
 import sys
@@ -23,9 +23,9 @@ def verify(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Check every fact an answer rests on against the index: is the quoted text there, and does it say the fact?
+    """Check every fact of an answer against the index: is the quoted text there, and does it state the fact?
 
-    Leaves with 0 when every hop holds, with 1 when one does not.
+    The exit code is 0 if every hop holds, else 1.
 
     Examples:
 
@@ -34,7 +34,7 @@ def verify(
         triplebeam verify my.index answer.json
     """
     from triplebeam.index.snapshot import Snapshot
-    from triplebeam.serve.answer_json import evidence_from_json
+    from triplebeam.serve.shapes import evidence_from_json
 
     written = _read(answer)
     evidence = evidence_from_json(written)
@@ -46,13 +46,13 @@ def verify(
     else:
         _draw(evidence, faults)
         if evidence and not named:
-            typer.echo("✘ The answer itself stands in none of these facts.")
+            typer.echo("✘ None of these facts contains the answer itself.")
     if not evidence or any(faults) or not named:
         raise typer.Exit(1)
 
 
 def _is_named(written: object, evidence: "list[Evidence]") -> bool:
-    """Facts may hold and yet have nothing to do with the answer."""
+    """Facts may hold and still have nothing to do with the answer."""
     from triplebeam.answer import named_in
 
     text = written.get("answer") if isinstance(written, dict) else None
@@ -74,7 +74,7 @@ def _fault(fact: "Evidence", passages: "PassageTable") -> str | None:
     from triplebeam.support import fault_of
 
     if fact.span is None:
-        return "the answer names no words that support it"
+        return "the answer quotes nothing that supports it"
     if fact.span.passage_id not in passages:
         return f"the index has no passage {fact.span.passage_id!r}"
     return fault_of(fact.triple, fact.span, passages[fact.span.passage_id])
@@ -106,7 +106,7 @@ def _draw(evidence: "list[Evidence]", faults: list[str | None]) -> None:
         console.print(f"{mark} {number}. {hop}  [dim]{escape(fault or quoted)}[/dim]")
     failed = sum(fault is not None for fault in faults)
     if not evidence:
-        console.print("The answer carries no evidence: nothing supports it.")
+        console.print("The answer has no evidence: nothing supports it.")
     elif failed:
         console.print(f"{failed} of {len(evidence)} hops without support: do not rely on this answer.")
     else:

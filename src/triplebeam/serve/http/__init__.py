@@ -1,1 +1,1 @@
-"""Triplebeam over HTTP: collections, documents, jobs, questions, and the page."""
+"""Triplebeam over HTTP: indexes, documents, jobs, questions, and the page."""

@@ -1,4 +1,4 @@
-"""Errors as HTTP tells them: a status, a code for programs and one sentence for people, always in the same shape.
+"""Errors as HTTP reports them: a status, a code for programs and one sentence for people, always in the same shape.
 
 Under ``/v1`` the shape is OpenAI's, which has the same two fields and two more.
 """
@@ -11,6 +11,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from triplebeam.errors import (
@@ -26,11 +27,32 @@ from triplebeam.errors import (
     SourceError,
     TriplebeamError,
 )
+from triplebeam.serve.graph import UnknownEntityError
+from triplebeam.serve.library import (
+    BadIndexNameError,
+    CannotCreateError,
+    EmptyIndexError,
+    IndexExistsError,
+    ReadOnlyError,
+    UnknownIndexError,
+)
+from triplebeam.serve.limits import QuestionTooLongError
+from triplebeam.serve.running import TimeLimitError, TooManyAgentsError
 
 _LOG = logging.getLogger("triplebeam.http")
 
 _KINDS: dict[type[TriplebeamError], tuple[int, str]] = {
     BadInputError: (400, "bad_input"),
+    BadIndexNameError: (400, "bad_name"),
+    UnknownIndexError: (404, "unknown_index"),
+    UnknownEntityError: (404, "unknown_entity"),
+    EmptyIndexError: (409, "empty_index"),
+    IndexExistsError: (409, "exists"),
+    CannotCreateError: (409, "cannot_create"),
+    ReadOnlyError: (503, "read_only"),
+    QuestionTooLongError: (413, "question_too_long"),
+    TimeLimitError: (504, "time_limit"),
+    TooManyAgentsError: (429, "too_many_agents"),
     SourceError: (400, "unreadable_source"),
     ModelMissingError: (503, "no_model"),
     EndpointError: (503, "model_endpoint"),
@@ -45,8 +67,21 @@ _CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "u
 _FAULTS_SHOWN = 3
 
 
+class ErrorDetail(BaseModel):
+    """Why a request failed."""
+
+    code: str = Field(examples=["unknown_index"])
+    message: str = Field(examples=["there is no index 'films': there are books, music."])
+
+
+class ErrorResponse(BaseModel):
+    """The one shape of every error."""
+
+    error: ErrorDetail
+
+
 class HTTPProblem(TriplebeamError):  # noqa: N818 - it is the answer to a request, not an error of the program
-    """Why a request is not done: a status, a code for programs, and one sentence that says what to do next."""
+    """Why a request failed: a status, a code for programs, and one sentence that says what to do next."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(message)
@@ -64,41 +99,41 @@ class HTTPProblem(TriplebeamError):  # noqa: N818 - it is the answer to a reques
         return {"error": {"message": self.message, "type": kind, "code": self.code, "param": None}}
 
 
-def problem_of(error: TriplebeamError, told: Callable[[str], str]) -> HTTPProblem:
-    """The problem that one of our errors is to a client, who is ``told`` nothing of the server's folders."""
-    if isinstance(error, HTTPProblem):
-        return error
-    status, code = next(
-        (_KINDS[kind] for kind in type(error).__mro__ if kind in _KINDS),
-        (500, "internal"),
-    )
-    return HTTPProblem(status, code, told(str(error)))
+def problem_of(error: BaseException, redact: Callable[[str], str]) -> HTTPProblem:
+    """An error as a client sees it: ours with the server's paths redacted, a bug as nothing but its number."""
+    match error:
+        case HTTPProblem():
+            return error
+        case TriplebeamError():
+            status, code = next((_KINDS[kind] for kind in type(error).__mro__ if kind in _KINDS), (500, "internal"))
+            return HTTPProblem(status, code, redact(str(error)))
+        case Exception():
+            return unexpected(error)
+        case _:
+            raise error
 
 
 def unexpected(error: Exception) -> HTTPProblem:
-    """An error that is a bug: logged with an id, of which alone the client hears."""
+    """An error that is a bug: logged with an id, which is all that the client sees."""
     number = secrets.token_hex(4)
     _LOG.error("error %s", number, exc_info=error)
     return HTTPProblem(500, "internal", f"something went wrong here: the server's log has it as error {number}.")
 
 
 def response_to(request: Request, problem: HTTPProblem) -> JSONResponse:
-    """The reply that tells of a problem."""
+    """The reply that reports a problem."""
     content: dict[str, Any] = problem.openai_content() if request.url.path.startswith("/v1") else problem.content()
     headers = {"WWW-Authenticate": "Bearer"} if problem.status == 401 else None
     return JSONResponse(content, status_code=problem.status, headers=headers)
 
 
 def add_handlers(app: FastAPI) -> None:
-    """Let every error leave the app in the one shape."""
-
-    @app.exception_handler(HTTPProblem)
-    async def problem(request: Request, error: HTTPProblem) -> JSONResponse:
-        return response_to(request, error)
+    """Give every error of the app the one shape."""
 
     @app.exception_handler(TriplebeamError)
-    async def explained(request: Request, error: TriplebeamError) -> JSONResponse:
-        return response_to(request, problem_of(error, request.app.state.library.told))
+    @app.exception_handler(Exception)
+    async def failed(request: Request, error: Exception) -> JSONResponse:
+        return response_to(request, problem_of(error, request.app.state.library.redact))
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
@@ -111,19 +146,15 @@ def add_handlers(app: FastAPI) -> None:
         response.headers.update(error.headers or {})
         return response
 
-    @app.exception_handler(Exception)
-    async def bug(request: Request, error: Exception) -> JSONResponse:
-        return response_to(request, unexpected(error))
-
 
 def _refusal(request: Request, error: HTTPException) -> str:
     match error.status_code:
         case 404:
-            return f"there is nothing at {request.url.path!r}: the paths there are stand in /api/schema."
+            return f"there is nothing at {request.url.path!r}: /api/schema lists the paths."
         case 405:
-            return f"{request.method} is not for {request.url.path!r}: see /api/schema."
+            return f"{request.url.path!r} does not accept {request.method}: see /api/schema."
         case 400:
-            return f"the body cannot be read ({error.detail}): see /api/schema for what it takes."
+            return f"the body cannot be read ({error.detail}): see /api/schema for its format."
         case _:
             return str(error.detail)
 
@@ -134,4 +165,4 @@ def _sentence(error: RequestValidationError) -> str:
         f"{'.'.join(str(part) for part in fault['loc']) or 'body'}: {fault['msg']}"
         for fault in error.errors()[:_FAULTS_SHOWN]
     ]
-    return f"the request cannot be used ({'; '.join(faults)}): see /api/schema for what it takes."
+    return f"the request is not valid ({'; '.join(faults)}): see /api/schema for its format."

@@ -1,4 +1,4 @@
-"""Server-sent events: how one is written, and how a stream of them stays open while nothing happens."""
+"""Server-sent events: how one is written, and how a stream is kept alive while there are none."""
 
 import asyncio
 import json
@@ -8,30 +8,28 @@ from fastapi.sse import EventSourceResponse, format_sse_event
 from starlette.types import Receive, Scope, Send
 
 KEEP_ALIVE = b": keep-alive\n\n"
-SECONDS_BETWEEN_SIGNS_OF_LIFE = 15.0
+KEEP_ALIVE_SECONDS = 15.0
 
 
 def event(name: str | None, data: object) -> bytes:
-    """One event with JSON in it; without a name it is a plain message.
+    """One event with JSON data; without a name it is a plain message.
 
-    In ASCII: a model may say half a character, which UTF-8 has no bytes for.
+    In ASCII: a model may return half a character, which has no UTF-8 encoding.
     """
     return format_sse_event(event=name, data_str=json.dumps(data))
 
 
-def nothing() -> None:
-    """What there is to do when no work goes on behind a stream."""
+def do_nothing() -> None:
+    """For a stream without work to cancel."""
 
 
 class EventStream(EventSourceResponse):
-    """Sends events as they come, and calls ``closing`` when the client has them all or has gone away: that is where
-    work which nobody waits for any more is given up.
-    """
+    """Sends events as they come; calls ``closing``, which cancels the work, when the client has them all or is gone."""
 
-    def __init__(self, events: AsyncGenerator[bytes, None], closing: Callable[[], None] = nothing) -> None:
+    def __init__(self, events: AsyncGenerator[bytes, None], closing: Callable[[], None] = do_nothing) -> None:
         self._events = kept_alive(events)
         self._closing = closing
-        # A proxy that collects the events before it sends them would defeat their purpose.
+        # A proxy must not collect the events before it sends them.
         super().__init__(self._events, headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -44,23 +42,23 @@ class EventStream(EventSourceResponse):
 
 
 async def kept_alive(
-    events: AsyncGenerator[bytes, None], seconds: float = SECONDS_BETWEEN_SIGNS_OF_LIFE
+    events: AsyncGenerator[bytes, None], seconds: float = KEEP_ALIVE_SECONDS
 ) -> AsyncGenerator[bytes, None]:
-    """The events, with a comment whenever none came for so many seconds."""
-    coming = asyncio.ensure_future(anext(events, None))
+    """The events, and a comment whenever there was none for some seconds."""
+    pending = asyncio.ensure_future(anext(events, None))
     try:
         while True:
-            await asyncio.wait({coming}, timeout=seconds)
-            if not coming.done():
+            await asyncio.wait({pending}, timeout=seconds)
+            if not pending.done():
                 yield KEEP_ALIVE
                 continue
-            happened = coming.result()
-            if happened is None:
+            received = pending.result()
+            if received is None:
                 return
-            yield happened
-            coming = asyncio.ensure_future(anext(events, None))
+            yield received
+            pending = asyncio.ensure_future(anext(events, None))
     finally:
-        if coming.done():
+        if pending.done():
             await events.aclose()
         else:  # the generator waits for its next event; cancelling that runs its `finally`, too
-            coming.cancel()
+            pending.cancel()

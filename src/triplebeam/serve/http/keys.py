@@ -1,7 +1,7 @@
 """Keys: who may read and who may write.
 
-A key is 256 random bits, shown once when it is made; ``keys.json`` holds its SHA-256 alone. No slow hash is needed,
-since nobody can guess such a key, let alone look it up in a list of common ones.
+A key is 256 random bits, shown once when it is created; ``keys.json`` holds only its SHA-256. No slow hash is needed:
+such a key can neither be guessed nor be in a list of common ones.
 """
 
 import datetime
@@ -26,7 +26,7 @@ from triplebeam.serve.http.errors import HTTPProblem
 Role: TypeAlias = Literal["read", "write"]
 
 _PREFIX = "tb-"
-_BEARER = HTTPBearer(auto_error=False, description="A key made by `triplebeam keys create`.")
+_BEARER = HTTPBearer(auto_error=False, description="A key created by `triplebeam keys create`.")
 
 
 class KeyEntry(BaseModel):
@@ -42,7 +42,7 @@ _ENTRIES = TypeAdapter(list[KeyEntry])
 
 
 class Keys:
-    """The keys of a server, read again when their file changes. Where one is ``required``, no key means no access."""
+    """The keys of a server, read again when their file changes. ``required``: no access without a key."""
 
     def __init__(self, path: Path, *, required: bool = False) -> None:
         self._path = path
@@ -57,7 +57,7 @@ class Keys:
         return self._required or bool(self.entries())
 
     def entries(self) -> list[KeyEntry]:
-        """What is known of every key."""
+        """The entries of all keys."""
         with self._lock:
             try:
                 changed = self._path.stat().st_mtime_ns
@@ -77,20 +77,20 @@ class Keys:
         return role
 
     def create(self, role: Role, name: str = "") -> str:
-        """Make a key and keep its hash; the key itself is returned here and never again."""
+        """Create a key and keep its hash; the key itself is returned only here."""
         key = _PREFIX + secrets.token_urlsafe(32)
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{self._path}.lock"):
             entries = self.entries()
             name = name or f"key-{len(entries) + 1}"
             if any(entry.name == name for entry in entries):
-                raise BadInputError(f"there is a key {name!r} already: choose another name, or delete it first.")
+                raise BadInputError(f"there is already a key {name!r}: choose another name, or delete it first.")
             now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
             self._write([*entries, KeyEntry(name=name, role=role, sha256=_digest(key), created=now)])
         return key
 
     def delete(self, name: str) -> None:
-        """Take a key back: at once, also on a running server."""
+        """Delete a key, with immediate effect also on a running server."""
         with FileLock(f"{self._path}.lock"):
             entries = self.entries()
             kept = [entry for entry in entries if entry.name != name]
@@ -105,7 +105,7 @@ class Keys:
         except (OSError, ValidationError) as error:
             raise BadInputError(
                 f"{self._path} cannot be read as a list of keys ({type(error).__name__}): restore it, or remove it and"
-                " make new keys."
+                " create new keys."
             ) from None
 
     def _write(self, entries: list[KeyEntry]) -> None:
@@ -122,16 +122,18 @@ def _digest(key: str) -> str:
 
 
 def role_of_request(request: Request, key: str | None) -> Role:
-    """What a request may do; the problem is 401 where it has no key, or one that is not known."""
+    """What a request may do; 401 if it has no key, or an unknown one."""
     keys: Keys = request.app.state.keys
     if not keys.on:
         _check_origin(request)
         return "write"
     role = keys.role_of(key) if key else None
     if role is None:
-        what = "the key is not known here" if key else "this server wants a key"
+        what = "the key is unknown" if key else "this server needs a key"
         raise HTTPProblem(
-            401, "bad_key" if key else "no_key", f"{what}: send one that triplebeam keys create made as a bearer token."
+            401,
+            "bad_key" if key else "no_key",
+            f"{what}: create one with `triplebeam keys create` and send it as a bearer token.",
         )
     return role
 
@@ -139,14 +141,14 @@ def role_of_request(request: Request, key: str | None) -> Role:
 def may_read(
     request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)] = None
 ) -> Role:
-    """A dependency: any key will do."""
+    """A dependency: any key is accepted."""
     return role_of_request(request, credentials.credentials if credentials else None)
 
 
 def may_write(role: Annotated[Role, Depends(may_read)]) -> None:
-    """A dependency: only a key of the role write will do."""
+    """A dependency: only a key with the role write is accepted."""
     if role != "write":
-        raise HTTPProblem(403, "read_only_key", "this key may only read: use one made with `--role write`.")
+        raise HTTPProblem(403, "read_only_key", "this key may only read: use one created with `--role write`.")
 
 
 def _check_origin(request: Request) -> None:

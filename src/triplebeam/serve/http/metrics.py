@@ -1,4 +1,4 @@
-"""Numbers for Prometheus: a registry of its own for every app."""
+"""Metrics for Prometheus, with a registry per app."""
 
 import time
 
@@ -6,17 +6,17 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, G
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from triplebeam.serve.http.job_runner import JobRunner
-from triplebeam.serve.http.workers import Workers
+from triplebeam.serve.http.indexing.job_runner import JobRunner
+from triplebeam.serve.running import Runner
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 600.0)
 
 
 class Metrics:
-    """What one app counts."""
+    """The metrics of one app."""
 
-    def __init__(self, workers: Workers, jobs: JobRunner) -> None:
+    def __init__(self, runner: Runner, jobs: JobRunner) -> None:
         self._registry = CollectorRegistry()
         names = ("route", "method", "status")
         self.requests = Counter("triplebeam_requests", "Requests.", names, registry=self._registry)
@@ -34,14 +34,14 @@ class Metrics:
             lambda: jobs.store.waiting() if jobs.store else 0
         )
         self._gauge("triplebeam_agents_running", "Questions being answered.").set_function(
-            lambda: workers.agents_running
+            lambda: runner.agents_running
         )
         self._gauge("triplebeam_searches_waiting", "Searches waiting for a thread.").set_function(
-            lambda: workers.searches_waiting
+            lambda: runner.searches_waiting
         )
 
     def response(self) -> Response:
-        """All numbers in Prometheus's text format."""
+        """All metrics in Prometheus's text format."""
         return Response(generate_latest(self._registry), media_type=CONTENT_TYPE_LATEST)
 
     def _gauge(self, name: str, words: str) -> Gauge:
@@ -78,9 +78,9 @@ class CountRequests:
 
 
 def _template(scope: Scope) -> str:
-    """The path of the route that answered, with names for what varies.
+    """The path of the route that answered, with names in place of its parameters.
 
-    Of a router that is included under a prefix FastAPI notes the whole path apart; the route itself has the rest of it.
+    For a router that is included under a prefix FastAPI keeps the whole path separately; the route has only the rest.
     """
     whole = getattr(scope.get("fastapi", {}).get("effective_route_context"), "path_format", "")
     return whole or getattr(scope.get("route"), "path_format", "") or getattr(scope.get("route"), "path", "none")

@@ -1,4 +1,4 @@
-"""Routes: the page and its files, which need no key. Nothing is fetched from elsewhere, and no script stands inline."""
+"""Routes: the page and its files, which need no key. Nothing is fetched from other sites, and no script is inline."""
 
 import hashlib
 from importlib.resources import files
@@ -17,7 +17,7 @@ _HEADERS = {
     " frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
-    # Names stay the same from version to version, so a browser asks each time, and mostly hears that nothing changed.
+    # File names are the same in every version, so a browser asks each time, and mostly gets 304.
     "Cache-Control": "no-cache",
 }
 
@@ -37,7 +37,7 @@ def asset(request: Request, name: str) -> Response:
 
 
 def _file(request: Request, name: str) -> Response:
-    """A file of the page's folder: its names are looked through, so that no other path can be meant."""
+    """A file of the page's folder, found among its listed names, so that no other path can be read."""
     found = next((file for file in _FOLDER.iterdir() if file.name == name and file.is_file()), None)
     kind = _TYPES.get(name.rpartition(".")[2])
     if found is None or kind is None:

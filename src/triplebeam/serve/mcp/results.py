@@ -1,14 +1,15 @@
-"""What the tools give back: the shapes a client is told of beforehand."""
+"""What the tools return, smaller than over HTTP: it all goes into the context of a model."""
 
 from pydantic import BaseModel, Field
 
 from triplebeam.answer import Answer, Evidence, Step
 from triplebeam.assemble import Index
 from triplebeam.passage import Passage
-from triplebeam.serve.found_passages import Found
+from triplebeam.ranking import Hit
+from triplebeam.serve.graph import ScoredChain
 from triplebeam.triple import Chain, Triple
 
-#: A passage on a busy entity has dozens of chains; a few say why it is there, and the reader's context is dear.
+#: A passage on a busy entity has dozens of chains; a few show why it was found, and a model's context is expensive.
 _MOST_CHAINS = 3
 _MOST_PASSAGES = 5
 
@@ -27,25 +28,24 @@ class Fact(BaseModel):
 
 
 def _line(chain: Chain) -> str:
-    """A chain on one line, as it is read: a fact in three fields would take five."""
+    """A chain on one line, which takes less of the context than three fields per fact."""
     return "; ".join(f"{triple.subject} – {triple.predicate} → {triple.object}" for triple in chain)
 
 
 class FoundPassage(BaseModel):
     """A passage that a search found."""
 
-    id: str = Field(description="Give it to read_passage.")
+    id: str = Field(description="Pass it to read_passage.")
     title: str
     text: str
     score: float = Field(description="Comparable within this list only.")
     chains: list[str] = Field(description="Facts that lead from the question's passages here; empty without a graph.")
 
     @classmethod
-    def of(cls, found: Found) -> "FoundPassage":
+    def of(cls, hit: Hit, passage: Passage) -> "FoundPassage":
         """A passage with its first few chains."""
-        passage = found.passage
-        chains = [_line(chain) for chain in found.hit.chains[:_MOST_CHAINS]]
-        return cls(id=passage.id, title=passage.title, text=passage.text, score=found.hit.score, chains=chains)
+        chains = [_line(chain) for chain in hit.chains[:_MOST_CHAINS]]
+        return cls(id=passage.id, title=passage.title, text=passage.text, score=hit.score, chains=chains)
 
 
 class SearchResult(BaseModel):
@@ -59,33 +59,40 @@ class FollowedChain(BaseModel):
     """Facts, each sharing an entity with the one before it."""
 
     facts: list[Fact]
-    passage_ids: list[str] = Field(description="The passage each fact stands in, in the same order.")
-    score: float = Field(description="Likeness to the question; comparable within this list only.")
+    passage_ids: list[str] = Field(description="The passage each fact comes from, in the same order.")
+    score: float = Field(description="Similarity to the question; comparable within this list only.")
+
+    @classmethod
+    def of(cls, found: ScoredChain) -> "FollowedChain":
+        """A chain as facts."""
+        return cls(
+            facts=[Fact.of(each) for each in found.chain], passage_ids=list(found.passage_ids), score=found.score
+        )
 
 
 class ExpandResult(BaseModel):
     """Chains that begin at an entity, best first."""
 
-    entity: str = Field(description="The entity's name as the collection has it.")
+    entity: str = Field(description="The entity's name as the index has it.")
     chains: list[FollowedChain]
 
 
 class Quote(BaseModel):
-    """A fact the answer rests on, and the words that say so."""
+    """A fact the answer relies on, and the words that state it."""
 
     fact: Fact
-    passage_id: str | None = Field(description="Null where no passage was found to say it.")
+    passage_id: str | None = Field(description="Null if no passage was found that states it.")
     words: str | None = Field(description="Verbatim from that passage.")
 
     @classmethod
     def of(cls, evidence: Evidence) -> "Quote":
-        """Evidence with its place."""
+        """Evidence with the passage it comes from."""
         fact, span = Fact.of(evidence.triple), evidence.span
         return cls(fact=fact, passage_id=span.passage_id if span else None, words=span.text if span else None)
 
 
-class TakenStep(BaseModel):
-    """What the agent did once."""
+class AgentStep(BaseModel):
+    """One step of the agent."""
 
     number: int
     query: str
@@ -93,34 +100,34 @@ class TakenStep(BaseModel):
     passage_ids: list[str]
 
     @classmethod
-    def of(cls, step: Step) -> "TakenStep":
-        """A step without its facts, which the evidence quotes where they mattered."""
+    def of(cls, step: Step) -> "AgentStep":
+        """A step without its facts: the evidence quotes those that mattered."""
         return cls(number=step.number, query=step.query, thought=step.thought, passage_ids=step.ranking.ids)
 
 
 class RankedPassage(BaseModel):
     """A passage the answer was read from."""
 
-    id: str = Field(description="Give it to read_passage.")
+    id: str = Field(description="Pass it to read_passage.")
     title: str
 
 
 class AskResult(BaseModel):
-    """An answer with what it rests on."""
+    """An answer with its evidence."""
 
-    answer: str = Field(description="A few words; empty where the passages do not say.")
+    answer: str = Field(description="A few words; empty if the passages do not contain it.")
     sentence: str
-    supported: bool = Field(description="Every fact it rests on was found in a passage, word for word.")
+    supported: bool = Field(description="Every fact it relies on was found in a passage, word for word.")
     ending: str = Field(description="Why the agent stopped.")
     evidence: list[Quote]
     passages: list[RankedPassage]
-    steps: list[TakenStep]
+    steps: list[AgentStep]
     model_calls: int
 
     @classmethod
-    def of(cls, answer: Answer, collection: Index) -> "AskResult":
+    def of(cls, answer: Answer, index: Index) -> "AskResult":
         """An agent's answer."""
-        best = [collection.passages[hit.passage_id] for hit in answer.ranking.top(_MOST_PASSAGES)]
+        best = [index.passages[hit.passage_id] for hit in answer.ranking.top(_MOST_PASSAGES)]
         return cls(
             answer=answer.text,
             sentence=answer.sentence,
@@ -128,13 +135,13 @@ class AskResult(BaseModel):
             ending=answer.ending,
             evidence=[Quote.of(each) for each in answer.evidence],
             passages=[RankedPassage(id=passage.id, title=passage.title) for passage in best],
-            steps=[TakenStep.of(step) for step in answer.steps],
+            steps=[AgentStep.of(step) for step in answer.steps],
             model_calls=answer.usage.calls,
         )
 
 
 class PassageResult(BaseModel):
-    """A passage, whole, with the facts drawn from it."""
+    """A whole passage with the facts extracted from it."""
 
     id: str
     title: str
@@ -144,9 +151,9 @@ class PassageResult(BaseModel):
     facts: list[Fact]
 
     @classmethod
-    def of(cls, passage: Passage, collection: Index) -> "PassageResult":
+    def of(cls, index: Index, passage_id: str) -> "PassageResult":
         """A passage with its triples."""
-        triples = collection.triples
+        passage, triples = index.passages[passage_id], index.triples
         facts = [Fact.of(triples.triple(number)) for number in triples.triples_of([passage.id]).tolist()]
         return cls(
             id=passage.id,

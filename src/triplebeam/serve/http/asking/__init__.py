@@ -1,9 +1,9 @@
-"""The routes that ask something of a collection, and change nothing."""
+"""The routes that read an index and change nothing."""
 
 from fastapi import APIRouter
 
 from triplebeam.serve.http.asking import ask, graph, methods, reports, search
-from triplebeam.serve.http.asking.shapes import ErrorResponse
+from triplebeam.serve.http.errors import ErrorResponse
 
 _PROBLEM = {"model": ErrorResponse, "description": "What is wrong, and what to do."}
 

@@ -1,56 +1,88 @@
-"""Answers: an agent's steps as they are done, then the answer; or the answer alone."""
+"""Routes: an agent's steps as they are done, then the answer; or the answer alone."""
 
+import asyncio
 from collections.abc import AsyncGenerator
-from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field
 
 from triplebeam.answer import Answer
-from triplebeam.serve.answer_json import step_json, to_json
-from triplebeam.serve.answer_price import price_of_answer
-from triplebeam.serve.http.asking.agent_run import AgentRun, Asked, start
-from triplebeam.serve.http.asking.search import CollectionName
-from triplebeam.serve.http.asking.shapes import AnswerResponse, AskRequest
-from triplebeam.serve.http.errors import HTTPProblem
+from triplebeam.assemble import DEFAULT_AGENT
+from triplebeam.serve.http.asking.search import EXAMPLE, IndexName
+from triplebeam.serve.http.errors import problem_of
 from triplebeam.serve.http.event_stream import EventStream, event
+from triplebeam.serve.running import AgentRun, Runner
+from triplebeam.serve.shapes import AnswerShape, answer_json, price_of_answer, step_json
 
 router = APIRouter(tags=["ask"])
 
 _STREAM = (
-    "Events `step`, each as it is done, then `answer`, or `error` in the shape of every error. A client that goes away"
-    " ends the agent. With `Accept: application/json`: the answer in one document."
+    "Events `step`, each as it is done, then `answer`, or `error` in the shape of every error. A client that"
+    " disconnects cancels the agent. With `Accept: application/json`: the answer in one document."
 )
+_SECONDS_BETWEEN_CHECKS = 0.25
+
+
+class AskRequest(BaseModel):
+    """A question, and the agent that answers it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: str = Field(examples=[EXAMPLE])
+    method: str = Field(
+        DEFAULT_AGENT, description="An agent of `GET /api/methods`, alone or over a search, such as `ircot:hybrid`."
+    )
 
 
 @router.post(
-    "/collections/{name}/ask",
-    response_model=AnswerResponse,
-    response_model_exclude_unset=True,
+    "/indexes/{name}/ask",
+    response_model=AnswerShape,
     responses={200: {"description": _STREAM, "content": {"text/event-stream": {"schema": {"type": "string"}}}}},
 )
-async def ask(request: Request, name: CollectionName, asked: AskRequest) -> Any:
+async def ask(request: Request, name: IndexName, asked: AskRequest) -> Response:
     """Answer a question with a language model, step by step, with evidence."""
-    run = await start(request, Asked(name, asked.method, asked.question))
+    runner: Runner = request.app.state.runner
+    run = await runner.ask(name, asked.question, asked.method)
     if _wants_json(request):
-        return answer_json(run, await run.answered())
-    return EventStream(_events(run), closing=run.give_up)
+        return JSONResponse(priced_json(run, await answered(request, run)))
+    return EventStream(_events(request, run), closing=run.cancel)
 
 
 def _wants_json(request: Request) -> bool:
-    """An event stream is what comes unless JSON is what was asked for."""
+    """The reply is an event stream unless only JSON is accepted."""
     accepted = request.headers.get("accept", "")
     return "application/json" in accepted and "text/event-stream" not in accepted
 
 
-async def _events(run: AgentRun) -> AsyncGenerator[bytes, None]:
+async def _events(request: Request, run: AgentRun) -> AsyncGenerator[bytes, None]:
+    async for step in run.steps():
+        yield event("step", step_json(step))
+    if run.error:
+        yield event("error", problem_of(run.error, request.app.state.library.redact).content())
+    else:
+        yield event("answer", priced_json(run, run.answer))
+
+
+async def answered(request: Request, run: AgentRun) -> Answer:
+    """The answer alone. Nothing is sent meanwhile, so a client that disconnects has to be looked for."""
+    watching = asyncio.create_task(_cancel_when_disconnected(request, run))
     try:
-        async for step in run.steps():
-            yield event("step", step_json(step))
-        yield event("answer", answer_json(run, run.answer))
-    except HTTPProblem as problem:
-        yield event("error", problem.content())
+        async for _ in run.steps():
+            pass
+    finally:
+        watching.cancel()
+    if run.error:
+        raise problem_of(run.error, request.app.state.library.redact) from run.error
+    return run.answer
 
 
-def answer_json(run: AgentRun, answer: Answer) -> dict[str, object]:
+def priced_json(run: AgentRun, answer: Answer) -> AnswerShape:
     """The answer with its price."""
-    return to_json(answer, run.collection.passages, price=price_of_answer(answer, run.collection))
+    return answer_json(answer, run.index.passages, price=price_of_answer(answer, run.index))
+
+
+async def _cancel_when_disconnected(request: Request, run: AgentRun) -> None:
+    while not await request.is_disconnected():
+        await asyncio.sleep(_SECONDS_BETWEEN_CHECKS)
+    run.cancel()

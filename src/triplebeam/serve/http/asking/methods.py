@@ -1,4 +1,4 @@
-"""What can be asked for by name, with a line on each."""
+"""Route: the methods by name, with a line on each."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ class Method(BaseModel):
 
     name: str = Field(examples=["hybrid+naive_ge"])
     description: str
-    uses_model: bool = Field(description="It calls a language model for a question.")
+    uses_model: bool = Field(description="It calls a language model for each question.")
 
 
 class MethodsResponse(BaseModel):
@@ -28,7 +28,7 @@ class MethodsResponse(BaseModel):
 
 @router.get("/methods")
 async def methods() -> MethodsResponse:
-    """What `method` can be. Any agent can stand over any search: `ircot:hipporag2`."""
+    """What `method` can be. Any agent can be combined with any search: `ircot:hipporag2`."""
     return MethodsResponse(search=_listed(SEARCH_METHODS), ask=_listed(ASK_METHODS))
 
 

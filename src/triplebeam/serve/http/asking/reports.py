@@ -1,4 +1,4 @@
-"""Reports of `triplebeam bench` and `triplebeam experiment`, as they stand in a folder."""
+"""Routes: the reports of `triplebeam bench` and `triplebeam experiment` under a folder."""
 
 import html
 import re
@@ -10,19 +10,19 @@ from fastapi.responses import FileResponse
 from pydantic import BaseModel, Field
 
 from triplebeam.serve.http.errors import HTTPProblem
-from triplebeam.serve.http.workers import in_search_pool
+from triplebeam.serve.running import Runner
 
 _KINDS = {"report.html": "text/html", "results.json": "application/json"}
 _TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 _CHARACTERS_READ = 4096
-#: A report holds style and plots, and neither script nor anything fetched; whatever else it held would not run.
+#: A report has styles and plots, no scripts and nothing to fetch; this policy keeps anything else from running.
 _POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 router = APIRouter(tags=["reports"])
 
 
 class Report(BaseModel):
-    """A report one can open."""
+    """A report to open."""
 
     id: str = Field(examples=["musique/report.html"])
     title: str
@@ -37,8 +37,9 @@ class ReportsResponse(BaseModel):
 
 @router.get("/reports")
 async def reports(request: Request) -> ReportsResponse:
-    """Pages to look at and results for programs, found under the folder that `--reports` names."""
-    return ReportsResponse(reports=await in_search_pool(request, _listed, request.app.state.reports))
+    """Pages to look at and results for programs, from the folder that `--reports` names."""
+    runner: Runner = request.app.state.runner
+    return ReportsResponse(reports=await runner.run(_listed, request.app.state.reports))
 
 
 @router.get(
@@ -48,10 +49,11 @@ async def reports(request: Request) -> ReportsResponse:
 )
 async def report(request: Request, report_id: str) -> FileResponse:
     """A report's page, or its results."""
-    files = await in_search_pool(request, _files, request.app.state.reports)
+    runner: Runner = request.app.state.runner
+    files = await runner.run(_files, request.app.state.reports)
     if report_id not in files:  # what is not listed is not read, whatever its path
         raise HTTPProblem(
-            404, "unknown_report", f"there is no report {report_id[:80]!r}: `GET /api/reports` lists those there are."
+            404, "unknown_report", f"there is no report {report_id[:80]!r}: `GET /api/reports` lists them."
         )
     file = files[report_id]
     headers = {"Content-Security-Policy": _POLICY, "X-Content-Type-Options": "nosniff"}
@@ -65,7 +67,7 @@ def _listed(folder: Path | None) -> list[Report]:
 
 
 def _files(folder: Path | None) -> dict[str, Path]:
-    """Reports by id, their path under the folder; a link that leads out of it is none."""
+    """Reports by id, their path under the folder; a link that leads out of it is left out."""
     if folder is None:
         return {}
     root = folder.resolve()

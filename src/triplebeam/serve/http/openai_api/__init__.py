@@ -1,4 +1,4 @@
-"""Triplebeam for clients of OpenAI's interface: each collection with a method is a model to chat with."""
+"""Triplebeam for clients of OpenAI's interface: each index with a method is a model to chat with."""
 
 from fastapi import APIRouter
 from pydantic import BaseModel
@@ -7,7 +7,7 @@ from triplebeam.serve.http.openai_api import chat, models
 
 
 class OpenAIErrorDetail(BaseModel):
-    """Why a request is not done."""
+    """Why a request failed."""
 
     message: str
     type: str

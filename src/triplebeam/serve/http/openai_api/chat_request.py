@@ -1,16 +1,17 @@
 """A chat as OpenAI's clients send it, and the question in it.
 
-Only the last message of the user is asked: each question stands for itself. What a client says about sampling
-(temperature, max_tokens, stop and the like) is passed over, since methods have their own; what would change the shape
-of the reply is refused.
+Only the user's last message is asked: earlier ones are not taken into account. Sampling parameters (temperature,
+max_tokens, stop and the like) are ignored, since methods have their own; what would change the shape of the reply is
+refused.
 """
 
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from triplebeam.assemble import DEFAULT_AGENT, DEFAULT_METHOD
 from triplebeam.serve.http.errors import HTTPProblem
-from triplebeam.serve.http.library import DEFAULT_ASK, DEFAULT_SEARCH, Library
+from triplebeam.serve.library import Library
 
 
 class Message(BaseModel):
@@ -23,7 +24,7 @@ class Message(BaseModel):
 
 
 class StreamOptions(BaseModel):
-    """What a stream holds besides the text."""
+    """What a stream contains besides the text."""
 
     include_usage: bool | None = Field(None, description="One more chunk at the end, with the tokens used.")
 
@@ -34,10 +35,10 @@ class ChatRequest(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     model: str = Field(
-        description="`COLLECTION/METHOD`, a method of search or an agent; `COLLECTION` alone has the default.",
+        description="`INDEX/METHOD`, where the method is a search or an agent; `INDEX` alone uses the default.",
         examples=["films/auto"],
     )
-    messages: list[Message] = Field(description="The last of the user's is the question.")
+    messages: list[Message] = Field(description="The user's last message is the question.")
     stream: bool | None = None
     stream_options: StreamOptions | None = None
 
@@ -61,22 +62,22 @@ _UNSUPPORTED: dict[str, tuple[object, ...]] = {
 
 
 def check_supported(chat: ChatRequest) -> None:
-    """Refuse what the reply would not do."""
+    """Refuse parameters that would change the reply's shape."""
     for name, value in (chat.model_extra or {}).items():
         if value is not None and name in _UNSUPPORTED and value not in _UNSUPPORTED[name]:
             raise HTTPProblem(
                 400,
                 "unsupported_parameter",
-                f"{name} is not supported: the reply is one plain text; leave it out.",
+                f"{name} is not supported, since the reply is one plain text: leave it out.",
             )
 
 
 def question_of(chat: ChatRequest) -> str:
-    """The last message of the user."""
+    """The user's last message."""
     asked = [message for message in chat.messages if message.role == "user"]
     if not asked:
         raise HTTPProblem(
-            400, "no_question", "there is no message of the role 'user': the last one of those is the question."
+            400, "no_question", "there is no message with the role 'user': the last one of those is the question."
         )
     return _text(asked[-1].content)
 
@@ -94,7 +95,7 @@ def _text(content: str | list[dict[str, Any]] | None) -> str:
     return "\n".join(part["text"] for part in content)
 
 
-def collection_and_method(library: Library, model: str) -> tuple[str, str]:
-    """What a model's id stands for. The default is an agent where a language model is configured, else a search."""
-    collection, _, method = model.partition("/")
-    return collection, method or (DEFAULT_ASK if library.can_ask else DEFAULT_SEARCH)
+def index_and_method(library: Library, model: str) -> tuple[str, str]:
+    """What a model's id means. The default is an agent if a language model is configured, else a search."""
+    index, _, method = model.partition("/")
+    return index, method or (DEFAULT_AGENT if library.can_ask else DEFAULT_METHOD)

@@ -1,13 +1,12 @@
-"""Every method over every collection is a model."""
+"""Routes: every index with every method is a model."""
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from triplebeam.assemble import Method
 from triplebeam.assemble.table import ASK_METHODS, SEARCH_METHODS
-from triplebeam.serve.http.library import Library
-from triplebeam.serve.http.openai_api.chat_request import collection_and_method
-from triplebeam.serve.http.workers import in_search_pool
+from triplebeam.serve.http.openai_api.chat_request import index_and_method
+from triplebeam.serve.running import Runner
 
 router = APIRouter()
 
@@ -30,10 +29,12 @@ class ModelsResponse(BaseModel):
 
 @router.get("/models")
 async def models(request: Request) -> ModelsResponse:
-    """Collections with their default, then with each method that can be used as the server is configured."""
-    library: Library = request.app.state.library
-    methods = [name for name in (*SEARCH_METHODS, *ASK_METHODS) if library.can_ask or not Method.parse(name).uses_model]
-    names = await in_search_pool(request, library.names)
+    """Each index alone, with the default method, then with each method that the server's configuration allows."""
+    runner: Runner = request.app.state.runner
+    methods = [
+        name for name in (*SEARCH_METHODS, *ASK_METHODS) if runner.library.can_ask or not Method.parse(name).uses_model
+    ]
+    names = await runner.run(runner.library.names)
     return ModelsResponse(
         data=[Model(id=id_) for name in names for id_ in (name, *(f"{name}/{method}" for method in methods))]
     )
@@ -41,9 +42,9 @@ async def models(request: Request) -> ModelsResponse:
 
 @router.get("/models/{model_id:path}")
 async def model(request: Request, model_id: str) -> Model:
-    """One model, also one with parameters in brackets, which the list does not hold."""
-    library: Library = request.app.state.library
-    collection, method = collection_and_method(library, model_id)
-    await in_search_pool(request, library.folder, collection)
+    """One model, also one with parameters in brackets, which the list does not contain."""
+    runner: Runner = request.app.state.runner
+    index, method = index_and_method(runner.library, model_id)
+    await runner.run(runner.library.folder, index)
     Method.parse(method)
     return Model(id=model_id)

@@ -30,7 +30,7 @@ function stepRow(step) {
         { class: "facts" },
         step.facts.map((each) => make("li", {}, fact(each))),
       ),
-    step.problems.map((problem) => make("p", { class: "warning" }, `A reply of the model was of no use: ${problem}`)),
+    step.problems.map((problem) => make("p", { class: "warning" }, `A reply of the model could not be used: ${problem}`)),
     make("p", { class: "note" }, did.join(" · ")),
   );
 }

@@ -27,7 +27,7 @@ async function send(path, options = {}) {
     response = await fetch(path, { ...options, headers });
   } catch (error) {
     if (isStopped(error)) throw error;
-    throw new Problem("unreachable", "The server cannot be reached: see whether it still runs, then try again.");
+    throw new Problem("unreachable", "The server cannot be reached: check that it is running, then try again.");
   }
   if (response.ok) return response;
   const problem = await problemOf(response);
@@ -93,7 +93,7 @@ export async function* events(path, { body, signal } = {}) {
     }
   } catch (error) {
     if (isStopped(error) || error instanceof Problem) throw error;
-    throw new Problem("broken_off", "The connection broke off before the answer came: ask again.");
+    throw new Problem("broken_off", "The connection was lost before the answer arrived: ask again.");
   } finally {
     reader.cancel().catch(() => {});
   }
@@ -108,10 +108,10 @@ function parsed(block) {
   return event.data ? { name: event.name, data: JSON.parse(event.data) } : null;
 }
 
-/** The path of a collection, or of something in it; ids keep their slashes. */
-export function within(collection, ...parts) {
+/** The path of an index, or of something in it; ids keep their slashes. */
+export function within(index, ...parts) {
   const path = parts.map((part) => part.split("/").map(encodeURIComponent).join("/"));
-  return ["/api/collections", encodeURIComponent(collection), ...path].join("/");
+  return ["/api/indexes", encodeURIComponent(index), ...path].join("/");
 }
 
 export const errorOf = (data) => new Problem(data.error.code, sentence(data.error.message));

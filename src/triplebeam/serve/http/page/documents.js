@@ -1,4 +1,4 @@
-// Documents in and out, and collections to put them in: a dialog that closes with Escape.
+// Documents to add and delete, and indexes to put them in: a dialog that closes with Escape.
 
 import { get, Problem, post, remove, sendFiles, within } from "./api.js";
 import { make, plural } from "./dom.js";
@@ -7,7 +7,7 @@ import { jobRow } from "./job_row.js";
 const PAGE = 50;
 const KINDS = ".txt,.md,.markdown,.html,.htm,.pdf,.docx,.jsonl,.jsonl.gz";
 
-/** The dialog. `page` is what it needs of the rest: `refresh, tell, calm, current`. */
+/** The dialog. `page` has what it needs of the rest: `refresh, current`. */
 export function documentsDialog(dialog, page) {
   const parts = build(dialog);
   const view = { ...parts, dialog, page, followed: new Set() };
@@ -17,7 +17,7 @@ export function documentsDialog(dialog, page) {
   };
   parts.create.onsubmit = (event) => {
     event.preventDefault();
-    createCollection(view);
+    createIndex(view);
   };
   takeDrops(view);
   return { open: () => open(view) };
@@ -30,14 +30,14 @@ function build(dialog) {
     { id: "extractor" },
     make("option", { value: "local" }, "rules on the server"),
     make("option", { value: "llm" }, "its language model"),
-    make("option", { value: "none" }, "nobody"),
+    make("option", { value: "none" }, "nothing"),
   );
   const drop = make(
     "div",
     { class: "drop" },
     make("p", {}, make("label", { for: "files" }, "Add files"), " or drop them here"),
     picker,
-    make("p", { class: "note" }, make("label", { for: "extractor" }, "Facts are drawn by "), facts),
+    make("p", { class: "note" }, make("label", { for: "extractor" }, "Extract facts with "), facts),
   );
   const name = make("input", {
     id: "new-name",
@@ -49,7 +49,7 @@ function build(dialog) {
   const create = make(
     "form",
     { class: "create" },
-    make("label", { for: "new-name" }, "New collection"),
+    make("label", { for: "new-name" }, "New index"),
     name,
     make("button", { class: "quiet" }, "Create"),
   );
@@ -102,41 +102,41 @@ async function open(view) {
 }
 
 async function fill(view) {
-  const collection = view.page.current();
-  view.title.textContent = collection ? `Documents of ${collection}` : "Documents";
-  view.drop.hidden = !collection;
+  const index = view.page.current();
+  view.title.textContent = index ? `Documents of ${index}` : "Documents";
+  view.drop.hidden = !index;
   view.list.replaceChildren();
   view.more.hidden = true;
-  if (!collection) {
-    view.note.textContent = "There is no collection yet: create one above.";
+  if (!index) {
+    view.note.textContent = "There is no index yet: create one above.";
     return;
   }
-  const { jobs } = await get(within(collection));
+  const { jobs } = await get(within(index));
   for (const job of jobs) if (["waiting", "running"].includes(job.state)) follow(view, job);
-  await listMore(view, collection);
+  await listMore(view, index);
 }
 
 /** Only the latest call adds to the list: a job may end while another page is on its way. */
-async function listMore(view, collection) {
+async function listMore(view, index) {
   const own = Symbol("listing");
   view.listing = own;
   view.more.hidden = true;
   const { documents, total } = await get(
-    `${within(collection, "documents")}?${new URLSearchParams({ offset: view.list.childElementCount, limit: PAGE })}`,
+    `${within(index, "documents")}?${new URLSearchParams({ offset: view.list.childElementCount, limit: PAGE })}`,
   );
   if (view.listing !== own) return;
-  view.list.append(...documents.map((each) => documentRow(view, collection, each)));
+  view.list.append(...documents.map((each) => documentRow(view, index, each)));
   view.note.textContent = total ? plural(total, "document") : "No documents yet.";
   view.more.hidden = view.list.childElementCount >= total;
   view.more.onclick = async () => {
     const before = view.list.childElementCount;
-    await attempt(view, () => listMore(view, collection));
+    await attempt(view, () => listMore(view, index));
     view.list.children[before]?.querySelector("button").focus();
   };
 }
 
 /** The first press asks, the second deletes. */
-function documentRow(view, collection, { id, title, passages }) {
+function documentRow(view, index, { id, title, passages }) {
   const button = make(
     "button",
     {
@@ -150,7 +150,7 @@ function documentRow(view, collection, { id, title, passages }) {
           button.setAttribute("aria-label", `Really delete ${id}?`);
           return;
         }
-        const reply = await attempt(view, () => remove(within(collection, "documents", id)));
+        const reply = await attempt(view, () => remove(within(index, "documents", id)));
         if (reply) {
           button.disabled = true;
           follow(view, reply.job);
@@ -174,11 +174,11 @@ function documentRow(view, collection, { id, title, passages }) {
 }
 
 async function upload(view, files) {
-  const collection = view.page.current();
-  if (!files.length || !collection) return;
+  const index = view.page.current();
+  if (!files.length || !index) return;
   view.note.textContent = `Sending ${plural(files.length, "file")} …`;
   const reply = await attempt(view, () =>
-    sendFiles(within(collection, "documents"), files, { extractor: view.facts.value }),
+    sendFiles(within(index, "documents"), files, { extractor: view.facts.value }),
   );
   view.note.textContent = "";
   if (reply) follow(view, reply.job, files.map((file) => file.name).join(", "));
@@ -201,10 +201,10 @@ function follow(view, job, what) {
   );
 }
 
-async function createCollection(view) {
+async function createIndex(view) {
   const name = view.name.value.trim();
   await attempt(view, async () => {
-    await post("/api/collections", { name });
+    await post("/api/indexes", { name });
     view.name.value = "";
     await view.page.refresh(name);
     await fill(view);

@@ -3,7 +3,7 @@
 import { get, within } from "./api.js";
 
 const PASSAGES = 8;
-const TRIPLES_A_PASSAGE = 40;
+const TRIPLES_PER_PASSAGE = 40;
 const SHARED_ENTITIES = 8;
 
 /** An entity's normal form, as the server writes it. */
@@ -17,7 +17,7 @@ export const entityKey = (name) =>
 export async function evidenceGraph(result, signal) {
   const chosen = chosenPassages(result);
   const around = await Promise.all(
-    chosen.map((passage) => neighbourhood(result.collection, { passage: passage.id }, signal, TRIPLES_A_PASSAGE)),
+    chosen.map((passage) => neighbourhood(result.index, { passage: passage.id }, signal, TRIPLES_PER_PASSAGE)),
   );
   const graph = { nodes: new Map(), edges: new Map(), hops: new Map(), reading: "" };
   for (const passage of chosen)
@@ -30,8 +30,8 @@ export async function evidenceGraph(result, signal) {
 }
 
 /** The piece of the index's graph around `{entity}` or `{passage}`. */
-export function neighbourhood(collection, centre, signal, limit = 60) {
-  return get(`${within(collection, "graph")}?${new URLSearchParams({ ...centre, limit })}`, signal);
+export function neighbourhood(index, centre, signal, limit = 60) {
+  return get(`${within(index, "graph")}?${new URLSearchParams({ ...centre, limit })}`, signal);
 }
 
 /** Put a neighbourhood into a graph; how many nodes are new. */
@@ -110,7 +110,7 @@ function countHops(graph, result, around) {
     return;
   }
   graph.reading =
-    "Hop 1 tells a fact about something the question names; hop 2, about something that such a fact names.";
+    "Hop 1 states a fact about something the question names; hop 2, about something in such a fact.";
   const facts = around.map(({ edges }) => edges.filter((edge) => edge.predicate));
   const asked = ` ${entityKey(result.question)} `;
   const all = facts.flat();

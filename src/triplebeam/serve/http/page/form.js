@@ -1,4 +1,4 @@
-// The question's form: collection, mode, method and words, kept in the page's address so that it can be shared.
+// The question's form: index, mode, method and words, kept in the page's address so that it can be shared.
 
 import { byId, make, plural } from "./dom.js";
 
@@ -38,17 +38,17 @@ function describe() {
 
 function asked() {
   return {
-    collection: byId("collection").value,
+    index: byId("index").value,
     question: byId("question").value.trim(),
     mode: mode(),
     method: byId("method").value,
   };
 }
 
-/** Words of the link: `#collection=…&q=…`, and where they differ from the usual ones also `mode` and `method`. */
-function writeLink({ collection, question, mode: how, method }) {
+/** Words of the link: `#index=…&q=…`, and where they differ from the usual ones also `mode` and `method`. */
+function writeLink({ index, question, mode: how, method }) {
   const usual = how === "ask" ? state.known.default_ask : state.known.default_search;
-  const words = new URLSearchParams({ collection, q: question });
+  const words = new URLSearchParams({ index, q: question });
   if (how === "search" && state.known.can_ask) words.set("mode", how);
   if (method !== usual) words.set("method", method);
   history.replaceState(null, "", `#${words}`);
@@ -57,25 +57,25 @@ function writeLink({ collection, question, mode: how, method }) {
 function submit(ask) {
   const now = asked();
   if (!now.question) return byId("question").focus();
-  if (!now.collection) return byId("open-documents").focus();
+  if (!now.index) return byId("open-documents").focus();
   writeLink(now);
   return ask(now);
 }
 
 export const form = {
-  collection: () => byId("collection").value,
+  index: () => byId("index").value,
 
   methods(methods) {
     state.methods = methods;
   },
 
-  /** Offer these collections, and what can be done with them. */
-  offer(known, wanted = byId("collection").value) {
+  /** Offer these indexes, and what can be done with them. */
+  offer(known, wanted = byId("index").value) {
     const first = state.known === null;
     state.known = known;
-    const select = byId("collection");
+    const select = byId("index");
     select.replaceChildren(
-      ...known.collections.map(({ name, status, documents }) =>
+      ...known.indexes.map(({ name, status, documents }) =>
         make(
           "option",
           { value: name },
@@ -83,8 +83,8 @@ export const form = {
         ),
       ),
     );
-    select.disabled = !known.collections.length;
-    if (known.collections.some(({ name }) => name === wanted)) select.value = wanted;
+    select.disabled = !known.indexes.length;
+    if (known.indexes.some(({ name }) => name === wanted)) select.value = wanted;
     byId("no-model").hidden = known.can_ask;
     document.querySelector('input[name="mode"][value="ask"]').disabled = !known.can_ask;
     if (first) setMode("ask");
@@ -130,9 +130,9 @@ export const form = {
     const how = words.get("mode") === "search" ? "search" : "ask";
     if (words.has("method")) state.chosen[state.known.can_ask ? how : "search"] = words.get("method");
     setMode(how);
-    byId("collection").value = words.get("collection") ?? byId("collection").value;
+    byId("index").value = words.get("index") ?? byId("index").value;
     byId("question").value = words.get("q");
-    if (mode() === "search" && byId("collection").value) byId("ask").requestSubmit();
+    if (mode() === "search" && byId("index").value) byId("ask").requestSubmit();
     else byId("question").focus();
   },
 };

@@ -40,7 +40,7 @@ function measure(node, graph, most, width, narrow) {
   node.hop = node.kind === "passage" ? graph.hops.get(node.id.slice(2)) : undefined;
   node.width = Math.min(node.shown.length * LETTER + (node.kind === "passage" ? CHIP + 20 : 18), width - 20);
   node.height = node.kind === "passage" ? 32 : 24;
-  // A new width wants new places.
+  // A new width needs a new layout.
   if (node.laidOutFor !== width) {
     node.x = undefined;
     node.laidOutFor = width;

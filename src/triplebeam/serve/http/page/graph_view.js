@@ -70,7 +70,7 @@ function legend(graph) {
     "ul",
     { class: "legend", "aria-label": "Legend" },
     hops.map((hop) => entry(`hop-${hop}`, `hop ${hop}${hop === 3 ? " or more" : ""}`)),
-    entry("plain", "passage, by no fact from the question’s names"),
+    entry("plain", "passage not connected to a name in the question"),
     entry("entity", "entity"),
     [...graph.edges.values()].some((edge) => edge.role === "evidence") && entry("fact-line", "fact of the answer"),
   );
@@ -124,8 +124,8 @@ async function choose(view, node) {
   try {
     const centre = passage ? { passage: id } : { entity: node.label };
     const [around, text] = await Promise.all([
-      neighbourhood(view.result.collection, centre),
-      passage && get(within(view.result.collection, "passages", id)),
+      neighbourhood(view.result.index, centre),
+      passage && get(within(view.result.index, "passages", id)),
     ]);
     if (view.chosen === node)
       fillPanel(view, node, [
@@ -173,7 +173,7 @@ function factsOf(view, around) {
       `Add ${plural(fresh, "neighbour")} to the graph`,
     );
   return [
-    make("h4", {}, facts.length ? "Facts around it" : "No facts were drawn from it"),
+    make("h4", {}, facts.length ? "Facts around it" : "No facts were extracted from it"),
     make(
       "ul",
       { class: "facts" },

@@ -47,7 +47,7 @@ async function followed(job, told, over) {
       return data;
     }
   }
-  throw new Problem("broken_off", "The job can no longer be followed: open Documents again to see how far it is.");
+  throw new Problem("broken_off", "The job can no longer be followed: open Documents again to see its progress.");
 }
 
 function update({ state, stage, done, total, message }, bar, label) {

@@ -1,4 +1,4 @@
-// The page: which collection, which question, and what is shown of what comes back.
+// The page: which index, which question, and what is shown of what comes back.
 
 import { get, isStopped, Problem, whenKeyIsWanted } from "./api.js";
 import { seconds, showAnswer, stepsView } from "./answer_view.js";
@@ -20,19 +20,19 @@ function say(text, unseen = "") {
 }
 
 /** Tell of a problem; what was typed stays. */
-function tell(error) {
+function showProblem(error) {
   if (isStopped(error)) return;
   if (!(error instanceof Problem)) console.error(error);
   byId("problem").textContent =
     error instanceof Problem ? error.message : "Something went wrong on this page: reload it, and try again.";
 }
 
-const calm = () => {
+const clearProblem = () => {
   byId("problem").textContent = "";
 };
 
 function clear() {
-  calm();
+  clearProblem();
   byId("welcome").hidden = true;
   for (const id of SECTIONS) byId(id).hidden = true;
 }
@@ -66,7 +66,7 @@ async function ask(asked) {
       );
     else {
       say("");
-      tell(error);
+      showProblem(error);
     }
     if (!steps?.count()) byId("steps").hidden = true;
   } finally {
@@ -100,29 +100,29 @@ function stop() {
 }
 
 async function refresh(wanted) {
-  const known = await get("/api/collections");
+  const known = await get("/api/indexes");
   form.offer(known, wanted);
   return known;
 }
 
 async function begin() {
   whenKeyIsWanted(askForKey);
-  const documents = documentsDialog(byId("documents"), { refresh, tell, calm, current: () => form.collection() });
+  const documents = documentsDialog(byId("documents"), { refresh, current: () => form.index() });
   byId("open-documents").onclick = () => documents.open();
   form.listen({ ask, stop });
   try {
     const [known, methods, { version }] = await Promise.all([
-      get("/api/collections"),
+      get("/api/indexes"),
       get("/api/methods"),
       get("/api/version"),
     ]);
     byId("version").textContent = `Triplebeam ${version}`;
     form.methods(methods);
     form.offer(known);
-    if (!known.collections.length) say("There is no collection yet: open Documents to make one.");
+    if (!known.indexes.length) say("There is no index yet: open Documents to create one.");
     form.followLink();
   } catch (error) {
-    tell(error);
+    showProblem(error);
   }
 }
 

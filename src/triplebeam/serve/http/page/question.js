@@ -11,20 +11,20 @@ export const SHOWN = 10;
  * The result has the same shape for both modes: `question, method, passages`, and of an answer also `answer, sentence,
  * supported, ending, evidence, steps, usage, price`.
  */
-export async function put({ collection, question, mode, method }, heard, signal) {
+export async function put({ index, question, mode, method }, heard, signal) {
   const began = performance.now();
   const result =
     mode === "ask"
-      ? await asked(collection, question, method, heard, signal)
-      : await post(within(collection, "search"), { question, method, k: SHOWN }, signal);
-  const whole = { evidence: [], steps: [], ...result, mode, method, collection };
+      ? await asked(index, question, method, heard, signal)
+      : await post(within(index, "search"), { question, method, k: SHOWN }, signal);
+  const whole = { evidence: [], steps: [], ...result, mode, method, index };
   whole.seconds = mode === "ask" ? (performance.now() - began) / 1000 : result.seconds;
   whole.passages = await withEvidence(whole, signal);
   return whole;
 }
 
-async function asked(collection, question, method, heard, signal) {
-  for await (const { name, data } of events(within(collection, "ask"), { body: { question, method }, signal })) {
+async function asked(index, question, method, heard, signal) {
+  for await (const { name, data } of events(within(index, "ask"), { body: { question, method }, signal })) {
     if (name === "step") heard.step(data);
     else if (name === "answer") return data;
     else if (name === "error") throw errorOf(data);
@@ -33,9 +33,9 @@ async function asked(collection, question, method, heard, signal) {
 }
 
 /** What plain search finds, or the problem why it does not: a comparison must never cost the answer. */
-export async function plainly({ collection, question }, signal) {
+export async function plainly({ index, question }, signal) {
   try {
-    return await post(within(collection, "search"), { question, method: PLAIN, k: SHOWN }, signal);
+    return await post(within(index, "search"), { question, method: PLAIN, k: SHOWN }, signal);
   } catch (error) {
     if (error instanceof Problem) return { problem: error.message, passages: [] };
     throw error;
@@ -43,12 +43,12 @@ export async function plainly({ collection, question }, signal) {
 }
 
 /** The best passages with their ranks, and any other that the evidence stands in. */
-async function withEvidence({ collection, passages, evidence }, signal) {
+async function withEvidence({ index, passages, evidence }, signal) {
   const ranked = passages.map((passage, place) => ({ chains: [], ...passage, rank: place + 1 }));
   const needed = new Set(evidence.filter((each) => each.span).map((each) => each.span.passage_id));
   const shown = ranked.filter((passage) => passage.rank <= SHOWN || needed.has(passage.id));
   const held = new Set(shown.map((passage) => passage.id));
   const missing = [...needed].filter((id) => !held.has(id));
-  const fetched = await Promise.all(missing.map((id) => get(within(collection, "passages", id), signal)));
+  const fetched = await Promise.all(missing.map((id) => get(within(index, "passages", id), signal)));
   return [...shown, ...fetched.map((passage) => ({ ...passage, chains: [], rank: null }))];
 }

@@ -14,7 +14,7 @@ from serve.http.small_server import Make, error_of, job_ended
 from small_world import TRIPLES, TableExtractor
 from triplebeam.extract.extractor import Extraction
 from triplebeam.passage import Passage
-from triplebeam.serve.http.limits import Limits
+from triplebeam.serve.limits import Limits
 
 
 class Held(TableExtractor):
@@ -33,7 +33,7 @@ class Held(TableExtractor):
 
 def add(client: TestClient, name: str, *files: tuple[str, bytes], extractor: str = "none") -> dict[str, str]:
     response = client.post(
-        f"/api/collections/{name}/documents", files=[("files", file) for file in files], data={"extractor": extractor}
+        f"/api/indexes/{name}/documents", files=[("files", file) for file in files], data={"extractor": extractor}
     )
     assert response.status_code == 202, response.text
     job: dict[str, str] = response.json()["job"]
@@ -41,56 +41,54 @@ def add(client: TestClient, name: str, *files: tuple[str, bytes], extractor: str
 
 
 def ids(client: TestClient, name: str) -> list[str]:
-    return [document["id"] for document in client.get(f"/api/collections/{name}/documents").json()["documents"]]
+    return [document["id"] for document in client.get(f"/api/indexes/{name}/documents").json()["documents"]]
 
 
-def test_collections_are_listed(client: TestClient) -> None:
-    listed = client.get("/api/collections").json()
+def test_indexes_are_listed(client: TestClient) -> None:
+    listed = client.get("/api/indexes").json()
     row = {"name": "world", "passages": 6, "documents": 6, "triples": 9, "embedder": "words", "status": "ready"}
     assert listed == {
-        "collections": [row],
+        "indexes": [row],
         "can_create": True,
         "can_ask": False,
         "default_search": "blend",
         "default_ask": "auto",
     }
-    assert client.get("/api/collections/world").json() == row | {"jobs": []}
+    assert client.get("/api/indexes/world").json() == row | {"jobs": []}
 
 
-def test_a_collection_is_made_filled_searched_and_emptied(client: TestClient, data: Path) -> None:
-    assert client.post("/api/collections", json={"name": "notes"}).status_code == 201
-    assert client.get("/api/collections/notes").json()["status"] == "empty"
-    assert error_of(client.post("/api/collections/notes/search", json={"question": "who?"}), 409)[0] == (
-        "empty_collection"
-    )
+def test_an_index_is_made_filled_searched_and_emptied(client: TestClient, data: Path) -> None:
+    assert client.post("/api/indexes", json={"name": "notes"}).status_code == 201
+    assert client.get("/api/indexes/notes").json()["status"] == "empty"
+    assert error_of(client.post("/api/indexes/notes/search", json={"question": "who?"}), 409)[0] == ("empty_index")
     job = add(client, "notes", ("ada.txt", b"Ada Lovelace wrote about engines."), ("bob.md", b"# Bob\n\nBob sings."))
     ended = job_ended(client, job["id"])
     assert (ended["state"], ended["message"]) == ("done", "2 of 2 documents were new or changed")
     assert ids(client, "notes") == ["ada.txt", "bob.md"]
-    found = client.post("/api/collections/notes/search", json={"question": "engines", "method": "bm25"}).json()
+    found = client.post("/api/indexes/notes/search", json={"question": "engines", "method": "bm25"}).json()
     assert found["passages"][0]["title"] == "ada"
     assert list((data / ".triplebeam" / "jobs").iterdir()) == [], "what was sent is kept no longer than needed"
 
     ended = job_ended(client, add(client, "notes", ("ada.txt", b"Ada paints."))["id"])
     assert ended["state"] == "done"
     assert sorted(ids(client, "notes")) == ["ada.txt", "bob.md"]
-    found = client.post("/api/collections/notes/search", json={"question": "paints", "method": "bm25"}).json()
+    found = client.post("/api/indexes/notes/search", json={"question": "paints", "method": "bm25"}).json()
     assert found["passages"][0]["text"] == "Ada paints."
 
     for document_id in ("ada.txt", "bob.md"):
-        response = client.delete(f"/api/collections/notes/documents/{document_id}")
+        response = client.delete(f"/api/indexes/notes/documents/{document_id}")
         assert response.status_code == 202
         assert job_ended(client, response.json()["job"]["id"])["message"] == "1 documents taken out"
-    assert client.get("/api/collections/notes").json()["status"] == "empty"
+    assert client.get("/api/indexes/notes").json()["status"] == "empty"
 
 
 def test_texts_come_as_json(client: TestClient) -> None:
     texts = [{"id": "notes/one", "title": "One", "text": "The first."}, {"text": "The second."}]
-    response = client.post("/api/collections/world/documents", json={"documents": texts, "extractor": "none"})
+    response = client.post("/api/indexes/world/documents", json={"documents": texts, "extractor": "none"})
     job = response.json()["job"]
     assert job_ended(client, job["id"])["state"] == "done"
     assert ids(client, "world")[-2:] == ["notes/one", f"{job['id']}-2"]
-    assert client.delete("/api/collections/world/documents/notes/one").status_code == 202
+    assert client.delete("/api/indexes/world/documents/notes/one").status_code == 202
 
 
 def test_lines_of_json_are_documents_of_their_own(client: TestClient) -> None:
@@ -105,18 +103,18 @@ def test_the_given_extractor_draws_triples(make: Make) -> None:
     with make(extractor=TableExtractor({"film.txt#0": TRIPLES["film"], "film.txt": TRIPLES["film"]})) as client:
         job = add(client, "world", ("film.txt", b"A film."), extractor="local")
         assert job_ended(client, job["id"])["state"] == "done"
-        assert client.get("/api/collections/world").json()["triples"] > 9
+        assert client.get("/api/indexes/world").json()["triples"] > 9
 
 
 def test_documents_are_paged(client: TestClient) -> None:
-    page = client.get("/api/collections/world/documents?offset=1&limit=2").json()
+    page = client.get("/api/indexes/world/documents?offset=1&limit=2").json()
     assert page["total"] == 6
     assert page["documents"] == [
         {"id": "director", "title": "Edward Cahn", "passages": 1},
         {"id": "actor", "title": "Pat Brien", "passages": 1},
     ]
     for query in ("limit=0", "limit=1001", "offset=-1", "limit=x"):
-        assert error_of(client.get(f"/api/collections/world/documents?{query}"), 400)[0] == "bad_input"
+        assert error_of(client.get(f"/api/indexes/world/documents?{query}"), 400)[0] == "bad_input"
 
 
 def test_a_job_is_followed_to_its_end(client: TestClient) -> None:
@@ -139,10 +137,10 @@ def test_searches_go_on_with_the_old_generation_while_a_job_runs(make: Make) -> 
         assert client.get(f"/api/jobs/{job['id']}").json()["state"] == "running"
         assert "triplebeam_jobs_running 1.0" in client.get("/metrics").text
         question = {"question": "zebras", "method": "bm25"}
-        assert client.post("/api/collections/world/search", json=question).json()["passages"] == []
+        assert client.post("/api/indexes/world/search", json=question).json()["passages"] == []
         held.free.set()
         assert job_ended(client, job["id"])["state"] == "done"
-        found = client.post("/api/collections/world/search", json=question).json()["passages"]
+        found = client.post("/api/indexes/world/search", json=question).json()["passages"]
         assert [passage["title"] for passage in found] == ["new"]
 
 
@@ -166,21 +164,21 @@ def test_what_a_cancelled_job_replaced_is_told(make: Make) -> None:
     with make(extractor=held) as client:
         texts = [{"id": "film", "text": "Another film."}, {"id": "new", "text": "A new one."}]
         body = {"documents": texts, "extractor": "local"}
-        job = client.post("/api/collections/world/documents", json=body).json()["job"]
+        job = client.post("/api/indexes/world/documents", json=body).json()["job"]
         assert held.begun.wait(20)
         client.post(f"/api/jobs/{job['id']}/cancel")
         held.free.set()
         message = job_ended(client, job["id"])["message"]
         assert "the new text of 1 that were there before, such as 'film'" in message
         assert "new" not in ids(client, "world")
-        assert client.get("/api/collections/world/passages/film").status_code == 200
+        assert client.get("/api/indexes/world/passages/film").status_code == 200
 
 
 def test_a_job_that_can_read_nothing_fails_and_says_why(client: TestClient, data: Path) -> None:
     ended = job_ended(client, add(client, "world", ("empty.txt", b" "))["id"])
     assert ended["state"] == "failed"
     assert ended["message"] == "nothing could be read: empty.txt: there is no text in it."
-    client.post("/api/collections", json={"name": "new"})
+    client.post("/api/indexes", json={"name": "new"})
     ended = job_ended(client, add(client, "new", ("scan.pdf", b"%PDF-1.4 nothing"))["id"])
     assert ended["state"] == "failed"
     assert "new.index" in ended["message"]
@@ -192,7 +190,7 @@ def test_a_job_that_can_read_nothing_fails_and_says_why(client: TestClient, data
 )
 def test_names_that_lead_elsewhere_are_refused(client: TestClient, data: Path, tmp_path: Path, name: str) -> None:
     from triplebeam.serve.http.errors import HTTPProblem
-    from triplebeam.serve.http.uploads import clean_name
+    from triplebeam.serve.http.indexing.uploads import clean_name
 
     with pytest.raises(HTTPProblem):
         clean_name(name)
@@ -200,7 +198,7 @@ def test_names_that_lead_elsewhere_are_refused(client: TestClient, data: Path, t
     body = f'--{boundary}\r\nContent-Disposition: form-data; name="files"; filename="{name}"\r\n\r\nx\r\n--{boundary}--'
     before = sorted(tmp_path.rglob("*"))
     response = client.post(
-        "/api/collections/world/documents",
+        "/api/indexes/world/documents",
         content=body.encode(),
         headers={"content-type": f"multipart/form-data; boundary={boundary}"},
     )
@@ -225,20 +223,20 @@ def bomb() -> bytes:
 
 def test_kinds_and_sizes_are_refused_at_the_door(client: TestClient, data: Path) -> None:
     def refused(name: str, content: bytes, status: int) -> str:
-        response = client.post("/api/collections/world/documents", files=[("files", (name, content))])
+        response = client.post("/api/indexes/world/documents", files=[("files", (name, content))])
         return error_of(response, status)[1]
 
     assert ".docx" in refused("program.exe", b"MZ\0", 415)
-    assert "no .txt file" in refused("picture.txt", b"\x89PNG\0\0", 415)
-    assert "no .pdf file" in refused("a.pdf", b"hello", 415)
-    assert "no .docx file" in refused("a.docx", b"hello", 415)
-    assert "no .jsonl.gz file" in refused("a.jsonl.gz", b"hello", 415)
+    assert "not that of a .txt file" in refused("picture.txt", b"\x89PNG\0\0", 415)
+    assert "not that of a .pdf file" in refused("a.pdf", b"hello", 415)
+    assert "not that of a .docx file" in refused("a.docx", b"hello", 415)
+    assert "not that of a .jsonl.gz file" in refused("a.jsonl.gz", b"hello", 415)
     assert "looks like a trap" in refused("bomb.docx", bomb(), 413)
     assert list((data / ".triplebeam" / "jobs").iterdir()) == []
 
 
 def test_bad_requests_for_documents(client: TestClient) -> None:
-    url = "/api/collections/world/documents"
+    url = "/api/indexes/world/documents"
     assert error_of(client.post(url, content=b"x", headers={"content-type": "text/plain"}), 415)[0] == "unsupported"
     assert error_of(client.post(url, content=b"x"), 415)[0] == "unsupported"
     assert error_of(client.post(url, data={"extractor": "none"}, files={"other": b"x"}), 400)[0] == "no_files"
@@ -265,52 +263,52 @@ def test_bad_requests_for_documents(client: TestClient) -> None:
 
 
 def test_unknown_things_are_told_with_the_nearest_name(client: TestClient) -> None:
-    code, message = error_of(client.get("/api/collections/wrold"), 404)
-    assert (code, "did you mean 'world'?" in message) == ("unknown_collection", True)
+    code, message = error_of(client.get("/api/indexes/wrold"), 404)
+    assert (code, "did you mean 'world'?" in message) == ("unknown_index", True)
     assert error_of(client.get("/api/jobs/x"), 404)[0] == "unknown_job"
     assert error_of(client.get("/api/jobs/x/events"), 404)[0] == "unknown_job"
     assert error_of(client.post("/api/jobs/x/cancel"), 404)[0] == "unknown_job"
     assert error_of(client.get("/api/nothing"), 404)[0] == "not_found"
-    assert error_of(client.put("/api/collections"), 405)[0] == "method_not_allowed"
+    assert error_of(client.put("/api/indexes"), 405)[0] == "method_not_allowed"
 
 
 @pytest.mark.parametrize("name", ["", "..", "a/b", "../x", "a..b", ".a", "x" * 65, "a b", "é", "a\n"])
-def test_names_of_collections_are_plain(client: TestClient, data: Path, name: str) -> None:
+def test_names_of_indexes_are_plain(client: TestClient, data: Path, name: str) -> None:
     before = sorted(data.parent.rglob("*"))
-    assert error_of(client.post("/api/collections", json={"name": name}), 400)[0] == "bad_name"
+    assert error_of(client.post("/api/indexes", json={"name": name}), 400)[0] == "bad_name"
     assert sorted(data.parent.rglob("*")) == before
 
 
-def test_making_a_collection_is_refused_where_it_cannot_be(client: TestClient, make: Make, data: Path) -> None:
-    assert error_of(client.post("/api/collections", json={"name": "world"}), 409)[0] == "exists"
-    assert error_of(client.post("/api/collections", json={}), 400)[0] == "bad_input"
+def test_making_an_index_is_refused_where_it_cannot_be(client: TestClient, make: Make, data: Path) -> None:
+    assert error_of(client.post("/api/indexes", json={"name": "world"}), 409)[0] == "exists"
+    assert error_of(client.post("/api/indexes", json={}), 400)[0] == "bad_input"
     with make(data / "world.index") as single:
-        assert single.get("/api/collections").json()["can_create"] is False
-        assert error_of(single.post("/api/collections", json={"name": "new"}), 409)[0] == "cannot_create"
+        assert single.get("/api/indexes").json()["can_create"] is False
+        assert error_of(single.post("/api/indexes", json={"name": "new"}), 409)[0] == "cannot_create"
 
 
 def test_a_single_index_takes_documents_too(make: Make, data: Path) -> None:
     with make(data / "world.index") as client:
         assert job_ended(client, add(client, "world", ("new.txt", b"Something new."))["id"])["state"] == "done"
-        assert client.get("/api/collections/world").json()["documents"] == 7
+        assert client.get("/api/indexes/world").json()["documents"] == 7
     assert (data / ".triplebeam" / "jobs.sqlite").is_file()
 
 
-def test_a_damaged_collection_is_told_and_the_others_work(client: TestClient, data: Path) -> None:
+def test_a_damaged_index_is_told_and_the_others_work(client: TestClient, data: Path) -> None:
     (data / "broken.index").mkdir()
     (data / "broken.index" / "manifest.json").write_text("{")
-    rows = {row["name"]: row for row in client.get("/api/collections").json()["collections"]}
+    rows = {row["name"]: row for row in client.get("/api/indexes").json()["indexes"]}
     assert rows["broken"]["status"] == "damaged"
     assert str(data) not in rows["broken"]["message"]
     assert rows["world"]["status"] == "ready"
     ready = client.get("/ready")
-    assert (ready.status_code, ready.json()["collections"]["world"]) == (503, "ok")
-    assert error_of(client.post("/api/collections/broken/search", json={"question": "x"}), 503)[0] == "damaged_index"
+    assert (ready.status_code, ready.json()["indexes"]["world"]) == (503, "ok")
+    assert error_of(client.post("/api/indexes/broken/search", json={"question": "x"}), 503)[0] == "damaged_index"
 
 
 def test_bodies_that_are_too_large_are_refused(make: Make) -> None:
     with make(limits=Limits(upload_bytes=1000)) as client:
-        url = "/api/collections/world/documents"
+        url = "/api/indexes/world/documents"
         assert error_of(client.post(url, files=[("files", ("a.txt", b"a" * 2000))]), 413)[0] == "too_large"
 
         def pieces() -> Iterator[bytes]:
@@ -327,6 +325,6 @@ def test_bodies_that_are_too_large_are_refused(make: Make) -> None:
 def test_a_second_server_leaves_the_jobs_to_the_first(make: Make) -> None:
     with make() as first, make() as second:
         assert job_ended(first, add(first, "world", ("new.txt", b"Something new."))["id"])["state"] == "done"
-        refused = second.post("/api/collections/world/documents", files=[("files", ("a.txt", b"a"))])
+        refused = second.post("/api/indexes/world/documents", files=[("files", ("a.txt", b"a"))])
         assert error_of(refused, 409)[0] == "busy"
-        assert second.get("/api/collections/world").json()["documents"] == 7
+        assert second.get("/api/indexes/world").json()["documents"] == 7

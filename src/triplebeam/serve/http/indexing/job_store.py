@@ -21,14 +21,14 @@ ENDED: tuple[State, ...] = ("done", "failed", "cancelled")
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS job (
-    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, collection TEXT NOT NULL, kind TEXT NOT NULL,
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, index_name TEXT NOT NULL, kind TEXT NOT NULL,
     state TEXT NOT NULL, stage TEXT NOT NULL DEFAULT '', done INTEGER NOT NULL DEFAULT 0,
     total INTEGER NOT NULL DEFAULT 0, message TEXT NOT NULL DEFAULT '', created TEXT NOT NULL, started TEXT,
     ended TEXT, request TEXT NOT NULL, cancelling INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE IF NOT EXISTS log (job TEXT NOT NULL, time TEXT NOT NULL, text TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS log_job ON log (job);
 """
-_FIELDS = "id, collection, kind, state, stage, done, total, message, created, started, ended"
+_COLUMNS = "id, index_name, kind, state, stage, done, total, message, created, started, ended"
 
 
 class LogLine(BaseModel):
@@ -39,10 +39,10 @@ class LogLine(BaseModel):
 
 
 class Job(BaseModel):
-    """A job as clients see it."""
+    """A job as clients see it: its columns in their order, and its log."""
 
     id: str
-    collection: str
+    index: str
     kind: Kind
     state: State
     stage: str
@@ -56,16 +56,16 @@ class Job(BaseModel):
 
     @property
     def has_ended(self) -> bool:
-        """Will it never change again?"""
+        """Is it done, failed or cancelled?"""
         return self.state in ENDED
 
 
-class Request(BaseModel):
+class JobRequest(BaseModel):
     """What a job has to do."""
 
     extractor: str = "local"
     document_ids: list[str] = []
-    """Those to take out, for a job that deletes."""
+    """Those to remove, for a job that deletes."""
 
 
 class JobStore:
@@ -77,20 +77,20 @@ class JobStore:
             self._db = open_database(path, _SCHEMA)
         except sqlite3.DatabaseError as error:
             raise IndexDamagedError(
-                f"{path} is not a usable file of jobs ({error}): remove it, and send again what was waiting."
+                f"{path} is not a usable job file ({error}): remove it, and send the waiting documents again."
             ) from error
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._lock:
             self._db.close()
 
-    def create(self, job_id: str, collection: str, kind: Kind, request: Request) -> Job:
-        """A new job that waits for its turn."""
+    def create(self, job_id: str, index: str, kind: Kind, request: JobRequest) -> Job:
+        """Add a job to the queue."""
         with self._writing() as db:
             db.execute(
-                "INSERT INTO job (id, collection, kind, state, created, request) VALUES (?, ?, ?, 'waiting', ?, ?)",
-                (job_id, collection, kind, _now(), request.model_dump_json()),
+                "INSERT INTO job (id, index_name, kind, state, created, request) VALUES (?, ?, ?, 'waiting', ?, ?)",
+                (job_id, index, kind, _now(), request.model_dump_json()),
             )
         return self[job_id]
 
@@ -105,36 +105,36 @@ class JobStore:
         with self._lock:
             return next(self._jobs("WHERE id = ?", job_id), None)
 
-    def all(self, collection: str | None = None, most: int = 100) -> list[Job]:
+    def all(self, index: str | None = None, most: int = 100) -> list[Job]:
         """The latest jobs, the newest first."""
         with self._lock:
-            if collection is None:
+            if index is None:
                 return list(self._jobs("ORDER BY number DESC LIMIT ?", most))
-            return list(self._jobs("WHERE collection = ? ORDER BY number DESC LIMIT ?", collection, most))
+            return list(self._jobs("WHERE index_name = ? ORDER BY number DESC LIMIT ?", index, most))
 
-    def next_waiting(self) -> tuple[Job, Request] | None:
-        """The job whose turn it is, with what it has to do; it is running from now on."""
+    def next_waiting(self) -> tuple[Job, JobRequest] | None:
+        """Mark the first waiting job as running, and return it."""
         with self._writing() as db:
             row = db.execute("SELECT id, request FROM job WHERE state = 'waiting' ORDER BY number LIMIT 1").fetchone()
             if row is None:
                 return None
             db.execute("UPDATE job SET state = 'running', started = ? WHERE id = ?", (_now(), row[0]))
-        return self[row[0]], Request.model_validate_json(row[1])
+        return self[row[0]], JobRequest.model_validate_json(row[1])
 
-    def take_up(self) -> list[str]:
-        """Let jobs that were running when a server ended wait again; their ids."""
+    def requeue_running(self) -> list[str]:
+        """Queue jobs again that were running when a server ended; their ids."""
         with self._writing() as db:
             rows = db.execute("SELECT id FROM job WHERE state = 'running' ORDER BY number").fetchall()
             db.execute("UPDATE job SET state = 'waiting' WHERE state = 'running'")
         return [job_id for (job_id,) in rows]
 
-    def wait_again(self, job_id: str) -> None:
-        """Put a running job back: the server is about to end."""
+    def requeue(self, job_id: str) -> None:
+        """Queue a running job again: the server is shutting down."""
         with self._writing() as db:
             db.execute("UPDATE job SET state = 'waiting' WHERE id = ?", (job_id,))
 
     def tell(self, job_id: str, stage: str, done: int, total: int) -> None:
-        """How far a job is."""
+        """Record a job's progress."""
         with self._writing() as db:
             db.execute("UPDATE job SET stage = ?, done = ?, total = ? WHERE id = ?", (stage, done, total, job_id))
 
@@ -144,7 +144,7 @@ class JobStore:
             db.execute("INSERT INTO log VALUES (?, ?, ?)", (job_id, _now(), text))
 
     def end(self, job_id: str, state: State, message: str) -> None:
-        """A job is over, one way or the other."""
+        """Record how a job ended."""
         with self._writing() as db:
             db.execute(
                 "UPDATE job SET state = ?, message = ?, ended = ? WHERE id = ?", (state, message, _now(), job_id)
@@ -152,7 +152,7 @@ class JobStore:
             db.execute("INSERT INTO log VALUES (?, ?, ?)", (job_id, _now(), message))
 
     def cancel(self, job_id: str) -> bool:
-        """Wish a job ended; False where it has ended already. One that waits is over at once."""
+        """Cancel a job: at once if it waits, when it next checks if it runs; False if it has already ended."""
         with self._writing() as db:
             row = db.execute("SELECT state FROM job WHERE id = ?", (job_id,)).fetchone()
             if row is None or row[0] in ENDED:
@@ -166,7 +166,7 @@ class JobStore:
             return True
 
     def is_cancelling(self, job_id: str) -> bool:
-        """Does somebody wish it ended?"""
+        """Has cancelling it been requested?"""
         with self._lock:
             row = self._db.execute("SELECT cancelling FROM job WHERE id = ?", (job_id,)).fetchone()
             return bool(row and row[0])
@@ -176,7 +176,7 @@ class JobStore:
         return self._count("running")
 
     def waiting(self) -> int:
-        """How many jobs wait for their turn."""
+        """How many jobs are waiting."""
         return self._count("waiting")
 
     def _count(self, state: State) -> int:
@@ -189,15 +189,14 @@ class JobStore:
             yield db
 
     def _jobs(self, rest: str, *values: str | int) -> Iterator[Job]:
-        names = _FIELDS.split(", ")
-        for row in self._db.execute(f"SELECT {_FIELDS} FROM job {rest}", values).fetchall():
+        for row in self._db.execute(f"SELECT {_COLUMNS} FROM job {rest}", values).fetchall():
             log = self._db.execute("SELECT time, text FROM log WHERE job = ? ORDER BY rowid", (row[0],))
             lines = [LogLine(time=time, text=text) for time, text in log]
-            yield Job(**dict(zip(names, row, strict=True)), log=lines)
+            yield Job(**dict(zip(Job.model_fields, [*row, lines], strict=True)))
 
 
 def new_job_id() -> str:
-    """An id nobody can guess, good as a folder's name."""
+    """An unguessable id that can be a folder's name."""
     return secrets.token_hex(8)
 
 

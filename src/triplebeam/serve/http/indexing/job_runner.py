@@ -1,4 +1,4 @@
-"""The one thread of a server that indexes: jobs one after another, while searches go on with what is published."""
+"""The server's one indexing thread: it runs jobs one after another, while searches use what is published."""
 
 import logging
 import shutil
@@ -11,9 +11,9 @@ from filelock import FileLock, Timeout
 
 from triplebeam.errors import IndexBusyError, TriplebeamError
 from triplebeam.serve.http.errors import HTTPProblem, unexpected
-from triplebeam.serve.http.job_store import Job, JobStore, Kind, Request, new_job_id
-from triplebeam.serve.http.job_work import Cancelled, Stopped, Work, do
-from triplebeam.serve.http.library import Library
+from triplebeam.serve.http.indexing.job_store import Job, JobRequest, JobStore, Kind, new_job_id
+from triplebeam.serve.http.indexing.job_work import Cancelled, Stopped, Work, do
+from triplebeam.serve.library import Library, ReadOnlyError
 
 _LOG = logging.getLogger("triplebeam.http")
 _SECONDS_TO_STOP = 10.0
@@ -21,9 +21,9 @@ _SECONDS_BUSY = 0.5
 
 
 class JobRunner:
-    """Takes jobs, keeps them, and works them off. What a server left undone is taken up when the next one starts.
+    """Queues jobs and runs them. Jobs that a server left unfinished are run when the next one starts.
 
-    Nothing is written before the first job comes, so an index in a read-only folder can be served.
+    Nothing is written before the first job, so an index in a read-only folder can be served.
     """
 
     def __init__(self, library: Library) -> None:
@@ -37,34 +37,34 @@ class JobRunner:
 
     @property
     def store(self) -> JobStore | None:
-        """The jobs; none where there never was one."""
+        """The jobs; None if there never was one."""
         return self._store
 
     @property
     def stopping(self) -> bool:
-        """Is the server about to end?"""
+        """Is the server shutting down?"""
         return self._stopping.is_set()
 
     @property
     def busy(self) -> bool:
-        """Is a batch still running that was told to stop?"""
+        """Is a job still running?"""
         return not all(turn.done() for turn in self._turns)
 
     def start(self) -> None:
-        """Take up what an earlier server left, if it left anything."""
+        """Go on with what an earlier server left unfinished."""
         if (self._library.home / "jobs.sqlite").is_file():
             try:
                 self._open()
-            except HTTPProblem as problem:
-                _LOG.warning("no jobs here: %s", problem.message)
+            except (HTTPProblem, ReadOnlyError) as error:
+                _LOG.warning("no jobs here: %s", error)
 
-    def leave(self) -> None:
-        """The server is about to end: let go of whatever waits for a job."""
+    def begin_stopping(self) -> None:
+        """The server is shutting down: end the event streams that follow a job."""
         self._stopping.set()
 
     def stop(self) -> None:
-        """Put the running job back, and end. A batch that takes longer is left to end with the process."""
-        self.leave()
+        """Queue the running job again, and stop. A batch that takes too long ends with the process."""
+        self.begin_stopping()
         self._pool.shutdown(wait=False, cancel_futures=True)
         ended = not wait(self._turns, _SECONDS_TO_STOP).not_done
         if self._store and ended:
@@ -74,13 +74,13 @@ class JobRunner:
             self._claim.release()
 
     def new_folder(self) -> Path:
-        """Where what belongs to a new job is kept; its name is the job's id. It is made by whoever fills it."""
+        """The folder for a new job's files; its name is the job's id. The caller creates it."""
         self._open()
         return self._library.home / "jobs" / new_job_id()
 
-    def submit(self, folder: Path, collection: str, kind: Kind, request: Request) -> Job:
-        """Let a job wait for its turn."""
-        job = self._open().create(folder.name, collection, kind, request)
+    def submit(self, folder: Path, index: str, kind: Kind, request: JobRequest) -> Job:
+        """Queue a job."""
+        job = self._open().create(folder.name, index, kind, request)
         self._enqueue()
         return job
 
@@ -93,7 +93,7 @@ class JobRunner:
             return self._store
 
     def _enqueue(self) -> None:
-        """One more turn of the one thread."""
+        """Let the one thread run one more job."""
         turn = self._pool.submit(self._turn)
         turn.add_done_callback(self._over)
         self._turns = [*(each for each in self._turns if not each.done()), turn]
@@ -107,15 +107,15 @@ class JobRunner:
         except Timeout:
             self._claim = None
             raise HTTPProblem(
-                409, "busy", "another server takes the jobs of this folder: send documents to that one."
+                409, "busy", "another server runs the jobs of this folder: send documents to that one."
             ) from None
         except OSError as error:
-            raise HTTPProblem(
-                503, "read_only", f"this server cannot keep jobs ({error.strerror}): give it a folder it can write to."
+            raise ReadOnlyError(
+                f"this server cannot store jobs ({error.strerror}): give it a folder it can write to."
             ) from error
         store = JobStore(home / "jobs.sqlite")
-        for job_id in store.take_up():
-            store.log(job_id, "taken up again after the server ended")
+        for job_id in store.requeue_running():
+            store.log(job_id, "continued after a restart of the server")
         for folder in sorted((home / "jobs").iterdir()):
             job = store.get(folder.name)
             if job is None or job.has_ended:
@@ -123,7 +123,7 @@ class JobRunner:
         return store
 
     def _turn(self) -> None:
-        """The job whose turn it is, to its end, whichever that is."""
+        """Run the first waiting job to its end."""
         store = self._store
         found = store.next_waiting() if store and not self.stopping else None
         if store is None or found is None:
@@ -134,31 +134,31 @@ class JobRunner:
         try:
             store.end(job.id, "done", self._when_free(work, store))
         except Stopped:
-            store.wait_again(job.id)
+            store.requeue(job.id)
             return
         except Cancelled:
-            store.end(job.id, "cancelled", f"cancelled; the collection is as it was{work.take_back()}")
+            store.end(job.id, "cancelled", f"cancelled; the index is unchanged{work.take_back()}")
         except TriplebeamError as error:
-            store.end(job.id, "failed", self._library.told(str(error)) + work.take_back())
+            store.end(job.id, "failed", self._library.redact(str(error)) + work.take_back())
         shutil.rmtree(folder, ignore_errors=True)
 
     def _over(self, turn: "Future[None]") -> None:
-        """A turn that ended in a bug: the job failed, and the next one is somebody else's."""
+        """If a turn ended in a bug, its job failed."""
         error = None if turn.cancelled() else turn.exception()
         if isinstance(error, Exception) and self._store:
             message = unexpected(error).message
-            for job_id in self._store.take_up():
+            for job_id in self._store.requeue_running():
                 self._store.end(job_id, "failed", message)
 
     def _when_free(self, work: Work, store: JobStore) -> str:
-        """Do it as soon as no other process writes to the index."""
-        told = False
+        """Do the work as soon as no other process is writing to the index."""
+        logged = False
         while True:
             try:
                 return do(work)
             except IndexBusyError:
-                if not told:
-                    store.log(work.job.id, "another process writes to the collection: waiting for it")
-                told = True
+                if not logged:
+                    store.log(work.job.id, "another process is writing to the index: waiting for it")
+                logged = True
                 work.check()
                 time.sleep(_SECONDS_BUSY)

@@ -1,4 +1,4 @@
-"""Files and texts that clients send: checked at the door, kept in the job's folder, read when its turn has come."""
+"""Uploaded files and texts: checked on arrival, kept in the job's folder, and read when the job runs."""
 
 import codecs
 import json
@@ -34,7 +34,7 @@ class NewDocument(BaseModel):
 
 
 def clean_name(name: str) -> str:
-    """The name of a document: the last part of a file's name, without what cannot be printed."""
+    """A document's name: the last part of a file's name, without unprintable characters."""
     parts = unicodedata.normalize("NFC", name).replace("\\", "/").split("/")
     cleaned = "".join(letter for letter in parts[-1] if letter.isprintable()).strip()
     if ".." in parts or not cleaned.strip(".") or cleaned.startswith("."):
@@ -47,7 +47,7 @@ def clean_name(name: str) -> str:
 
 
 def check_id(document_id: str) -> str:
-    """An id that can stand in a path: no part may be ``.`` or ``..``, and nothing may be unprintable."""
+    """An id that can be part of a path: no part may be ``.`` or ``..``, and all characters must be printable."""
     if not document_id.strip() or {".", ".."} & {*document_id.split("/")} or not document_id.isprintable():
         raise HTTPProblem(
             400,
@@ -58,11 +58,11 @@ def check_id(document_id: str) -> str:
 
 
 def keep_files(files: Sequence[tuple[str, IO[bytes]]], folder: Path) -> list[str]:
-    """Write files into a job's folder, each under its cleaned name; the names. All are checked, or none is kept."""
+    """Write files into a job's folder, each under its cleaned name; the names."""
     names = [clean_name(name) for name, _ in files]
     for name in names:
         if ending_of(Path(name)) is None:
-            raise _unsupported(name, "files of this kind are not read")
+            raise _unsupported(name, "files of this type are not supported")
         if names.count(name) > 1:
             raise HTTPProblem(400, "same_name", f"two files are called {name!r}: rename one, since names are ids.")
     (folder / _FILES).mkdir(parents=True)
@@ -93,7 +93,7 @@ def keep_texts(documents: Sequence[NewDocument], folder: Path) -> list[str]:
 
 
 def read_kept(folder: Path) -> Iterator[Reading]:
-    """What a job's folder holds, as documents whose ids are names without folders."""
+    """The documents in a job's folder; their ids are names without folders."""
     files = sorted((folder / _FILES).glob("*"))
     for path in files:
         yield from _renamed(read_sources([path]), str(path), path.name)
@@ -103,7 +103,7 @@ def read_kept(folder: Path) -> Iterator[Reading]:
 
 
 def _renamed(readings: Iterable[Reading], path: str, name: str) -> Iterator[Reading]:
-    """A reader's ids and reasons begin with the path it read: on a server that is nobody's business."""
+    """A reader's ids and reasons begin with the path it read, which clients must not see."""
     for reading in readings:
         if isinstance(reading, Document):
             posix = Path(path).as_posix()
@@ -115,12 +115,12 @@ def _renamed(readings: Iterable[Reading], path: str, name: str) -> Iterator[Read
 
 
 def _check_content(path: Path) -> None:
-    """Refuse what is not what its name says, and archives that would fill the memory."""
+    """Refuse a file whose content does not match its name, and archives that would fill the memory."""
     with path.open("rb") as file:
         head = file.read(_LOOKED_AT)
     ending = ending_of(path)
     if not _looks_like(ending, head):
-        raise _unsupported(path.name, f"it is no {ending} file, whatever its name says")
+        raise _unsupported(path.name, f"its content is not that of a {ending} file")
     try:
         if ending == ".docx":
             check_zip(path)
@@ -143,4 +143,4 @@ def _looks_like(ending: str | None, head: bytes) -> bool:
 
 
 def _unsupported(name: str, why: str) -> HTTPProblem:
-    return HTTPProblem(415, "unsupported", f"{name[:80]!r} is refused: {why}; the kinds read are {', '.join(ENDINGS)}.")
+    return HTTPProblem(415, "unsupported", f"{name[:80]!r} is refused: {why}; supported are {', '.join(ENDINGS)}.")

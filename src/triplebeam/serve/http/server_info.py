@@ -1,4 +1,4 @@
-"""Routes: is it up, is it ready, what is it, and how busy."""
+"""Routes: health, readiness, version, metrics and schema of the server."""
 
 from importlib.metadata import version
 from typing import Any
@@ -11,7 +11,7 @@ from starlette.responses import Response
 from triplebeam.errors import TriplebeamError
 from triplebeam.index.manifest import is_index
 from triplebeam.serve.http.keys import may_read
-from triplebeam.serve.http.library import Library
+from triplebeam.serve.library import Library
 
 router = APIRouter(tags=["server"])
 
@@ -23,44 +23,44 @@ class Health(BaseModel):
 
 
 class Version(BaseModel):
-    """What answers."""
+    """The program and its version."""
 
     name: str = "triplebeam"
     version: str
 
 
 class Readiness(BaseModel):
-    """Whether every collection can be searched; where not, why."""
+    """Whether every index can be searched, and if not, why."""
 
     status: str
-    collections: dict[str, str]
+    indexes: dict[str, str]
 
 
 @router.get("/health")
 async def health() -> Health:
-    """Is the process there? Answers also while every thread is busy."""
+    """Does the process answer? It does even while every thread is busy."""
     return Health()
 
 
 @router.get("/api/version")
-async def tell_version() -> Version:
-    """What this is."""
+async def version_of_server() -> Version:
+    """The program and its version."""
     return Version(version=version("triplebeam"))
 
 
 @router.get("/ready", responses={503: {"model": Readiness}})
 def ready(request: Request) -> JSONResponse:
-    """Can every collection be searched? Opens those that are not open yet."""
+    """Can every index be searched? Opens those that are not open yet."""
     library: Library = request.app.state.library
     states = {name: _state(library, name) for name in library.names()}
-    whole = all(state == "ok" for state in states.values())
-    content = Readiness(status="ok" if whole else "not ready", collections=states)
-    return JSONResponse(content.model_dump(), status_code=200 if whole else 503)
+    all_ready = all(state == "ok" for state in states.values())
+    content = Readiness(status="ok" if all_ready else "not ready", indexes=states)
+    return JSONResponse(content.model_dump(), status_code=200 if all_ready else 503)
 
 
 @router.get("/metrics", dependencies=[Depends(may_read)], response_class=Response)
 def metrics(request: Request) -> Response:
-    """Numbers in Prometheus's text format."""
+    """Metrics in Prometheus's text format."""
     response: Response = request.app.state.metrics.response()
     return response
 
@@ -75,7 +75,7 @@ def schema(request: Request) -> dict[str, Any]:
 def _state(library: Library, name: str) -> str:
     try:
         if is_index(library.folder(name)):
-            library.collection(name)
+            _ = library.index(name).embedder  # loaded, and compared with the one it was built with
     except TriplebeamError as error:
-        return library.told(str(error))
+        return library.redact(str(error))
     return "ok"

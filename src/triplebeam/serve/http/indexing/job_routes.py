@@ -1,4 +1,4 @@
-"""Routes: what is being indexed, how far it is, and ending it early."""
+"""Routes: indexing jobs, their progress, and cancelling one."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -10,12 +10,12 @@ from pydantic import BaseModel
 
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.event_stream import EventStream, event
-from triplebeam.serve.http.job_runner import JobRunner
-from triplebeam.serve.http.job_store import Job
+from triplebeam.serve.http.indexing.job_runner import JobRunner
+from triplebeam.serve.http.indexing.job_store import Job
 from triplebeam.serve.http.keys import may_write
 
 router = APIRouter(tags=["jobs"])
-_SECONDS_BETWEEN_LOOKS = 0.2
+_SECONDS_BETWEEN_CHECKS = 0.2
 
 
 class Jobs(BaseModel):
@@ -26,7 +26,7 @@ class Jobs(BaseModel):
 
 @router.get("/api/jobs")
 def jobs(request: Request) -> Jobs:
-    """The latest jobs of all collections, the newest first."""
+    """The latest jobs of all indexes, the newest first."""
     runner: JobRunner = request.app.state.jobs
     return Jobs(jobs=runner.store.all() if runner.store else [])
 
@@ -39,17 +39,17 @@ def job(request: Request, job_id: str) -> Job:
 
 @router.post("/api/jobs/{job_id}/cancel", dependencies=[Depends(may_write)])
 def cancel(request: Request, job_id: str) -> Job:
-    """End a job: at once where it waits, after its current batch where it runs. What is published stays as it is."""
+    """Cancel a job: at once if it waits, after its current batch if it runs. What is published stays as it is."""
     runner: JobRunner = request.app.state.jobs
     found = _found(runner, job_id)
     if runner.store is None or not runner.store.cancel(job_id):
-        raise HTTPProblem(409, "ended", f"the job {job_id!r} is {found.state} already: there is nothing to cancel.")
+        raise HTTPProblem(409, "ended", f"the job {job_id!r} has already ended: it is {found.state}.")
     return _found(runner, job_id)
 
 
 @router.get(
     "/api/jobs/{job_id}/events",
-    # Not EventStream, of which FastAPI would make a generator's response.
+    # FastAPI would expect a generator if this were EventStream.
     response_class=StreamingResponse,
     responses={
         200: {
@@ -66,16 +66,16 @@ async def events(request: Request, job_id: str) -> EventStream:
 
 
 async def _changes(runner: JobRunner, job_id: str) -> AsyncGenerator[bytes, None]:
-    told: Job | None = None
+    sent: Job | None = None
     while not runner.stopping:
         now = await run_in_threadpool(_found, runner, job_id)
-        if now != told:
-            told = now
+        if now != sent:
+            sent = now
             yield event("progress", now.model_dump())
         if now.has_ended:
             yield event("end", now.model_dump())
             return
-        await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+        await asyncio.sleep(_SECONDS_BETWEEN_CHECKS)
 
 
 def _found(runner: JobRunner, job_id: str) -> Job:

@@ -1,4 +1,4 @@
-"""What a job does: documents into a collection, or out of it."""
+"""What a job does: documents into an index, or out of it."""
 
 import threading
 import time
@@ -13,9 +13,9 @@ from triplebeam.generate.accounting import account
 from triplebeam.index.build import BuildReport, IndexBuilder
 from triplebeam.ingest import Reading
 from triplebeam.passage import Document
-from triplebeam.serve.http.job_store import Job, JobStore, Request
-from triplebeam.serve.http.library import Library
-from triplebeam.serve.http.uploads import read_kept
+from triplebeam.serve.http.indexing.job_store import Job, JobRequest, JobStore
+from triplebeam.serve.http.indexing.uploads import read_kept
+from triplebeam.serve.library import Library
 
 _SECONDS_BETWEEN_NOTES = 0.25
 _UNREADABLE_LOGGED = 100
@@ -35,7 +35,7 @@ class Work:
 
     library: Library
     job: Job
-    request: Request
+    request: JobRequest
     folder: Path
     store: JobStore
     stopping: threading.Event
@@ -46,8 +46,8 @@ class Work:
 
     @property
     def index(self) -> Path:
-        """The folder of the collection."""
-        return self.library.folder(self.job.collection)
+        """The folder of the index."""
+        return self.library.folder(self.job.index)
 
     def builder(self, extractor: str | Extractor = "none") -> IndexBuilder:
         """What writes to the index."""
@@ -91,7 +91,7 @@ class Work:
         """
         if not self.read:
             return ""
-        published = self.library.documents(self.job.collection)
+        published = self.library.documents(self.job.index)
         new = [document_id for document_id in self.read if document_id not in published]
         self.builder().take_back(new)
         replaced = [document_id for document_id in self.read if document_id in published]

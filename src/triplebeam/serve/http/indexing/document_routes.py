@@ -1,4 +1,4 @@
-"""Routes: the documents of a collection, in and out."""
+"""Routes: list, add and delete the documents of an index."""
 
 import shutil
 from collections.abc import Callable
@@ -12,13 +12,12 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from starlette.datastructures import FormData, UploadFile
 
 from triplebeam.assemble import HOW_TO_CONFIGURE
-from triplebeam.serve.http import job_store
 from triplebeam.serve.http.errors import HTTPProblem
-from triplebeam.serve.http.job_runner import JobRunner
-from triplebeam.serve.http.job_store import Job
+from triplebeam.serve.http.indexing.job_runner import JobRunner
+from triplebeam.serve.http.indexing.job_store import Job, JobRequest
+from triplebeam.serve.http.indexing.uploads import NewDocument, keep_files, keep_texts
 from triplebeam.serve.http.keys import may_write
-from triplebeam.serve.http.library import Library
-from triplebeam.serve.http.uploads import NewDocument, keep_files, keep_texts
+from triplebeam.serve.library import DocumentRow, Library
 
 router = APIRouter(tags=["documents"])
 T = TypeVar("T")
@@ -28,18 +27,10 @@ _EXTRACTOR: TypeAdapter[ExtractorName] = TypeAdapter(ExtractorName)
 _MOST_FILES = 1000
 
 
-class DocumentEntry(BaseModel):
-    """A document in a listing."""
-
-    id: str
-    title: str
-    passages: int
-
-
 class Documents(BaseModel):
-    """Some documents of all there are."""
+    """A page of the list of documents."""
 
-    documents: list[DocumentEntry]
+    documents: list[DocumentRow]
     total: int
 
 
@@ -51,13 +42,13 @@ class NewDocuments(BaseModel):
 
 
 class JobReply(BaseModel):
-    """The job that does what was asked for."""
+    """The job that does the work."""
 
     job: Job
 
 
 def _body_schema() -> dict[str, Any]:
-    """One route takes two kinds of body, which FastAPI has no parameter for."""
+    """The route accepts two kinds of body, which FastAPI cannot describe by itself."""
     texts = NewDocuments.model_json_schema()
     texts["properties"]["documents"]["items"] = texts.pop("$defs")["NewDocument"]
     file = {"type": "string", "format": "binary"}
@@ -73,28 +64,28 @@ def _body_schema() -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": content}}
 
 
-@router.get("/api/collections/{name}/documents")
+@router.get("/api/indexes/{name}/documents")
 def documents(
     request: Request,
     name: str,
     offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> Documents:
-    """The documents of a collection, in the order in which they were first indexed."""
+    """The documents of an index, in the order in which they were first indexed."""
     library: Library = request.app.state.library
     rows = library.documents(name)
     shown = list(rows.values())[offset : offset + limit]
-    return Documents(documents=[DocumentEntry(**row._asdict()) for row in shown], total=len(rows))
+    return Documents(documents=shown, total=len(rows))
 
 
 @router.post(
-    "/api/collections/{name}/documents",
+    "/api/indexes/{name}/documents",
     status_code=202,
     dependencies=[Depends(may_write)],
     openapi_extra=_body_schema(),
 )
 async def add(request: Request, name: str) -> JobReply:
-    """Index files (multipart ``files``) or texts (JSON). A document of an id that is there already is replaced."""
+    """Index files (multipart ``files``) or texts (JSON). A document whose id exists already is replaced."""
     library: Library = request.app.state.library
     await run_in_threadpool(library.folder, name)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -104,24 +95,22 @@ async def add(request: Request, name: str) -> JobReply:
     if kind == "application/json":
         return await run_in_threadpool(_add_texts, request, name, await request.body())
     raise HTTPProblem(
-        415, "unsupported", f"documents come as multipart/form-data or application/json, not as {kind[:80]!r}."
+        415, "unsupported", f"send documents as multipart/form-data or application/json, not as {kind[:80]!r}."
     )
 
 
-@router.delete(
-    "/api/collections/{name}/documents/{document_id:path}", status_code=202, dependencies=[Depends(may_write)]
-)
+@router.delete("/api/indexes/{name}/documents/{document_id:path}", status_code=202, dependencies=[Depends(may_write)])
 def delete(request: Request, name: str, document_id: str) -> JobReply:
-    """Take a document out."""
+    """Delete a document."""
     library: Library = request.app.state.library
     if document_id not in library.documents(name):
         raise HTTPProblem(
             404,
             "unknown_document",
-            f"there is no document {document_id[:80]!r} in {name!r}: /api/collections/{name}/documents lists them.",
+            f"there is no document {document_id[:80]!r} in {name!r}: /api/indexes/{name}/documents lists them.",
         )
     jobs: JobRunner = request.app.state.jobs
-    job = jobs.submit(jobs.new_folder(), name, "delete", job_store.Request(document_ids=[document_id]))
+    job = jobs.submit(jobs.new_folder(), name, "delete", JobRequest(document_ids=[document_id]))
     return JobReply(job=job)
 
 
@@ -139,7 +128,7 @@ def _add_texts(request: Request, name: str, body: bytes) -> JobReply:
 
 
 def _submitted(request: Request, name: str, extractor: ExtractorName, keep: Callable[[Path], object]) -> JobReply:
-    """Keep what was sent in the folder of a new job; what is refused leaves nothing behind."""
+    """Keep the upload in the folder of a new job; a refused one leaves nothing behind."""
     library: Library = request.app.state.library
     jobs: JobRunner = request.app.state.jobs
     if extractor == "llm" and not library.settings.endpoint("extraction").model:
@@ -152,7 +141,7 @@ def _submitted(request: Request, name: str, extractor: ExtractorName, keep: Call
     kept = False
     try:
         keep(folder)
-        job = jobs.submit(folder, name, "add", job_store.Request(extractor=extractor))
+        job = jobs.submit(folder, name, "add", JobRequest(extractor=extractor))
         kept = True
     finally:
         if not kept:

@@ -10,7 +10,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import Usage
 from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking
-from triplebeam.serve.answer_json import evidence_from_json, to_json
+from triplebeam.serve.shapes import answer_json, evidence_from_json
 from triplebeam.triple import Triple
 
 PASSAGES = {"film": Passage("film", "Laughter in Hell was directed by Edward Cahn.", "Laughter in Hell")}
@@ -40,7 +40,7 @@ ANSWER = Answer(
 
 
 def test_everything_is_written() -> None:
-    written = json.loads(json.dumps(to_json(ANSWER, PASSAGES, price=0.01)))
+    written = json.loads(json.dumps(answer_json(ANSWER, PASSAGES, price=0.01)))
     assert written["answer"] == "Edward Cahn"
     assert written["supported"] is False
     assert written["passages"] == [
@@ -63,14 +63,14 @@ def test_support_is_for_the_answer_that_is_given(text: str, facts_said: str, sup
 
 
 def test_a_price_that_is_not_known_is_left_out() -> None:
-    assert "price" not in to_json(ANSWER, PASSAGES)
+    assert "price" not in answer_json(ANSWER, PASSAGES)
 
 
 def test_evidence_comes_back_as_it_was() -> None:
     noted = replace(
         ANSWER, evidence=(*ANSWER.evidence, Evidence(triple=FACT, span=SPAN, note="#1 = Edward Cahn: Who?"))
     )
-    written = json.loads(json.dumps(to_json(noted, PASSAGES)))
+    written = json.loads(json.dumps(answer_json(noted, PASSAGES)))
     assert tuple(evidence_from_json(written)) == noted.evidence
     assert ["note" in fact for fact in written["evidence"]] == [False, False, True]
 
@@ -78,18 +78,18 @@ def test_evidence_comes_back_as_it_was() -> None:
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ([], "no answer"),
-        ({}, "no answer"),
-        ({"evidence": {}}, "no answer"),
+        ([], "not an answer"),
+        ({}, "not an answer"),
+        ({"evidence": {}}, "not an answer"),
         ({"evidence": ["x"]}, "evidence 1 is 'x'"),
-        ({"evidence": [{"triple": ["a", "b"]}]}, "triple of evidence 1"),
-        ({"evidence": [{"triple": ["a", "b", 3]}]}, "triple of evidence 1"),
-        ({"evidence": [{"triple": ["a", "b", "c"], "span": "x"}]}, "span of evidence 1 is 'x'"),
-        ({"evidence": [{"triple": ["a", "b", "c"], "note": 1}]}, "note of evidence 1 is 1"),
-        ({"evidence": [{"triple": ["a", "b", "c"], "span": {"passage_id": "p"}}]}, '"start" in the span of evidence 1'),
+        ({"evidence": [{"triple": ["a", "b"]}]}, "evidence 1, triple"),
+        ({"evidence": [{"triple": ["a", "b", 3]}]}, "evidence 1, triple"),
+        ({"evidence": [{"triple": ["a", "b", "c"], "span": "x"}]}, "evidence 1, span is 'x'"),
+        ({"evidence": [{"triple": ["a", "b", "c"], "span": None, "note": 1}]}, "evidence 1, note is 1"),
+        ({"evidence": [{"triple": ["a", "b", "c"], "span": {"passage_id": "p"}}]}, "evidence 1, span, start is"),
         (
             {"evidence": [{"triple": list("abc"), "span": {"passage_id": "p", "start": True, "end": 1, "text": "x"}}]},
-            "True: a whole number is needed",
+            "evidence 1, span, start is True: Input should be a valid integer",
         ),
     ],
 )

@@ -1,0 +1,125 @@
+"""Around an entity or a passage in the graph of triples: what to draw, and chains of facts to follow."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel, Field
+
+from triplebeam.assemble import Index
+from triplebeam.errors import BadInputError
+from triplebeam.methods.gear import Cascade
+from triplebeam.methods.gear.beam_search import DiverseTripleBeamSearch
+from triplebeam.triple import Chain, entity_key
+
+_SUGGESTED = 3
+
+
+class UnknownEntityError(BadInputError):
+    """No triple has that entity as its subject or object."""
+
+
+class Node(BaseModel):
+    """An entity or a passage."""
+
+    id: str = Field(description="`e:` and the entity's normal form, or `p:` and the passage's id.")
+    kind: str = Field(description="`entity` or `passage`.")
+    label: str
+
+
+class Edge(BaseModel):
+    """A triple between two entities; without a predicate, an entity mentioned in a passage."""
+
+    source: str
+    target: str
+    predicate: str | None = None
+    passage_id: str | None = None
+
+
+class Neighbourhood(BaseModel):
+    """Nodes and edges to draw, in the order of the index."""
+
+    nodes: list[Node]
+    edges: list[Edge]
+    truncated: bool = Field(description="There are more triples than `limit`.")
+
+
+@dataclass(frozen=True)
+class ScoredChain:
+    """Triples, each sharing an entity with the one before it, and the passage of each."""
+
+    chain: Chain
+    passage_ids: Sequence[str]
+    score: float
+
+
+def around_entity(index: Index, entity: str, limit: int) -> Neighbourhood:
+    """The triples an entity is subject or object of."""
+    number = find_entity(index, entity)
+    triples = index.triples.of_entity(number).tolist()
+    return _neighbourhood(index, triples, _entity(index.snapshot.entities.names[number]), limit)
+
+
+def around_passage(index: Index, passage_id: str, limit: int) -> Neighbourhood:
+    """The triples extracted from a passage."""
+    return _neighbourhood(index, index.triples.triples_of([passage_id]).tolist(), _passage(index, passage_id), limit)
+
+
+def follow(index: Index, entity: int, question: str, length: int, limit: int) -> list[ScoredChain]:
+    """Chains that begin at an entity, found by GeAR's beam search, most similar to the question first."""
+    triples = index.triples
+    search = DiverseTripleBeamSearch(
+        triples=triples,
+        scorer=Cascade(triples=triples, embedder=index.embedder),
+        width=limit,
+        length=length,
+    )
+    (query,) = index.embedder.embed([question], kind="query")
+    beams = search.search(query, triples.of_entity(entity))
+    return [
+        ScoredChain(tuple(map(triples.triple, chain)), triples.passage_of(chain), score)
+        for chain, score in zip(beams.chains.tolist(), beams.scores.tolist(), strict=True)
+    ]
+
+
+def find_entity(index: Index, name: str) -> int:
+    """The number of an entity by its name; the error for an unknown one suggests those nearest in meaning."""
+    if not name.strip():
+        raise BadInputError("the entity is empty: name one, such as a person or a place.")
+    entities = index.snapshot.entities
+    number = entities.numbers.get(entity_key(name))
+    if number is None:
+        near, _ = entities.vectors.nearest(index.embedder.embed([name])[0], _SUGGESTED)
+        known = " or ".join(repr(entities.names[row]) for row in near.tolist())
+        raise UnknownEntityError(
+            f"there is no entity {name[:80]!r} in the graph (did you mean {known}?): entities are the subjects and"
+            " objects of its triples."
+            if known
+            else f"there is no entity {name[:80]!r}: this index has no triples; index it with an extractor."
+        )
+    return number
+
+
+def _neighbourhood(index: Index, triples: Sequence[int], first: Node, limit: int) -> Neighbourhood:
+    """The first triples up to the limit, with their entities and passages; ``first`` is the node in the middle."""
+    nodes = {first.id: first}
+    edges: dict[tuple[str | None, ...], Edge] = {}
+    shown = list(triples[:limit])
+    for number, passage_id in zip(shown, index.triples.passage_of(shown), strict=True):
+        triple = index.triples.triple(number)
+        subject, object_ = _entity(triple.subject), _entity(triple.object)
+        passage = _passage(index, passage_id)
+        for node in (subject, object_, passage):
+            nodes.setdefault(node.id, node)
+        joined = Edge(source=subject.id, target=object_.id, predicate=triple.predicate, passage_id=passage_id)
+        mentions = [Edge(source=passage.id, target=entity.id) for entity in (subject, object_)]
+        for edge in (joined, *mentions):
+            edges.setdefault((edge.source, edge.target, edge.predicate, edge.passage_id), edge)
+    return Neighbourhood(nodes=list(nodes.values()), edges=list(edges.values()), truncated=len(triples) > limit)
+
+
+def _entity(name: str) -> Node:
+    return Node(id=f"e:{entity_key(name)}", kind="entity", label=name)
+
+
+def _passage(index: Index, passage_id: str) -> Node:
+    return Node(id=f"p:{passage_id}", kind="passage", label=index.passages[passage_id].title or passage_id)

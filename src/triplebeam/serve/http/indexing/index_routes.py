@@ -1,0 +1,94 @@
+"""Routes: list indexes, and create one."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, Field
+
+from triplebeam.assemble import DEFAULT_AGENT, DEFAULT_METHOD
+from triplebeam.errors import TriplebeamError
+from triplebeam.index.manifest import is_index, read_manifest
+from triplebeam.serve.http.indexing.job_runner import JobRunner
+from triplebeam.serve.http.indexing.job_store import Job
+from triplebeam.serve.http.keys import may_write
+from triplebeam.serve.library import Library
+
+router = APIRouter(tags=["indexes"])
+
+
+class IndexRow(BaseModel):
+    """An index in a listing."""
+
+    name: str
+    passages: int = 0
+    documents: int = 0
+    triples: int = 0
+    embedder: str | None = None
+    status: Literal["ready", "empty", "damaged"]
+    message: str | None = None
+    """Why it is damaged."""
+
+
+class Indexes(BaseModel):
+    """Every index, and what this server can do."""
+
+    indexes: list[IndexRow]
+    can_create: bool
+    can_ask: bool
+    default_search: str = DEFAULT_METHOD
+    default_ask: str = DEFAULT_AGENT
+
+
+class IndexWithJobs(IndexRow):
+    """An index with its latest jobs."""
+
+    jobs: list[Job]
+
+
+class NewIndex(BaseModel):
+    """The name of a new index."""
+
+    name: Annotated[str, Field(max_length=200)]
+
+
+@router.get("/api/indexes", response_model_exclude_none=True)
+def indexes(request: Request) -> Indexes:
+    """Every index."""
+    library: Library = request.app.state.library
+    rows = [_row(library, name) for name in library.names()]
+    return Indexes(indexes=rows, can_create=library.can_create, can_ask=library.can_ask)
+
+
+@router.post("/api/indexes", status_code=201, dependencies=[Depends(may_write)], response_model_exclude_none=True)
+def create(request: Request, new: NewIndex) -> IndexRow:
+    """Create an empty index."""
+    library: Library = request.app.state.library
+    library.create(new.name)
+    return _row(library, new.name)
+
+
+@router.get("/api/indexes/{name}", response_model_exclude_none=True)
+def index(request: Request, name: str) -> IndexWithJobs:
+    """One index with its latest jobs, the newest first."""
+    row = _row(request.app.state.library, name)
+    jobs: JobRunner = request.app.state.jobs
+    return IndexWithJobs(**row.model_dump(), jobs=jobs.store.all(name) if jobs.store else [])
+
+
+def _row(library: Library, name: str) -> IndexRow:
+    folder = library.folder(name)
+    if not is_index(folder):
+        return IndexRow(name=name, status="empty")
+    try:
+        manifest = read_manifest(folder)
+    except TriplebeamError as error:
+        return IndexRow(name=name, status="damaged", message=library.redact(str(error)))
+    counts = manifest.counts
+    return IndexRow(
+        name=name,
+        passages=counts["passages"],
+        documents=counts["documents"],
+        triples=counts["triples"],
+        embedder=manifest.embedder.name,
+        status="ready",
+    )

@@ -1,0 +1,272 @@
+"""The indexes under some folders: found by name, opened once, and opened again when a new generation is published."""
+
+import os
+import re
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.assemble import Index, make_embedder
+from triplebeam.embed.embedder import Embedder, Kind
+from triplebeam.errors import BadInputError, IndexMissingError, TriplebeamError
+from triplebeam.extract.extractor import Extractor
+from triplebeam.generate.language_model import LanguageModel
+from triplebeam.index.manifest import MANIFEST, is_index
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.names import nearest
+from triplebeam.settings import Settings
+
+ENDING = ".index"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_NAMES_SHOWN = 5
+
+
+class UnknownIndexError(BadInputError):
+    """There is no index of that name."""
+
+
+class BadIndexNameError(BadInputError):
+    """The name cannot be an index's: it becomes a folder."""
+
+
+class EmptyIndexError(IndexMissingError):
+    """The index has been created, and nothing is published in it yet."""
+
+
+class IndexExistsError(TriplebeamError):
+    """There is an index of that name already."""
+
+
+class CannotCreateError(TriplebeamError):
+    """There is no data folder to create indexes in."""
+
+
+class ReadOnlyError(TriplebeamError):
+    """A folder cannot be written to."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow:
+    """A document as a listing shows it."""
+
+    id: str
+    title: str
+    passages: int
+
+
+@dataclass(frozen=True)
+class _LazyEmbedder:
+    """An embedder that is loaded when it is first needed: bm25 needs none."""
+
+    load: Callable[[], Embedder]
+
+    @property
+    def name(self) -> str:
+        return self.load().name
+
+    @property
+    def fingerprint(self) -> str:
+        return self.load().fingerprint
+
+    @property
+    def dimension(self) -> int:
+        return self.load().dimension
+
+    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
+        return self.load().embed(texts, kind)
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """An open index, and its manifest's signature at the time."""
+
+    signature: tuple[int, int, int]
+    index: Index
+
+    @cached_property
+    def documents(self) -> dict[str, DocumentRow]:
+        passages = self.index.passages
+        titles = dict(zip(passages.documents, passages.titles, strict=True))
+        return {id_: DocumentRow(id_, titles[id_], count) for id_, count in Counter(passages.documents).items()}
+
+
+class Library:
+    """The indexes under the folders given. Safe to use from many threads.
+
+    A folder that is an index is served as it is; any other is a data folder, whose sub-folders ``NAME.index`` are
+    indexes and in which new ones are created. ``embedder``, ``model`` and ``extractor`` replace the configured ones.
+    """
+
+    def __init__(
+        self,
+        folders: Sequence[Path],
+        settings: Settings,
+        *,
+        embedder: Embedder | None = None,
+        model: LanguageModel | None = None,
+        extractor: Extractor | None = None,
+    ) -> None:
+        self.settings = settings
+        self.given_extractor = extractor
+        self._given_embedder = embedder
+        self._given_model = model
+        self._single, self._data = _sorted_out([folder.absolute() for folder in folders])
+        self._opened: dict[str, _Opened] = {}
+        self._opening: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+        self._embedders: dict[str, Embedder] = {}
+        self._loading = threading.Lock()
+
+    @property
+    def can_create(self) -> bool:
+        """Is there a data folder to create indexes in?"""
+        return bool(self._data)
+
+    @property
+    def can_ask(self) -> bool:
+        """Is a language model configured?"""
+        return bool(self._given_model or self.settings.endpoint("answering").model)
+
+    @property
+    def home(self) -> Path:
+        """The folder for a server's own files: in the first data folder, or beside the first index."""
+        return (self._data[0] if self._data else next(iter(self._single.values())).parent) / ".triplebeam"
+
+    @property
+    def keys_file(self) -> Path:
+        """Where the hashes of keys are: in the data folder itself, if there is one."""
+        return (self._data[0] if self._data else self.home) / "keys.json"
+
+    def names(self) -> list[str]:
+        """Every index there is now, including empty and damaged ones."""
+        return sorted(self._folders())
+
+    def folder(self, name: str) -> Path:
+        """The folder of an index."""
+        folders = self._folders()
+        if name not in folders:
+            names = sorted(folders)
+            there = f"there are {', '.join(names[:_NAMES_SHOWN])}" if names else "there is none yet"
+            raise UnknownIndexError(f"there is no index {name[:80]!r}{nearest(name[:80], names)}: {there}.")
+        return folders[name]
+
+    def index(self, name: str) -> Index:
+        """The index of that name, of the generation that is published now."""
+        return self._open(name).index
+
+    def open_all(self) -> None:
+        """Open every published index; there must be one."""
+        published = [name for name, folder in self._folders().items() if is_index(folder)]
+        if not published:
+            places = ", ".join(map(str, [*self._single.values(), *self._data]))
+            raise IndexMissingError(f"there is no index in {places}: create one with `triplebeam index`.")
+        for name in published:
+            self.index(name)
+
+    def documents(self, name: str) -> dict[str, DocumentRow]:
+        """An index's documents by id, in the order in which they were first indexed."""
+        return self._open(name).documents if is_index(self.folder(name)) else {}
+
+    def create(self, name: str) -> None:
+        """Create an empty index."""
+        _check_name(name)
+        if not self._data:
+            raise CannotCreateError(
+                "this server was started with indexes only: start it with a data folder to create indexes in."
+            )
+        if name in self._folders():
+            raise IndexExistsError(f"there is already an index {name!r}: choose another name.")
+        try:
+            (self._data[0] / f"{name}{ENDING}").mkdir(exist_ok=True)
+        except OSError as error:
+            raise ReadOnlyError(
+                f"the index {name!r} cannot be created ({error.strerror}): check the permissions of the data folder."
+            ) from error
+
+    def embedder(self, name: str) -> Embedder:
+        """The embedder of that name, loaded once for all indexes and builds."""
+        with self._loading:
+            if name not in self._embedders:
+                self._embedders[name] = self._given_embedder or make_embedder(name, self.settings)
+            return self._embedders[name]
+
+    def redact(self, text: str) -> str:
+        """A message without the paths of the library's folders."""
+        folders = {*self._data, *(folder.parent for folder in self._single.values())}
+        for folder in sorted(map(str, folders), key=len, reverse=True):
+            text = text.replace(f"{folder}{os.sep}", "")
+        return text
+
+    def _folders(self) -> dict[str, Path]:
+        """Listed at each call: `triplebeam index` may create indexes while a server runs."""
+        found = dict(self._single)
+        for data in self._data:
+            for path in sorted(data.glob(f"*{ENDING}")):
+                name = path.name.removesuffix(ENDING)
+                if path.is_dir() and _is_name(name):
+                    found.setdefault(name, path)
+        return found
+
+    def _open(self, name: str) -> _Opened:
+        folder = self.folder(name)
+        with self._opening[name]:
+            signature = _signature(folder, name)
+            known = self._opened.get(name)
+            if known is None or known.signature != signature:
+                opened = Snapshot.open(folder)
+                embedder = _LazyEmbedder(
+                    partial(self.embedder, self.settings.embedder or opened.manifest.embedder.name)
+                )
+                index = Index.of(opened, self.settings, embedder, self._given_model)
+                known = self._opened[name] = _Opened(signature, index)
+            return known
+
+
+def is_one_index(folder: Path) -> bool:
+    """Is a folder one index, rather than a data folder?"""
+    return is_index(folder) or (folder / "store.sqlite").is_file() or folder.name.endswith(ENDING)
+
+
+def _is_name(name: str) -> bool:
+    return bool(_NAME.fullmatch(name)) and ".." not in name
+
+
+def _check_name(name: str) -> None:
+    if not _is_name(name):
+        raise BadIndexNameError(
+            f"{name[:80]!r} cannot be an index's name: use up to 64 letters, digits, '-', '_' and single '.',"
+            " starting with a letter or digit."
+        )
+
+
+def _sorted_out(folders: Sequence[Path]) -> tuple[dict[str, Path], list[Path]]:
+    """The single indexes by name, and the data folders."""
+    single: dict[str, Path] = {}
+    data: list[Path] = []
+    for folder in folders:
+        if not folder.is_dir():
+            raise BadInputError(f"there is no folder {folder}: name an index, or create a data folder.")
+        if not is_one_index(folder):
+            data.append(folder)
+            continue
+        name = folder.name.removesuffix(ENDING)
+        _check_name(name)
+        if single.setdefault(name, folder) != folder:
+            raise BadInputError(f"{single[name]} and {folder} would both be the index {name!r}: rename one.")
+    if not (single or data):
+        raise BadInputError("there is no folder to serve: name an index, or a data folder.")
+    return single, data
+
+
+def _signature(folder: Path, name: str) -> tuple[int, int, int]:
+    """What changes when a generation is published: the manifest is a new file each time."""
+    try:
+        stat = (folder / MANIFEST).stat()
+    except FileNotFoundError:
+        raise EmptyIndexError(f"the index {name!r} has no documents yet: add some first.") from None
+    return stat.st_ino, stat.st_mtime_ns, stat.st_size

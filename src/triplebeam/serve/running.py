@@ -1,0 +1,222 @@
+"""Searches and agents in threads, for callers in asyncio: with time limits, cancellation, and limits on how many run.
+
+Searches and agents have a pool each, so that a slow model never holds up a search. A thread cannot be stopped from
+outside: a search that is past its time limit runs to its end while its caller has long been answered; one that had not
+started never will.
+"""
+
+import asyncio
+import contextvars
+import threading
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import ParamSpec, TypeVar
+
+from triplebeam.answer import Answer, Run, Step
+from triplebeam.assemble import Index, Method
+from triplebeam.errors import TriplebeamError
+from triplebeam.generate.cancellation import WorkCancelledError, cancel_on
+from triplebeam.passage import Passage
+from triplebeam.ranking import Ranking
+from triplebeam.serve.library import Library
+from triplebeam.serve.limits import Limits
+from triplebeam.serve.tracing import span
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+
+class TimeLimitError(TriplebeamError):
+    """A search or an agent took longer than its limit."""
+
+    def __init__(self, what: str, seconds: float) -> None:
+        super().__init__(f"the {what} took longer than its limit of {seconds:g} seconds: use a quicker method.")
+
+
+class TooManyAgentsError(TriplebeamError):
+    """As many agents are running as the limit allows."""
+
+
+@dataclass(frozen=True)
+class Searched:
+    """The result of a search: a ranking with its passages by id, and how long it took."""
+
+    ranking: Ranking
+    passages: Mapping[str, Passage]
+    seconds: float
+
+
+class AgentRun:
+    """One question to one agent: its steps reach the event loop as they are done."""
+
+    def __init__(self, index: Index, seconds: float) -> None:
+        self.index = index
+        self._seconds = seconds
+        self._loop = asyncio.get_running_loop()
+        self._deadline = self._loop.time() + seconds
+        self._queue: asyncio.Queue[Step | None] = asyncio.Queue()
+        self._stop = threading.Event()
+        self._future: Future[Answer] = Future()
+        self._late = False
+
+    def start(self, future: "Future[Answer]") -> None:
+        """The future of ``work``, in whichever thread."""
+        self._future = future
+        future.add_done_callback(lambda _: self._put(None))
+
+    def work(self, run: Run) -> Answer:
+        """Take the steps of a run until it is done or cancelled."""
+        cancel_on(self._stop)  # models, and the waits between their retries, are cancelled too
+        while not self._stop.is_set():
+            with span("step"):
+                step = next(run.steps, None)
+            if step is None:
+                return run.answer
+            self._put(step)
+        run.close()
+        raise WorkCancelledError("the question was cancelled: ask it again.")
+
+    def cancel(self) -> None:
+        """Take no further step and make no further call to a model."""
+        self._stop.set()
+
+    async def steps(self) -> AsyncGenerator[Step, None]:
+        """The steps as they are done. They end with the answer, an error or the time limit: see ``error``."""
+        try:
+            while (step := await self._next()) is not None:
+                yield step
+        finally:
+            self.cancel()
+
+    @property
+    def error(self) -> BaseException | None:
+        """Why there is no answer, once the steps have ended."""
+        return TimeLimitError("agent", self._seconds) if self._late else self._future.exception()
+
+    @property
+    def answer(self) -> Answer:
+        """The answer, once the steps have ended."""
+        if self.error:
+            raise self.error
+        return self._future.result()
+
+    async def _next(self) -> Step | None:
+        try:
+            return await asyncio.wait_for(self._queue.get(), max(0.0, self._deadline - self._loop.time()))
+        except TimeoutError:
+            self._late = True
+            return None
+
+    def _put(self, step: Step | None) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._queue.put_nowait, step)
+
+
+class Runner:
+    """Runs searches and agents over the indexes of a library."""
+
+    def __init__(self, library: Library, limits: Limits) -> None:
+        self.library = library
+        self.limits = limits
+        self._searches = ThreadPoolExecutor(limits.searches, thread_name_prefix="search")
+        self._agents = ThreadPoolExecutor(limits.agents, thread_name_prefix="agent")
+        self._counting = threading.Lock()
+        self.agents_running = 0
+        self.searches_waiting = 0
+        self.searches_running = 0
+
+    async def search(self, name: str, question: str, method: str, k: int) -> Searched:
+        """Search an index. A method that calls a language model runs among the agents: it may take as long."""
+        parsed = self.limits.check(question, method)
+        if not parsed.uses_model or not self.library.can_ask:
+            return await self.run(self._search, name, question, parsed, k)
+        stop = threading.Event()
+
+        def work() -> Searched:
+            cancel_on(stop)
+            return self._search(name, question, parsed, k)
+
+        try:
+            return await _within(self.limits.ask_seconds, self.start_agent(work))
+        finally:
+            stop.set()
+
+    async def ask(self, name: str, question: str, method: str) -> AgentRun:
+        """Start an agent; what is wrong with the request is raised here."""
+        parsed = self.limits.check(question, method)
+        index = await self.run(self.library.index, name)
+        agent = await self.run(index.agent, parsed)
+        running = AgentRun(index, self.limits.ask_seconds)
+
+        def work() -> Answer:
+            with span("ask", {"index": name, "method": method}):
+                return running.work(agent.run(question))
+
+        running.start(self.start_agent(work))
+        return running
+
+    async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a function among the searches, within their time limit."""
+        self._count(searches_waiting=1)
+
+        def begin() -> T:
+            self._count(searches_waiting=-1, searches_running=1)
+            try:
+                return function(*args, **kwargs)
+            finally:
+                self._count(searches_running=-1)
+
+        future = _submit(self._searches, begin)
+        future.add_done_callback(lambda done: self._count(searches_waiting=-1) if done.cancelled() else None)
+        return await _within(self.limits.search_seconds, future)
+
+    def start_agent(self, function: Callable[[], T]) -> "Future[T]":
+        """Run a function among the agents. It has to notice for itself when it is cancelled."""
+        with self._counting:
+            if self.agents_running >= self.limits.agents:
+                raise TooManyAgentsError(
+                    f"{self.agents_running} questions are being answered, which is the limit: try again later."
+                )
+            self.agents_running += 1
+        future = _submit(self._agents, function)
+        future.add_done_callback(lambda _: self._count(agents_running=-1))
+        return future
+
+    @property
+    def busy(self) -> bool:
+        """Is any thread still at work, whether or not anybody waits for it?"""
+        return self.agents_running > 0 or self.searches_running > 0
+
+    def close(self) -> None:
+        """Start nothing more; what is running runs to its end."""
+        self._searches.shutdown(wait=False, cancel_futures=True)
+        self._agents.shutdown(wait=False, cancel_futures=True)
+
+    def _search(self, name: str, question: str, method: Method, k: int) -> Searched:
+        started = time.perf_counter()
+        with span("search", {"index": name, "method": method.text, "k": k}):
+            index = self.library.index(name)
+            ranking = index.search(question, method, k)
+            passages = {hit.passage_id: hit.passage for hit in ranking}
+        return Searched(ranking, passages, time.perf_counter() - started)
+
+    def _count(self, *, searches_waiting: int = 0, searches_running: int = 0, agents_running: int = 0) -> None:
+        with self._counting:
+            self.searches_running += searches_running
+            self.searches_waiting += searches_waiting
+            self.agents_running += agents_running
+
+
+async def _within(seconds: float, future: "Future[T]") -> T:
+    try:
+        return await asyncio.wait_for(asyncio.wrap_future(future), seconds)
+    except TimeoutError:
+        raise TimeLimitError("search", seconds) from None
+
+
+def _submit(pool: ThreadPoolExecutor, function: Callable[[], T]) -> "Future[T]":
+    """Run in the caller's context, so that open spans and accounts apply there."""
+    context = contextvars.copy_context()
+    return pool.submit(context.run, function)

@@ -1,0 +1,253 @@
+"""Passages and answers as JSON: the same over HTTP, on the command line and in files for `triplebeam verify`.
+
+The shapes are dictionaries that pydantic knows: it checks what is read back, and describes them in the HTTP schema. A
+field that may be missing is left out rather than null.
+"""
+
+from dataclasses import asdict
+from typing import Annotated, NotRequired, TypeAlias, cast
+
+from pydantic import Field, StrictInt, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from triplebeam.answer import Answer, Evidence, Span, Step
+from triplebeam.assemble import Index
+from triplebeam.errors import BadInputError
+from triplebeam.generate.language_model import Usage
+from triplebeam.generate.prices import price
+from triplebeam.passage import Passage, Passages
+from triplebeam.ranking import Hit, Ranking
+from triplebeam.triple import Triple
+
+TripleShape: TypeAlias = Annotated[tuple[str, str, str], Field(description="Subject, predicate, object.")]
+
+
+class RankedPassageShape(TypedDict):
+    """A passage with its score."""
+
+    id: str
+    title: str
+    score: float
+    text: str
+
+
+class FoundPassageShape(RankedPassageShape):
+    """A passage and how it was found."""
+
+    chains: Annotated[list[list[TripleShape]], Field(description="The chains of triples that led to it.")]
+    found_by: NotRequired[Annotated[dict[str, int], Field(description="Its rank in each list that `blend` fuses.")]]
+
+
+class SearchShape(TypedDict):
+    """The passages found, best first."""
+
+    question: str
+    method: str
+    seconds: NotRequired[float]
+    passages: list[FoundPassageShape]
+
+
+class PassageShape(TypedDict):
+    """A passage with the triples extracted from it."""
+
+    id: str
+    title: str
+    text: str
+    document_id: str
+    triples: list[TripleShape]
+
+
+class UsageShape(TypedDict):
+    """Calls to a language model and their tokens; completions from the cache are counted separately."""
+
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    estimated: bool
+    cached_calls: int
+    cached_tokens_in: int
+    cached_tokens_out: int
+
+
+class StepShape(TypedDict):
+    """One step of an agent."""
+
+    number: int
+    query: str
+    facts: list[TripleShape]
+    thought: str
+    problems: Annotated[list[str], Field(description="Replies of the model that could not be used.")]
+    passages: Annotated[list[str], Field(description="Ids of the passages found, best first.")]
+    usage: UsageShape
+    seconds: float
+    picture: NotRequired[Annotated[str, Field(description="A Mermaid diagram, from agents that draw one.")]]
+
+
+class SpanShape(TypedDict):
+    """A verbatim stretch of a passage."""
+
+    passage_id: str
+    start: StrictInt
+    end: StrictInt
+    text: str
+
+
+class EvidenceShape(TypedDict):
+    """A fact the answer relies on, and the quote that supports it."""
+
+    triple: TripleShape
+    span: SpanShape | None
+    note: NotRequired[str]
+
+
+class AnswerShape(TypedDict):
+    """An answer with its evidence."""
+
+    question: str
+    answer: str
+    sentence: str
+    supported: Annotated[
+        bool, Field(description="Every fact of the evidence was found in a passage, and they state the answer.")
+    ]
+    ending: Annotated[str, Field(description="Why the agent stopped.")]
+    loop_answer: str
+    evidence: list[EvidenceShape]
+    passages: list[RankedPassageShape]
+    steps: list[StepShape]
+    usage: UsageShape
+    price: NotRequired[Annotated[float, Field(description="US dollars, if the model's price is known.")]]
+
+
+class _WithEvidence(TypedDict):
+    evidence: list[EvidenceShape]
+
+
+_WITH_EVIDENCE = TypeAdapter(_WithEvidence)
+
+
+def ranking_json(question: str, method: str, ranking: Ranking, passages: Passages) -> SearchShape:
+    """The passages found, best first, with the chains of triples that led to each."""
+    found = [_found_passage(hit, passages[hit.passage_id]) for hit in ranking]
+    return {"question": question, "method": method, "passages": found}
+
+
+def passage_json(index: Index, passage_id: str) -> PassageShape:
+    """A passage with its triples."""
+    passage = index.passages[passage_id]
+    return {
+        "id": passage.id,
+        "title": passage.title,
+        "text": passage.text,
+        "document_id": passage.document_id,
+        "triples": [index.triples.triple(id_) for id_ in index.triples.triples_of([passage_id]).tolist()],
+    }
+
+
+def answer_json(answer: Answer, passages: Passages, *, price: float | None = None) -> AnswerShape:
+    """The whole answer. ``price`` is in US dollars, and is left out where it is not known."""
+    written: AnswerShape = {
+        "question": answer.question,
+        "answer": answer.text,
+        "sentence": answer.sentence,
+        "supported": answer.supported,
+        "ending": answer.ending,
+        "loop_answer": answer.loop_text,
+        "evidence": [_evidence(fact) for fact in answer.evidence],
+        "passages": [_ranked_passage(hit, passages[hit.passage_id]) for hit in answer.ranking],
+        "steps": [step_json(step) for step in answer.steps],
+        "usage": _usage(answer.usage),
+    }
+    if price is not None:
+        written["price"] = price
+    return written
+
+
+def step_json(step: Step) -> StepShape:
+    """A step, on its own or in its answer."""
+    written: StepShape = {
+        "number": step.number,
+        "query": step.query,
+        "facts": list(step.facts),
+        "thought": step.thought,
+        "problems": list(step.problems),
+        "passages": step.ranking.ids,
+        "usage": _usage(step.usage),
+        "seconds": step.seconds,
+    }
+    if step.picture:
+        written["picture"] = step.picture
+    return written
+
+
+def price_of_answer(answer: Answer, index: Index) -> float | None:
+    """US dollars; None where the model's price is not known.
+
+    A usage does not say which model's tokens it counts, so an answer by two models has no price.
+    """
+    if index.model.name != index.reading_model.name:
+        return None
+    return price(answer.usage, index.model.name, index.settings.prices)
+
+
+def evidence_from_json(written: object) -> list[Evidence]:
+    """The evidence of an answer that ``answer_json`` wrote; other fields are ignored."""
+    try:
+        facts = _WITH_EVIDENCE.validate_python(written)["evidence"]
+    except ValidationError as error:
+        raise BadInputError(_fault(error)) from None
+    return [
+        Evidence(
+            triple=Triple(*fact["triple"]),
+            span=Span(**fact["span"]) if fact["span"] else None,
+            note=fact.get("note", ""),
+        )
+        for fact in facts
+    ]
+
+
+def _fault(error: ValidationError) -> str:
+    """What is wrong with an answer's evidence: the first fault, and where it is."""
+    fault = error.errors()[0]
+    match fault["loc"]:
+        case (_, int(number), *place):
+            where = ", ".join([f"evidence {number + 1}", *(f"{part}" for part in place)])
+            return f"{where} is {fault['input']!r}: {fault['msg']}; write it with `triplebeam ask … --json`."
+        case _:
+            return (
+                'this is not an answer: a JSON object with a list under "evidence" is needed,'
+                " as `triplebeam ask … --json` prints it."
+            )
+
+
+def _ranked_passage(hit: Hit, passage: Passage) -> RankedPassageShape:
+    return {"id": passage.id, "title": passage.title, "score": hit.score, "text": passage.text}
+
+
+def _found_passage(hit: Hit, passage: Passage) -> FoundPassageShape:
+    found: FoundPassageShape = {
+        "id": passage.id,
+        "title": passage.title,
+        "score": hit.score,
+        "text": passage.text,
+        "chains": [list(chain) for chain in hit.chains],
+    }
+    if hit.found_by:
+        found["found_by"] = dict(hit.found_by)
+    return found
+
+
+def _evidence(fact: Evidence) -> EvidenceShape:
+    span = fact.span
+    written: EvidenceShape = {
+        "triple": fact.triple,
+        "span": {"passage_id": span.passage_id, "start": span.start, "end": span.end, "text": span.text}
+        if span
+        else None,
+    }
+    if fact.note:
+        written["note"] = fact.note
+    return written
+
+
+def _usage(usage: Usage) -> UsageShape:
+    return cast("UsageShape", asdict(usage))
