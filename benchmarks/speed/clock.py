@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from triplebeam.methods.title_link import TitleLinks
 
 from triplebeam.embed.embedder import Embedder, Kind
 from triplebeam.index.passages import PassageTable
@@ -16,7 +17,6 @@ from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.vectors import VectorIndex
 from triplebeam.methods.gear.beam_search import DiverseTripleBeamSearch
 from triplebeam.methods.gnn_ret.propagate import MessagePassing
-from triplebeam.methods.title_link import TitleLinks
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank
 

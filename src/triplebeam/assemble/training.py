@@ -12,7 +12,7 @@ from triplebeam.assemble.gnn_ret import UNTRAINED_ALPHA, ScoringBase, scoring_ba
 from triplebeam.assemble.index import Index
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.decompositions import SubQuestion, read_decompositions
-from triplebeam.evaluate.questions import Question, check_gold, read_questions
+from triplebeam.evaluate.questions import Question, find_gold, read_questions
 from triplebeam.methods.gnn_ret import (
     GNN_RET,
     RGNN_RET,
@@ -73,13 +73,12 @@ class Trainer:
 
     def examples(self, path: Path, limit: int | None = None) -> list[Example]:
         """The questions of a file, with the distance of every passage to each of them or of their sub-questions."""
-        questions = read_questions(path)[:limit]
+        questions = find_gold(read_questions(path)[:limit], self.index.passages)
         for question in questions:
             if not question.gold:
                 raise BadInputError(
                     f"question {question.id!r} of {path} has no gold passages: training needs them for every question."
                 )
-        check_gold(questions, self.index.passages)
         asked = self._asked(path, questions)
         base = scoring_base(self.index.retriever(self.base))
         made: list[Example] = []

@@ -21,6 +21,11 @@ def read_own(sources: Sequence[Path]) -> Dataset:
     collected = Collected()
     for file in question_files:
         for question in read_questions(file):
+            if question.unresolved:
+                raise BadInputError(
+                    f"question {question.id!r} of {file} names its gold by file or phrase, which only an index can look"
+                    " up: use the file with `triplebeam bench` as it is."
+                )
             collected.add(str(file), question)
         for row in read_rows(file):
             if row.has("duplicate_of"):
