@@ -33,7 +33,7 @@ Entry: TypeAlias = tuple[str | Place, ...]
 
 
 class GoldFinder:
-    """The passages of an index, to look gold up in. What is not there is an error, or recall would be silently wrong."""
+    """The passages of an index, to look gold up in. What is missing is an error: recall would be silently wrong."""
 
     def __init__(self, passages: PassageTable) -> None:
         self._passages = passages

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from triplebeam.errors import BadInputError
@@ -40,6 +40,10 @@ class Question:
         if not self.choices:
             return self.question
         return f"{self.question} Answer with one of these, word for word: " + "; ".join(self.choices)
+
+    def row(self) -> dict[str, object]:
+        """The row of a questions file, without the fields of which nothing is known."""
+        return {name: value for name, value in asdict(self).items() if value}
 
 
 def read_questions(path: Path) -> list[Question]:
@@ -112,8 +116,8 @@ def _question(path: Path, line: int, row: dict[str, object]) -> Question:
     entries, answers = _gold(path, line, row), _strings(path, line, row, "answers")
     if not entries and not answers:
         raise BadInputError(
-            f"{path}, line {line} has neither gold passages (a list of ids, or of files and phrases) nor answers (a list"
-            " of texts): nothing can be measured."
+            f"{path}, line {line} has neither gold passages (a list of ids, or of files and phrases) nor answers"
+            " (a list of texts): nothing can be measured."
         )
     gold = tuple(each for entry in entries for each in entry if isinstance(each, str))
     by_id = gold if len(gold) == len(entries) and all(len(entry) == 1 for entry in entries) else ()

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from triplebeam.errors import BadInputError
@@ -49,7 +49,7 @@ def write_dataset(dataset: Dataset, folder: Path) -> Written:
         folder.mkdir(parents=True, exist_ok=True)
         with _drafts(folder) as (corpus, questions):
             _write(corpus, passages())
-            _write(questions, map(_question, dataset.questions))
+            _write(questions, map(Question.row, dataset.questions))
             # Once all is read. The old questions go first: they must never be found beside a new corpus.
             (folder / QUESTIONS).unlink(missing_ok=True)
             corpus.replace(folder / CORPUS)
@@ -88,8 +88,3 @@ def _write(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
 def _passage(document: Document) -> dict[str, object]:
     row: dict[str, object] = {"id": document.id, "title": document.title, "text": document.text}
     return row | ({"metadata": dict(document.metadata)} if document.metadata else {})
-
-
-def _question(question: Question) -> dict[str, object]:
-    """Without the fields of which nothing is known."""
-    return {name: value for name, value in asdict(question).items() if value}
