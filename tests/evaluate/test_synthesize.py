@@ -388,7 +388,7 @@ class TestCommand:
         assert f"{len(written)} questions from {len(written)} chains" in result.stdout
         assert "─ directed by →" in result.stdout
         assert f"{len(written)} calls" in result.stdout
-        assert "30 were wanted" in result.stderr
+        assert "30 were requested" in result.stderr
 
     def test_json_is_for_machines(self, run: Callable[..., Any], tmp_path: Path) -> None:
         told = json.loads(run(tmp_path / "q.jsonl", "--count", 1, "--json").stdout)
