@@ -1,4 +1,4 @@
-"""Gold as a person writes it: where an answer stands, by file and phrase, found again however the file was cut."""
+"""Gold as a person writes it: where an answer is, by file and phrase, found again however the file was cut."""
 
 import difflib
 from collections.abc import Iterable, Sequence
@@ -98,7 +98,7 @@ class GoldFinder:
 
 
 def _names(file: str, document: str) -> bool:
-    return not file or f"/{document}".replace("\\", "/").endswith(f"/{file.removeprefix('/')}")
+    return not file or f"/{document}".replace("\\", "/").endswith(f"/{file.removeprefix('/')}".replace("\\", "/"))
 
 
 def _folded(text: str) -> str:

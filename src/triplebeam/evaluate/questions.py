@@ -119,14 +119,13 @@ def _question(path: Path, line: int, row: dict[str, object]) -> Question:
             f"{path}, line {line} has neither gold passages (a list of ids, or of files and phrases) nor answers"
             " (a list of texts): nothing can be measured."
         )
-    gold = tuple(each for entry in entries for each in entry if isinstance(each, str))
-    by_id = gold if len(gold) == len(entries) and all(len(entry) == 1 for entry in entries) else ()
+    ids = _ids(entries)
     hops = row.get("hops")
     return Question(
         id=str(line if row.get("id") in (None, "") else row["id"]),
         question=text.strip(),
-        gold=by_id,
-        unresolved=() if by_id else entries,
+        gold=ids,
+        unresolved=() if ids else entries,
         answers=answers,
         hops=hops if isinstance(hops, int) else None,
         type=str(row.get("type") or ""),
@@ -139,6 +138,12 @@ def _gold(path: Path, line: int, row: dict[str, object]) -> tuple[Entry, ...]:
     if not isinstance(values, list):
         raise BadInputError(f"{path}, line {line}: 'gold' is not a list.")
     return tuple(dict.fromkeys(_entry(path, line, value) for value in values))
+
+
+def _ids(entries: Sequence[Entry]) -> tuple[str, ...]:
+    """The gold passages, where every entry is the id of one."""
+    ids = [entry[0] for entry in entries if len(entry) == 1 and isinstance(entry[0], str)]
+    return tuple(ids) if len(ids) == len(entries) else ()
 
 
 def _entry(path: Path, line: int, value: object) -> Entry:
