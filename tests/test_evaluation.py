@@ -13,7 +13,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.ask_all import CountingEmbedder
 from triplebeam.evaluate.experiment import Experiment
-from triplebeam.evaluate.output import across, file_name, write_evaluation
+from triplebeam.evaluate.output import across, file_name, summary, write_evaluation
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.report import markdown_report
 from triplebeam.evaluate.run import Evaluation, QuestionResult, Run
@@ -70,6 +70,26 @@ def test_methods_side_by_side_and_everything_written(
     assert run["death"] == evaluation.runs[1].results[0].passage_ids
     assert (tmp_path / "out" / "qrels.txt").read_text().count("\n") == 3
     assert across([evaluation], ["small"], ["R@5"]).count("\n") == 6
+
+
+def test_gold_by_file_and_phrase_gives_the_figures_of_gold_by_id(
+    world: Snapshot, questions: Path, settings: Settings, words: Embedder, tmp_path: Path
+) -> None:
+    written = [
+        ROWS[0] | {"gold": [{"file": "film"}, {"any": [{"phrase": "died on 25 august"}]}]},
+        ROWS[1] | {"gold": [{"file": "lake", "phrase": "one of the\nGreat Lakes"}]},
+    ]
+    by_phrase = tmp_path / "by-phrase.jsonl"
+    by_phrase.write_text("".join(json.dumps(row) + "\n" for row in written), encoding="utf-8")
+    by_id, found = (
+        evaluated(experiment(world, path, "bm25", "hybrid+naive_ge", "gold"), settings, words)
+        for path in (questions, by_phrase)
+    )
+    assert found.triples_of_gold == by_id.triples_of_gold
+    assert [summary(found, run)["R@2"] for run in found.runs] == [summary(by_id, run)["R@2"] for run in by_id.runs]
+    assert [question.gold for question in found.questions] == [question.gold for question in by_id.questions]
+    write_evaluation(tmp_path / "out", found)
+    assert (tmp_path / "out" / "qrels.txt").read_text().count("\n") == 3
 
 
 def test_a_second_time_nothing_is_computed(

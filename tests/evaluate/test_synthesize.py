@@ -15,7 +15,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, EndpointError, ModelMissingError
 from triplebeam.evaluate import synthesize as module
 from triplebeam.evaluate.chains import MOST_CHAINS, MOST_PASSAGES, GoldChain, sample_chains
-from triplebeam.evaluate.questions import check_gold, read_questions
+from triplebeam.evaluate.questions import find_gold, read_questions
 from triplebeam.evaluate.synthesize import synthesize, write_questions
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError, Usage
 from triplebeam.index.build import IndexBuilder
@@ -232,7 +232,7 @@ class TestWriting:
         path = tmp_path / "questions.jsonl"
         write_questions(path, written.questions)
         assert [each.question for each in written.questions] == read_questions(path)
-        check_gold(read_questions(path), world.passages)
+        find_gold(read_questions(path), world.passages)
         row = next(json.loads(line) for line in path.read_text().splitlines() if "Cahn" in line)
         assert row.pop("id").startswith("synthetic-")
         assert row == {

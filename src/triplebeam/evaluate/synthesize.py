@@ -15,7 +15,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -64,10 +64,8 @@ class SyntheticQuestion:
 
     def row(self) -> dict[str, object]:
         """The row of a questions file, with fields for the reviewer."""
-        asked = asdict(self.question)
-        del asked["choices"]
         review = {"synthetic": True, "chain": self.chain, "model": self.model, "reviewed": False}
-        return {**asked, **review}
+        return {**self.question.row(), **review}
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from triplebeam.errors import BadInputError, SourceError
@@ -25,6 +25,11 @@ def read_own(sources: Sequence[Path]) -> Dataset:
     collected = Collected()
     for file in question_files:
         for question in read_questions(file):
+            if question.unresolved:
+                raise BadInputError(
+                    f"question {question.id!r} of {file} names its gold by file or phrase, which only an index can look"
+                    " up: use the file with `triplebeam bench` as it is."
+                )
             collected.add(str(file), question)
         for row in read_rows(file):
             if row.has("duplicate_of"):
@@ -90,7 +95,7 @@ def write_dataset(dataset: Dataset, folder: Path) -> Written:
         folder.mkdir(parents=True, exist_ok=True)
         with _drafts(folder) as (corpus, questions):
             _write(corpus, passages())
-            _write(questions, map(_question, dataset.questions))
+            _write(questions, map(Question.row, dataset.questions))
             # Once all is read. The old questions go first: they must never be found beside a new corpus.
             (folder / QUESTIONS).unlink(missing_ok=True)
             corpus.replace(folder / CORPUS)
@@ -129,8 +134,3 @@ def _write(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
 def _passage(document: Document) -> dict[str, object]:
     row: dict[str, object] = {"id": document.id, "title": document.title, "text": document.text}
     return row | ({"metadata": dict(document.metadata)} if document.metadata else {})
-
-
-def _question(question: Question) -> dict[str, object]:
-    """Without the fields of which nothing is known."""
-    return {name: value for name, value in asdict(question).items() if value}
