@@ -7,13 +7,12 @@ from pathlib import Path
 
 from triplebeam.errors import IndexFormatError
 
-#: The format that all these files have so far.
-VERSION = 1
 _SECONDS_TO_WAIT_FOR_A_WRITER = 60.0
 
 
-def open_database(path: Path, schema: str) -> sqlite3.Connection:
-    """A connection for any thread, one at a time; a new file gets the tables of ``schema``.
+def open_database(path: Path, schema: str, *upgrades: str) -> sqlite3.Connection:
+    """A connection for any thread, one at a time; a new file gets the tables of ``schema``, an older one those of the
+    upgrades it has not had. Each of them raises the format, which begins at 1, by one.
 
     Raises sqlite3.Error for a file that cannot be used, IndexFormatError for one of a newer format.
     """
@@ -22,13 +21,15 @@ def open_database(path: Path, schema: str) -> sqlite3.Connection:
         on_error.callback(db.close)
         for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
             db.execute(f"PRAGMA {pragma}")
+        newest = 1 + len(upgrades)
         (version,) = db.execute("PRAGMA user_version").fetchone()
-        if version > VERSION:
+        if version > newest:
             raise IndexFormatError(
-                f"{path} has format {version}, this Triplebeam knows format {VERSION}: upgrade Triplebeam."
+                f"{path} has format {version}, this Triplebeam knows format {newest}: upgrade Triplebeam."
             )
-        if version == 0:
-            db.executescript(f"BEGIN; {schema} PRAGMA user_version = {VERSION}; COMMIT;")
+        if version < newest:
+            change = " ".join(upgrades[version - 1 :]) if version else schema
+            db.executescript(f"BEGIN; {change} PRAGMA user_version = {newest}; COMMIT;")
         on_error.pop_all()
         return db
 

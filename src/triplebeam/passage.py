@@ -2,7 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
+
+
+class Heading(NamedTuple):
+    """Where a section of a document begins, how deep it is (1 for a chapter), and what a link may call it."""
+
+    start: int
+    level: int
+    text: str
+    anchor: str = ""
+
+
+class Link(NamedTuple):
+    """A link out of a document: where in its text, and the id of the document it leads to, with ``#anchor`` if any."""
+
+    start: int
+    target: str
+
 
 #: The most tokens a passage has, unless the user sets another number.
 PASSAGE_TOKENS = 200
@@ -18,6 +35,10 @@ class Document:
     metadata: Mapping[str, str] = field(default_factory=dict)
     is_passage: bool = False
     """The document is a passage already (a line of JSON, a BEIR row) and is not cut unless the user asks for it."""
+    headings: tuple[Heading, ...] = ()
+    """In the order of the text, in which they appear too."""
+    links: tuple[Link, ...] = ()
+    """Links to other files, and to anchors of this one. Whether there is such a document is known to the index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +53,18 @@ class Passage:
     start: int = 0
     end: int = 0
     metadata: Mapping[str, str] = field(default_factory=dict)
+    section: str = ""
+    """The headings above the passage, as in ``Managing packages › Uploading``; without the document's title."""
 
     @property
     def searchable(self) -> str:
-        """The text that is embedded: the title, then the passage."""
-        return f"{self.title}\n{self.text}" if self.title else self.text
+        """The text that is embedded: the title, the section, then the passage."""
+        return "\n".join(filter(None, (self.title, self.section, self.text)))
 
     @property
     def term_text(self) -> str:
         """The text that goes into the term index: a word of the title counts twice."""
-        return f"{self.title}\n{self.searchable}" if self.title else self.text
+        return f"{self.title}\n{self.searchable}" if self.title else self.searchable
 
 
 class Passages(Protocol):

@@ -3,6 +3,7 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import platformdirs
 from pydantic import Field, SecretStr, ValidationError, field_validator
@@ -52,7 +53,9 @@ class Settings(BaseSettings):
     home: Path = Field(default_factory=lambda: platformdirs.user_cache_path("triplebeam"))
     """Where model weights are kept."""
     embedder: str | None = None
-    """minilm, a folder with an ONNX model, a model hub's name, or openai:MODEL. Unless set: the index's own."""
+    """granite, minilm, a folder with an ONNX model, a model hub's name or openai:MODEL; unless set, the index's own."""
+    precision: Literal["fp32", "int8"] = "fp32"
+    """How an embedder that runs here computes; int8 is faster and a little less exact."""
     offline: bool = False
     """Never download anything."""
     model: str | None = None

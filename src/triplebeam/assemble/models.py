@@ -13,7 +13,7 @@ from triplebeam.names import nearest
 from triplebeam.progress import Progress, silent
 from triplebeam.settings import Settings
 
-DEFAULT_EMBEDDER = "minilm"
+DEFAULT_EMBEDDER = "granite"
 EXTRACTORS = ("local", "llm", "llm-two-step", "none")
 #: What a model is for. Extraction and reading may have an endpoint of their own; answering has the main one.
 Role: TypeAlias = Literal["answering", "extraction", "reading"]
@@ -31,6 +31,7 @@ def make_embedder(name: str, settings: Settings, progress: Progress = silent) ->
         settings.home,
         offline=settings.offline,
         progress=progress,
+        precision=settings.precision,
         base_url=settings.base_url,
         api_key=settings.api_key.get_secret_value() if settings.api_key else None,
     )

@@ -4,12 +4,18 @@ encoder of tokens, for late interaction.
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.embed.token_encoder import TokenEncoder
 from triplebeam.errors import BadInputError
 from triplebeam.progress import Progress, silent
 
+if TYPE_CHECKING:
+    from triplebeam.embed.onnx_embedder import Precision
+
+#: The models whose weights are pinned, under every name they are known by; the first is the one an index records.
+_GRANITE = ("granite", "granite-embedding-30m-english", "ibm-granite/granite-embedding-30m-english")
 _MINILM = ("minilm", "all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2")
 _ENDPOINT = "openai:"
 #: Written beside the weights of a ColBERT checkpoint; its graph is assembled here, whatever other graphs are there.
@@ -23,13 +29,14 @@ def load_embedder(
     *,
     offline: bool = False,
     progress: Progress = silent,
+    precision: "Precision" = "fp32",
     base_url: str | None = None,
     api_key: str | None = None,
 ) -> Embedder:
     """The embedder called ``name``; weights that are not in ``home`` yet are downloaded there.
 
-    A name is ``minilm``, a folder that holds a model, ``openai:MODEL`` at an endpoint, or ``organisation/model`` on the
-    model hub.
+    A name is ``granite``, ``minilm``, a folder that holds a model, ``openai:MODEL`` at an endpoint, or
+    ``organisation/model`` on the model hub. In ``int8`` a model computes faster and a little less exactly.
     """
     if name.startswith(_ENDPOINT):
         from triplebeam.embed.openai_compatible import OpenAICompatibleEmbedder
@@ -37,8 +44,8 @@ def load_embedder(
         return OpenAICompatibleEmbedder(name.removeprefix(_ENDPOINT), base_url=base_url, api_key=api_key)
     from triplebeam.embed.onnx_embedder import OnnxEmbedder
 
-    folder, name = _model_folder(name, home, offline=offline, progress=progress)
-    return OnnxEmbedder.from_folder(folder, name=name)
+    folder, known_as = _model_folder(name, home, offline=offline, progress=progress)
+    return OnnxEmbedder.from_folder(folder, name=known_as, precision=precision)
 
 
 def load_token_encoder(name: str, home: Path, *, offline: bool = False, progress: Progress = silent) -> TokenEncoder:
@@ -49,23 +56,25 @@ def load_token_encoder(name: str, home: Path, *, offline: bool = False, progress
         raise BadInputError(
             f"{name!r} returns one vector per text and none per token: name 'minilm', a folder or 'organisation/model'."
         )
-    folder, name = _model_folder(name, home, offline=offline, progress=progress)
-    return OnnxTokenEncoder.from_folder(folder, name=name)
+    folder, known_as = _model_folder(name, home, offline=offline, progress=progress)
+    return OnnxTokenEncoder.from_folder(folder, name=known_as)
 
 
 def _model_folder(name: str, home: Path, *, offline: bool, progress: Progress) -> tuple[Path, str]:
-    """The folder of a model that runs here, downloaded if need be, and the name that an index records for it."""
-    from triplebeam.weights import MINILM, ensure, ensure_from_hub
+    """The folder of the model, and the name an index records for it."""
+    from triplebeam.weights import GRANITE, MINILM, ensure, ensure_from_hub
 
-    if name in _MINILM:
-        return ensure(MINILM, home, offline=offline, progress=progress), _MINILM[0]
+    for names, weights in ((_GRANITE, GRANITE), (_MINILM, MINILM)):
+        if name in names:
+            return ensure(weights, home, offline=offline, progress=progress), names[0]
     if Path(name).is_dir():
-        # By its full path, since an index is opened from other folders than it was made in.
+        # Its full path is its name: an index is opened from other folders than it was made in.
         return Path(name), str(Path(name).resolve())
     organisation, slash, model = name.partition("/")
     if not (organisation and slash and model) or "/" in model or name.startswith((".", "~")):
         raise BadInputError(
-            f"{name!r} is no embedder: name 'minilm', an existing folder, 'openai:MODEL' or 'organisation/model'."
+            f"{name!r} is no embedder: name 'granite', 'minilm', an existing folder, 'openai:MODEL' or"
+            " 'organisation/model'."
         )
     return ensure_from_hub(name, _needed, home, offline=offline, progress=progress), name
 

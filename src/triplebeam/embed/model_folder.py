@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from triplebeam.embed.bert_graph import position_offset
 from triplebeam.errors import BadInputError, ModelMissingError
 from triplebeam.weights import CHECKSUMS
 
@@ -74,10 +75,15 @@ class ModelFolder:
         said = (
             self._json("sentence_bert_config.json", {}).get("max_seq_length"),
             self._json("tokenizer_config.json", {}).get("model_max_length"),
-            self.config.get("max_position_embeddings"),
+            self._positions,
         )
         # A tokenizer without a limit states an astronomically large one.
         return next((int(tokens) for tokens in said if tokens is not None and tokens < 1_000_000), 512)
+
+    @property
+    def _positions(self) -> int | None:
+        positions = self.config.get("max_position_embeddings")
+        return None if positions is None else positions - position_offset(self.config)
 
     def says(self, name: str) -> dict[str, Any]:
         """What a small JSON file of the folder says; nothing where there is none."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from triplebeam.embed.embedder import Kind
 from triplebeam.embed.model_folder import ModelFolder
 from triplebeam.errors import ModelMissingError
 
+Precision: TypeAlias = Literal["fp32", "int8"]
 #: Tokens per batch: few enough for what a layer computes to stay in a processor's cache.
 TOKENS_PER_BATCH = 128
 #: Texts tokenised at a time: sorting a slice pads hardly more than sorting all, and memory stays bounded.
@@ -28,11 +29,13 @@ _SLICE = 8192
 class OnnxEmbedder:
     """An embedding model read from a folder. Safe to use from several threads at once."""
 
-    def __init__(self, folder: ModelFolder, *, name: str, threads: int | None = None) -> None:
+    def __init__(
+        self, folder: ModelFolder, *, name: str, threads: int | None = None, precision: Precision = "fp32"
+    ) -> None:
         self._folder = folder
         self._name = name
         self._threads = threads or processors()
-        self._session = open_session(folder)
+        self._session = open_session(folder, precision)
         self._tokenizer = open_tokenizer(folder)
         self._pooling = folder.pooling
         self._prompts = {"query": folder.prompt("query"), "passage": folder.prompt("document", "passage")}
@@ -42,9 +45,11 @@ class OnnxEmbedder:
         self._output = outputs.get("sentence_embedding") or next(iter(outputs.values()))
 
     @classmethod
-    def from_folder(cls, path: Path, *, name: str | None = None, threads: int | None = None) -> Self:
+    def from_folder(
+        cls, path: Path, *, name: str | None = None, threads: int | None = None, precision: Precision = "fp32"
+    ) -> Self:
         """Read the model in ``path``; ``name`` is what an index records."""
-        return cls(ModelFolder(path), name=name or str(path), threads=threads)
+        return cls(ModelFolder(path), name=name or str(path), threads=threads, precision=precision)
 
     def __repr__(self) -> str:
         return f"OnnxEmbedder(name={self._name!r})"
@@ -143,8 +148,8 @@ def open_tokenizer(folder: ModelFolder) -> Any:
     return tokenizer
 
 
-def open_session(folder: ModelFolder) -> Any:
-    """The folder's graph, ready to run on one thread per call."""
+def open_session(folder: ModelFolder, precision: Precision = "fp32") -> Any:
+    """The folder's graph, ready to run on one thread per call; a graph the folder brings keeps its own precision."""
     import onnxruntime
     from onnxruntime.capi import onnxruntime_pybind11_state as errors
 
@@ -157,7 +162,9 @@ def open_session(folder: ModelFolder) -> Any:
 
         from triplebeam.embed.bert_graph import assemble
 
-        graph, weights = assemble(folder.config, load_file(folder.weights_file), folder.projection)
+        graph, weights = assemble(
+            folder.config, load_file(folder.weights_file), folder.projection, int8=precision == "int8"
+        )
         values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
         options.add_external_initializers(list(weights), values)
     try:

@@ -25,6 +25,7 @@ def write_passages(folder: Path, passages: Sequence[Passage] | Iterable[Passage]
     write_strings(folder / "passage_texts", (p.text for p in listed))
     write_strings(folder / "passage_titles", (p.title for p in listed))
     write_strings(folder / "passage_documents", (p.document_id for p in listed))
+    write_strings(folder / "passage_sections", (p.section for p in listed))
     write_strings(
         folder / "passage_metadata",
         (json.dumps(dict(p.metadata), ensure_ascii=False) if p.metadata else "" for p in listed),
@@ -41,6 +42,7 @@ class PassageTable:
         self._texts = StringColumn(folder / "passage_texts")
         self.titles = StringColumn(folder / "passage_titles")
         self.documents = StringColumn(folder / "passage_documents")
+        self._sections = _sections(folder)
         self._metadata = StringColumn(folder / "passage_metadata")
         self._places: NDArray[np.int64] = mapped(folder / "passage_places.npy")
 
@@ -104,4 +106,11 @@ class PassageTable:
             start,
             end,
             json.loads(metadata) if metadata else {},
+            self._sections[row] if self._sections else "",
         )
+
+
+def _sections(folder: Path) -> StringColumn | None:
+    """The column, which indexes of before there were sections do not have."""
+    has_sections = (folder / "passage_sections.utf8").exists()
+    return StringColumn(folder / "passage_sections") if has_sections else None

@@ -21,18 +21,20 @@ from triplebeam.database import open_database, transaction
 from triplebeam.errors import IndexDamagedError, SourceError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.keywords import MARK
+from triplebeam.index.links import linked_passages
 from triplebeam.passage import Document, Passage
 from triplebeam.triple import Triple
 
 _SCHEMA = """
 CREATE TABLE document (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, hash BLOB NOT NULL,
-    title TEXT NOT NULL, text TEXT NOT NULL, metadata TEXT NOT NULL);
+    title TEXT NOT NULL, text TEXT NOT NULL, metadata TEXT NOT NULL,
+    anchors TEXT NOT NULL DEFAULT '{}', links TEXT NOT NULL DEFAULT '[]');
 CREATE TABLE passage (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
     document INTEGER NOT NULL REFERENCES document ON DELETE CASCADE,
     position INTEGER NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL,
-    extractor TEXT, failure TEXT);
+    extractor TEXT, failure TEXT, section TEXT NOT NULL DEFAULT '');
 CREATE INDEX passage_document ON passage (document, position);
 CREATE TABLE triple (
     number INTEGER PRIMARY KEY, passage INTEGER NOT NULL REFERENCES passage ON DELETE CASCADE,
@@ -45,6 +47,15 @@ CREATE INDEX rejected_passage ON rejected (passage);
 CREATE TABLE vector (key BLOB NOT NULL UNIQUE, vector BLOB NOT NULL);
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
+
+#: What format 2 added: sections of passages, links between documents.
+_UPGRADE = """
+ALTER TABLE document ADD COLUMN anchors TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE document ADD COLUMN links TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE passage ADD COLUMN section TEXT NOT NULL DEFAULT '';
+"""
+#: Of the metadata of a file, what may change while the document does not.
+_OF_THE_FILE = frozenset(("path", "type", "modified"))
 
 _IN_ORDER = " ORDER BY p.document, p.position"
 
@@ -63,9 +74,16 @@ def vector_key(fingerprint: str, text: str) -> bytes:
 
 
 def _document_hash(document: Document, passages: Sequence[Passage]) -> bytes:
-    content = [document.title, document.text, sorted(document.metadata.items())]
-    cuts = [(passage.id, passage.start, passage.end) for passage in passages]
+    fields = sorted(field for field in document.metadata.items() if field[0] not in _OF_THE_FILE)
+    content = [document.title, document.text, fields]
+    cuts = [(p.id, p.start, p.end, p.section) if p.section else (p.id, p.start, p.end) for p in passages]
     return hashlib.blake2b(json.dumps([content, cuts]).encode(), digest_size=16).digest()
+
+
+def _apart_from_text(document: Document) -> tuple[str, str, str]:
+    """Metadata, where anchors are, and links, as JSON."""
+    anchors = {heading.anchor: heading.start for heading in document.headings if heading.anchor}
+    return json.dumps(dict(document.metadata)), json.dumps(anchors), json.dumps(document.links)
 
 
 class Store:
@@ -73,7 +91,7 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         try:
-            self._db = open_database(path, _SCHEMA)
+            self._db = open_database(path, _SCHEMA, _UPGRADE)
         except sqlite3.DatabaseError as error:
             raise IndexDamagedError(
                 f"{path} is not a usable SQLite file ({error}): restore it from a copy, or index into a new folder."
@@ -118,19 +136,40 @@ class Store:
         digest = _document_hash(document, passages)
         known = self._db.execute("SELECT hash FROM document WHERE id = ?", (document.id,)).fetchone()
         if known and known[0] == digest:
+            self._refresh(document)
             return False
         self._check_ids(document, passages)
         self._db.execute("DELETE FROM document WHERE id = ?", (document.id,))
         number = self._db.execute(
-            "INSERT INTO document (id, hash, title, text, metadata) VALUES (?, ?, ?, ?, ?)",
-            (document.id, digest, document.title, document.text, json.dumps(dict(document.metadata))),
+            "INSERT INTO document (id, hash, title, text, metadata, anchors, links) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (document.id, digest, document.title, document.text, *_apart_from_text(document)),
         ).lastrowid
         self._db.executemany(
-            "INSERT INTO passage (id, document, position, start, stop) VALUES (?, ?, ?, ?, ?)",
-            [(p.id, number, p.position, p.start, p.end) for p in passages],
+            "INSERT INTO passage (id, document, position, start, stop, section) VALUES (?, ?, ?, ?, ?, ?)",
+            [(p.id, number, p.position, p.start, p.end, p.section) for p in passages],
         )
         self._changed()
         return True
+
+    def _refresh(self, document: Document) -> None:
+        """Metadata and links may change while the text does not; what was extracted from it stays."""
+        changed = self._db.execute(
+            "UPDATE document SET metadata = ?, anchors = ?, links = ? WHERE id = ?"
+            " AND (metadata, anchors, links) IS NOT (?, ?, ?)",
+            ((now := _apart_from_text(document))[0], now[1], now[2], document.id, *now),
+        )
+        if changed.rowcount:
+            self._changed()
+
+    def links(self) -> Iterator[tuple[int, int]]:
+        """Pairs of passages, by number, of which the first links to the second, in the order of the first.
+
+        A link to an anchor leads to the passage with the heading of that name, any other to the document's first.
+        """
+        return linked_passages(
+            self._db.execute("SELECT number, id, anchors, links FROM document ORDER BY number"),
+            self._db.execute("SELECT document, start, number FROM passage ORDER BY document, position"),
+        )
 
     def remove_documents(self, document_ids: Iterable[str]) -> int:
         """Remove documents and all that was extracted from them; returns how many there were of these ids."""
@@ -175,15 +214,17 @@ class Store:
     def _passages(self, where: str, *values: str) -> Iterator[tuple[int, Passage]]:
         """Passages, each cut out of its document's text, which is fetched once."""
         cuts = self._db.execute(
-            f"SELECT p.document, p.number, p.id, p.position, p.start, p.stop FROM passage p {where} {_IN_ORDER}", values
+            f"SELECT p.document, p.number, p.id, p.position, p.start, p.stop, p.section"
+            f" FROM passage p {where} {_IN_ORDER}",
+            values,
         )
         for document, rows in groupby(cuts, key=itemgetter(0)):
             document_id, title, text, metadata = self._db.execute(
                 "SELECT id, title, text, metadata FROM document WHERE number = ?", (document,)
             ).fetchone()
             fields = json.loads(metadata)
-            for _, number, id_, position, start, stop in rows:
-                yield number, Passage(id_, text[start:stop], title, document_id, position, start, stop, fields)
+            for _, number, id_, position, start, stop, section in rows:
+                yield number, Passage(id_, text[start:stop], title, document_id, position, start, stop, fields, section)
 
     # -- triples
 

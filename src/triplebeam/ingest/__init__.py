@@ -1,8 +1,9 @@
-"""Documents to passages: read what the user names, and cut it at sentence borders."""
+"""Documents to passages: read what the user names, and cut it at sections, paragraphs and sentences."""
 
 from triplebeam.ingest.formats import ENDINGS
 from triplebeam.ingest.json_lines import row_document
 from triplebeam.ingest.outcome import Reading, Skipped, Unreadable
+from triplebeam.ingest.scan import Scan, scan_sources
 from triplebeam.ingest.sentences import sentence_spans
 from triplebeam.ingest.sources import document_id, read_sources
 from triplebeam.ingest.split import split
@@ -10,11 +11,13 @@ from triplebeam.ingest.split import split
 __all__ = [
     "ENDINGS",
     "Reading",
+    "Scan",
     "Skipped",
     "Unreadable",
     "document_id",
     "read_sources",
     "row_document",
+    "scan_sources",
     "sentence_spans",
     "split",
 ]

@@ -5,12 +5,15 @@ cheap; then it is inflated piece by piece and thrown away, since it may lie.
 """
 
 import gzip
+import os
 import zipfile
 import zlib
+from io import BytesIO
 from pathlib import Path
 from typing import IO
 
 from triplebeam.errors import SourceError
+from triplebeam.ingest.damage import DAMAGE
 
 MOST_INFLATED = 100_000_000
 #: Text seldom shrinks to less than a hundredth; below the size from which it matters, any ratio will do.
@@ -19,29 +22,41 @@ _RATIO_MATTERS_FROM = 10_000_000
 _PIECE = 1 << 20
 
 
-def check_zip(path: Path) -> None:
+def check_zip(file: Path | IO[bytes], kind: str = "docx") -> None:
     """Raise SourceError where a zip file, such as a docx, inflates to more than is sensible."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(file) as archive:
             members = archive.infolist()
-            size = path.stat().st_size
+            size = _size(file)
             _check(sum(member.file_size for member in members), size)
             inflated = 0
             for member in members:
-                with archive.open(member) as file:
-                    inflated += _inflated(file, MOST_INFLATED - inflated)
+                with archive.open(member) as inner:
+                    inflated += _inflated(inner, MOST_INFLATED - inflated)
                 _check(inflated, size)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error) as error:
-        raise SourceError("it is no docx file, or is protected by a password; save it again as docx") from error
+    except (zipfile.BadZipFile, *DAMAGE) as error:
+        raise SourceError(f"it is no {kind} file, or is protected by a password; save it again as {kind}") from error
 
 
-def check_gzip(path: Path) -> None:
+def check_gzip(file: Path | IO[bytes]) -> None:
     """Raise SourceError where a gzip file inflates to more than is sensible for a file that a stranger sends."""
     try:
-        with gzip.open(path) as file:
-            _check(_inflated(file, MOST_INFLATED), path.stat().st_size)
+        with gzip.open(file) as inner:
+            _check(_inflated(inner, MOST_INFLATED), _size(file))
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise SourceError(f"the gzip file is damaged ({error})") from error
+
+
+def gunzipped(data: bytes) -> bytes:
+    """What a gzip file holds, if it is of a sensible size."""
+    file = BytesIO(data)
+    check_gzip(file)
+    file.seek(0)
+    return gzip.GzipFile(fileobj=file).read()
+
+
+def _size(file: Path | IO[bytes]) -> int:
+    return file.stat().st_size if isinstance(file, Path) else file.seek(0, os.SEEK_END)
 
 
 def _inflated(file: IO[bytes] | gzip.GzipFile, most: int) -> int:

@@ -3,23 +3,59 @@
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from triplebeam.ingest.archive import gunzipped
+from triplebeam.ingest.asciidoc import asciidoc_content
 from triplebeam.ingest.docx import read_docx
-from triplebeam.ingest.html import read_html
+from triplebeam.ingest.epub import read_epub
+from triplebeam.ingest.html import html_content
 from triplebeam.ingest.json_lines import read_json_lines
-from triplebeam.ingest.markdown import read_markdown
+from triplebeam.ingest.mail import read_mail, read_mailbox
+from triplebeam.ingest.markdown import markdown_content
+from triplebeam.ingest.notebook import notebook_content
+from triplebeam.ingest.odt import read_odt
+from triplebeam.ingest.office import read_pptx, read_rtf, read_xlsx
 from triplebeam.ingest.pdf import read_pdf
-from triplebeam.ingest.text import Content, read_text
+from triplebeam.ingest.plain import plain_content
+from triplebeam.ingest.restructured_text import restructured_text_content
+from triplebeam.ingest.source_code import code_content, python_content
+from triplebeam.ingest.tables import csv_content, json_content
+from triplebeam.ingest.text import Content, decode
+from triplebeam.ingest.word_set import word_set
 from triplebeam.passage import Document
 
-#: The file is one document.
-DOCUMENT_READERS: Mapping[str, Callable[[Path], Content]] = {
-    ".txt": read_text,
-    ".md": read_markdown,
-    ".markdown": read_markdown,
-    ".html": read_html,
-    ".htm": read_html,
+_SOURCE_CODE = ".c .h .cc .cpp .hpp .java .go .rs .rb .pl .sh .lua .swift .kt .scala .cs .sql .r .jl .hs"
+
+#: The file is one document, of text.
+TEXT_READERS: Mapping[str, Callable[[str], Content]] = {
+    ".txt": plain_content,
+    ".text": plain_content,
+    ".md": markdown_content,
+    ".markdown": markdown_content,
+    ".html": html_content,
+    ".htm": html_content,
+    ".xhtml": html_content,
+    ".rst": restructured_text_content,
+    ".adoc": asciidoc_content,
+    ".asciidoc": asciidoc_content,
+    ".csv": csv_content,
+    ".tsv": csv_content,
+    ".json": json_content,
+    ".ipynb": notebook_content,
+    ".py": python_content,
+    **dict.fromkeys(_SOURCE_CODE.split(), code_content),
+}
+
+#: The file is one document, of a form of its own.
+BINARY_READERS: Mapping[str, Callable[[bytes], Content]] = {
     ".pdf": read_pdf,
     ".docx": read_docx,
+    ".pptx": read_pptx,
+    ".xlsx": read_xlsx,
+    ".odt": read_odt,
+    ".epub": read_epub,
+    ".rtf": read_rtf,
+    ".eml": read_mail,
+    ".mbox": read_mailbox,
 }
 
 #: Each line of the file is one.
@@ -28,11 +64,35 @@ LINE_READERS: Mapping[str, Callable[[Path, str], Iterator[tuple[int, Document | 
     ".jsonl.gz": read_json_lines,
 }
 
-#: Every file ending that is read.
-ENDINGS = (*DOCUMENT_READERS, *LINE_READERS)
+#: Every file ending that is read. Files of text may be gzipped.
+ENDINGS = (*TEXT_READERS, *BINARY_READERS, *LINE_READERS)
+#: Zip files by another name.
+ZIPPED = (".docx", ".pptx", ".xlsx", ".odt", ".epub")
+
+_GZIP, _PLAIN = ".gz", ".txt"
+_BY_LENGTH = sorted(ENDINGS, key=len, reverse=True)
+#: Files that are text by their name, with whatever ending or none.
+_TEXT_NAMES = word_set(
+    "readme license licence copying copyright news changes changelog authors contributors contributing thanks credits "
+    "install installing todo faq history notice notes manifest hacking maintainers release-notes"
+)
 
 
 def ending_of(path: Path) -> str | None:
-    """Give the known ending of a file's name, in any case, or nothing."""
+    """Give the known ending of a file's name, in any case, or nothing; ``README`` counts as ``.txt``."""
     name = path.name.lower()
-    return next((ending for ending in ENDINGS if name.endswith(ending)), None)
+    if known := next((ending for ending in _BY_LENGTH if name.endswith(ending)), None):
+        return known
+    if name.endswith(_GZIP):
+        inner = ending_of(path.with_name(path.name[: -len(_GZIP)])) if len(name) > len(_GZIP) else None
+        return inner + _GZIP if inner is not None and inner in TEXT_READERS else None
+    return _PLAIN if name.split(".")[0] in _TEXT_NAMES else None
+
+
+def read_content(data: bytes, ending: str, encoding: str | None = None) -> Content:
+    """Read the bytes of a file that is one document."""
+    if ending.endswith(_GZIP):
+        data, ending = gunzipped(data), ending.removesuffix(_GZIP)
+    if ending in BINARY_READERS:
+        return BINARY_READERS[ending](data)
+    return TEXT_READERS.get(ending, plain_content)(decode(data, encoding))

@@ -1,91 +1,184 @@
-"""HTML to plain text, without what surrounds the content of a page."""
+"""HTML to plain text with its headings and links, without what surrounds the content of a page."""
 
 import re
-import warnings
-from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from html import unescape
+from typing import TypeAlias
 
-from triplebeam.errors import SourceError
-from triplebeam.ingest.text import Content, decode, tidy
+from lxml import etree
 
-if TYPE_CHECKING:
-    from bs4 import Tag
+from triplebeam.ingest.boilerplate import Page
+from triplebeam.ingest.compose import Composer
+from triplebeam.ingest.text import Content
+from triplebeam.ingest.word_set import word_set
+from triplebeam.text import storable
 
-_BOILERPLATE = "head script style noscript template nav svg iframe select button textarea"
-_BOILERPLATE_ROLES = ("navigation", "contentinfo", "search")
-_PARAGRAPHS = (
-    "address article aside blockquote body details dialog div dl fieldset figcaption figure footer form "
-    "h1 h2 h3 h4 h5 h6 header hr main ol p pre section table ul"
+Element = etree._Element
+_Step: TypeAlias = Element | Callable[[], None] | str
+
+_PARAGRAPHS = word_set(
+    "address article aside blockquote body center details dialog div dl fieldset figcaption figure footer form "
+    "header hr main ol p section table ul"
 )
-_LINES = "br caption dd dt li option summary tr"
-_BREAKS_AROUND = dict.fromkeys(_PARAGRAPHS.split(), "\n\n")
-_BREAKS_BEFORE = _BREAKS_AROUND | dict.fromkeys(_LINES.split(), "\n") | {"td": "\t", "th": "\t"}
-_DROPPED = frozenset(_BOILERPLATE.split())
-_WHITE_SPACE = re.compile(r"\s+")
-
-
-def read_html(path: Path) -> Content:
-    """Read an HTML file: in UTF-8, or in the encoding that it declares itself."""
-    data = path.read_bytes()
-    try:
-        return html_content(decode(data))
-    except SourceError:
-        declared = _declared_encoding(data)
-        if declared is None:
-            raise
-        return html_content(_decode_as(data, declared))
+_LINES = word_set("br caption option summary")
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_NO_TEXT = word_set("head script style noscript template svg select")
+_TAG = re.compile(r"<[^<>]*>")
+_LONGEST_TARGET = 500
 
 
 def html_content(markup: str) -> Content:
-    """Take the text and the title (``<title>``, else the first ``<h1>``) out of markup, however broken."""
-    from bs4 import BeautifulSoup
+    """Take text, title (``<title>``, else the first ``<h1>``), headings and links out of markup, however broken."""
+    root = _parse(markup)
+    if root is None:  # nothing there, or nested deeper than any page is: the text without its tags
+        return Content("\n".join(filter(None, map(str.strip, unescape(_TAG.sub("\n", markup)).split("\n")))))
+    page = Page(root)
+    content = _Walk(page, page.is_boilerplate).content(page.content())
+    if not content.text:  # a page of nothing but links, such as a table of contents, is better than none
+        content = _Walk(page, lambda element: element.tag in _NO_TEXT).content(root)
+    return content._replace(title=_title(root))
 
-    with warnings.catch_warnings(action="ignore", category=UserWarning):  # "this looks like a file name", "like XML"
-        soup = BeautifulSoup(markup, "lxml")
-    titles = (tag.get_text() for tag in (soup.title, soup.h1) if tag is not None)
-    title = next(filter(None, (" ".join(title.split()) for title in titles)), "")
-    return Content(tidy("".join(_pieces(soup))), title)
+
+def _parse(markup: str) -> Element | None:
+    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+    data = storable(markup).encode()
+    root = etree.fromstring(data, parser) if data.strip() else None
+    is_whole = all(error.type != etree.ErrorTypes.ERR_RESOURCE_LIMIT for error in parser.error_log)
+    return root if is_whole else None
 
 
-def _pieces(soup: "Tag") -> Iterator[str]:
-    """Text and breaks in document order. A stack, not recursion: markup may be nested to any depth."""
-    from bs4.element import NavigableString, PreformattedString, Tag
+def _title(root: Element) -> str:
+    for name in ("title", "h1"):
+        found = root.find(f".//{name}")
+        if found is not None and (title := " ".join("".join(map(str, found.itertext())).split())):
+            return title.rstrip(" ¶#")
+    return ""
 
-    waiting: list[object] = [soup]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, Tag):
-            if _is_boilerplate(node):
-                continue
-            if node.name == "pre":
-                yield "\n\n" + node.get_text().expandtabs() + "\n\n"
-                continue
-            yield _BREAKS_BEFORE.get(node.name, "")
-            waiting += [_BREAKS_AROUND.get(node.name, ""), *reversed(node.contents)]
-        elif isinstance(node, PreformattedString):  # a comment, a doctype
-            continue
-        elif isinstance(node, NavigableString):
-            yield _WHITE_SPACE.sub(" ", node)
+
+class _Walk:
+    """Through a page in document order. A stack, not recursion: markup may be nested to any depth."""
+
+    def __init__(self, page: Page, is_boilerplate: Callable[[Element], bool]) -> None:
+        self._page = page
+        self._is_boilerplate = is_boilerplate
+        self._composer = Composer()
+        self._numbers: dict[Element, int] = {}
+        self._definitions = 0
+
+    def content(self, root: Element) -> Content:
+        """The text below an element."""
+        waiting: list[_Step] = [root]
+        while waiting:
+            step = waiting.pop()
+            if isinstance(step, str):
+                self._composer.words(step)
+            elif callable(step):
+                step()
+            elif not self._is_boilerplate(step):
+                waiting += reversed([*self._enter(step)])
+        return self._composer.content()
+
+    def _enter(self, element: Element) -> Iterator[_Step]:
+        """Write what an element begins with; give what is inside it, and what is to be done behind it."""
+        tag = element.tag
+        if tag in _HEADINGS:
+            self._composer.heading(_HEADINGS[tag], _inline(element, self._is_boilerplate), _anchor(element))
+        elif tag == "dt":
+            self._composer.term(_inline(element, self._is_boilerplate), _anchor(element), self._definitions)
+        elif tag == "pre" or "fragment" in element.get("class", "").split():
+            self._composer.code(_code(element))
+        elif tag == "img":
+            _describe(element, self._composer)
         else:
-            yield str(node)
+            close = self._open(element)
+            yield element.text or ""
+            for child in element:
+                yield child
+                yield child.tail or ""
+            if close is not None:
+                yield close
+
+    def _open(self, element: Element) -> Callable[[], None] | None:
+        """Begin an element; what to do at its end."""
+        tag, composer = element.tag, self._composer
+        if tag in _PARAGRAPHS:
+            composer.end_paragraph()
+            return composer.end_paragraph
+        if tag in ("td", "th"):
+            composer.cell()
+            if not self._page.is_layout(element):
+                composer.open_cell()
+                return composer.close_cell
+        elif tag == "dd":
+            return self._open_definition()
+        elif tag == "li":
+            composer.item(self._bullet(element))
+        elif tag == "tr":
+            composer.row()
+        elif tag in _LINES:
+            composer.end_line()
+        elif tag == "a" and (target := element.get("href")) and len(target) < _LONGEST_TARGET:
+            composer.link(target)
+        return None
+
+    def _open_definition(self) -> Callable[[], None]:
+        self._composer.end_line()
+        self._definitions += 1
+
+        def close() -> None:
+            self._definitions -= 1
+
+        return close
+
+    def _bullet(self, item: Element) -> str:
+        parent = item.getparent()
+        if parent is None or parent.tag != "ol":
+            return "- "
+        self._numbers[parent] = self._numbers.get(parent, 0) + 1
+        return f"{self._numbers[parent]}. "
 
 
-def _is_boilerplate(tag: "Tag") -> bool:
-    if tag.name in _DROPPED or tag.has_attr("hidden") or tag.get("role") in _BOILERPLATE_ROLES:
-        return True
-    # A footer inside an article or a quotation belongs to it; the page's own does not.
-    return tag.name == "footer" and tag.parent is not None and tag.parent.name == "body"
+def _inline(element: Element, is_boilerplate: Callable[[Element], bool]) -> str:
+    """The text of a heading, without signs and links that edit it."""
+    waiting: list[Element | str] = [element]
+    pieces: list[str] = []
+    while waiting:
+        step = waiting.pop()
+        if isinstance(step, str):
+            pieces.append(step)
+        elif step is element or not is_boilerplate(step):
+            inside: list[Element | str] = [step.text or ""]
+            for child in step:
+                inside += [
+                    " " if child.tag in ("br", "dt") else "",
+                    child,
+                    child.tail or "",
+                ]  # a <dt> may not be closed
+            waiting += reversed(inside)
+    return "".join(pieces)
 
 
-def _declared_encoding(data: bytes) -> str | None:
-    from bs4.dammit import EncodingDetector
+def _code(element: Element) -> str:
+    for line in element.iter("br", "div"):
+        line.tail = "\n" + (line.tail or "")
+    return "".join(map(str, element.itertext()))
 
-    return EncodingDetector.find_declared_encoding(data, is_html=True)
+
+def _anchor(element: Element) -> str:
+    """The name that links call a heading by: its own, one inside it, or that of the section it opens."""
+    parent = element.getparent()
+    inside = element.find(".//a[@name]")
+    names = (
+        element.get("id"),
+        inside.get("name") if inside is not None else None,
+        parent.get("id") if parent is not None and parent.tag in ("section", "div") and parent[0] is element else None,
+    )
+    return next(filter(None, names), "")
 
 
-def _decode_as(data: bytes, encoding: str) -> str:
-    try:
-        return data.decode(encoding)
-    except (UnicodeDecodeError, LookupError) as error:
-        raise SourceError(f"it is not in {encoding}, the encoding it declares; save the file as UTF-8") from error
+def _describe(image: Element, composer: Composer) -> None:
+    """An image's description, where it is more than a name and no button."""
+    description = image.get("alt", "")
+    parent = image.getparent()
+    if " " in description.strip() and (parent is None or parent.tag != "a"):
+        composer.words(f" {description} ")

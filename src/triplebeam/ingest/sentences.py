@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator
 from typing import TypeAlias
 
+from triplebeam.ingest.word_set import word_set
+
 #: Start and end of a stretch of text, as in ``text[start:end]``.
 Span: TypeAlias = tuple[int, int]
 
@@ -23,20 +25,16 @@ _LIST_NUMBER = re.compile(r"\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4})")
 _LONGEST_ABBREVIATION = 16
 
 
-def _words(listing: str) -> frozenset[str]:
-    return frozenset(listing.split())
-
-
-_NEVER_LAST = _words(
+_NEVER_LAST = word_set(
     "mr mrs ms mx dr prof st gen col capt cmdr lt sgt maj adm gov sen rep rev hon pres messrs mme mlle fr "
     "e.g i.e eg ie cf vs viz approx ca c resp incl esp"
 )
-_BEFORE_A_NUMBER = _words(
+_BEFORE_A_NUMBER = word_set(
     "no nos nr p pp fig figs vol vols ch chap sec sect art eq eqs tab ref op par para pt ex app v ver lines "
     "jan feb mar apr jun jul aug sep sept oct nov dec"
 )
-_SOMETIMES_LAST = _words("inc ltd co corp bros llc plc jr sr esq etc al dept univ est assn ave blvd rd mt ft")
-_FIRST_WORDS = _words(
+_SOMETIMES_LAST = word_set("inc ltd co corp bros llc plc jr sr esq etc al dept univ est assn ave blvd rd mt ft")
+_FIRST_WORDS = word_set(
     "A After Although An And As At Before But By During For From He Her His How However I If In Is It Its Many Most My "
     "No On One Our She Since So Some That The Their Then There These They This Those Though To Two Was We What When "
     "Where While Who Why With You Your"

@@ -2,10 +2,12 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from triplebeam.errors import BadInputError, SourceError
-from triplebeam.ingest.formats import DOCUMENT_READERS, ENDINGS, LINE_READERS, ending_of
+from triplebeam.ingest.formats import LINE_READERS, ending_of, read_content
+from triplebeam.ingest.links import document_links
 from triplebeam.ingest.outcome import Reading, Skipped, Unreadable
 from triplebeam.passage import Document
 from triplebeam.text import storable
@@ -13,41 +15,47 @@ from triplebeam.text import storable
 _BEIR_CORPORA = ("corpus.jsonl", "corpus.jsonl.gz")
 _NO_TEXT = "there is no text in it"
 _HIDDEN = (".", "~$")  # "~$report.docx" is the lock that Word keeps beside an open file
+_NOT_DOCUMENTS = frozenset(("__pycache__", "node_modules"))
 
 
-def read_sources(paths: Sequence[Path]) -> Iterator[Reading]:
-    """Read every source in turn, lazily. What cannot be read is told and the rest goes on.
+def read_sources(paths: Sequence[Path], encoding: str | None = None) -> Iterator[Reading]:
+    """Read every source in turn, lazily. What cannot be read is reported and the rest goes on.
 
     A file's id is its path as the user named it, such as ``docs/guide/start.md``: two files of one name in two folders
     are two documents, and the same command run again means the same documents.
-    A folder with a BEIR corpus at its top is read as that corpus alone.
+    A folder with a BEIR corpus at its top is read as that corpus alone. Files of text are in ``encoding``; without one,
+    each says or shows its own. A file of unknown kind is skipped in a folder, and read as plain text where it is named.
     """
+    check_exist(paths)
+    return _read_all(paths, encoding)
+
+
+def check_exist(paths: Sequence[Path]) -> None:
+    """Raise BadInputError where there is no such file or folder."""
     for path in paths:
         if not path.exists():
             raise BadInputError(f"There is no file or folder {str(path)!r}; check the path.")
-    return _read_all(paths)
 
 
-def _read_all(paths: Sequence[Path]) -> Iterator[Reading]:
+def _read_all(paths: Sequence[Path], encoding: str | None) -> Iterator[Reading]:
     seen: set[str] = set()
     for source in paths:
-        for path, name in _files(source):
+        for path in files(source):
             if isinstance(path, Unreadable):
                 yield path
             elif ending_of(path) is None and path != source:
                 yield Skipped(str(path))
             else:
-                yield from _read_file(path, name, seen)
+                yield from _read_file(path, encoding, seen)
 
 
-def _files(source: Path) -> Iterator[tuple[Path | Unreadable, str]]:
-    """The files of one source, each with its id."""
+def files(source: Path) -> Iterator[Path | Unreadable]:
+    """The files of one source."""
     if not source.is_dir():
-        yield source, document_id(source)
+        yield source
         return
     corpus = next((source / name for name in _BEIR_CORPORA if (source / name).is_file()), None)
-    for path in _walk(source) if corpus is None else [corpus]:
-        yield path, "" if isinstance(path, Unreadable) else document_id(path)
+    yield from _walk(source) if corpus is None else [corpus]
 
 
 def document_id(path: Path) -> str:
@@ -64,7 +72,7 @@ def _walk(folder: Path) -> Iterator[Path | Unreadable]:
         try:
             if not path.is_dir():
                 yield path
-            elif (real := path.resolve()) not in entered:
+            elif (real := path.resolve()) not in entered and path.name not in _NOT_DOCUMENTS:
                 entered.add(real)
                 children = sorted(path.iterdir(), key=lambda child: child.name, reverse=True)
                 waiting += [child for child in children if not child.name.startswith(_HIDDEN)]
@@ -72,9 +80,9 @@ def _walk(folder: Path) -> Iterator[Path | Unreadable]:
             yield Unreadable(str(path), f"the folder cannot be opened: {error.strerror}")
 
 
-def _read_file(path: Path, name: str, seen: set[str]) -> Iterator[Reading]:
+def _read_file(path: Path, encoding: str | None, seen: set[str]) -> Iterator[Reading]:
     try:
-        for line, outcome in _outcomes(path, name):
+        for line, outcome in _outcomes(path, encoding):
             if isinstance(outcome, str):
                 yield Unreadable(str(path), outcome, line)
             elif outcome.id in seen:
@@ -89,25 +97,37 @@ def _read_file(path: Path, name: str, seen: set[str]) -> Iterator[Reading]:
         yield Unreadable(str(path), f"it cannot be read: {error.strerror}")
 
 
-def _outcomes(path: Path, name: str) -> Iterator[tuple[int | None, Document | str]]:
+def _outcomes(path: Path, encoding: str | None) -> Iterator[tuple[int | None, Document | str]]:
     ending = ending_of(path)
-    if ending is None:
-        raise SourceError(f"files of this kind are not read; the endings known are {', '.join(ENDINGS)}")
     if not path.is_file():  # opening a pipe would wait for ever
         raise SourceError("it is no regular file, but a broken link, a pipe or a device")
     if path.stat().st_size == 0:
         raise SourceError("the file is empty")
-    if ending in LINE_READERS:
-        yield from _or_empty(LINE_READERS[ending](path, name))
-        return
-    content = DOCUMENT_READERS[ending](path)
+    if ending is not None and ending in LINE_READERS:
+        yield from _or_empty(LINE_READERS[ending](path, document_id(path)))
+    else:
+        yield None, _document(path, ending or path.suffix.lower(), encoding)
+
+
+def _document(path: Path, ending: str, encoding: str | None) -> Document:
+    content = read_content(path.read_bytes(), ending, encoding)
     if not content.text.strip():
         raise SourceError(_NO_TEXT)
-    yield None, Document(id=name, text=storable(content.text), title=storable(content.title or path.stem))
+    id_ = document_id(path)
+    modified = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")
+    fields = {"path": id_, "type": ending.lstrip("."), "modified": modified}
+    return Document(
+        id=id_,
+        text=storable(content.text),
+        title=storable(content.title or path.stem),
+        metadata={**{storable(name): storable(text) for name, text in content.metadata.items()}, **fields},
+        headings=tuple(heading._replace(text=storable(heading.text)) for heading in content.headings),
+        links=document_links(content.links, id_),
+    )
 
 
 def _or_empty(rows: Iterator[tuple[int, Document | str]]) -> Iterator[tuple[int, Document | str]]:
-    """The rows; a file of none is told, not passed over in silence."""
+    """The rows; a file of none is reported, not passed over in silence."""
     first = next(rows, None)
     if first is None:
         raise SourceError(_NO_TEXT)

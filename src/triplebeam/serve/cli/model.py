@@ -22,10 +22,10 @@ def install(offline: Offline = False) -> None:
     """
     from triplebeam.serve.cli.display import err, progress_bars
     from triplebeam.settings import read_settings
-    from triplebeam.weights import ENGLISH_PARSER, MINILM, ensure
+    from triplebeam.weights import ENGLISH_PARSER, GRANITE, ensure
 
     settings = read_settings(offline=offline or None)
-    for weights in (MINILM, ENGLISH_PARSER):
+    for weights in (GRANITE, ENGLISH_PARSER):
         with progress_bars() as progress:
             folder = ensure(weights, settings.home, offline=settings.offline, progress=progress)
         err().print(f"{weights.name} is in {folder}", markup=False)

@@ -16,8 +16,8 @@ EmbedderName: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--embedder",
-        help="minilm, a folder with an ONNX model, a model hub's name, or openai:MODEL."
-        " Default: the index's own; minilm for a new index.",
+        help="granite, minilm, a folder with an ONNX model, a model hub's name, or openai:MODEL."
+        " Default: the index's own; granite for a new index.",
         show_default=False,
     ),
 ]

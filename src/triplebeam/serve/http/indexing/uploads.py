@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from triplebeam.errors import SourceError
 from triplebeam.ingest import ENDINGS, Reading, Unreadable, read_sources
 from triplebeam.ingest.archive import check_gzip, check_zip
-from triplebeam.ingest.formats import ending_of
+from triplebeam.ingest.formats import ZIPPED, ending_of
 from triplebeam.passage import Document
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.text import storable
@@ -122,9 +122,9 @@ def _check_content(path: Path) -> None:
     if not _looks_like(ending, head):
         raise _unsupported(path.name, f"its content is not that of a {ending} file")
     try:
-        if ending == ".docx":
-            check_zip(path)
-        elif ending == ".jsonl.gz":
+        if ending in ZIPPED:
+            check_zip(path, ending[1:])
+        elif ending is not None and ending.endswith(".gz"):
             check_gzip(path)
     except SourceError as error:
         raise HTTPProblem(413, "too_large_inside", f"{path.name!r} is refused: {error}.") from error
@@ -132,11 +132,11 @@ def _check_content(path: Path) -> None:
 
 def _looks_like(ending: str | None, head: bytes) -> bool:
     match ending:
-        case ".docx":
+        case str() if ending in ZIPPED:
             return head.startswith(b"PK")
         case ".pdf":
             return b"%PDF" in head[:1024]
-        case ".jsonl.gz":
+        case str() if ending.endswith(".gz"):
             return head.startswith(b"\x1f\x8b")
         case _:
             return b"\0" not in head or head.startswith(_UTF_16)

@@ -1,0 +1,154 @@
+"""AsciiDoc to plain text. There is no small library for it: what is read here are titles, lists, blocks and macros."""
+
+import re
+from collections.abc import Iterator
+
+from triplebeam.ingest.compose import Composer
+from triplebeam.ingest.front_matter import front_matter
+from triplebeam.ingest.text import Content
+
+_LOOKED_AT = 20_000
+_SIGNS_OF_IT = (
+    re.compile(r"^={1,5} \S.*$", re.MULTILINE),
+    re.compile(r"^\[(?:verse|quote|source|NOTE|TIP|options|cols|horizontal|listing|id=|\[)[^\n]*\]$", re.MULTILINE),
+    re.compile(r"\b(?:linkgit|link|xref|image|include|ifdef|manmanual):{1,2}[^\s\[]{0,200}\["),
+    re.compile(r"^[\w`<>*'-][^\n]{0,80}::$", re.MULTILINE),
+    re.compile(r"^:[\w-]+: \S", re.MULTILINE),
+)
+_ENOUGH_SIGNS = 2
+
+_TITLE = re.compile(r"(={1,6})\s+(\S.*)")
+_UNDERLINES = "=-~^+"
+_UNDERLINE = re.compile(r"([=\-~^+])\1{2,}\s*")
+_FENCE = re.compile(r"(-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|/{4,}|--|```\w*|\|===+)\s*")
+_VERBATIM = ("----", "....", "++++", "```")
+_COMMENT = "////"
+_ATTRIBUTES = re.compile(
+    r"\[[^\]]*\]|:[\w!-]+:.*|(?:ifdef|ifndef|ifeval|endif|include|toc|manmanual)::.*|\.[A-Z][^.].*|//.*"
+)
+_CONTINUATION = "+"
+_TERM = re.compile(r"\s*(\S.{0,150}?):{2,4}(?:\s+(.*))?")
+_ITEM = re.compile(r"\s*(?:(-|\*{1,5})|(\.{1,5}|\d{1,3}\.|[a-z]\.))\s+(\S.*)")
+_ADMONITION = re.compile(r"(NOTE|TIP|WARNING|CAUTION|IMPORTANT): ")
+
+#: Every stretch has a limit, so that no line makes a pattern look at all of it again and again.
+_MAN_LINK = re.compile(r"linkgit:([\w.+-]{1,80})\[(\d\w{0,8})\]")
+_LINK = re.compile(
+    r"(?:link|xref|mailto):{1,2}([^\s\[]{1,300})\[([^\]\n]{0,300})\]"
+    r"|(https?://[^\s\[\]]{1,300})\[([^\]\n]{0,300})\]|<<([^,<>\n]{1,100})(?:,([^<>\n]{0,300}))?>>"
+)
+_ATTRIBUTE_NAMES = {"nbsp": " ", "empty": "", "sp": " ", "apostrophe": "'", "plus": "+", "asterisk": "*", "litdd": "--"}
+_ATTRIBUTE = re.compile(r"\{([a-z][\w-]*)\}")
+_QUOTED = re.compile(r"(?<![\w`*_+'])(``|`|\*\*|\*|__|_|\+\+|\+|')(?=\S)([^\n]{1,200}?)(?<=\S)\1(?![\w`*_+'])")
+
+
+def looks_like_asciidoc(text: str) -> bool:
+    """Two kinds of its markup or more at the head of a text."""
+    head = text[:_LOOKED_AT]
+    return sum(bool(sign.search(head)) for sign in _SIGNS_OF_IT) >= _ENOUGH_SIGNS
+
+
+def asciidoc_content(source: str) -> Content:
+    """Read AsciiDoc. The title is the document's, else the first section's."""
+    fields, body = front_matter(source)
+    reader = _Reader()
+    reader.read(body.split("\n"))
+    content = reader.composer.content(metadata={name: text for name, text in fields.items() if name != "title"})
+    return content._replace(title=fields.get("title") or (content.headings[0].text if content.headings else ""))
+
+
+class _Reader:
+    """Goes through the lines once."""
+
+    def __init__(self) -> None:
+        self.composer = Composer()
+        self._is_table = False
+
+    def read(self, lines: list[str]) -> None:
+        """Blocks between fences are taken whole; what is between them is paragraphs, titles and lists."""
+        place = 0
+        while place < len(lines):
+            line = lines[place]
+            fence = _FENCE.fullmatch(line)
+            following = lines[place + 1] if place + 1 < len(lines) else ""
+            if fence is not None and not self._is_title(line, following):
+                place = self._block(lines, place, fence[1])
+            elif self._is_title(line, following):
+                self.composer.heading(1 + _UNDERLINES.index(following[0]), self._inline(line))
+                place += 2
+            else:
+                self._line(line)
+                place += 1
+
+    def _is_title(self, line: str, following: str) -> bool:
+        underline = _UNDERLINE.fullmatch(following)
+        return bool(
+            underline and line.strip() and line[0].isalnum() and abs(len(following.rstrip()) - len(line.rstrip())) <= 2
+        )
+
+    def _block(self, lines: list[str], place: int, fence: str) -> int:
+        """A verbatim block goes whole, to its closing fence; of another the fence alone goes."""
+        if fence.startswith("|==="):
+            self._is_table = not self._is_table
+            self.composer.end_paragraph()
+        if not fence.startswith((*_VERBATIM, _COMMENT)):
+            self.composer.end_paragraph()
+            return place + 1
+        end = next(
+            (
+                n
+                for n in range(place + 1, len(lines))
+                if lines[n].rstrip() == fence[:3] * (fence[0] == "`") or lines[n].rstrip() == fence
+            ),
+            len(lines),
+        )
+        if not fence.startswith(_COMMENT):
+            self.composer.code("\n".join(lines[place + 1 : end]))
+        return end + 1
+
+    def _line(self, line: str) -> None:
+        title, term, item = _TITLE.fullmatch(line), _TERM.fullmatch(line), _ITEM.fullmatch(line)
+        if not line.strip() or line.strip() == _CONTINUATION or (_ATTRIBUTES.fullmatch(line) and not title):
+            self.composer.end_paragraph()
+        elif title is not None:
+            self.composer.heading(len(title[1]), self._inline(title[2]))
+        elif self._is_table and line.startswith("|"):
+            self._row(line)
+        elif term is not None and "://" not in term[1]:
+            self.composer.term(self._inline(term[1]))
+            self._words(term[2] or "")
+        elif item is not None:
+            self.composer.item("- " if item[1] else "1. ")
+            self._words(item[3])
+        else:
+            self._words(line)
+
+    def _row(self, line: str) -> None:
+        self.composer.row()
+        for cell in line.split("|")[1:]:
+            self.composer.cell()
+            self._words(cell)
+
+    def _words(self, line: str) -> None:
+        for text, target in self._pieces(line):
+            if target:
+                self.composer.link(target)
+            self.composer.words(text)
+        self.composer.words(" ")
+
+    def _pieces(self, line: str) -> Iterator[tuple[str, str]]:
+        """The text of a line cut at its links, each with the target of the link before it."""
+        last = 0
+        for link in _LINK.finditer(line := _MAN_LINK.sub(r"link:\1.txt[\1(\2)]", line)):
+            yield self._inline(line[last : link.start()]), ""
+            target = link[1] or link[3] or f"#{link[5]}"
+            yield link[2] or link[4] or link[6] or link[5] or target, target
+            last = link.end()
+        yield self._inline(line[last:]), ""
+
+    def _inline(self, text: str) -> str:
+        text = _LINK.sub(
+            lambda link: link[2] or link[4] or link[6] or link[5] or link[1] or link[3], _MAN_LINK.sub(r"\1(\2)", text)
+        )
+        text = _ATTRIBUTE.sub(lambda name: _ATTRIBUTE_NAMES.get(name[1], name[0]), text)
+        return _QUOTED.sub(r"\2", text)

@@ -1,0 +1,55 @@
+"""EPUB books: the chapters in the order of the book's spine, each read as HTML."""
+
+import posixpath
+import zipfile
+from io import BytesIO
+from urllib.parse import unquote
+
+from lxml import etree
+
+from triplebeam.errors import SourceError
+from triplebeam.ingest.archive import check_zip
+from triplebeam.ingest.damage import DAMAGE
+from triplebeam.ingest.html import html_content
+from triplebeam.ingest.join import joined
+from triplebeam.ingest.text import Content, decode
+from triplebeam.ingest.xml import parsed_xml
+
+_CONTAINER = "META-INF/container.xml"
+_MARKUP = ("application/xhtml+xml", "text/html")
+
+
+def read_epub(data: bytes) -> Content:
+    """Read a book. Its title, author and language are in its package."""
+    check_zip(BytesIO(data), "epub")
+    try:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            package_path = _package_path(archive)
+            package = parsed_xml(archive.read(package_path))
+            chapters = [html_content(decode(archive.read(name))) for name in _chapters(package, package_path)]
+            fields = {name: _field(package, name) for name in ("title", "creator", "language", "date")}
+    except (zipfile.BadZipFile, etree.LxmlError, *DAMAGE) as error:
+        raise SourceError(f"the epub file is damaged ({type(error).__name__}: {error})") from error
+    title = fields.pop("title")
+    return joined(chapters)._replace(title=title, metadata={name: text for name, text in fields.items() if text})
+
+
+def _package_path(archive: zipfile.ZipFile) -> str:
+    container = parsed_xml(archive.read(_CONTAINER))
+    return str(next(container.iter("{*}rootfile")).get("full-path"))
+
+
+def _chapters(package: etree._Element, package_path: str) -> list[str]:
+    files = {item.get("id"): item for item in package.iter("{*}item")}
+    spine = (files[each.get("idref")] for each in package.iter("{*}itemref") if each.get("idref") in files)
+    folder = posixpath.dirname(package_path)
+    return [
+        posixpath.normpath(posixpath.join(folder, unquote(item.get("href", ""))))
+        for item in spine
+        if item.get("media-type") in _MARKUP and item.get("properties") != "nav"
+    ]
+
+
+def _field(package: etree._Element, name: str) -> str:
+    found = next(package.iter(f"{{http://purl.org/dc/elements/1.1/}}{name}"), None)
+    return " ".join((found.text or "").split()) if found is not None else ""

@@ -1,0 +1,70 @@
+"""The headings of a document as a tree: which section a stretch of its text is in."""
+
+from bisect import bisect_right
+from itertools import takewhile
+
+from triplebeam.passage import Document
+
+_BETWEEN = " › "
+
+
+class Outline:
+    """Paths of headings by offset. A document without headings is one section without a name."""
+
+    def __init__(self, document: Document) -> None:
+        self._starts = [heading.start for heading in document.headings]
+        self._ends = [heading.start + len(heading.text) for heading in document.headings]
+        self._paths = _paths(document)
+
+    def path(self, offset: int) -> tuple[str, ...]:
+        """The headings above an offset, outermost first; a heading is in its own section."""
+        return self._paths[bisect_right(self._starts, offset)]
+
+    def begins(self, offset: int) -> bool:
+        """Is there a heading at this offset?"""
+        place = bisect_right(self._starts, offset) - 1
+        return place >= 0 and self._starts[place] == offset
+
+    def is_heading(self, start: int, end: int) -> bool:
+        """Is this stretch a heading and nothing else?"""
+        place = bisect_right(self._starts, start) - 1
+        return place >= 0 and self._starts[place] <= start and end <= self._ends[place]
+
+    def parts(self, last: int, start: int, is_small: bool) -> bool:
+        """Should a passage that reaches to ``last`` end there, because a section begins at ``start``?
+
+        What is small may go on into a section below it or beside it, but not into one of another parent.
+        """
+        if not self.begins(start):
+            return False
+        before = self.path(last - 1)
+        return not is_small or self.path(start)[: len(before) - 1] != before[:-1]
+
+    def section(self, start: int, end: int) -> str:
+        """What the sections of a stretch have in common. Headings that it opens with stand for what follows them."""
+        first, last = bisect_right(self._starts, start), bisect_right(self._starts, end - 1)
+        while first < last and self._starts[first] <= self._ends[first - 1] + 2 and first > 0:
+            first += 1
+        return _BETWEEN.join(_common(self._paths[first : last + 1]))
+
+
+def _paths(document: Document) -> list[tuple[str, ...]]:
+    """The path before the first heading, then from each heading on. The document's title goes without saying."""
+    paths: list[tuple[str, ...]] = [()]
+    stack: list[tuple[int, str]] = []
+    title = _folded(document.title)
+    for heading in document.headings:
+        while stack and stack[-1][0] >= heading.level:
+            stack.pop()
+        stack.append((heading.level, heading.text))
+        paths.append(tuple(text for _, text in stack if _folded(text) not in title))
+    return paths
+
+
+def _common(paths: list[tuple[str, ...]]) -> list[str]:
+    levels = takewhile(lambda level: len(set(level)) == 1, zip(*paths, strict=False))
+    return [level[0] for level in levels]
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold()

@@ -1,0 +1,87 @@
+"""reStructuredText, by docutils (the extra ``rst``), with what Sphinx adds to it."""
+
+import re
+from collections.abc import Iterator
+
+from triplebeam.errors import SourceError
+from triplebeam.ingest.damage import DAMAGE
+from triplebeam.ingest.extras import extra_module
+from triplebeam.ingest.html import html_content
+from triplebeam.ingest.plain import plain_content
+from triplebeam.ingest.text import Content
+from triplebeam.ingest.word_set import word_set
+
+_EXTRA = "rst"
+#: docutils needs the square of a paragraph's length for marks that are never closed.
+_LONGEST_PARAGRAPH = 20_000
+#: Nothing outside the file is read, nothing is executed, and an error in the markup ends nothing.
+_SETTINGS = {
+    "file_insertion_enabled": False,
+    "raw_enabled": False,
+    "report_level": 5,
+    "halt_level": 5,
+    "warning_stream": False,
+    "doctitle_xform": False,
+    "initial_header_level": 1,
+    "sectsubtitle_xform": False,
+    "embed_stylesheet": False,
+    "stylesheet_path": None,
+    "syntax_highlight": "none",
+    "math_output": "latex",
+    "_disable_config": True,
+}
+#: Roles and directives of Sphinx, which docutils does not know, become plain markup before it sees them.
+_ROLE = re.compile(r":(?:[a-z]+:)?[a-z+-]+:`(?:[~!])?([^`<]+?)(?:\s*<([^`>]+)>)?`")
+_DIRECTIVE = re.compile(r"^(?P<indent>[ \t]*)\.\. (?P<name>[\w:+-]+)::[ \t]*(?P<argument>.*)$", re.MULTILINE)
+_KNOWN = word_set(
+    "note warning tip hint important attention caution danger error admonition seealso image figure code code-block "
+    "sourcecode math table csv-table list-table topic sidebar epigraph highlights pull-quote compound container "
+    "parsed-literal rubric class role default-role replace unicode date include raw meta contents sectnum header "
+    "footer line-block"
+)
+_WITHOUT_TEXT = word_set(
+    "toctree index highlight currentmodule module automodule autoclass autofunction automethod tabularcolumns "
+    "only literalinclude seealso-list graphviz plot sectionauthor codeauthor contents"
+)
+
+
+def restructured_text_content(source: str) -> Content:
+    """Read a document. The title is its first heading. What no person wrote as a paragraph is read as plain text."""
+    core = extra_module("docutils.core", _EXTRA)
+    if max(map(len, source.split("\n\n"))) > _LONGEST_PARAGRAPH:
+        return plain_content(source)
+    try:
+        parts = core.publish_parts("\n".join(_plain_markup(source)), writer="html5", settings_overrides=_SETTINGS)
+    except DAMAGE as error:
+        raise SourceError(f"the markup cannot be read ({type(error).__name__}: {error})") from error
+    content = html_content(parts["html_body"])
+    return content._replace(title=content.headings[0].text if content.headings else "")
+
+
+def _plain_markup(source: str) -> Iterator[str]:
+    """Lines in which a directive that docutils does not know is a definition of its argument, or is gone."""
+    leaving: int | None = None
+    for line in source.split("\n"):
+        indent = len(line) - len(line.lstrip())
+        if leaving is not None and (not line.strip() or indent > leaving):
+            continue
+        leaving = None
+        directive = _DIRECTIVE.match(line)
+        if directive is None or directive["name"] in _KNOWN - {"contents"}:
+            yield _ROLE.sub(_role, line)
+        elif directive["name"] in _WITHOUT_TEXT:
+            leaving = indent
+        else:
+            yield f"{directive['indent']}{_term(directive)}"
+
+
+def _term(directive: re.Match[str]) -> str:
+    argument = directive["argument"].strip()
+    return f"``{argument}``" if argument and "`" not in argument else argument or directive["name"].capitalize()
+
+
+def _role(role: re.Match[str]) -> str:
+    """A reference to another document is a link to its file; any other is its text, as code."""
+    if role[0].startswith(":doc:"):
+        return f"`{role[1]} <{role[2] or role[1]}.rst>`__"
+    return f"``{role[1]}``"

@@ -1,0 +1,76 @@
+"""What the sources hold, before the long work starts: how many files are read, which are skipped, and how to include
+them. Names alone are looked at.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from triplebeam.ingest.extras import EXTRAS
+from triplebeam.ingest.formats import ending_of
+from triplebeam.ingest.outcome import Unreadable
+from triplebeam.ingest.sources import check_exist, files
+
+_CONVERT = {
+    "save it as .docx, .pptx or .xlsx": ".doc .ppt .xls .ods .odp .pages .key .numbers",
+    "convert it to .html or .txt (for instance with pandoc)": ".tex .texi .texinfo .org .wiki .textile .pod .xml .dbk",
+    "unpack it": ".zip .tar .tgz .xz .bz2 .7z .rar .zst .gz",
+    "run character recognition (OCR) on it": ".png .jpg .jpeg .gif .tif .tiff .bmp .webp .djvu",
+    "convert it to .pdf or .txt": ".ps .eps .dvi .mobi .azw3 .chm",
+}
+_ADVICE = {ending: advice for advice, endings in _CONVERT.items() for ending in endings.split()}
+_NAME_IT = "name such files one by one to read them as plain text"
+_MOST_LINES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """Counts of files, by ending; the empty ending is that of files without one."""
+
+    read: Mapping[str, int]
+    skipped: Mapping[str, int]
+
+    def skipped_lines(self) -> list[str]:
+        """A line for each ending that is skipped, the most frequent first, with how to include such files."""
+        ordered = sorted(self.skipped.items(), key=lambda each: (-each[1], each[0]))
+        lines = [_line(ending, count) for ending, count in ordered[:_MOST_LINES]]
+        others = ordered[_MOST_LINES:]
+        if others:
+            lines.append(
+                f"{sum(count for _, count in others)} of other kinds: {', '.join(e or '(none)' for e, _ in others)}"
+            )
+        return lines
+
+    def missing_extras(self) -> list[str]:
+        """A line for each extra of the package that files here need and that is not installed."""
+        lines = []
+        for extra, modules in EXTRAS.items():
+            count = sum(self.read.get(ending, 0) for ending, module in modules.items() if find_spec(module) is None)
+            if count:
+                lines.append(f"{count} files need the extra {extra!r}: run `pip install 'triplebeam[{extra}]'`")
+        return lines
+
+
+def scan_sources(paths: Sequence[Path]) -> Scan:
+    """Walk through the sources without opening a file."""
+    check_exist(paths)
+    read: Counter[str] = Counter()
+    skipped: Counter[str] = Counter()
+    for source in paths:
+        for path in files(source):
+            if isinstance(path, Unreadable):
+                continue
+            ending = ending_of(path)
+            if ending is None and path != source:
+                skipped[path.suffix.lower()] += 1
+            else:
+                read[ending or path.suffix.lower()] += 1
+    return Scan(dict(read), dict(skipped))
+
+
+def _line(ending: str, count: int) -> str:
+    files_ = "file" if count == 1 else "files"
+    kind = f"{count} {ending} {files_}" if ending else f"{count} {files_} without an ending"
+    return f"{kind}: {_ADVICE.get(ending, _NAME_IT)}"

@@ -1,0 +1,43 @@
+"""Source code as it is written; of Python, classes and functions are its sections."""
+
+import ast
+import warnings
+from collections.abc import Iterator
+
+from triplebeam.ingest.damage import DAMAGE
+from triplebeam.ingest.text import Content
+from triplebeam.passage import Heading
+
+
+def code_content(source: str) -> Content:
+    """Read any language: the text alone."""
+    return Content(source.expandtabs())
+
+
+def python_content(source: str) -> Content:
+    """Read Python, with a heading for each class and function; what does not parse is text all the same."""
+    text = source.expandtabs()
+    try:
+        with warnings.catch_warnings(action="ignore"):  # invalid escapes in strings
+            tree = ast.parse(text)
+        return Content(text, headings=tuple(_headings(tree, text)))
+    except (MemoryError, *DAMAGE):  # nested beyond what the parser takes
+        return Content(text)
+
+
+def _headings(tree: ast.Module, text: str) -> Iterator[Heading]:
+    starts = _line_starts(text)
+    waiting: list[tuple[int, ast.stmt]] = [(1, node) for node in reversed(tree.body)]
+    while waiting:
+        level, node = waiting.pop()
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            yield Heading(starts[first - 1], level, node.name)
+            waiting += [(level + 1, inner) for inner in reversed(node.body)]
+
+
+def _line_starts(text: str) -> list[int]:
+    starts = [0]
+    for line in text.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    return starts

@@ -1,0 +1,80 @@
+"""Sections, links and metadata of documents, through the store and the published passages."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from triplebeam.index.passages import PassageTable, write_passages
+from triplebeam.index.store import Store
+from triplebeam.ingest import split
+from triplebeam.passage import Document, Heading, Link, Passage
+
+TEXT = "One\n\nFirst part.\n\nTwo\n\nSecond part."
+HEADINGS = (Heading(0, 1, "One", "one"), Heading(18, 1, "Two", "two"))
+
+
+def document(id_: str, *targets: str, **fields: str) -> Document:
+    links = tuple(Link(23, target) for target in targets)
+    return Document(id=id_, text=TEXT, headings=HEADINGS, links=links, metadata=fields)
+
+
+def put(store: Store, *documents: Document) -> list[bool]:
+    return [store.put_document(each, split(each, limit=4)) for each in documents]
+
+
+def test_a_passage_has_its_section_in_the_store_and_when_published(tmp_path: Path) -> None:
+    with closing(Store(tmp_path / "store.sqlite")) as store:
+        put(store, document("a"))
+        passages = [passage for _, passage in store.passages()]
+    assert [passage.section for passage in passages] == ["One", "Two"]
+    write_passages(tmp_path, passages)
+    table = PassageTable(tmp_path)
+    assert [table.at(row) for row in range(2)] == passages
+
+
+def test_passages_published_before_there_were_sections_have_none(tmp_path: Path) -> None:
+    write_passages(tmp_path, [Passage("a", "text")])
+    for path in tmp_path.glob("passage_sections*"):
+        path.unlink()
+    assert PassageTable(tmp_path)["a"].section == ""
+
+
+def test_links_join_passages(tmp_path: Path) -> None:
+    with closing(Store(tmp_path / "store.sqlite")) as store:
+        put(store, document("a", "b#two", "b", "missing", "#here"), document("b", "a#one", "b#one", "b#two", "a#one"))
+        ids = {number: passage.id for number, passage in store.passages()}
+        assert [(ids[here], ids[there]) for here, there in store.links()] == [
+            ("a#1", "b#1"),
+            ("a#1", "b#0"),
+            ("b#1", "a#0"),
+            ("b#1", "b#0"),
+        ]
+
+
+def test_new_metadata_and_links_change_no_passage(tmp_path: Path) -> None:
+    with closing(Store(tmp_path / "store.sqlite")) as store:
+        put(store, document("a", path="a", modified="2026-01-01"))
+        revision, numbers = store.revision, [number for number, _ in store.passages()]
+        assert put(store, document("a", path="a", modified="2026-01-01")) == [False]
+        assert store.revision == revision
+        assert put(store, document("a", path="a", modified="2026-02-02")) == [False]
+        assert store.revision == revision + 1, "what is published shows the metadata"
+        assert [(number, passage.metadata["modified"]) for number, passage in store.passages()] == [
+            (number, "2026-02-02") for number in numbers
+        ]
+        assert put(store, document("a", author="Ann")) == [True], "other fields are a part of the document"
+
+
+def test_a_store_of_format_1_is_upgraded_where_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    with closing(Store(path)) as store:
+        put(store, Document(id="old", text="Old text."))
+    with closing(sqlite3.connect(path)) as db:
+        for table, column in (("document", "anchors"), ("document", "links"), ("passage", "section")):
+            db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        db.execute("PRAGMA user_version = 1")
+    with closing(Store(path)) as store:
+        assert put(store, Document(id="old", text="Old text.")) == [False]
+        assert put(store, document("new", "old")) == [True]
+        assert [passage.section for _, passage in store.passages()] == ["", "One", "Two"]
+        assert len(list(store.links())) == 1

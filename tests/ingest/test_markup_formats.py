@@ -1,0 +1,157 @@
+"""Readers of reStructuredText, AsciiDoc, tables, notebooks, source code, and of headings in plain text."""
+
+import json
+
+import pytest
+
+from triplebeam.errors import SourceError
+from triplebeam.ingest.asciidoc import asciidoc_content, looks_like_asciidoc
+from triplebeam.ingest.notebook import notebook_content
+from triplebeam.ingest.plain import plain_content
+from triplebeam.ingest.restructured_text import restructured_text_content
+from triplebeam.ingest.source_code import code_content, python_content
+from triplebeam.ingest.tables import csv_content, json_content
+from triplebeam.ingest.text import Content
+
+
+def headings(content: Content) -> list[tuple[int, str]]:
+    assert all(content.text.startswith(heading.text, heading.start) for heading in content.headings)
+    return [(heading.level, heading.text) for heading in content.headings]
+
+
+def test_restructured_text_with_what_sphinx_adds() -> None:
+    content = restructured_text_content(
+        "Bridges\n=======\n\nSee :ref:`arches <arch>`, :func:`build` and :doc:`deck`.\n\n.. toctree::\n"
+        "   :maxdepth: 2\n\n   a\n   b\n\nLoads\n-----\n\n.. note:: Mind the wind.\n\n.. versionadded:: 3.2\n"
+        "   Snow.\n\n.. code-block:: c\n\n   if (x)\n      y();\n\narch\n   A curve.\n\n.. include:: /etc/hostname\n"
+    )
+    assert content.title == "Bridges"
+    assert headings(content)[:2] == [(1, "Bridges"), (2, "Loads")]
+    assert "See arches, build and deck." in content.text
+    assert "if (x)\n   y();" in content.text
+    assert "arch\nA curve." in content.text
+    assert "Mind the wind." in content.text
+    assert "Snow." in content.text
+    assert "maxdepth" not in content.text
+    assert [link.target for link in content.links] == ["deck.rst"]
+
+
+def test_restructured_text_without_end_is_plain_text() -> None:
+    assert restructured_text_content("*a " * 300_000).text.startswith("*a *a")
+
+
+ASCIIDOC = """bridge(7)
+=========
+:author: Ann
+
+NAME
+----
+bridge - carries a road
+
+[verse]
+'bridge' [--deck=<name>]
+
+OPTIONS
+-------
+-d <name>::
+--deck=<name>::
+    Take *this* deck. See linkgit:road-deck[1] and <<loads,the loads>>.
++
+It has to be there.
+
+* one
+* `two`
+
+------------
+$ bridge
+  built
+------------
+
+// a remark
+include::more.txt[]
+"""
+
+
+def test_asciidoc_is_read_by_its_ending_and_found_in_text_files() -> None:
+    assert looks_like_asciidoc(ASCIIDOC)
+    content = plain_content(ASCIIDOC)
+    assert content == asciidoc_content(ASCIIDOC)
+    assert content.text == (
+        "bridge(7)\n\nNAME\n\nbridge - carries a road\n\nbridge [--deck=<name>]\n\nOPTIONS\n\n-d <name>\n"
+        "--deck=<name>\nTake this deck. See road-deck(1) and the loads.\n\nIt has to be there.\n\n"
+        "- one\n- two\n\n$ bridge\n  built"
+    )
+    assert headings(content)[:3] == [(1, "bridge(7)"), (2, "NAME"), (2, "OPTIONS")]
+    assert [link.target for link in content.links] == ["road-deck.txt", "#loads"]
+
+
+def test_asciidoc_sections_and_tables() -> None:
+    content = asciidoc_content(
+        "= Top\n\n== Inner\n\n.A caption\n|===\n|a |b\n|1 |2\n|===\n\nNOTE: See https://a.org[this]."
+    )
+    assert content.text == "Top\n\nInner\n\na | b\n1 | 2\n\nNOTE: See this."
+    assert headings(content) == [(1, "Top"), (2, "Inner")]
+
+
+@pytest.mark.parametrize("text", ["Just text.\n\nAnd more: of it.", "Title\n=====\n\nText.", "x = y\n-----\n"])
+def test_plain_text_is_not_taken_for_asciidoc(text: str) -> None:
+    assert not looks_like_asciidoc(text)
+    assert plain_content(text).text == text
+
+
+@pytest.mark.parametrize("unit", ["*a", "`", "::", "----\n", "====\na\n", "<<", "link:a[", "* x\n", "a::\n"])
+def test_hostile_asciidoc_is_read(unit: str) -> None:
+    asciidoc_content(unit * 5_000)
+    plain_content(unit * 5_000)
+
+
+def test_headings_and_headwords_of_plain_text_are_where_they_are() -> None:
+    text = (
+        "The title\n=========\n\nIntro here.\n\n1.2 Loads of wind\n\nText.\n\nSEE ALSO\n\nMore.\n\n"
+        ":arch: n. A curve.\n\n--deck\n    Take this deck.\n\nA line of prose.\n"
+    )
+    content = plain_content(text)
+    assert content.text == text
+    assert [(heading.level, heading.text) for heading in content.headings] == [
+        (1, "The title"),
+        (2, "1.2 Loads of wind"),
+        (1, "SEE ALSO"),
+        (7, "arch"),
+        (7, "--deck"),
+    ]
+
+
+def test_rows_say_what_their_values_are() -> None:
+    assert csv_content('name;km\nElbe;1094\n"Ob;\nIrtysh";\n').text == "name: Elbe\nkm: 1094\n\nname: Ob; Irtysh"
+    with pytest.raises(SourceError, match="table cannot be read"):
+        csv_content("a,b\n" + '"' + "x" * 200_000)
+
+
+def test_json_has_a_line_for_each_value_and_metadata() -> None:
+    source = {"title": "Rivers", "year": 2026, "rivers": [{"name": "Elbe", "in": {"sea": "North"}}, {"name": "Oder"}]}
+    content = json_content(json.dumps(source))
+    assert content.text == ("title: Rivers\nyear: 2026\nrivers.name: Elbe\nrivers.in.sea: North\n\nrivers.name: Oder")
+    assert (content.title, content.metadata) == ("Rivers", {"year": "2026"})
+    with pytest.raises(SourceError, match="not JSON"):
+        json_content("[" * 100_000)
+
+
+def test_notebooks_give_text_and_code() -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["# Rivers\n", "\n", "They *flow*."]},
+        {"cell_type": "code", "source": "if x < 1:\n    y()", "outputs": [{"text": "noise"}]},
+    ]
+    content = notebook_content(json.dumps({"cells": cells}))
+    assert content.text == "Rivers\n\nThey flow.\n\nif x < 1:\n    y()"
+    assert content.title == "Rivers"
+
+
+def test_python_has_its_classes_and_functions_as_sections() -> None:
+    source = '"""Rivers."""\n\n@final\nclass River:\n\tdef flow(self):\n\t\t"""On and on."""\n\ndef end(): ...\n'
+    content = python_content(source)
+    assert content.text == source.expandtabs()
+    assert [(heading.level, heading.text) for heading in content.headings] == [(1, "River"), (2, "flow"), (1, "end")]
+    assert content.text[content.headings[0].start :].startswith("@final")
+    assert python_content("def broken(:\n\tx").headings == ()
+    assert python_content("(" * 10_000).headings == ()
+    assert code_content("a\tb").text == "a       b"
