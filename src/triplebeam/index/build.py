@@ -22,7 +22,7 @@ from triplebeam.index.store import Store, vector_key
 from triplebeam.index.triple_graph import number_entities
 from triplebeam.index.write_lock import LOCK, write_lock
 from triplebeam.ingest import Skipped, Unreadable, split
-from triplebeam.passage import PASSAGE_TOKENS, Document
+from triplebeam.passage import PASSAGE_TOKENS, SHARED_TITLE, Document
 from triplebeam.progress import Progress, silent
 
 T = TypeVar("T")
@@ -173,7 +173,8 @@ class IndexBuilder:
 
     def _encode(self, store: Store, report: BuildReport) -> None:
         """Vectors for every text that has none. Progress counts characters: long texts take long."""
-        passages = (passage.searchable for _, passage in store.passages())
+        shared = store.shared_titles(SHARED_TITLE)
+        passages = (passage.embedded(shared) for _, passage in store.passages())
         triples = (str(entry.triple) for entry in store.triples())
         entities, _ = number_entities(entry.triple for entry in store.triples())
         texts = {vector_key(self.embedder.fingerprint, text): text for text in chain(passages, triples, entities)}

@@ -20,11 +20,11 @@ def messages_that_helped(propagated: Propagated, rows: NDArray[np.int64]) -> NDA
     return helped_by
 
 
-def shared_keyword(triples: TripleGraph, sender: str, receiver: str) -> tuple[Chain, ...]:
+def shared_keyword(triples: TripleGraph, sender: int, receiver: int) -> tuple[Chain, ...]:
     """A triple of the sender and one of the receiver with an entity in common, the receiver's first; nothing where
     they share none, as neighbours in a document may.
     """
-    sent, received = (triples.triples_of([passage_id]).tolist() for passage_id in (sender, receiver))
+    sent, received = (triples.triples_at([row]).tolist() for row in (sender, receiver))
     first: dict[int, int] = {}
     for triple_id, ends in zip(sent, triples.ends(sent).tolist(), strict=True):
         for entity in ends:
