@@ -186,7 +186,9 @@ def test_every_command_has_an_example(quick: Quick) -> None:
     commands = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
     usual = {"demo", "index", "remove", "search", "ask", "verify", "status", "plan", "doctor"}
     doors = {"serve", "mcp"}
-    assert usual | doors | {"bench", "experiment", "questions", "dataset", "train", "late-index"} == set(commands)
+    assert usual | doors | {"bench", "experiment", "questions", "dataset", "train", "late-index", "tune"} == set(
+        commands
+    )
     for command in [[name] for name in commands] + [["model", "install"]]:
         code, stdout, _ = quick(*command, "--help")
         assert code == 0

@@ -16,7 +16,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexDamagedError, IndexMissingError, SourceError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.index.extraction import MAX_FAILURES, Budget, Failure, Numbered, extract_triples
-from triplebeam.index.manifest import MANIFEST, Manifest, VectorSpace, published
+from triplebeam.index.manifest import MANIFEST, Manifest, VectorSpace, publish, published, read_manifest
 from triplebeam.index.publish import publish_generation, withdraw
 from triplebeam.index.store import Store, vector_key
 from triplebeam.index.triple_graph import number_entities
@@ -204,6 +204,14 @@ class IndexBuilder:
             )
         report.manifest = publish_generation(self.folder, store, self.embedder, self.progress)
         report.published = True
+
+
+def set_share(folder: Path, share: float | None) -> None:
+    """Set how much walks count in the default search, for this generation and those to come; None: as measured."""
+    with _writing(folder) as store:
+        with store.transaction():
+            store.tune(share)
+        publish(folder, read_manifest(folder).model_copy(update={"tuned_share": share}))
 
 
 def create_empty(folder: Path) -> None:
