@@ -1,6 +1,7 @@
 """Ownership: topics by hand, the two shares by hand, the gate, and where they are shown and kept."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -32,8 +33,8 @@ def test_the_topic_is_the_most_frequent_subject_and_the_first_between_equals() -
 def test_both_shares_by_hand() -> None:
     """Four passages are about 0, one about 1, one about 2; the last has no triples.
 
-    Exclusive: 2 of 6. Mentions of other passages' topics: 0 mentions 1 (few), 1 mentions 0 (many), 4 mentions 0 (many)
-    and 2 (few), 5 mentions 1 (few); its own topic, and 3, which is no passage's, do not count. Linked: 3 of 5.
+    Exclusive: 2 of 6. Mentions of other passages' topics: passage 0 mentions 1 (few), 4 mentions 0 (many) and 2 (few),
+    5 mentions 1 (few); a passage's own topic, and 3, which is no passage's, do not count. Linked: 3 of 4.
     """
     found = topics(
         (0, 0, 1), (1, 0, 0), (2, 0, 3), (3, 0, 3), (4, 1, 0), (4, 1, 2), (5, 2, 1), (5, 2, 3), passages=7, entities=4
@@ -56,7 +57,8 @@ def test_it_is_stored_shown_and_measured_where_it_was_not_stored(world: Snapshot
     assert world.manifest.ownership == Ownership(exclusive=1, linked=1) == world.entities.topics.ownership()
     shown = CliRunner().invoke(app, ["status", str(world.folder)], catch_exceptions=False).stdout
     assert "1.00 of 1 in the default search, measured (ownership 1.00:" in shown
-    world.manifest.model_copy(update={"ownership": None})
+    before = replace(world, manifest=world.manifest.model_copy(update={"ownership": None}))
+    assert before.ownership == world.ownership
 
 
 def test_a_tuned_share_outlives_indexing_until_it_is_reset(tmp_path: Path, words: Embedder) -> None:

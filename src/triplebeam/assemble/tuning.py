@@ -66,7 +66,8 @@ def _recall(index: Index, share: float, questions: Sequence[Question]) -> NDArra
         QuestionResult(question_id=question.id, passage_ids=tuple(ranking.ids))
         for question, ranking in zip(questions, found, strict=True)
     ]
-    return np.mean([values(measure, questions, results) for measure in _MEASURES], axis=0)
+    both = [values(measure, questions, results) for measure in _MEASURES]
+    return np.asarray(np.mean(both, axis=0))
 
 
 def _cross_checked(recall: Mapping[float, NDArray[np.float64]]) -> NDArray[np.float64]:
