@@ -14,7 +14,6 @@ from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.hybrid import ScaledHybrid
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
-from triplebeam.retrieve.scores import CachedScores
 from triplebeam.retrieve.title_bonus import TitleBonus
 
 Edges: TypeAlias = Literal["both", "structural", "keyword"]
@@ -41,8 +40,6 @@ def scoring_base(below: Retriever) -> ScoringBase:
             return ScoringBase(below, "dense", "cosine")
         case ScaledHybrid():  # from 0 to 1 already
             return ScoringBase(below, "scaled_hybrid", "cosine")
-        case CachedScores():
-            return scoring_base(below.base)._replace(retriever=below)
         case TitleBonus():
             return ScoringBase(below, "scaled_hybrid with titles", "cosine")
         case BM25(over="passages"):
@@ -66,7 +63,6 @@ def gnn_ret(
     weights: Path | None = None,
     chains: bool = True,
     beta: float | None = None,
-    explained: int | None = None,
 ) -> Retriever:
     """GNN-Ret over a base; with ``beta``, or with weights of rgnn_ret, the recurrent one.
 
@@ -88,7 +84,6 @@ def gnn_ret(
         distance=base.distance,
         # Looking up the keyword that a hit came by takes longer than finding the hit: a millisecond or two.
         triples=context.triples if chains else None,
-        explained=explained,
     )
     if beta is None and learned:
         beta = learned.beta

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import EmbedderMismatchError, IndexDamagedError, IndexFormatError, IndexMissingError
+from triplebeam.index.ownership import Ownership
 from triplebeam.index.passage_graph import GraphStatistics
 
 FORMAT = 2
@@ -65,6 +66,10 @@ class Manifest(BaseModel):
     counts: dict[str, int]
     triples_by_extractor: dict[str, int]
     passage_graph: GraphStatistics
+    ownership: Ownership | None = None
+    """None in an index that was written before this was measured."""
+    tuned_share: float | None = None
+    """How much walks count in the default search, where `triplebeam tune` chose it."""
     files: dict[str, int]
     """Each file of the generation with its size, so that opening an index notices a missing or truncated file."""
 

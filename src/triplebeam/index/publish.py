@@ -20,6 +20,7 @@ from triplebeam.index.manifest import (
     publish,
     remove_generations,
 )
+from triplebeam.index.ownership import Ownership, Topics
 from triplebeam.index.passage_graph import GraphStatistics, build_passage_graph, document_labels, triple_keywords
 from triplebeam.index.passages import write_passages
 from triplebeam.index.store import Store, vector_key
@@ -27,7 +28,7 @@ from triplebeam.index.synonyms import write_synonyms
 from triplebeam.index.terms import write_terms
 from triplebeam.index.triple_graph import write_triple_graph
 from triplebeam.index.vectors import VectorWriter
-from triplebeam.passage import Passage
+from triplebeam.passage import SHARED_TITLE, Passage
 from triplebeam.progress import Progress, silent
 from triplebeam.triple import entity_key
 
@@ -48,11 +49,18 @@ def publish_generation(folder: Path, store: Store, embedder: Embedder, progress:
         counts=store.counts() | {"entities": entities},
         triples_by_extractor=store.triples_by_extractor(),
         passage_graph=passage_graph,
+        ownership=_ownership(generation, store.counts()["passages"], entities),
+        tuned_share=store.tuned_share,
         files=file_sizes(generation),
     )
     publish(folder, manifest)
     remove_generations(folder / "generations", keep=generation.name)
     return manifest
+
+
+def _ownership(generation: Path, passages: int, entities: int) -> Ownership:
+    ends, rows = np.load(generation / "triple_entities.npy"), np.load(generation / "triple_passages.npy")
+    return Topics(ends, rows, passages, entities).ownership()
 
 
 def withdraw(folder: Path) -> None:
@@ -73,7 +81,8 @@ def _write(generation: Path, store: Store, embedder: Embedder, progress: Progres
     done()
     write_terms(generation / "passage_terms", (passage.term_text for passage in passages))
     done()
-    texts = [passage.searchable for passage in passages]
+    shared = store.shared_titles(SHARED_TITLE)
+    texts = [passage.embedded(shared) for passage in passages]
     _write_vectors(generation / "passage_vectors.npy", texts, store, embedder)
     done()
     row_of = {number: row for row, number in enumerate(numbers)}

@@ -15,6 +15,7 @@ part is left, with β = 1 only the graph: the rows of Table 2.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,7 @@ from triplebeam.methods.gnn_ret.propagate import (
     integrate_steps,
 )
 from triplebeam.ranking import Ranking
+from triplebeam.retrieve.explained import Found, Reasons, explained, no_reasons
 from triplebeam.retrieve.retriever import PerQuestion, Retriever, ScoringRetriever, scores_many
 from triplebeam.retrieve.scores import rank_scores
 from triplebeam.triple import Chain
@@ -56,9 +58,6 @@ class GNNRet:
     triples: TripleGraph | None = field(default=None, repr=False)
     """Where given, a hit that a message brought shows two triples, of sender and receiver, with the shared keyword."""
 
-    explained: int | None = None
-    """Hits, from the best on, that show it; None: all."""
-
     def __post_init__(self) -> None:
         check_fields(self)
         if not all(0 <= weight <= 1 for weight in self.alpha):
@@ -75,11 +74,15 @@ class GNNRet:
 
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
         """The k passages of smallest integrated distance for each query; the base scores them together."""
+        return [
+            explained(rank_scores(found.scores, self.passages.ids, k), self.passages, found.reasons)
+            for found in self.find_many(queries)
+        ]
+
+    def find_many(self, queries: Sequence[str]) -> list[Found]:
+        """Every passage's score, 1 - its integrated distance, for each query."""
         propagated = [self._pass_messages(scores) for scores in scores_many(self.base, queries)]
-        rankings = [self.rank(each.distances, k) for each in propagated]
-        if self.triples is None:
-            return rankings
-        return [self._explained(*pair, self.triples) for pair in zip(rankings, propagated, strict=True)]
+        return [Found(_nearness(each.distances), self._reasons(each)) for each in propagated]
 
     def propagate(self, query: str) -> Propagated:
         """The distance of every passage, layer by layer."""
@@ -91,20 +94,21 @@ class GNNRet:
 
     def rank(self, distances: Distances, k: int) -> Ranking:
         """The k passages of smallest distance."""
-        return rank_scores((1 - distances).astype(np.float32), self.passages.ids, k)
+        return rank_scores(_nearness(distances), self.passages.ids, k)
 
-    def _explained(self, ranking: Ranking, propagated: Propagated, triples: TripleGraph) -> Ranking:
-        best = ranking if self.explained is None else ranking.top(self.explained)
-        rows = np.array([self.passages.row(passage_id) for passage_id in best.ids], np.int64)
+    def _reasons(self, propagated: Propagated) -> Reasons:
+        return partial(self._chains, self.triples, propagated) if self.triples is not None else no_reasons
+
+    def _chains(
+        self, triples: TripleGraph, propagated: Propagated, passages: Sequence[int]
+    ) -> dict[int, tuple[Chain, ...]]:
+        rows = np.array(passages, np.int64)
         senders = messages_that_helped(propagated, rows)
-        shown = self._joined_by_keyword(senders, rows).tolist()
-        explained = (
-            hit._replace(chains=shared_keyword(triples, self.passages.ids([sender])[0], hit.passage_id))
-            if joined
-            else hit
-            for hit, sender, joined in zip(best, senders.tolist(), shown, strict=True)
-        )
-        return ranking.replaced([*explained, *ranking[len(best) :]])
+        joined = self._joined_by_keyword(senders, rows)
+        return {
+            row: shared_keyword(triples, sender, row)
+            for row, sender in zip(rows[joined].tolist(), senders[joined].tolist(), strict=True)
+        }
 
     def _joined_by_keyword(self, senders: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Neighbours in a document may share an entity too, one too common for an edge, and it brought nothing."""
@@ -114,6 +118,10 @@ class GNNRet:
             edges, neighbours = self.graph.around(senders[sent], ("keyword",))
             joined[sent[edges[neighbours == rows[sent][edges]]]] = True
         return joined
+
+
+def _nearness(distances: Distances) -> NDArray[np.float32]:
+    return (1 - distances).astype(np.float32)
 
 
 def messages_that_helped(propagated: Propagated, rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -128,9 +136,9 @@ def messages_that_helped(propagated: Propagated, rows: NDArray[np.int64]) -> NDA
     return helped_by
 
 
-def shared_keyword(triples: TripleGraph, sender: str, receiver: str) -> tuple[Chain, ...]:
+def shared_keyword(triples: TripleGraph, sender: int, receiver: int) -> tuple[Chain, ...]:
     """A triple of each with an entity in common, the receiver's first; nothing where they share none."""
-    sent, received = (triples.triples_of([passage_id]).tolist() for passage_id in (sender, receiver))
+    sent, received = (triples.triples_at([row]).tolist() for row in (sender, receiver))
     first: dict[int, int] = {}
     for triple_id, ends in zip(sent, triples.ends(sent).tolist(), strict=True):
         for entity in ends:
