@@ -121,11 +121,12 @@ class HippoRAG:
         """A row of scores for each query's entities: a passage has the probabilities of its own, each as often as it
         occurs there.
         """
-        reset = np.zeros((len(self.graph), len(seeds)))
-        for column, linked in enumerate(seeds):
-            reset[linked, column] = 1 / self.graph.passage_counts[linked] if self.node_specificity else 1.0
+        reset = np.zeros((len(seeds), len(self.graph)))
+        for row, linked in zip(reset, seeds, strict=True):
+            row[linked] = 1 / self.graph.passage_counts[linked] if self.node_specificity else 1.0
+        scores = self.graph.incidence @ self._walk.probabilities(reset.T)
         # In single precision, so that what differs by the order of a sum alone is a tie.
-        return np.asarray((self.graph.incidence @ self._walk.probabilities(reset)).T, np.float32)
+        return np.asarray(scores.T, np.float32, order="C")
 
     @cached_property
     def _walk(self) -> PersonalizedPageRank:
