@@ -17,7 +17,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import EmbedderMismatchError, IndexDamagedError, IndexFormatError, IndexMissingError
 from triplebeam.index.passage_graph import GraphStatistics
 
-FORMAT = 2
+FORMAT = 3
 MANIFEST = "manifest.json"
 
 ManifestType = TypeVar("ManifestType", bound=BaseModel)

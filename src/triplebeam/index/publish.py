@@ -24,6 +24,7 @@ from triplebeam.index.synonyms import write_synonyms
 from triplebeam.index.terms import write_terms
 from triplebeam.index.triple_graph import write_triple_graph
 from triplebeam.index.vectors import VectorWriter
+from triplebeam.index.words import stemmer_for
 from triplebeam.passage import Passage
 from triplebeam.progress import Progress, silent
 from triplebeam.triple import entity_key
@@ -67,7 +68,8 @@ def _write(generation: Path, store: Store, embedder: Embedder, progress: Progres
     numbers, passages = zip(*store.passages(), strict=True) if store.counts()["passages"] else ((), ())
     write_passages(generation, passages)
     done()
-    write_terms(generation / "passage_terms", (passage.term_text for passage in passages))
+    stemmers = [stemmer_for(passage.text) for passage in passages]
+    write_terms(generation / "passage_terms", (passage.term_text for passage in passages), stemmers)
     done()
     texts = [passage.searchable for passage in passages]
     _write_vectors(generation / "passage_vectors.npy", texts, store, embedder)
@@ -82,7 +84,7 @@ def _write(generation: Path, store: Store, embedder: Embedder, progress: Progres
     statistics = _write_passage_graph(generation, passages, names, keywords)
     done()
     texts = [str(triple) for triple in triples]
-    write_terms(generation / "triple_terms", texts)
+    write_terms(generation / "triple_terms", texts, (stemmers[row] for row in rows))
     done()
     _write_vectors(generation / "triple_vectors.npy", texts, store, embedder)
     done()
