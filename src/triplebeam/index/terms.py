@@ -1,20 +1,20 @@
 """The term index: BM25 over texts, by tantivy (k1 1.2, b 0.75).
 
 `words` makes words of a text; here they are counted. Each text has a stemmer, that of its language. A query is in no
-language: its words are searched for under their stems by every stemmer that the index has used, the best of which
-counts. In an index of English alone that is plain BM25.
+language: each of its words is searched for under its stem by every stemmer that the index has used, in the texts of
+that stemmer. In an index of English alone that is plain BM25.
 """
 
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.words import query_alternatives, text_words
+from triplebeam.index.words import ENGLISH, query_stems, text_words
 
 _WRITER_MEMORY = 64_000_000
 
@@ -73,7 +73,7 @@ class TermIndex:
         """The best k rows and their scores; rows that share no word with the query are not among them."""
         import tantivy
 
-        words = [self._any_stem(stems) for stems in query_alternatives(query, self._stemmers)]
+        words = [self._word(stems) for stems in query_stems(query, self._stemmers)]
         if not words or k <= 0 or not len(self):
             return np.zeros(0, np.int64), np.zeros(0, np.float32)
         any_of = tantivy.Query.boolean_query([(tantivy.Occur.Should, word) for word in words])
@@ -81,8 +81,24 @@ class TermIndex:
         rows = self._searcher.fast_field_values("row", [address for _, address in hits])
         return np.array(rows, np.int64), np.array([score for score, _ in hits], np.float32)
 
-    def _any_stem(self, stems: list[str]) -> Any:
+    def _word(self, stems: Mapping[str, str]) -> Any:
+        """The English stem in any text, another stem in texts of that stemmer; the best of them counts."""
         import tantivy
 
-        queries = [tantivy.Query.term_query(self._index.schema, "text", stem) for stem in stems]
-        return queries[0] if len(queries) == 1 else tantivy.Query.disjunction_max_query(queries)
+        plain = self._term("text", stems[ENGLISH])
+        others = [
+            tantivy.Query.boolean_query(
+                [
+                    (tantivy.Occur.Must, self._term("text", stem)),
+                    (tantivy.Occur.Must, tantivy.Query.const_score_query(self._term("stemmer", stemmer), 0.0)),
+                ]
+            )
+            for stemmer, stem in stems.items()
+            if stem != stems[ENGLISH]
+        ]
+        return tantivy.Query.disjunction_max_query([plain, *others]) if others else plain
+
+    def _term(self, field: str, value: str) -> Any:
+        import tantivy
+
+        return tantivy.Query.term_query(self._index.schema, field, value)

@@ -79,17 +79,18 @@ def text_words(text: str, stemmer: str = ENGLISH) -> list[str]:
 
 
 def query_words(query: str) -> list[str]:
-    """The words of a query that are searched for in English passages."""
-    return [words[0] for words in query_alternatives(query, [])]
+    """The words of a query that are searched for, as English passages have them."""
+    return [stems[ENGLISH] for stems in query_stems(query, [])]
 
 
-def query_alternatives(query: str, stemmers: Iterable[str]) -> list[list[str]]:
-    """For each word of a query that is searched for, its different stems: the English one and those by ``stemmers``."""
+def query_stems(query: str, stemmers: Iterable[str]) -> list[dict[str, str]]:
+    """For each word of a query that is searched for, its stems by stemmer: by the English one, and by ``stemmers``."""
     spaced, runs = _parted(query)
-    stems = [_stems(spaced, stemmer) for stemmer in dict.fromkeys([ENGLISH, *stemmers])]
-    words = [list(dict.fromkeys(of_one_word)) for of_one_word in zip(*stems, strict=True)]
-    words += [[part] for run in runs for part in (_pairs(run) or run)]
-    return [stems for stems in words if stems[0] not in _ignored()] or words
+    names = list(dict.fromkeys([ENGLISH, *stemmers]))
+    stems = zip(*(_stems(spaced, stemmer) for stemmer in names), strict=True)
+    words = [dict(zip(names, of_one_word, strict=True)) for of_one_word in stems]
+    words += [{ENGLISH: part} for run in runs for part in (_pairs(run) or run)]
+    return [word for word in words if word[ENGLISH] not in _ignored()] or words
 
 
 def _parted(text: str) -> tuple[str, list[str]]:
