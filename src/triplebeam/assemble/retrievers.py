@@ -141,7 +141,7 @@ def _blended(context: Context) -> Mapping[str, Callable[[], Retriever]]:
     """The parts for which this index has something to walk on."""
     index, embedder, tolerance = context.snapshot, context.embedder, _BLENDED_TOLERANCE
     base = CachedScores(scaled_hybrid(context, title_bonus=_TITLE_BONUS))
-    messages = partial(gnn_ret, context, base, explained=_EXPLAINED)
+    messages = partial(gnn_ret, context, base, edges="all", explained=_EXPLAINED)
     if not len(context.triples):
         return {"messages": messages}
     walk = {"base": base, "seed_entities": _BLENDED_SEEDS, "explained": _EXPLAINED}

@@ -81,7 +81,8 @@ def _write(generation: Path, store: Store, embedder: Embedder, progress: Progres
     names = write_triple_graph(generation, triples, rows, len(passages))
     done()
     keywords = [(row_of[number], keyword) for number, keyword in store.keywords()]
-    statistics = _write_passage_graph(generation, passages, names, keywords)
+    links = [(row_of[here], row_of[there]) for here, there in store.links()]
+    statistics = _write_passage_graph(generation, passages, names, keywords, links)
     done()
     texts = [str(triple) for triple in triples]
     write_terms(generation / "triple_terms", texts, (stemmers[row] for row in rows))
@@ -95,7 +96,11 @@ def _write(generation: Path, store: Store, embedder: Embedder, progress: Progres
 
 
 def _write_passage_graph(
-    generation: Path, passages: Sequence[Passage], names: Sequence[str], keywords: Sequence[tuple[int, str]]
+    generation: Path,
+    passages: Sequence[Passage],
+    names: Sequence[str],
+    keywords: Sequence[tuple[int, str]],
+    links: Sequence[tuple[int, int]],
 ) -> GraphStatistics:
     """A passage's keywords are those a model gave it, else the entities of its triples, which are written already."""
     rows, entities = triple_keywords(
@@ -109,7 +114,7 @@ def _write_passage_graph(
         others = ~np.isin(rows, chosen[:, 0])
         rows, entities = np.append(rows[others], chosen[:, 0]), np.append(entities[others], chosen[:, 1])
     places = [passage.position for passage in passages]
-    graph = build_passage_graph(document_labels(passages), places, rows, entities)
+    graph = build_passage_graph(document_labels(passages), places, rows, entities, links=links)
     graph.write(generation)
     return graph.statistics()
 

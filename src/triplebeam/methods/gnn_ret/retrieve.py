@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from triplebeam.bounds import check_fields
 from triplebeam.errors import BadInputError
-from triplebeam.index.passage_graph import KINDS, EdgeKind, PassageGraph
+from triplebeam.index.passage_graph import PAPER_KINDS, EdgeKind, PassageGraph
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.methods.gnn_ret.explain import messages_that_helped, shared_keyword
@@ -35,7 +35,7 @@ class GNNRet:
     relevant: int = 5
     """K: how many passages send theirs to their neighbours."""
     message: Message = "min"
-    edges: tuple[EdgeKind, ...] = KINDS
+    edges: tuple[EdgeKind, ...] = PAPER_KINDS
     distance: Distance = "cosine"
     triples: TripleGraph | None = field(default=None, repr=False)
     """Where given, a hit that a message brought shows a triple of the sender and one of its own with the keyword they
