@@ -5,6 +5,7 @@ language: each of its words is searched for under its stem by every stemmer that
 that stemmer. In an index of English alone that is plain BM25.
 """
 
+import math
 import os
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -82,23 +83,42 @@ class TermIndex:
         return np.array(rows, np.int64), np.array([score for score, _ in hits], np.float32)
 
     def _word(self, stems: Mapping[str, str]) -> Any:
-        """The English stem in any text, another stem in texts of that stemmer; the best of them counts."""
+        """The English stem in any text, another stem in texts of that stemmer; the best of them counts.
+
+        All are as rare as the word: the few texts of another language would be ranked first for every name otherwise.
+        """
         import tantivy
 
-        plain = self._term("text", stems[ENGLISH])
-        others = [
-            tantivy.Query.boolean_query(
-                [
-                    (tantivy.Occur.Must, self._term("text", stem)),
-                    (tantivy.Occur.Must, tantivy.Query.const_score_query(self._term("stemmer", stemmer), 0.0)),
-                ]
-            )
-            for stemmer, stem in stems.items()
-            if stem != stems[ENGLISH]
-        ]
-        return tantivy.Query.disjunction_max_query([plain, *others]) if others else plain
+        english = stems[ENGLISH]
+        others = [(stem, self._of(stemmer, stem)) for stemmer, stem in stems.items() if stem != english]
+        matches = [self._searcher.search(query, limit=1).count for _, query in others]
+        if not any(matches):
+            return self._term("text", english)
+        rarity = self._rarity(self._frequency(english) + sum(matches))
+        alternatives = [(english, self._term("text", english)), *others]
+        return tantivy.Query.disjunction_max_query(
+            [
+                tantivy.Query.boost_query(query, rarity / self._rarity(self._frequency(stem)))
+                for stem, query in alternatives
+            ]
+        )
+
+    def _of(self, stemmer: str, stem: str) -> Any:
+        """A stem in texts of one stemmer."""
+        import tantivy
+
+        texts = tantivy.Query.const_score_query(self._term("stemmer", stemmer), 0.0)
+        return tantivy.Query.boolean_query([(tantivy.Occur.Must, part) for part in (self._term("text", stem), texts)])
 
     def _term(self, field: str, value: str) -> Any:
         import tantivy
 
         return tantivy.Query.term_query(self._index.schema, field, value)
+
+    def _frequency(self, stem: str) -> int:
+        return int(self._searcher.doc_freq("text", stem))
+
+    def _rarity(self, texts: int) -> float:
+        """BM25's inverse document frequency."""
+        found = min(texts, len(self))
+        return math.log1p((len(self) - found + 0.5) / (found + 0.5))
