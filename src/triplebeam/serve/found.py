@@ -43,14 +43,17 @@ def path_of(passage: Passage) -> str:
 
 
 def headings(passages: Iterable[Passage]) -> list[str]:
-    """Title and section of each, as in ``Handbook › Options``; also which passage it is where several have the same."""
+    """Title and section of each, as in ``Handbook › Options``; where several have the same, also file or position."""
     passages = list(passages)
     written = [" › ".join(filter(None, (passage.title or passage.id, passage.section))) for passage in passages]
-    times = Counter(written)
-    return [
-        f"{heading} (passage {passage.position + 1})" if times[heading] > 1 else heading
-        for heading, passage in zip(written, passages, strict=True)
-    ]
+    places = Counter((heading, passage.document_id) for heading, passage in zip(written, passages, strict=True))
+    documents = Counter(heading for heading, _ in places)
+    told_apart = []
+    for heading, passage in zip(written, passages, strict=True):
+        notes = [path_of(passage)] if documents[heading] > 1 else []
+        notes += [f"passage {passage.position + 1}"] if places[heading, passage.document_id] > 1 else []
+        told_apart.append(f"{heading} ({', '.join(notes)})" if notes else heading)
+    return told_apart
 
 
 def passages_of(passages: PassageTable, document_id: str) -> list[Passage]:
