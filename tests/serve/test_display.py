@@ -15,7 +15,7 @@ def drawn(text: str, **options: bool) -> str:
 def test_a_paragraph_is_filled() -> None:
     wrapped = "A paragraph that somebody wrapped at some width,\nwhich has nothing to do with that of the terminal."
     first, second = drawn(f"{wrapped[:48]} {wrapped[:48]}\n{wrapped[49:]}").splitlines()
-    assert first.startswith("    A paragraph that") and "\n" not in first
+    assert first.startswith("    A paragraph that")
     assert second.startswith("    ")
     assert len(first) <= 100
 

@@ -77,7 +77,8 @@ def test_a_long_table_is_cut_between_its_rows() -> None:
     text = shown("Options\n\n" + "\n".join(rows), "What does option-41 do?")
     assert set(text.split("\n")) - {"…"} <= set(rows)
     assert rows[41] in text
-    assert text.startswith("…\n") and text.endswith("\n…")
+    assert text.startswith("…\n")
+    assert text.endswith("\n…")
 
 
 def test_what_the_heading_says_is_not_said_again() -> None:

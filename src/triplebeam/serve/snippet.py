@@ -145,8 +145,8 @@ def _gap(text: str, before: _Piece | None, piece: _Piece) -> str:
     if before is None:
         return ""
     if before.block != piece.block:
-        runs_on = text[before.end - 1] in _ENDINGS and not (before.keeps_lines or piece.keeps_lines)
-        return " " if runs_on else "\n\n"
+        prose = all(not each.keeps_lines and text[each.end - 1] in _ENDINGS for each in (before, piece))
+        return " " if prose else "\n\n"
     return "\n" if piece.keeps_lines else " " * (before.end < piece.start)
 
 
