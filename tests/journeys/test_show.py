@@ -11,6 +11,7 @@ GUIDE = """# Guide
 
 The Elbe is wide. This guide says how to measure it, and what to bring. A boat is needed, and two people who can row it.
 Choose a day without wind. Tell the harbour master the day before, because barges give way only to boats they expect.
+Wear a vest, and leave everything in the shed that must not get wet, such as telephones and papers.
 Take the rope from the shed, tie it to the post on the left bank, and row to the other side while it runs out.
 
 ## Measuring

@@ -15,8 +15,11 @@ from triplebeam.passage import Passage
 from triplebeam.serve.layout import blocks
 from triplebeam.triple import Triple
 
-#: About four lines of a terminal.
-WIDTH = 280
+#: The most characters of a snippet; ending with whole sentences, it has about 280.
+WIDTH = 360
+#: The beginning says what a passage is about: a window elsewhere must have a word of its own. Otherwise weak matches
+#: far down hide the answer more often than they show it.
+_BEGINNING = 1.0
 #: Scripts without spaces between words: Japanese, Chinese, Korean.
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _WORD = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|(?:(?![{_UNSPACED}])[^\W_])+")
@@ -107,8 +110,8 @@ def _without_headings(passage: Passage, pieces: list[_Piece]) -> list[_Piece]:
 
 
 def _best(pieces: Sequence[tuple[_Piece, set[str]]], width: int) -> list[_Piece]:
-    """The window with most of the words, each counting less the more pieces have it; it starts with a match if it can,
-    and is as long as it may be.
+    """The window with most of the words, each counting less the more pieces have it. The last of equal ones starts with
+    a match; it is then made as long as it may be.
     """
     if not pieces:
         return []
@@ -118,7 +121,8 @@ def _best(pieces: Sequence[tuple[_Piece, set[str]]], width: int) -> list[_Piece]
         round(sum(1 / spread[word] for word in set().union(*(words for _, words in pieces[first : last + 1]))), 9)
         for first, last in enumerate(ends)
     ]
-    first = max(range(len(pieces)), key=lambda place: (worth[place], place)) if max(worth) else 0
+    worth[0] += _BEGINNING
+    first = max(range(len(pieces)), key=lambda place: (worth[place], place))
     last = ends[first]
     while first and pieces[last][0].end - pieces[first - 1][0].start <= width:
         first -= 1
