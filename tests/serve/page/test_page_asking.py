@@ -94,10 +94,11 @@ def test_a_hit_shows_what_matches_and_opens_in_its_document(visit: Visit) -> Non
     card = page.locator("#passages .card").first
     expect(card.locator("mark.match").first).to_be_visible()
     expect(card.locator(".place")).to_have_text("uranus")
-    expect(card.get_by_role("button", name="Show all")).to_have_attribute("aria-expanded", "false")
-    before = len(card.locator(".text").inner_text())
-    card.get_by_role("button", name="Show all").click()
-    assert len(card.locator(".text").inner_text()) > before
+    cut = page.locator("#passages .card", has=page.locator("button[aria-expanded]")).first
+    before = len(cut.locator(".text").inner_text())
+    cut.get_by_role("button", name="Show all").click()
+    expect(cut.get_by_role("button", name="Show less")).to_have_attribute("aria-expanded", "true")
+    assert len(cut.locator(".text").inner_text()) > before
     card.get_by_role("link", name="Uranus").click()
     reader = page.get_by_role("dialog", name="Uranus")
     expect(reader.locator("[aria-current] mark.match").first).to_be_visible()
