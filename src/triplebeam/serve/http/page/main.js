@@ -111,6 +111,7 @@ async function begin() {
   whenKeyIsWanted(askForKey);
   const documents = documentsDialog(byId("documents"), { refresh, current: () => form.index() });
   byId("open-documents").onclick = () => documents.open();
+  window.addEventListener("hashchange", () => passages.followLink().catch(showProblem)); // before the form's
   form.listen({ ask, stop });
   try {
     const [known, methods, { version }] = await Promise.all([
