@@ -79,7 +79,8 @@ def test_search_for_machines(run: Run) -> None:
     assert list(found) == ["question", "method", "passages"]
     assert (found["question"], found["method"], len(found["passages"])) == (SHOWN.question, "blend", 5)
     for passage in found["passages"]:
-        assert list(passage) == ["id", "title", "score", "text", "chains", "found_by"]
+        place = ["id", "title", "section", "document_id", "path", "position", "text"]
+        assert list(passage) == [*place, "score", "snippet", "chains", "found_by"]
         assert set(passage["found_by"]) <= {"messages", "triples", "names", "titles"}
         assert all(len(triple) == 3 for chain in passage["chains"] for triple in chain)
     scores = [passage["score"] for passage in found["passages"]]

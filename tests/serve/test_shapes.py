@@ -13,7 +13,17 @@ from triplebeam.ranking import Ranking
 from triplebeam.serve.shapes import answer_json, evidence_from_json
 from triplebeam.triple import Triple
 
-PASSAGES = {"film": Passage("film", "Laughter in Hell was directed by Edward Cahn.", "Laughter in Hell")}
+PASSAGES = {
+    "film": Passage(
+        "film",
+        "Laughter in Hell was directed by Edward Cahn.",
+        "Laughter in Hell",
+        "films",
+        3,
+        metadata={"path": "docs/films.md"},
+        section="Early films",
+    )
+}
 FACT = Triple("Laughter in Hell", "directed by", "Edward Cahn")
 SPAN = Span(passage_id="film", start=0, end=44, text="Laughter in Hell was directed by Edward Cahn")
 RANKING = Ranking.from_scores({"film": 0.5})
@@ -43,8 +53,24 @@ def test_everything_is_written() -> None:
     written = json.loads(json.dumps(answer_json(ANSWER, PASSAGES, price=0.01)))
     assert written["answer"] == "Edward Cahn"
     assert written["supported"] is False
-    assert written["passages"] == [
-        {"id": "film", "title": "Laughter in Hell", "score": 0.5, "text": PASSAGES["film"].text}
+    (passage,) = written["passages"]
+    snippet = passage.pop("snippet")
+    assert passage == {
+        "id": "film",
+        "title": "Laughter in Hell",
+        "section": "Early films",
+        "document_id": "films",
+        "path": "docs/films.md",
+        "position": 3,
+        "score": 0.5,
+        "text": PASSAGES["film"].text,
+    }
+    assert snippet["text"] == PASSAGES["film"].text
+    assert [snippet["text"][start:end] for start, end in snippet["highlights"]] == [
+        "Laughter",
+        "Hell",
+        "directed",
+        "Edward Cahn",
     ]
     assert written["steps"][0]["facts"] == [list(FACT)]
     assert written["steps"][0]["passages"] == ["film"]

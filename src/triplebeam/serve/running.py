@@ -18,7 +18,7 @@ from triplebeam.answer import Answer, Run, Step
 from triplebeam.assemble import Index, Method
 from triplebeam.errors import TriplebeamError
 from triplebeam.generate.cancellation import WorkCancelledError, cancel_on
-from triplebeam.ranking import Ranking, Result
+from triplebeam.serve.found import Found, found
 from triplebeam.serve.library import Library
 from triplebeam.serve.limits import Limits
 from triplebeam.serve.tracing import span
@@ -42,7 +42,7 @@ class TooManyAgentsError(TriplebeamError):
 class Searched:
     """The result of a search, and how long it took."""
 
-    ranking: Ranking[Result]
+    found: list[Found]
     seconds: float
 
 
@@ -195,8 +195,10 @@ class Runner:
     def _search(self, name: str, question: str, method: Method, k: int) -> Searched:
         started = time.perf_counter()
         with span("search", {"index": name, "method": method.text, "k": k}):
-            ranking = self.library.index(name).search(question, method, k)
-        return Searched(ranking, time.perf_counter() - started)
+            index = self.library.index(name)
+            ranking = index.search(question, method, k)
+        seconds = time.perf_counter() - started
+        return Searched(found(index, question, ranking), seconds)
 
     def _count(self, *, searches_waiting: int = 0, searches_running: int = 0, agents_running: int = 0) -> None:
         with self._counting:

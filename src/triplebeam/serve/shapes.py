@@ -4,6 +4,7 @@ The shapes are dictionaries that pydantic knows: it checks what is read back, an
 field that may be missing is left out rather than null.
 """
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Annotated, NotRequired, TypeAlias, cast
 
@@ -16,25 +17,44 @@ from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import price
 from triplebeam.generate.language_model import Usage
 from triplebeam.passage import Passage, Passages
-from triplebeam.ranking import Hit, Ranking, Result
+from triplebeam.ranking import Hit
+from triplebeam.serve.found import Found, passages_of, path_of
+from triplebeam.serve.snippet import Snippet, snippet
 from triplebeam.triple import Triple
 
 TripleShape: TypeAlias = Annotated[tuple[str, str, str], Field(description="Subject, predicate, object.")]
 
 
-class RankedPassageShape(TypedDict):
-    """A passage with its score."""
+class SnippetShape(TypedDict):
+    """The part of a passage that matches best."""
+
+    text: str
+    highlights: Annotated[list[tuple[int, int]], Field(description="Start and end of what matches, in `text`.")]
+
+
+class PlaceShape(TypedDict):
+    """A passage and where it is."""
 
     id: str
     title: str
-    score: float
+    section: Annotated[str, Field(description="The headings above it, as in `Managing packages › Uploading`.")]
+    document_id: str
+    path: Annotated[str, Field(description="The file it comes from; of a row, the id of its document.")]
+    position: Annotated[int, Field(description="Which passage of its document it is, from 0.")]
     text: str
+
+
+class RankedPassageShape(PlaceShape):
+    """A passage with its score."""
+
+    score: float
+    snippet: SnippetShape
 
 
 class FoundPassageShape(RankedPassageShape):
     """A passage and how it was found."""
 
-    chains: Annotated[list[list[TripleShape]], Field(description="The chains of triples that led to it.")]
+    chains: Annotated[list[list[TripleShape]], Field(description="The chains of triples that explain why.")]
     found_by: NotRequired[Annotated[dict[str, int], Field(description="Its rank in each list that `blend` fuses.")]]
 
 
@@ -47,14 +67,19 @@ class SearchShape(TypedDict):
     passages: list[FoundPassageShape]
 
 
-class PassageShape(TypedDict):
+class PassageShape(PlaceShape):
     """A passage with the triples extracted from it."""
+
+    triples: list[TripleShape]
+
+
+class DocumentShape(TypedDict):
+    """Passages of a document, in their order."""
 
     id: str
     title: str
-    text: str
-    document_id: str
-    triples: list[TripleShape]
+    total: Annotated[int, Field(description="How many passages the document has.")]
+    passages: list[PassageShape]
 
 
 class UsageShape(TypedDict):
@@ -125,20 +150,26 @@ class _WithEvidence(TypedDict):
 _WITH_EVIDENCE = TypeAdapter(_WithEvidence)
 
 
-def ranking_json(question: str, method: str, ranking: Ranking[Result]) -> SearchShape:
-    """The passages found, best first, with the chains of triples that led to each."""
-    return {"question": question, "method": method, "passages": [_found_passage(result) for result in ranking]}
+def search_json(question: str, method: str, found: Iterable[Found]) -> SearchShape:
+    """The passages found, best first, with the chains of triples that explain each."""
+    return {"question": question, "method": method, "passages": [_found_passage(each) for each in found]}
 
 
-def passage_json(index: Index, passage_id: str) -> PassageShape:
+def passage_json(index: Index, passage: Passage) -> PassageShape:
     """A passage with its triples."""
-    passage = index.passages[passage_id]
+    triples = index.triples.triples_of([passage.id]).tolist()
+    return {**_place(passage), "triples": [index.triples.triple(id_) for id_ in triples]}
+
+
+def document_json(index: Index, document_id: str, offset: int = 0, limit: int | None = None) -> DocumentShape:
+    """A document with its passages, from the one at ``offset`` on."""
+    passages = passages_of(index.passages, document_id)
+    shown = passages[offset:] if limit is None else passages[offset : offset + limit]
     return {
-        "id": passage.id,
-        "title": passage.title,
-        "text": passage.text,
-        "document_id": passage.document_id,
-        "triples": [index.triples.triple(id_) for id_ in index.triples.triples_of([passage_id]).tolist()],
+        "id": document_id,
+        "title": passages[0].title,
+        "total": len(passages),
+        "passages": [passage_json(index, passage) for passage in shown],
     }
 
 
@@ -152,7 +183,7 @@ def answer_json(answer: Answer, passages: Passages, *, price: float | None = Non
         "ending": answer.ending,
         "loop_answer": answer.loop_text,
         "evidence": [_evidence(fact) for fact in answer.evidence],
-        "passages": [_ranked_passage(hit, passages[hit.passage_id]) for hit in answer.ranking],
+        "passages": [_ranked_passage(hit, answer, passages[hit.passage_id]) for hit in answer.ranking],
         "steps": [step_json(step) for step in answer.steps],
         "usage": _usage(answer.usage),
     }
@@ -218,21 +249,38 @@ def _fault(error: ValidationError) -> str:
             )
 
 
-def _ranked_passage(hit: Hit, passage: Passage) -> RankedPassageShape:
-    return {"id": passage.id, "title": passage.title, "score": hit.score, "text": passage.text}
+def _ranked_passage(hit: Hit, answer: Answer, passage: Passage) -> RankedPassageShape:
+    facts = (fact.triple for fact in answer.evidence if fact.span and fact.span.passage_id == passage.id)
+    shown = snippet(passage, answer.question, facts)
+    return {**_place(passage), "score": hit.score, "snippet": _snippet(shown)}
 
 
-def _found_passage(result: Result) -> FoundPassageShape:
-    found: FoundPassageShape = {
-        "id": result.passage_id,
-        "title": result.title,
-        "score": result.score,
-        "text": result.text,
-        "chains": [list(chain) for chain in result.chains],
+def _found_passage(found: Found) -> FoundPassageShape:
+    written = {
+        **_place(found.passage),
+        "score": found.hit.score,
+        "snippet": _snippet(found.snippet),
+        "chains": [list(chain) for chain in found.chains],
     }
-    if result.found_by:
-        found["found_by"] = dict(result.found_by)
-    return found
+    if found.hit.found_by:
+        written["found_by"] = dict(found.hit.found_by)
+    return cast("FoundPassageShape", written)
+
+
+def _place(passage: Passage) -> PlaceShape:
+    return {
+        "id": passage.id,
+        "title": passage.title,
+        "section": passage.section,
+        "document_id": passage.document_id,
+        "path": path_of(passage),
+        "position": passage.position,
+        "text": passage.text,
+    }
+
+
+def _snippet(shown: Snippet) -> SnippetShape:
+    return {"text": shown.text, "highlights": list(shown.highlights)}
 
 
 def _evidence(fact: Evidence) -> EvidenceShape:

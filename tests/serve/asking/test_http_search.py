@@ -95,9 +95,33 @@ def test_a_passage_with_its_triples(client: TestClient) -> None:
         "id": "film",
         "title": "Laughter in Hell",
         "text": "Laughter in Hell is a drama film directed by Edward Cahn.",
+        "section": "",
         "document_id": "film",
+        "path": "film",
+        "position": 0,
         "triples": [FACTS[0], ["Laughter in Hell", "is", "drama film"]],
     }
+
+
+def test_a_document_with_its_passages(client: TestClient) -> None:
+    found = client.get("/api/indexes/world/documents/film").json()
+    passage = client.get("/api/indexes/world/passages/film").json()
+    assert found == {"id": "film", "title": "Laughter in Hell", "total": 1, "passages": [passage]}
+    beyond = client.get("/api/indexes/world/documents/film?offset=1&limit=5").json()
+    assert beyond == {**found, "passages": []}
+
+
+def test_an_unknown_document(client: TestClient) -> None:
+    response = client.get("/api/indexes/world/documents/a/b.md")
+    assert (response.status_code, response.json()["error"]["code"]) == (404, "unknown_document")
+
+
+def test_a_hit_shows_what_matches_and_where_it_is(client: TestClient) -> None:
+    found = client.post(SEARCH, json={"question": QUESTION, "method": "bm25"}).json()
+    film = next(passage for passage in found["passages"] if passage["id"] == "film")
+    assert (film["document_id"], film["path"], film["section"], film["position"]) == ("film", "film", "", 0)
+    marked = [film["snippet"]["text"][start:end] for start, end in film["snippet"]["highlights"]]
+    assert "Hell" in marked
 
 
 @pytest.mark.parametrize("passage_id", ["nowhere", "a/b", "..%2F..%2Fetc%2Fpasswd"])

@@ -34,7 +34,7 @@ def test_an_answer_comes_with_steps_and_marked_words(visit: Visit) -> None:
     expect(page.locator(".because li")).to_have_count(2)
     page.get_by_role("heading", name="Steps").click()
     expect(page.locator(".step-list .query")).to_have_text(QUESTION)
-    marked = page.locator("#passages mark")
+    marked = page.locator("#passages mark:not(.match)")
     assert sorted(text.rstrip("12") for text in marked.all_inner_texts()) == [
         "William Herschel discovered Uranus",
         "William Herschel was born in Hanover",
@@ -87,6 +87,31 @@ def test_without_a_model_it_searches(visit: Visit) -> None:
     page.get_by_role("button", name="Search").click()
     expect(page.locator(".parts").first).to_contain_text("found by")
     expect(page.locator(".sentence")).to_have_count(0)
+
+
+def test_a_hit_shows_what_matches_and_opens_in_its_document(visit: Visit) -> None:
+    page = visit(link=f"#index=toy&q={QUESTION}&method=bm25")
+    card = page.locator("#passages .card").first
+    expect(card.locator("mark.match").first).to_be_visible()
+    expect(card.locator(".place")).to_have_text("uranus")
+    cut = page.locator("#passages .card", has=page.locator("button[aria-expanded]")).first
+    before = len(cut.locator(".text").inner_text())
+    cut.get_by_role("button", name="Show all").click()
+    expect(cut.get_by_role("button", name="Show less")).to_have_attribute("aria-expanded", "true")
+    assert len(cut.locator(".text").inner_text()) > before
+    card.get_by_role("link", name="Uranus").click()
+    reader = page.get_by_role("dialog", name="Uranus")
+    expect(reader.locator("[aria-current] mark.match").first).to_be_visible()
+    expect(reader.get_by_text("Facts extracted from this passage")).to_be_visible()
+    assert page.url.endswith("&passage=uranus")
+    page.keyboard.press("Escape")
+    expect(reader).to_be_hidden()
+    assert "passage=" not in page.url
+
+
+def test_a_link_opens_a_passage(visit: Visit) -> None:
+    page = visit(link="#index=toy&passage=uranus")
+    expect(page.get_by_role("dialog", name="Uranus").locator("[aria-current]")).to_contain_text("Herschel")
 
 
 def test_a_link_fills_in_but_spends_nothing(visit: Visit) -> None:

@@ -6,7 +6,9 @@ from rich.markup import escape
 from triplebeam.answer import Answer, Run, Step
 from triplebeam.generate.language_model import Usage
 from triplebeam.passage import Passages
-from triplebeam.serve.cli.display import draw_triple, err, snippet
+from triplebeam.serve.cli.display import draw_text, draw_triple, err
+from triplebeam.serve.found import headings
+from triplebeam.serve.snippet import snippet
 
 
 def take_steps(run: Run, console: Console | None, passages: Passages) -> Answer:
@@ -27,7 +29,7 @@ def draw_step(console: Console, step: Step, passages: Passages) -> None:
     console.print(f"[bold]Step {step.number}[/bold]  {escape(step.query)}")
     # A step that made no search did not find nothing.
     if step.ranking:
-        titles = [passages[id_].title or id_ for id_ in step.ranking.ids[:5]]
+        titles = headings(passages[id_] for id_ in step.ranking.ids[:5])
         console.print(f"    [dim]found[/dim]    {escape(' · '.join(titles))}")
     for number, fact in enumerate(step.facts):
         console.print("    [dim]read[/dim]     " if number == 0 else " " * 13, draw_triple(fact), sep="")
@@ -65,12 +67,11 @@ def draw_answer(console: Console, answer: Answer, passages: Passages, k: int, do
         if fact.note:
             console.print(f"      [dim]for {escape(fact.note)}[/dim]")
     console.print("\n[bold]Passages[/bold]")
-    for rank, hit in enumerate(answer.ranking.top(k), start=1):
-        passage = passages[hit.passage_id]
-        console.print(
-            f"  \\[{rank}] [bold]{escape(passage.title or passage.id)}[/bold]  [dim]{escape(passage.id)}[/dim]"
-        )
-        console.print(f"      {escape(snippet(passage.text, 160))}")
+    best = [passages[hit.passage_id] for hit in answer.ranking.top(k)]
+    for rank, (passage, heading) in enumerate(zip(best, headings(best), strict=True), start=1):
+        console.print(f"  \\[{rank}] [bold]{escape(heading)}[/bold]  [dim]{escape(passage.id)}[/dim]")
+        facts = (fact.triple for fact in answer.evidence if fact.span and fact.span.passage_id == passage.id)
+        draw_text(console, *snippet(passage, answer.question, facts))
     price = "" if dollars is None else f", ${dollars:.4f}"
     console.print(f"\n[dim]{usage_line(answer.usage)}{price}[/dim]")
 

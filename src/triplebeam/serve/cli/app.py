@@ -18,6 +18,7 @@ from triplebeam.serve.cli.questions import questions
 from triplebeam.serve.cli.remove import remove
 from triplebeam.serve.cli.search import search
 from triplebeam.serve.cli.serve import serve
+from triplebeam.serve.cli.show import show
 from triplebeam.serve.cli.status import status
 from triplebeam.serve.cli.train import train
 from triplebeam.serve.cli.tune import tune
@@ -39,6 +40,7 @@ app.command()(demo)
 app.command()(index)
 app.command()(remove)
 app.command()(search)
+app.command()(show)
 app.command()(ask)
 app.command()(serve)
 app.command()(verify)

@@ -81,12 +81,12 @@ def _titles(index: "Index", shown: "Comparison", ranking: "Ranking") -> list[str
 
 def _draw_what_only_the_graph_found(console: "Console", index: "Index", shown: "Comparison") -> None:
     from triplebeam.serve.cli.display import draw_hit
+    from triplebeam.serve.found import found
 
-    for passage_id in shown.only_graph:
-        rank = shown.graph.ids.index(passage_id)
-        own = {index.triples.triple(id_) for id_ in index.triples.triples_of([passage_id]).tolist()}
-        console.print("\nOnly the graph found this passage, by this chain:")
-        draw_hit(console, rank + 1, shown.graph[rank], index.passages[passage_id], own, explain=True)
+    for rank, hit in enumerate(found(index, shown.question.question, shown.graph), start=1):
+        if hit.passage.id in shown.only_graph:
+            console.print("\nOnly the graph found this passage, by this chain:")
+            draw_hit(console, index, rank, hit, explain=True)
 
 
 def _draw_summary(console: "Console", comparisons: "list[Comparison]") -> None:

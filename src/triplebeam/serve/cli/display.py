@@ -1,9 +1,8 @@
 """Drawing for people: progress on stderr, passages and chains on stdout."""
 
 import sys
-import textwrap
 from collections.abc import Collection as SizedCollection
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 
@@ -12,13 +11,16 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from triplebeam.passage import Passage
+from triplebeam.assemble import Index
 from triplebeam.progress import Progress as ProgressCallback
-from triplebeam.ranking import Hit
+from triplebeam.serve.found import Found, path_of
+from triplebeam.serve.layout import blocks, filled
+from triplebeam.serve.snippet import highlights, wanted_words
 from triplebeam.triple import Chain, Triple, entity_key
 
 _MOST_BEGINNINGS = 2
 _MOST_ENDS = 3
+_WIDTH = 96
 _STAGES = {
     "read": "reading documents",
     "extract": "extracting triples",
@@ -67,33 +69,54 @@ def progress_bars() -> Iterator[ProgressCallback]:
         yield show
 
 
-def snippet(text: str, width: int = 200) -> str:
-    """The beginning of a text, on one line."""
-    line = " ".join(text.split())
-    if len(line) <= width:
-        return line
-    # Between words where there are any: Chinese has no spaces.
-    return textwrap.wrap(line, width - 2)[0] + " …"
+def draw_text(console: Console, text: str, highlights: Iterable[tuple[int, int]] = (), *, spaced: bool = False) -> None:
+    """A text four columns in, what matches in bold: paragraphs are filled, lines of code and tables stay as they are.
+
+    ``spaced`` leaves an empty line between blocks.
+    """
+    marked = Text(filled(text))
+    for start, end in highlights:
+        marked.stylize("bold", start, end)
+    for number, block in enumerate(blocks(text)):
+        if spaced and number:
+            console.print()
+        own = marked[block.start : block.end]
+        for line in own.split("\n") if block.keeps_lines else own.wrap(console, _WIDTH):
+            line.rstrip()
+            console.print(Text("    ").append_text(line), soft_wrap=True)
 
 
 def draw_hit(
-    console: Console, rank: int, hit: Hit, passage: Passage, own: SizedCollection[Triple], explain: bool
+    console: Console, index: Index, rank: int, found: Found, full: str | None = None, *, explain: bool = False
 ) -> None:
-    """A passage of a ranking; with ``explain``, the chains that led to it. ``own`` are the passage's triples."""
-    title = escape(passage.title or passage.id)
-    console.print(f"[bold]{rank:>2}. {title}[/bold]  [dim]{escape(passage.id)}  score {hit.score:.4f}[/dim]")
-    console.print(textwrap.indent(textwrap.fill(snippet(passage.text), 96), "    "), markup=False)
+    """A passage of a ranking, the part that matches best, or the whole with the words of the question ``full``; with
+    ``explain``, the chains that explain it.
+    """
+    passage, hit = found.passage, found.hit
+    path = path_of(passage)
+    place = passage.id if passage.id.startswith(path) else f"{passage.id}  {path}"
+    console.print(f"[bold]{rank:>2}. {escape(found.heading)}[/bold]  [dim]{escape(place)}  score {hit.score:.4f}[/dim]")
+    if full is None:
+        draw_text(console, *found.snippet)
+    else:
+        wanted = wanted_words(full, (chain[-1] for chain in found.chains))
+        draw_text(console, passage.text, highlights(passage.text, wanted), spaced=True)
     if explain:
         if hit.found_by:
             ranks = ", ".join(f"{part} {rank}" for part, rank in hit.found_by)
             console.print(f"      [dim]found by {ranks}[/dim]")
-        draw_chains(console, hit.chains, own)
+        draw_chains(console, found.chains, own_triples(index, passage.id))
+
+
+def own_triples(index: Index, passage_id: str) -> list[Triple]:
+    """The triples of a passage."""
+    return [index.triples.triple(id_) for id_ in index.triples.triples_of([passage_id]).tolist()]
 
 
 def draw_chains(console: Console, chains: Sequence[Chain], own: SizedCollection[Triple] = ()) -> None:
     """The chains that lead to a passage, those with a common beginning together; ● marks the passage's own triples."""
     if not chains:
-        console.print("      [dim]found without a chain of triples[/dim]")
+        console.print("      [dim]no chain of facts explains it[/dim]")
     in_longer = {triple for chain in chains if len(chain) > 1 for triple in chain}
     chains = [chain for chain in chains if len(chain) > 1 or chain[0] not in in_longer]  # no fact twice
     beginnings: dict[Chain, list[Chain]] = {}

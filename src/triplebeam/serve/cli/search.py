@@ -9,7 +9,7 @@ from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offl
 
 if TYPE_CHECKING:
     from triplebeam.assemble import Index
-    from triplebeam.ranking import Ranking, Result
+    from triplebeam.serve.found import Found
 
 
 def search(
@@ -27,7 +27,10 @@ def search(
     ] = None,
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages.")] = 10,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show the chains of triples that led to each passage.")
+        bool, typer.Option("--explain", metavar="", help="Show the chains of triples that explain each passage.")
+    ] = False,
+    full: Annotated[
+        bool, typer.Option("--full", metavar="", help="Print whole passages, not the part that matches best.")
     ] = False,
     as_json: AsJson = False,
     embedder: EmbedderName = None,
@@ -39,6 +42,8 @@ def search(
 
         triplebeam search my.index "When did the director of Laughter in Hell die?" --explain
 
+        triplebeam search my.index "…" -k 3 --full
+
         triplebeam search my.index "…" --method hybrid -k 5 --json
     """
     from triplebeam.assemble import DEFAULT_METHOD, open_index
@@ -48,27 +53,28 @@ def search(
     settings = read_settings(embedder=embedder, offline=offline or None)
     with progress_bars() as progress:
         index = open_index(folder, settings=settings, progress=progress)
-        show_passages(index, question, method or DEFAULT_METHOD, k, explain, as_json)
+        show_passages(index, question, method or DEFAULT_METHOD, k, explain=explain, full=full, as_json=as_json)
 
 
-def show_passages(index: "Index", question: str, method: str, k: int, explain: bool, as_json: bool) -> None:
+def show_passages(
+    index: "Index", question: str, method: str, k: int, *, explain: bool, as_json: bool, full: bool = False
+) -> None:
     """Search, and print what was found."""
-    from triplebeam.serve.shapes import ranking_json
+    from triplebeam.serve.found import found
+    from triplebeam.serve.shapes import search_json
 
-    results = index.search(question, method, k)
+    shown = found(index, question, index.search(question, method, k))
     if as_json:
-        found = ranking_json(question, method, results)
-        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        typer.echo(json.dumps(search_json(question, method, shown), ensure_ascii=False, indent=2))
     else:
-        _draw(index, results, explain)
+        _draw(index, question, shown, explain, full)
 
 
-def _draw(index: "Index", results: "Ranking[Result]", explain: bool) -> None:
+def _draw(index: "Index", question: str, shown: "list[Found]", explain: bool, full: bool) -> None:
     from triplebeam.serve.cli.display import draw_hit, err, out
 
     console = out()
-    for rank, hit in enumerate(results, start=1):
-        own = {index.triples.triple(id_) for id_ in index.triples.triples_of([hit.passage_id]).tolist()}
-        draw_hit(console, rank, hit, hit.passage, own, explain)
-    if not len(results):
+    for rank, hit in enumerate(shown, start=1):
+        draw_hit(console, index, rank, hit, question if full else None, explain=explain)
+    if not shown:
         err().print("No passage matches: try other words, or --method dense, which needs no words in common.")

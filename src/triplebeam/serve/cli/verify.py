@@ -96,13 +96,13 @@ def _as_json(evidence: "list[Evidence]", faults: list[str | None]) -> dict[str, 
 def _draw(evidence: "list[Evidence]", faults: list[str | None]) -> None:
     from rich.markup import escape
 
-    from triplebeam.serve.cli.display import out, snippet
+    from triplebeam.serve.cli.display import out
 
     console = out()
     for number, (fact, fault) in enumerate(zip(evidence, faults, strict=True), start=1):
         mark = "[red]✘[/red]" if fault else "[green]✔[/green]"
         hop = escape(" | ".join(fact.triple))
-        quoted = f"{fact.span.passage_id}: “{snippet(fact.span.text)}”" if fact.span else ""
+        quoted = f"{fact.span.passage_id}: “{' '.join(fact.span.text.split())}”" if fact.span else ""
         console.print(f"{mark} {number}. {hop}  [dim]{escape(fault or quoted)}[/dim]")
     failed = sum(fault is not None for fault in faults)
     if not evidence:

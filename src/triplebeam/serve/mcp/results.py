@@ -4,7 +4,7 @@ from pydantic import BaseModel, Field
 
 from triplebeam.answer import Answer, Evidence, Step
 from triplebeam.assemble import Index
-from triplebeam.ranking import Result
+from triplebeam.serve.found import Found
 from triplebeam.serve.graph import ScoredChain
 from triplebeam.triple import Chain, Triple
 
@@ -36,15 +36,23 @@ class FoundPassage(BaseModel):
 
     id: str = Field(description="Pass it to read_passage.")
     title: str
+    section: str = Field(description="The headings above it.")
     text: str
     score: float = Field(description="Comparable within this list only.")
-    chains: list[str] = Field(description="Facts that lead from the question's passages here; empty without a graph.")
+    chains: list[str] = Field(description="Facts that lead here from the question; empty where none explain it.")
 
     @classmethod
-    def of(cls, result: Result) -> "FoundPassage":
+    def of(cls, found: Found) -> "FoundPassage":
         """A passage with its first few chains."""
-        chains = [_line(chain) for chain in result.chains[:_MOST_CHAINS]]
-        return cls(id=result.passage_id, title=result.title, text=result.text, score=result.score, chains=chains)
+        passage = found.passage
+        return cls(
+            id=passage.id,
+            title=passage.title,
+            section=passage.section,
+            text=passage.text,
+            score=found.hit.score,
+            chains=[_line(chain) for chain in found.chains[:_MOST_CHAINS]],
+        )
 
 
 class SearchResult(BaseModel):
@@ -144,6 +152,7 @@ class PassageResult(BaseModel):
 
     id: str
     title: str
+    section: str
     text: str
     document_id: str
     metadata: dict[str, str]
@@ -157,6 +166,7 @@ class PassageResult(BaseModel):
         return cls(
             id=passage.id,
             title=passage.title,
+            section=passage.section,
             text=passage.text,
             document_id=passage.document_id,
             metadata=dict(passage.metadata),

@@ -97,7 +97,7 @@ class _Tools:
         with self._tool_errors():
             method = method or DEFAULT_METHOD
             found = await self.runner.search(await self._name(index), question, method, k)
-            passages = [FoundPassage.of(result) for result in found.ranking]
+            passages = [FoundPassage.of(each) for each in found.found]
             return SearchResult(method=method, passages=passages)
 
     async def expand(

@@ -1,4 +1,4 @@
-"""Routes: search for passages, read one, and the graph around an entity or a passage."""
+"""Routes: search for passages, read one or a whole document, and the graph around an entity or a passage."""
 
 from typing import Annotated
 
@@ -11,7 +11,7 @@ from triplebeam.serve.graph import Neighbourhood, around_entity, around_passage
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.library import Library
 from triplebeam.serve.running import Runner
-from triplebeam.serve.shapes import PassageShape, SearchShape, passage_json, ranking_json
+from triplebeam.serve.shapes import DocumentShape, PassageShape, SearchShape, document_json, passage_json, search_json
 
 IndexName = Annotated[str, Path(description="An index of `GET /api/indexes`.", examples=["films"])]
 _NAME_CHARACTERS = 1000
@@ -40,7 +40,7 @@ async def searched(request: Request, name: str, question: str, method: str, k: i
     """The result of a search as JSON."""
     runner: Runner = request.app.state.runner
     found = await runner.search(name, question, method, k)
-    return {**ranking_json(question, method, found.ranking), "seconds": found.seconds}
+    return {**search_json(question, method, found.found), "seconds": found.seconds}
 
 
 @router.get("/indexes/{name}/passages/{passage_id:path}", tags=["search"])
@@ -53,7 +53,31 @@ async def passage(request: Request, name: IndexName, passage_id: str) -> Passage
 def _passage(library: Library, name: str, passage_id: str) -> PassageShape:
     index = library.index(name)
     check_passage(index, name, passage_id)
-    return passage_json(index, passage_id)
+    return passage_json(index, index.passages[passage_id])
+
+
+@router.get("/indexes/{name}/documents/{document_id:path}")
+async def document(
+    request: Request,
+    name: IndexName,
+    document_id: str,
+    offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> DocumentShape:
+    """A document: its passages in their order, with the triples extracted from them."""
+    runner: Runner = request.app.state.runner
+    return await runner.run(_document, runner.library, name, document_id, offset, limit)
+
+
+def _document(library: Library, name: str, document_id: str, offset: int, limit: int) -> DocumentShape:
+    index = library.index(name)
+    if document_id not in index.passages.document_ids:
+        raise HTTPProblem(
+            404,
+            "unknown_document",
+            f"there is no document {document_id[:80]!r} in {name!r}: /api/indexes/{name}/documents lists them.",
+        )
+    return document_json(index, document_id, offset, limit)
 
 
 def check_passage(index: Index, name: str, passage_id: str) -> None:

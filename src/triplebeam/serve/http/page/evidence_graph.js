@@ -21,7 +21,7 @@ export async function evidenceGraph(result, signal) {
   );
   const graph = { nodes: new Map(), edges: new Map(), hops: new Map(), reading: "" };
   for (const passage of chosen)
-    add(graph, { id: `p:${passage.id}`, kind: "passage", label: passage.title || passage.id });
+    add(graph, { id: `p:${passage.id}`, kind: "passage", label: label(passage, chosen) });
   addFacts(graph, result, chosen);
   addShared(graph, around);
   addMentions(graph, around);
@@ -49,6 +49,12 @@ function chosenPassages({ passages, evidence }) {
     0,
     Math.max(PASSAGES, first.length),
   );
+}
+
+/** The title; where several have the same, the last heading above the passage, or which passage it is. */
+function label({ id, title, section, position }, chosen) {
+  if (!title || chosen.filter((each) => each.title === title).length === 1) return title || id;
+  return section.split(" › ").at(-1) || `${position + 1}: ${title}`;
 }
 
 function add(graph, node) {

@@ -129,7 +129,7 @@ async function choose(view, node) {
     ]);
     if (view.chosen === node)
       fillPanel(view, node, [
-        text && make("p", { class: "text" }, marked(text, view.result.evidence)),
+        text && make("div", { class: "text" }, marked(text, view.result.evidence)),
         factsOf(view, around),
       ]);
   } catch (error) {

@@ -10,8 +10,10 @@ import { showGraph } from "./graph_view.js";
 import { askForKey } from "./key.js";
 import { showPassages } from "./passages_view.js";
 import { plainly, put } from "./question.js";
+import { reader } from "./reader.js";
 
 const SECTIONS = ["answer", "steps", "evidence-graph", "passages"];
+const passages = reader(byId("reader"));
 let running = null;
 
 /** What goes on, in the live region; `unseen` is for those who hear the page, where others see it elsewhere. */
@@ -80,7 +82,7 @@ async function ask(asked) {
 
 async function showResult(result, plain, signal) {
   if (result.mode === "ask") showAnswer(byId("answer"), result);
-  showPassages(byId("passages"), result, plain, new Map());
+  showPassages(byId("passages"), result, plain, new Map(), passages);
   if (result.mode !== "ask")
     say(
       result.passages.length
@@ -92,7 +94,7 @@ async function showResult(result, plain, signal) {
   const graph = await evidenceGraph(result, signal);
   byId("evidence-graph").hidden = false; // it is drawn at the width it then has
   showGraph(byId("evidence-graph"), graph, result);
-  showPassages(byId("passages"), result, plain, graph.hops);
+  showPassages(byId("passages"), result, plain, graph.hops, passages);
 }
 
 function stop() {
@@ -109,6 +111,7 @@ async function begin() {
   whenKeyIsWanted(askForKey);
   const documents = documentsDialog(byId("documents"), { refresh, current: () => form.index() });
   byId("open-documents").onclick = () => documents.open();
+  window.addEventListener("hashchange", () => passages.followLink().catch(showProblem)); // before the form's
   form.listen({ ask, stop });
   try {
     const [known, methods, { version }] = await Promise.all([
@@ -120,7 +123,9 @@ async function begin() {
     form.methods(methods);
     form.offer(known);
     if (!known.indexes.length) say("There is no index yet: open Documents to create one.");
+    const opening = passages.followLink(); // first: a search writes the link anew
     form.followLink();
+    await opening;
   } catch (error) {
     showProblem(error);
   }

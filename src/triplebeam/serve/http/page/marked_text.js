@@ -1,31 +1,87 @@
-// A passage's text with the words marked that support the answer.
+// A passage's text as paragraphs and blocks of code, with what supports the answer or matches the question marked.
 
 import { make } from "./dom.js";
 
-/** The text as nodes. Offsets count characters as Python does, which JavaScript's strings do not. */
-export function marked(passage, evidence) {
-  const letters = Array.from(passage.text);
-  const nodes = [];
-  let place = 0;
-  for (const { start, end, numbers } of stretches(passage.id, evidence)) {
-    nodes.push(letters.slice(place, start).join(""));
-    const label = numbers.length > 1 ? `facts ${numbers.join(", ")}` : `fact ${numbers[0]}`;
-    nodes.push(
-      make(
-        "mark",
-        {},
-        letters.slice(start, end).join(""),
-        make("sup", { "aria-label": ` (${label})` }, numbers.join(",")),
-      ),
-    );
-    place = end;
-  }
-  nodes.push(letters.slice(place).join(""));
-  return nodes;
+const BLANK_LINES = /(\n(?:[ \t]*\n)+)/;
+const INDENTED_OR_TABULAR = /^(?: {2,}|\t|```|~~~)|\t| \| /m;
+const LIST = /^\s*(?:[-*•+]|\d{1,3}[.)])\s/;
+const WRAPPED = 60;
+
+/** The whole text with the evidence in it marked. */
+export const marked = (passage, evidence) => laidOut(passage.text, evidenceIn(passage.id, evidence));
+
+/** The part that matches, as the server cut it; of a passage without one, the whole. */
+export const snippet = (passage) =>
+  laidOut(passage.snippet?.text ?? passage.text, (passage.snippet?.highlights ?? []).map(match));
+
+/** The whole text with the words marked that are marked in the part. */
+export function matched(text, part) {
+  const words = wordsIn(part);
+  if (!words.length) return laidOut(text, []);
+  const found = text.matchAll(new RegExp(words.map(whole).join("|"), "gu"));
+  const places = Array.from(found, ({ 0: word, index }) => [count(text.slice(0, index)), count(word)]);
+  return laidOut(
+    text,
+    places.map(([start, length]) => match([start, start + length])),
+  );
 }
 
-/** Where evidence stands in a passage, in order; stretches that overlap become one. */
-function stretches(passageId, evidence) {
+function wordsIn(part) {
+  const letters = Array.from(part?.text ?? "");
+  const words = (part?.highlights ?? []).map(([start, end]) => letters.slice(start, end).join(""));
+  return [...new Set(words)].sort((one, other) => other.length - one.length);
+}
+
+/** A pattern for a word, not within another; scripts without spaces have no such borders. */
+function whole(word) {
+  const escaped = word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+  return /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/.test(word)
+    ? escaped
+    : `(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`;
+}
+
+const match = ([start, end]) => ({ start, end, mark: (text) => make("mark", { class: "match" }, text) });
+
+/** Offsets count characters as Python does, which JavaScript's strings do not. */
+const count = (text) => Array.from(text).length;
+
+/** The blocks as elements; the rules are those of the server's `layout.py`. */
+function laidOut(text, stretches) {
+  const blocks = [];
+  let place = 0;
+  text.split(BLANK_LINES).forEach((part, number) => {
+    const letters = Array.from(part);
+    if (number % 2 === 0 && part.trim()) blocks.push(block(part, nodes(letters, place, stretches)));
+    place += letters.length;
+  });
+  return blocks;
+}
+
+function block(text, content) {
+  if (!keepsLines(text)) return make("p", {}, content);
+  return LIST.test(text) ? make("p", { class: "lines" }, content) : make("pre", { tabindex: "0" }, content);
+}
+
+function keepsLines(text) {
+  const lines = text.split("\n").slice(0, -1);
+  return INDENTED_OR_TABULAR.test(text) || (lines.length > 0 && Math.max(...lines.map(count)) < WRAPPED);
+}
+
+/** The letters of a block that begins at `from`, with the stretches that reach into it. */
+function nodes(letters, from, stretches) {
+  const made = [];
+  let place = 0;
+  for (const { start, end, mark } of stretches) {
+    const [first, last] = [Math.max(start - from, place), Math.min(end - from, letters.length)];
+    if (first >= last) continue;
+    made.push(letters.slice(place, first).join(""), mark(letters.slice(first, last).join("")));
+    place = last;
+  }
+  return [...made, letters.slice(place).join("")];
+}
+
+/** Where the evidence is in a passage, in order; stretches that overlap become one. */
+function evidenceIn(passageId, evidence) {
   const found = evidence
     .map((each, index) => ({ ...each.span, number: index + 1 }))
     .filter((span) => span.passage_id === passageId)
@@ -38,5 +94,10 @@ function stretches(passageId, evidence) {
       if (!last.numbers.includes(number)) last.numbers.push(number);
     } else merged.push({ start, end, numbers: [number] });
   }
-  return merged;
+  return merged.map(({ start, end, numbers }) => ({ start, end, mark: (text) => numbered(text, numbers) }));
+}
+
+function numbered(text, numbers) {
+  const label = numbers.length > 1 ? `facts ${numbers.join(", ")}` : `fact ${numbers[0]}`;
+  return make("mark", {}, text, make("sup", { "aria-label": ` (${label})` }, numbers.join(",")));
 }

@@ -2,14 +2,14 @@
 
 import { anchor, seconds } from "./answer_view.js";
 import { fact, make, plural, show } from "./dom.js";
-import { marked } from "./marked_text.js";
+import { marked, matched, snippet } from "./marked_text.js";
 import { PLAIN } from "./question.js";
+import { linkTo } from "./reader.js";
 
 const CHAINS_SHOWN = 2;
-const SHORT = 200;
 
-/** Both lists. `hops` maps a passage's id to the hop that leads to it. */
-export function showPassages(section, result, plain, hops) {
+/** Both lists. `hops` maps a passage's id to the hop that leads to it; `reader` opens a passage in its document. */
+export function showPassages(section, result, plain, hops, reader) {
   const [own, other] = [result, plain].map(({ passages }) => new Set(passages.map((passage) => passage.id)));
   const same = result.method === PLAIN && result.mode === "search";
   const columns = [
@@ -18,6 +18,8 @@ export function showPassages(section, result, plain, hops) {
       evidence: result.evidence,
       hops,
       anchored: true,
+      reader,
+      index: result.index,
     }),
   ];
   if (!same) {
@@ -31,6 +33,8 @@ export function showPassages(section, result, plain, hops) {
           evidence: [],
           hops: new Map(),
           anchored: false,
+          reader,
+          index: result.index,
         },
       ),
     );
@@ -56,12 +60,12 @@ function column(title, { seconds: time, problem, mode }, passages, options) {
     make(
       "ol",
       { class: "cards" },
-      passages.map((passage) => card(passage, options)),
+      passages.map((passage) => card(passage, passages, options)),
     ),
   );
 }
 
-function card(passage, { only, evidence, hops, anchored }) {
+function card(passage, all, { only, evidence, hops, anchored, reader, index }) {
   const alone = only && !only.has(passage.id);
   const hop = hops.get(passage.id);
   const supports = evidence.some((each) => each.span?.passage_id === passage.id);
@@ -81,20 +85,43 @@ function card(passage, { only, evidence, hops, anchored }) {
       "div",
       { class: "card-head" },
       make("span", { class: "rank" }, passage.rank ? `${passage.rank}` : "–"),
-      make("h4", {}, passage.title || passage.id),
+      make("h4", {}, titleLink(passage, index, reader)),
       make("span", { class: "badges" }, badges),
     ),
+    make("p", { class: "note place" }, place(passage, all)),
     textView(passage, evidence, supports),
     chainsView(passage.chains ?? []),
     passage.found_by && make("p", { class: "note parts" }, partsLine(passage.found_by)),
   );
 }
 
-/** The text, cut to some lines by the style sheet unless there is something marked in it. */
+/** Title and section; a click opens the passage in its document. */
+function titleLink(passage, index, reader) {
+  const open = (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return; // another tab or window
+    event.preventDefault();
+    reader.open(index, passage);
+  };
+  return make(
+    "a",
+    { href: linkTo(index, passage.id), onclick: open },
+    passage.title || passage.id,
+    passage.section && make("span", { class: "section" }, ` › ${passage.section}`),
+  );
+}
+
+/** The file, and which of its passages where the heading alone does not say. */
+function place(passage, all) {
+  const heading = ({ title, section, document_id }) => JSON.stringify([title, section, document_id]);
+  const same = all.filter((each) => heading(each) === heading(passage)).length > 1;
+  return same ? `${passage.path} · passage ${passage.position + 1}` : passage.path;
+}
+
+/** The part that matches, and all of it at a press; whole at once if there is evidence in it. */
 function textView(passage, evidence, supports) {
-  const text = make("p", { class: "text" }, marked(passage, evidence));
-  if (supports || passage.text.length <= SHORT) return text;
-  text.classList.add("cut");
+  if (supports || !passage.snippet) return make("div", { class: "text" }, marked(passage, evidence));
+  const text = make("div", { class: "text" }, snippet(passage));
+  if (isWhole(passage)) return text;
   const more = make(
     "button",
     {
@@ -102,15 +129,19 @@ function textView(passage, evidence, supports) {
       class: "link",
       "aria-expanded": "false",
       onclick: () => {
-        const cut = text.classList.toggle("cut");
-        more.setAttribute("aria-expanded", String(!cut));
-        more.textContent = cut ? "Show all" : "Show less";
+        const expand = more.getAttribute("aria-expanded") === "false";
+        text.replaceChildren(...(expand ? matched(passage.text, passage.snippet) : snippet(passage)));
+        more.setAttribute("aria-expanded", String(expand));
+        more.textContent = expand ? "Show less" : "Show all";
       },
     },
     "Show all",
   );
   return [text, more];
 }
+
+/** Nothing is cut but headings, which are shown above. */
+const isWhole = ({ snippet: { text } }) => !text.startsWith("…") && !text.endsWith("…");
 
 function chainsView(chains) {
   if (!chains.length) return null;

@@ -1,0 +1,84 @@
+"""`triplebeam show`: a passage or a document, whole."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from triplebeam.serve.cli.options import AsJson, IndexFolder
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from triplebeam.assemble import Index
+    from triplebeam.passage import Passage
+
+
+def show(
+    folder: IndexFolder,
+    id_: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID",
+            help="A passage by its id, as a search prints it, or a document: a file's path as it was indexed.",
+            show_default=False,
+        ),
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Print a whole passage with its place and its facts, or all passages of a document in their order.
+
+    Examples:
+
+        triplebeam show my.index docs/install.md#3
+
+        triplebeam show my.index docs/install.md --json
+    """
+    from triplebeam.assemble import open_index
+    from triplebeam.serve.cli.display import out
+    from triplebeam.serve.found import passages_of
+    from triplebeam.serve.shapes import document_json, passage_json
+
+    index = open_index(folder)
+    passages = [index.passages[id_]] if id_ in index.passages else passages_of(index.passages, _document(index, id_))
+    if as_json:
+        document = passages[0].document_id
+        written = passage_json(index, passages[0]) if id_ in index.passages else document_json(index, document)
+        typer.echo(json.dumps(written, ensure_ascii=False, indent=2))
+    else:
+        for number, passage in enumerate(passages):
+            _draw(out(), index, passage, below_another=number > 0)
+
+
+def _document(index: "Index", id_: str) -> str:
+    """The id of a document, however its path is written."""
+    from triplebeam.errors import BadInputError, nearest
+    from triplebeam.ingest import document_id
+
+    documents = index.passages.document_ids
+    for name in (id_, document_id(Path(id_))):
+        if name in documents:
+            return name
+    known = [*documents, *(passage.id for passage in index)]
+    raise BadInputError(
+        f"there is no passage or document {id_!r} in {index.folder}{nearest(id_, known)}: `triplebeam search` prints"
+        f" the ids of passages; a document is named by its path, such as {known[0]!r}."
+    )
+
+
+def _draw(console: "Console", index: "Index", passage: "Passage", *, below_another: bool) -> None:
+    from rich.markup import escape
+
+    from triplebeam.serve.cli.display import draw_text, draw_triple, own_triples
+    from triplebeam.serve.found import headings, path_of
+
+    if below_another:
+        console.print()
+    path = path_of(passage)
+    file = "" if path == passage.document_id else f" ({path})"
+    place = f"{passage.id}  passage {passage.position + 1} of {passage.document_id}{file}"
+    console.print(f"[bold]{escape(headings([passage])[0])}[/bold]  [dim]{escape(place)}[/dim]")
+    draw_text(console, passage.text, spaced=True)
+    for triple in own_triples(index, passage.id):
+        console.print("    [green]●[/green] ", draw_triple(triple), sep="")

@@ -1,0 +1,121 @@
+"""Which chains are shown as the reason why a passage was found: those that explain it to a reader.
+
+A chain is shown if its facts have a word in common with the question, each of them says something, a name joins each to
+the next, and
+
+- it joins two documents: one of its facts is from elsewhere, and one is stated in the document of the passage found, or
+  names that document by its title; or
+- it is a single fact of that document about a name in the question.
+
+A fact that only says that something is mentioned says nothing, nor does a bare "is" or "are", unless it is between two
+names ("Ada Linde was Treasurer of Turku"). A title that several files share is no name: a fact about "Handbook" joins
+no two handbooks. Everything else is hidden: no chain is better than a noisy one.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from triplebeam.assemble import Index
+from triplebeam.passage import Passage
+from triplebeam.ranking import Hit
+from triplebeam.serve.snippet import wanted_words, words_in
+from triplebeam.support.predicate import read_predicate
+from triplebeam.support.words import stem
+from triplebeam.triple import Chain, Triple, entity_key
+
+#: What distinguishes a term from a word: a capital, a digit within (ext4), a sign within or before (dpkg.cfg, --force).
+_LIKE_A_NAME = re.compile(r"[^\W\d_]\d|\d[^\W\d_]|\w[_/.:@]\w|^(?:-|/|\.|\$)+\w")
+_MENTION = (stem("mentions"),)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The chains that explain the hits of one question."""
+
+    index: Index
+    question: str
+    _names: dict[str, bool] = field(default_factory=dict, init=False, repr=False)
+
+    def chains(self, hit: Hit, passage: Passage) -> tuple[Chain, ...]:
+        """Those of a hit that are shown, in their order."""
+        return tuple(chain for chain in hit.chains if self._explains(chain, passage.document_id))
+
+    def _explains(self, chain: Chain, document: str) -> bool:
+        if not (
+            self._wanted & words_in(" ".join(map(str, chain)))
+            and all(map(self._says_something, chain))
+            and all(self._joined(*pair) for pair in pairwise(chain))
+        ):
+            return False
+        from_elsewhere = [document not in self._documents(fact) for fact in chain]
+        if any(from_elsewhere):
+            return not all(from_elsewhere) or any(self._is_title(end, document) for end in _ends(chain[-1]))
+        return len(chain) == 1 and any(map(self._in_question, _ends(chain[0])))
+
+    def _says_something(self, fact: Triple) -> bool:
+        predicate = read_predicate(fact.predicate)
+        if predicate.copular:
+            return all(map(self._is_name, _ends(fact)))
+        return bool(fact.predicate.strip()) and predicate.stems != _MENTION
+
+    def _joined(self, before: Triple, after: Triple) -> bool:
+        keys = set(map(entity_key, _ends(before)))
+        return any(entity_key(end) in keys and self._is_name(end) for end in _ends(after))
+
+    def _in_question(self, entity: str) -> bool:
+        return f" {entity_key(entity)} " in self._asked and self._is_name(entity)
+
+    @cached_property
+    def _wanted(self) -> frozenset[str]:
+        return wanted_words(self.question)
+
+    @cached_property
+    def _asked(self) -> str:
+        return f" {entity_key(self.question)} "
+
+    def _is_name(self, entity: str) -> bool:
+        if entity not in self._names:
+            self._names[entity] = self._looks_like_a_name(entity)
+        return self._names[entity]
+
+    def _looks_like_a_name(self, entity: str) -> bool:
+        """The entity is written like a name, or is the title of one document; a number alone is none.
+
+        Scripts without capitals are in doubt, and pass.
+        """
+        titled = self._titled(entity)
+        files = {self.index.passages.at(row).metadata.get("path", "") for row in titled.values()}
+        if not any(map(str.isalpha, entity)) or len(files) > 1:
+            return False
+        cased = entity == entity.upper() or entity != entity.lower()
+        return cased or bool(titled) or bool(_LIKE_A_NAME.search(entity))
+
+    def _is_title(self, entity: str, document: str) -> bool:
+        return document in self._titled(entity) and self._is_name(entity)
+
+    def _titled(self, entity: str) -> dict[str, int]:
+        """The documents of that title, each with a row of its passages."""
+        passages = self.index.passages
+        return {passages.documents[row]: row for row in passages.rows_by_title.get(entity_key(entity), ())}
+
+    def _documents(self, fact: Triple) -> set[str]:
+        """The documents that state a fact."""
+        return {self.index.passages.documents[row] for row in self._rows(fact)}
+
+    def _rows(self, fact: Triple) -> Iterator[int]:
+        triples, numbers = self.index.triples, self.index.snapshot.entities.numbers
+        subject, object_ = (numbers.get(entity_key(end)) for end in _ends(fact))
+        if subject is None or object_ is None:  # read by a model, and not in the index
+            return
+        for triple_id in np.intersect1d(triples.of_entity(subject), triples.of_entity(object_)).tolist():
+            if triples.triple(triple_id) == fact:
+                yield int(triples.triple_passages[triple_id])
+
+
+def _ends(fact: Triple) -> tuple[str, str]:
+    return fact.subject, fact.object

@@ -1,0 +1,62 @@
+"""A search's hits as every door shows them: what matches, where it is, and why it was found."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from triplebeam.assemble import Index
+from triplebeam.index.passages import PassageTable
+from triplebeam.passage import Passage
+from triplebeam.ranking import Hit
+from triplebeam.serve.explanation import Explanation
+from triplebeam.serve.snippet import Snippet, snippet
+from triplebeam.triple import Chain
+
+
+@dataclass(frozen=True)
+class Found:
+    """A hit with its passage, the chains that explain it, and the part of it to read first."""
+
+    hit: Hit
+    passage: Passage
+    heading: str
+    chains: tuple[Chain, ...]
+    snippet: Snippet
+
+
+def found(index: Index, question: str, hits: Iterable[Hit]) -> list[Found]:
+    """Look at the hits of a question."""
+    explanation = Explanation(index, question)
+    hits = list(hits)
+    passages = [index.passages[hit.passage_id] for hit in hits]
+    shown = [explanation.chains(hit, passage) for hit, passage in zip(hits, passages, strict=True)]
+    snippets = [
+        snippet(passage, question, (chain[-1] for chain in chains))
+        for passage, chains in zip(passages, shown, strict=True)
+    ]
+    return [Found(*each) for each in zip(hits, passages, headings(passages), shown, snippets, strict=True)]
+
+
+def path_of(passage: Passage) -> str:
+    """The file a passage comes from; of a row, the id of its document."""
+    return passage.metadata.get("path") or passage.document_id
+
+
+def headings(passages: Iterable[Passage]) -> list[str]:
+    """Title and section of each, as in ``Handbook › Options``; where several have the same, also file or position."""
+    passages = list(passages)
+    written = [" › ".join(filter(None, (passage.title or passage.id, passage.section))) for passage in passages]
+    places = Counter((heading, passage.document_id) for heading, passage in zip(written, passages, strict=True))
+    documents = Counter(heading for heading, _ in places)
+    told_apart = []
+    for heading, passage in zip(written, passages, strict=True):
+        notes = [path_of(passage)] if documents[heading] > 1 else []
+        notes += [f"passage {passage.position + 1}"] if places[heading, passage.document_id] > 1 else []
+        told_apart.append(f"{heading} ({', '.join(notes)})" if notes else heading)
+    return told_apart
+
+
+def passages_of(passages: PassageTable, document_id: str) -> list[Passage]:
+    """The passages of a document, in their order."""
+    rows = (row for row, document in enumerate(passages.documents) if document == document_id)
+    return sorted(map(passages.at, rows), key=lambda passage: passage.position)

@@ -1,0 +1,161 @@
+"""The part of a passage that shows why it was found: whole sentences, or lines of code, with what matches marked.
+
+What matches are the words of the question and of the facts that led to the passage, compared as the term index compares
+them: folded, stemmed, function words aside.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
+
+from triplebeam.index.words import query_words, text_words
+from triplebeam.ingest.sentences import sentence_spans
+from triplebeam.passage import Passage
+from triplebeam.serve.layout import blocks
+from triplebeam.triple import Triple
+
+#: The most characters of a snippet; ending with whole sentences, it has about 280.
+WIDTH = 360
+#: The beginning says what a passage is about: a window elsewhere must have a word of its own. Otherwise weak matches
+#: far down hide the answer more often than they show it.
+_BEGINNING = 1.0
+#: Scripts without spaces between words: Japanese, Chinese, Korean.
+_UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_WORD = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|(?:(?![{_UNSPACED}])[^\W_])+")
+#: Parts of a sentence that is longer than a snippet.
+_PART = re.compile(r"\S.{0,119}(?=\s|\Z)|\S.{0,119}", re.DOTALL)
+#: What a paragraph ends with, and a heading does not.
+_ENDINGS = ".!?…:;,\"'”’»)。！？」"
+
+Span: TypeAlias = tuple[int, int]
+
+
+class Snippet(NamedTuple):
+    """A part of a passage; ``text[start:end]`` of each highlight matches."""
+
+    text: str
+    highlights: tuple[Span, ...]
+
+
+class _Piece(NamedTuple):
+    """A sentence, or a line that stays one."""
+
+    start: int
+    end: int
+    block: int
+    keeps_lines: bool
+
+
+def snippet(passage: Passage, question: str, facts: Iterable[Triple] = (), width: int = WIDTH) -> Snippet:
+    """The part of a passage that matches best, cut at the borders of sentences or lines."""
+    wanted = wanted_words(question, facts)
+    pieces = _without_headings(passage, list(_pieces(passage.text, width)))
+    shown = _best([(piece, words_in(passage.text[piece.start : piece.end]) & wanted) for piece in pieces], width)
+    text = _joined(passage.text, shown)
+    before, after = (_ellipsis(shown, pieces, place) for place in (0, -1))
+    text = f"{before}{text}{after[::-1]}"
+    return Snippet(text, highlights(text, wanted))
+
+
+def wanted_words(question: str, facts: Iterable[Triple] = ()) -> frozenset[str]:
+    """The words of a question and of the ends of facts, without function words."""
+    texts = (question, *(f"{fact.subject} {fact.object}" for fact in facts))
+    return frozenset(word for text in texts for word in words_in(text) - _function_words(text))
+
+
+def highlights(text: str, wanted: frozenset[str]) -> tuple[Span, ...]:
+    """Where a text has these words; words in a row are one stretch."""
+    merged: list[Span] = []
+    for start, end, word in _words(text):
+        if word in wanted:
+            adjoins = bool(merged) and (start <= merged[-1][1] or text[merged[-1][1] : start] == " ")
+            merged[-1:] = [(merged[-1][0], end)] if adjoins else [*merged[-1:], (start, end)]
+    return tuple(merged)
+
+
+def words_in(text: str) -> set[str]:
+    """The words of a text, as they are compared."""
+    return {word for _, _, word in _words(text)}
+
+
+def _function_words(text: str) -> set[str]:
+    return set(text_words(text)) - set(query_words(text))
+
+
+def _words(text: str) -> Iterator[tuple[int, int, str]]:
+    """Words as the term index has them, with their places; where no spaces are written, pairs of characters."""
+    for match in _WORD.finditer(text):
+        if run := match["unspaced"]:
+            for place in range(max(1, len(run) - 1)):
+                yield match.start() + place, min(match.start() + place + 2, match.end()), run[place : place + 2]
+        else:
+            yield from ((*match.span(), word) for word in text_words(match[0]))
+
+
+def _pieces(text: str, width: int) -> Iterator[_Piece]:
+    for number, (start, end, keeps_lines) in enumerate(blocks(text)):
+        lines = (match.span() for match in re.compile(r"[^\n]+").finditer(text, start, end))
+        for first, last in lines if keeps_lines else sentence_spans(text, start, end):
+            parts = [(first, last)]
+            if last - first > width:
+                parts = [match.span() for match in _PART.finditer(text, first, last)]
+            yield from (_Piece(*part, number, keeps_lines) for part in parts)
+
+
+def _without_headings(passage: Passage, pieces: list[_Piece]) -> list[_Piece]:
+    """The title and the section are shown above the snippet."""
+    above = {passage.title, *passage.section.split(" › ")}
+    return [piece for piece in pieces if passage.text[piece.start : piece.end].strip() not in above] or pieces
+
+
+def _best(pieces: Sequence[tuple[_Piece, set[str]]], width: int) -> list[_Piece]:
+    """The window with most of the words, each counting less the more pieces have it. The last of equal ones starts with
+    a match; it is then made as long as it may be.
+    """
+    if not pieces:
+        return []
+    spread = Counter(word for _, words in pieces for word in words)
+    ends = [_last_within(pieces, first, width) for first in range(len(pieces))]
+    worth = [
+        round(sum(1 / spread[word] for word in set().union(*(words for _, words in pieces[first : last + 1]))), 9)
+        for first, last in enumerate(ends)
+    ]
+    worth[0] += _BEGINNING
+    first = max(range(len(pieces)), key=lambda place: (worth[place], place))
+    last = ends[first]
+    while first and pieces[last][0].end - pieces[first - 1][0].start <= width:
+        first -= 1
+    return [piece for piece, _ in pieces[first : last + 1]]
+
+
+def _last_within(pieces: Sequence[tuple[_Piece, set[str]]], first: int, width: int) -> int:
+    last = first
+    while last + 1 < len(pieces) and pieces[last + 1][0].end - pieces[first][0].start <= width:
+        last += 1
+    return last
+
+
+def _joined(text: str, pieces: Sequence[_Piece]) -> str:
+    """The pieces as they are, paragraphs filled and run together; a heading stays on its line."""
+    written = ""
+    for before, piece in zip([None, *pieces], pieces, strict=False):
+        own = text[piece.start : piece.end]
+        written += _gap(text, before, piece) + (own if piece.keeps_lines else " ".join(own.split()))
+    return written
+
+
+def _gap(text: str, before: _Piece | None, piece: _Piece) -> str:
+    if before is None:
+        return ""
+    if before.block != piece.block:
+        prose = all(not each.keeps_lines and text[each.end - 1] in _ENDINGS for each in (before, piece))
+        return " " if prose else "\n\n"
+    return "\n" if piece.keeps_lines else " " * (before.end < piece.start)
+
+
+def _ellipsis(shown: Sequence[_Piece], pieces: Sequence[_Piece], place: int) -> str:
+    """A mark on a side that is cut, as it is read from outside: on a line of its own where lines stay."""
+    if not shown or shown[place] is pieces[place]:
+        return ""
+    return "…\n" if shown[place].keeps_lines else "… "

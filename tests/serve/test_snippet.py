@@ -1,0 +1,113 @@
+"""The part of a passage that is shown: around what matches, wherever that is."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from triplebeam.passage import Passage
+from triplebeam.serve.layout import blocks, filled
+from triplebeam.serve.snippet import WIDTH, snippet
+from triplebeam.triple import Triple
+
+FILLER = [
+    "The harbour of Wendelow was dug by hand, and the work took eleven summers.",
+    "Most of the earth went into the dike on the north side, where sheep graze today.",
+    "A tavern at the lock sold beer to the diggers, who were paid on Saturdays.",
+    "The first ships brought timber from the other side of the bay, later also grain.",
+    "In hard winters the basin froze, and the boys of the town skated under the bridges.",
+]
+ANSWERS = {
+    "Who designed the lighthouse of Wendelow?": "Its lighthouse was designed by Irma Kroll, an engineer.",
+    "When did the last ferry leave?": "The ferries ran until 1961, when the last one left for good.",
+    "How high is the crane?": "Visitors climb the crane, 31 metres high, by a stair inside.",
+}
+CODE = "host maple {\n    address 10.0.0.7\n    role    mirror\n}"
+
+
+def shown(text: str, question: str, *facts: Triple, title: str = "", section: str = "") -> str:
+    return snippet(Passage("p", text, title, section=section), question, facts).text
+
+
+@pytest.mark.parametrize("question", ANSWERS)
+@pytest.mark.parametrize("place", range(len(FILLER) + 1))
+def test_the_answer_is_shown_wherever_it_is(question: str, place: int) -> None:
+    sentences = [*FILLER[:place], ANSWERS[question], *FILLER[place:]]
+    text = shown(" ".join(sentences), question)
+    assert ANSWERS[question] in text
+    assert len(text) <= WIDTH + 4
+    assert text.startswith("… ") is (place > 0 and not text.startswith(FILLER[0]))
+
+
+def test_without_a_match_the_passage_is_shown_from_its_beginning() -> None:
+    assert shown(" ".join(FILLER), "quartz?").startswith(FILLER[0])
+    assert shown(" ".join(FILLER), "quartz?").endswith(" …")
+
+
+def test_the_fact_that_led_there_counts_as_the_question_does() -> None:
+    text = " ".join([*FILLER, "Anna Bruhn kept the lock for forty years."])
+    assert "Anna Bruhn" not in shown(text, "Whose sister moved away?")
+    assert "Anna Bruhn" in shown(text, "Whose sister moved away?", Triple("Anna Bruhn", "kept", "lock"))
+
+
+def test_words_match_folded_and_stemmed_and_function_words_do_not() -> None:
+    found = snippet(Passage("p", "The cafés of Brno are closed."), "Which café in brno closes?")
+    assert [found.text[start:end] for start, end in found.highlights] == ["cafés", "Brno", "closed"]
+
+
+def test_words_in_a_row_are_one_highlight() -> None:
+    found = snippet(Passage("p", "It was Irma Kroll who drew it."), "Irma Kroll")
+    assert [found.text[start:end] for start, end in found.highlights] == ["Irma Kroll"]
+
+
+def test_scripts_without_spaces_are_matched_within_a_line() -> None:
+    found = snippet(
+        Passage("p", "今天天气很好。" * 60 + "防火墙在这里设置。" + "今天天气很好。" * 60), "如何设置防火墙"
+    )
+    assert "防火墙在这里设置。" in found.text
+    assert "防火墙" in [found.text[start:end] for start, end in found.highlights]
+
+
+def test_code_keeps_its_lines() -> None:
+    text = shown(f"{FILLER[0]} Its configuration is short:\n\n{CODE}\n\n{FILLER[1]}", "What is the address of maple?")
+    assert f"\n\n{CODE}\n\n" in text
+
+
+def test_a_long_table_is_cut_between_its_rows() -> None:
+    rows = [f"--option-{number} | does thing {number}" for number in range(60)]
+    text = shown("Options\n\n" + "\n".join(rows), "What does option-41 do?")
+    assert set(text.split("\n")) - {"…"} <= set(rows)
+    assert rows[41] in text
+    assert text.startswith("…\n")
+    assert text.endswith("\n…")
+
+
+def test_what_the_heading_says_is_not_said_again() -> None:
+    text = f"Harbour\n\nHistory\n\n{FILLER[0]}"
+    assert shown(text, "harbour", title="Harbour", section="History") == FILLER[0]
+    assert shown("Harbour", "harbour", title="Harbour") == "Harbour"
+
+
+def test_a_sentence_longer_than_a_snippet_is_cut_between_words() -> None:
+    text = " ".join(["word"] * 200 + ["needle"] + ["word"] * 200)
+    found = shown(text, "needle")
+    assert "needle" in found
+    assert len(found) <= WIDTH + 4
+    assert set(found.split()) == {"word", "needle", "…"}
+
+
+@given(st.text(alphabet="ab c.\n|\t河😀", max_size=700), st.text(alphabet="ab c河", max_size=20))
+def test_any_text_has_a_snippet_whose_highlights_are_within_it(text: str, question: str) -> None:
+    found = snippet(Passage("p", text), question)
+    assert len(found.text) <= WIDTH + 60
+    places = [place for span in found.highlights for place in span]
+    assert places == sorted(places)
+    assert not places or (places[0] >= 0 and places[-1] <= len(found.text))
+    assert bool(found.text) is bool(text.strip())
+
+
+@given(st.text(alphabet="ab \n|\t", max_size=300))
+def test_blocks_hold_every_letter_and_filling_moves_none(text: str) -> None:
+    inside = "".join(text[block.start : block.end] for block in blocks(text))
+    assert "".join(inside.split()) == "".join(text.split())
+    assert filled(text).split() == text.split()
+    assert len(filled(text)) == len(text)
