@@ -130,10 +130,12 @@ class Index:
         self,
         documents: str | Given | Iterable[Given],
         *,
-        extractor: str | Extractor = "local",
+        extractor: str | Extractor | None = None,
         triples: str | Path | None = None,
         keywords: bool = False,
         split: bool = False,
+        encoding: str | None = None,
+        replace_triples: bool = False,
     ) -> BuildReport:
         """Index documents, or update those that are there: what did not change costs nothing.
 

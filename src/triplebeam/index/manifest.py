@@ -64,6 +64,8 @@ class Manifest(BaseModel):
     embedder: VectorSpace
     counts: dict[str, int]
     triples_by_extractor: dict[str, int]
+    extractor: str | None = None
+    """The extractor of new passages; unknown in an index that was written before this was kept."""
     passage_graph: GraphStatistics
     files: dict[str, int]
     """Each file of the generation with its size in bytes: a missing or cut-off file is noticed when the index is

@@ -43,6 +43,7 @@ def publish_generation(folder: Path, store: Store, embedder: Embedder, progress:
         embedder=VectorSpace.of(embedder),
         counts=store.counts() | {"entities": entities},
         triples_by_extractor=store.triples_by_extractor(),
+        extractor=store.extractor,
         passage_graph=passage_graph,
         files=file_sizes(generation),
     )

@@ -126,6 +126,22 @@ class Store:
     def _changed(self) -> None:
         self.set_meta("revision", str(self.revision + 1))
 
+    @property
+    def extractor(self) -> str | None:
+        """The extractor that new passages go to: the one last chosen. Given triples are for the passages they name."""
+        if kept := self.meta("extractor"):
+            return kept
+        commonest = self._db.execute(  # an index made before this was kept
+            "SELECT extractor FROM passage WHERE extractor NOT LIKE 'given:%' GROUP BY 1 ORDER BY count(*) DESC LIMIT 1"
+        ).fetchone()
+        return commonest[0] if commonest else None
+
+    def remember_extractor(self, name: str) -> None:
+        """Choose the extractor of new passages."""
+        if self.extractor != name:
+            self.set_meta("extractor", name)
+            self._changed()
+
     # -- documents and passages
 
     def put_document(self, document: Document, passages: Sequence[Passage]) -> bool:
@@ -205,6 +221,12 @@ class Store:
             "WHERE (p.extractor IS NOT ? OR p.failure IS NOT NULL)"
             " AND p.document IN (SELECT number FROM document JOIN wanted USING (id))",
             extractor,
+        )
+
+    def extracted_by(self) -> dict[int, str]:
+        """The extractor of each passage, by number, that has one and did not fail."""
+        return dict(
+            self._db.execute("SELECT number, extractor FROM passage WHERE extractor IS NOT NULL AND failure IS NULL")
         )
 
     def passages_failed(self) -> Iterator[tuple[int, Passage]]:
