@@ -120,7 +120,7 @@ def test_articles_are_to_be_cut(tmp_path: Path) -> None:
     path = tmp_path / "QuALITY.v1.0.1.htmlstripped.dev"
     path.write_text(json.dumps(row))
     told = run("quality", path, tmp_path / "out")
-    assert "passages  1 documents, to be cut into passages" in told
+    assert "passages  1 documents, to be split into passages" in told
     assert "corpus.jsonl --split\n" in told
 
 

@@ -42,7 +42,7 @@ def test_a_repeated_question_counts_once(tmp_path: Path) -> None:
         ([], "holds no questions"),
         ([ROW, "{broken"], "line 2 is not JSON"),
         ([ROW, "[1, 2]"], "line 2 is not a JSON object"),
-        ([ROW, ROW], "line 2: the id 'q1' is that of line 1 already"),
+        ([ROW, ROW], "line 2: the id 'q1' is already used in line 1"),
         ([{"id": "q", "gold": ["film"]}], "line 1 has no question"),
         ([{"id": "q", "question": " ", "gold": ["film"]}], "line 1 has no question"),
         ([{"id": "q", "question": "?"}], "line 1 has neither gold passages"),

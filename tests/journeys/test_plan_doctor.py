@@ -118,7 +118,7 @@ class TestPlan:
 
     def test_an_unknown_price(self, command: Command, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("TRIPLEBEAM_MODEL", "my-own")
-        assert 'not known: give it in triplebeam.toml, prices = {"my-own" =' in command("plan", "rivers.jsonl")[1]
+        assert 'unknown: set it in triplebeam.toml, prices = {"my-own" =' in command("plan", "rivers.jsonl")[1]
 
     def test_no_model(self, command: Command) -> None:
         code, stdout, message = command("plan", "rivers.jsonl")

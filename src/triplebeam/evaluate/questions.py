@@ -55,7 +55,7 @@ def read_questions(path: Path) -> list[Question]:
     for (line, _), question in zip(rows, questions, strict=True):
         if question.id in seen:
             raise BadInputError(
-                f"{path}, line {line}: the id {question.id!r} is that of line {seen[question.id]} already: give each"
+                f"{path}, line {line}: the id {question.id!r} is already used in line {seen[question.id]}: give each"
                 " question an id of its own, or leave ids out."
             )
         seen[question.id] = line

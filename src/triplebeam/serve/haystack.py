@@ -20,7 +20,7 @@ except ImportError as error:
 class TriplebeamRetriever:
     """An index as a component of a pipeline.
 
-    A document's meta hold ``id``, ``title``, ``document_id``, ``score`` and ``chains``, the triples that led to it.
+    The meta of a document has ``id``, ``title``, ``document_id``, ``score`` and ``chains``, the triples that led to it.
     """
 
     def __init__(self, index: Index | str | Path, method: str | Retriever = DEFAULT_METHOD, top_k: int = 10) -> None:
@@ -66,10 +66,10 @@ class TextRetriever(Protocol):
 
 
 def from_haystack(retriever: TextRetriever, source: Source, *, id_key: str = "id") -> OwnRetriever:
-    """Any retriever component that takes a text as a base of graph expansion and of agents.
+    """Use any retriever component that takes a text as the base of graph expansion and agents.
 
-    A document is the passage whose id is in its meta under ``id_key`` or is its own, else the passage that has its
-    text. A whole pipeline is wrapped by `triplebeam.serve.own_retriever.from_function`.
+    A document belongs to the passage whose id is in its meta under ``id_key``, or is its own id, or else to the
+    passage with the same text. For a whole pipeline, use `triplebeam.serve.own_retriever.from_function`.
     """
     known = KnownPassages(source, id_key)
 

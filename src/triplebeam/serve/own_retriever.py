@@ -75,7 +75,7 @@ class OwnRetriever:
 
 
 def from_function(search: Search, source: Source) -> OwnRetriever:
-    """A function that gives passage ids, best first, as a base; an id that the index does not have is an error."""
+    """Use a function that returns passage ids, best first, as a base. An id that is not in the index is an error."""
     known = KnownPassages(source)
     name = getattr(search, "__name__", type(search).__name__)
     return OwnRetriever(name, lambda query, k: [known.find([passage_id]) for passage_id in search(query, k)])

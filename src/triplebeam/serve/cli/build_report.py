@@ -67,7 +67,7 @@ def tell_cost(settings: "Settings", bill: "Account") -> None:
     paid = price(usage, settings.endpoint("extraction").model or "", settings.prices)
     err().print(
         f"{usage.calls:,} calls, {usage.tokens_in:,} tokens in, {usage.tokens_out:,} out"
-        f"{' (guessed)' if usage.estimated else ''}; {usage.cached_calls:,} more calls from the cache;"
+        f"{' (estimated)' if usage.estimated else ''}; {usage.cached_calls:,} more calls from the cache;"
         f" {'price not known' if paid is None else f'${paid:,.4f}'}.",
         markup=False,
     )

@@ -20,7 +20,7 @@ def experiment(
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option("--dataset", help="Only this dataset of the file; give it several times.", show_default=False),
+        typer.Option("--dataset", help="Only this dataset of the file; can be repeated.", show_default=False),
     ] = None,
     results: ResultsFile = None,
     limit: Limit = None,
