@@ -20,8 +20,6 @@ def tell(folder: Path, report: "BuildReport") -> None:
     console = err()
     for unreadable in report.unreadable:
         console.print(f"not indexed: {unreadable}", style="yellow", markup=False)
-    if report.skipped:
-        console.print(f"Skipped {len(report.skipped)} files of unsupported types.", style="dim")
     _tell_of_failures(folder, report)
     manifest = report.manifest
     if manifest is None:
@@ -38,6 +36,15 @@ def tell(folder: Path, report: "BuildReport") -> None:
     )
     if counts["triples_rejected"]:
         console.print(f"{counts['triples_rejected']} triples with an empty part were rejected.", style="yellow")
+
+
+def tell_of_exit_code(report: "BuildReport") -> None:
+    """Why a run that indexed something ends with exit code 1."""
+    from triplebeam.serve.cli.display import err
+
+    counts = {"could not be read": len(report.unreadable), "passages failed": len(report.failures)}
+    reasons = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+    err().print(f"The rest is indexed, but {reasons} (see above): exit code 1.", style="yellow", markup=False)
 
 
 def _tell_of_failures(folder: Path, report: "BuildReport") -> None:

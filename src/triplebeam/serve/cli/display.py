@@ -1,33 +1,21 @@
-"""Drawing for people: progress on stderr, passages and chains on stdout."""
+"""Drawing for people: passages and chains."""
 
 import sys
 import textwrap
 from collections.abc import Collection as SizedCollection
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import pairwise
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from triplebeam.passage import Passage
-from triplebeam.progress import Progress as ProgressCallback
 from triplebeam.ranking import Hit
 from triplebeam.triple import Chain, Triple, entity_key
 
 _MOST_BEGINNINGS = 2
 _MOST_ENDS = 3
-_STAGES = {
-    "read": "reading documents",
-    "extract": "extracting triples",
-    "embed": "encoding texts",
-    "publish": "writing the index",
-    "link synonyms": "linking names that are alike",
-    "judge": "judging answers",
-    "train": "training",
-}
 
 
 def out() -> Console:
@@ -39,32 +27,6 @@ def out() -> Console:
 def err() -> Console:
     """Where everything else goes."""
     return Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
-
-
-@contextmanager
-def progress_bars() -> Iterator[ProgressCallback]:
-    """One bar per stage, with the time left; removed at the end, and not shown without a terminal."""
-    console = err()
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    # The estimate looks back a minute: a stage's first batches say little about its last.
-    with Progress(
-        *columns, console=console, transient=True, speed_estimate_period=60, disable=not console.is_terminal
-    ) as bars:
-        tasks = {}
-
-        def show(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = bars.add_task(_STAGES.get(stage, stage), total=total or None)
-            bars.update(tasks[stage], completed=done, total=total or None)
-
-        yield show
 
 
 def snippet(text: str, width: int = 200) -> str:

@@ -106,12 +106,12 @@ def _make(
     from triplebeam.generate.accounting import account
     from triplebeam.generate.prices import price
     from triplebeam.index.snapshot import Snapshot
-    from triplebeam.serve.cli.display import progress_bars
+    from triplebeam.serve.cli.progress_display import shown_progress
 
     index = Snapshot.open(folder)
     model = make_model(settings)
     check_destination(destination)
-    with progress_bars() as progress, account() as spent:
+    with shown_progress() as progress, account() as spent:
         written = synthesize(
             index, model, count=count, seed=seed, hops=hops, check_shortcuts=check_shortcuts, progress=progress
         )
