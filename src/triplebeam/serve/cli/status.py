@@ -36,8 +36,6 @@ def status(folder: IndexFolder, as_json: AsJson = False) -> None:
         "passage graph": _graph(manifest.passage_graph),
         "extracted by": ", ".join(f"{name}: {n:,}" for name, n in manifest.triples_by_extractor.items()) or "nothing",
         "extractor": f"{manifest.extractor or 'local'}, for new passages",
-        if manifest.extractor
-        else "extracted by the local extractor",
         "quarantined": f"{counts['passages_failed']:,} passages failed, {counts['triples_rejected']:,} triples"
         f" rejected, {counts['passages_without_extraction']:,} passages not extracted",
         "no triples in": f"{counts.get('passages_without_triples', 0):,} extracted passages",
