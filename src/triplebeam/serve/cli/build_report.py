@@ -42,9 +42,9 @@ def tell_of_exit_code(report: "BuildReport") -> None:
     """Why a run that indexed something ends with exit code 1."""
     from triplebeam.serve.cli.display import err
 
-    counts = {"could not be read": len(report.unreadable), "passages failed": len(report.failures)}
+    counts = {"not indexed": len(report.unreadable), "passages that failed": len(report.failures)}
     reasons = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
-    err().print(f"The rest is indexed, but {reasons} (see above): exit code 1.", style="yellow", markup=False)
+    err().print(f"Exit code 1, because of problems listed above: {reasons}.", style="yellow", markup=False)
 
 
 def _tell_of_failures(folder: Path, report: "BuildReport") -> None:

@@ -125,7 +125,7 @@ def progress_lines(write: Callable[[str], None], clock: Callable[[], float] = ti
             due = not stage.end_is_shown and now - stage.started >= _SECONDS_TO_FIRST_LINE
             stage.end_is_shown = True
         else:
-            due = now >= next_line
+            due = now >= next_line and bool(done or total)
         if due:
             write(f"{stage.label.text}: {stage.figures(now)}")
             next_line = now + _SECONDS_BETWEEN_LINES
