@@ -95,8 +95,9 @@ class Drawn:
     def triple(self, triple_id: int) -> Triple:
         return Triple(self.triples[triple_id][1], "is", self.triples[triple_id][2])
 
-    def triples_of(self, passage_ids: Sequence[str]) -> NDArray[np.int64]:
-        return np.array([id_ for id_, (passage, *_) in enumerate(self.triples) if passage in passage_ids], np.int64)
+    def triples_at(self, rows: Sequence[int]) -> NDArray[np.int64]:
+        passages = [self.passages[row] for row in rows]
+        return np.array([id_ for id_, (passage, *_) in enumerate(self.triples) if passage in passages], np.int64)
 
     def ids(self, rows: NDArray[np.int64]) -> list[str]:
         return [self.passages[row] for row in rows.tolist()]

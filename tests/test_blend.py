@@ -1,43 +1,146 @@
-"""Blend: lists fused by weight, parts that can be left out, reasons that stay, and indexes that have little."""
+"""Blend: the formula against its transcription, the share, parts that can be left out, indexes that have little."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 
+import numpy as np
 import pytest
 
 from small_world import TRIPLES, WORLD, TableExtractor
 from triplebeam.assemble import Index
-from triplebeam.blend import Blend, Part
+from triplebeam.blend import Blend
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
+from triplebeam.fact_links import FactLinks
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.fixed_ranking import FixedRanking
-from triplebeam.retrieve.retriever import Retriever
+from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
 from triplebeam.settings import Settings
 from triplebeam.testing.contracts import RetrieverContract
 from triplebeam.triple import Triple
 
-FIRST, SECOND = FixedRanking({"q": ["a", "b"]}), FixedRanking({"q": ["b", "c"]})
 QUESTION = "When did the director of Laughter in Hell die?"
+PARTS = ["messages", "triples", "names", "titles", "owners"]
 
 
-def test_ranks_count_by_weight() -> None:
-    even = Blend(parts={"one": Part(FIRST), "two": Part(SECOND)}, constant=1).retrieve("q")
-    assert [(hit.passage_id, hit.score) for hit in even] == [
-        ("b", pytest.approx(1 / 3 + 1 / 2)),
-        ("a", pytest.approx(1 / 2)),
-        ("c", pytest.approx(1 / 3)),
-    ]
-    heavy = Blend(parts={"one": Part(FIRST, 9.0), "two": Part(SECOND)}, constant=1).retrieve("q", k=1)
-    assert heavy.ids == ["a"]
+def blend_of(world: Snapshot, words: Embedder, **parameters: Any) -> Blend:
+    brackets = ",".join(f"{name}={value}" for name, value in parameters.items())
+    blend = Index.of(world, Settings(), words).retriever(f"blend[{brackets}]")
+    assert isinstance(blend, Blend)
+    return blend
 
 
-def test_a_hit_says_which_parts_list_it_and_where() -> None:
-    ranking = Blend(parts={"one": Part(FIRST), "two": Part(SECOND)}, constant=1).retrieve("q")
-    assert [hit.found_by for hit in ranking] == [(("one", 2), ("two", 1)), (("one", 1),), (("two", 2),)]
+def transcribed(blend: Blend, query: str) -> dict[str, float]:
+    """The formula of docs/methods/blend.md, passage by passage, from the parts' own scores."""
+    ids = [passage.id for passage in blend.passages]
+    number = range(len(ids))
+    g, c = blend.share, blend.constant
+
+    def scaled(scores: Sequence[float]) -> list[float]:
+        low, high = min(scores), max(scores)
+        return [(score - low) / (high - low) if high > low else 0.0 for score in scores]
+
+    def listed(scores: Sequence[float], depth: int = blend.depth) -> list[int]:
+        return [row for row in sorted(number, key=lambda row: -scores[row]) if scores[row] > 0][:depth]
+
+    def r(rows: Sequence[int], row: int, constant: float = c) -> float:
+        return 1 / (constant + rows.index(row) + 1) if row in rows else 0.0
+
+    def named(links: FactLinks | None, leading: Sequence[float]) -> list[int]:
+        best = listed(leading, 10)
+        (vector,) = blend.embedder.embed([query], kind="query")
+        if links is None or not best:
+            return []
+        found = links.follow(vector, np.array(best, np.int64), np.array([leading[row] for row in best]))
+        return [each.row for each in found if each.worth > 0][: blend.depth]
+
+    plain = scaled(blend.plain.scores(query).tolist())
+    near = scaled(blend.dense.scores(query).tolist())
+    lists: dict[str, list[int]] = {name: [] for name in ("messages", "triples", "names")}
+    if g > 0:
+        for name, walk in blend.walks.items():
+            (found,) = walk.find_many([query])
+            lists[name] = listed(found.scores.tolist()) if found else []
+    m, t, n = lists.values()
+    walked = bool(m or t or n)
+    leading = [1.5 * r(m, row, 5) + r(t, row, 5) + r(n, row, 5) for row in number] if walked else plain
+    titles = named(blend.titles, leading)
+    owners = named(blend.owners, [leading[row] + r(titles, row, 5) for row in number]) if walked else []
+    best = sorted(number, key=lambda row: -plain[row])[: blend.depth]
+    return {
+        ids[row]: g * (r(m, row) + r(t, row) + r(n, row) + 0.5 * r(owners, row) + 0.3 * near[row])
+        + (1 - g) * (r(best, row) + 0.3 * plain[row])
+        + r(titles, row)
+        for row in number
+    }
+
+
+@pytest.fixture(scope="module")
+def drawn_index(tmp_path_factory: pytest.TempPathFactory, words: Embedder) -> Snapshot:
+    """Forty passages of random words, with random triples between twenty-five names, some of which are titles."""
+    random = np.random.default_rng(15)
+    names = [f"Name{number} Of{number % 7}" for number in range(25)]
+    some = [f"word{number}" for number in range(60)]
+    rows, table = [], {}
+    for number in range(40):
+        text = " ".join(random.choice([*some, *names], 20))
+        title = names[number] if number < 15 else "Volume" if number < 25 else ""
+        rows.append(Document(id=f"p{number:02}", title=title, text=text, is_passage=True))
+        facts = random.choice(names, (random.integers(0, 5), 2)).tolist()
+        table[f"p{number:02}"] = [Triple(one, "meets", two) for one, two in facts]
+    folder = tmp_path_factory.mktemp("drawn") / "index"
+    IndexBuilder(folder=folder, embedder=words, extractor=TableExtractor(table)).build(rows)
+    return Snapshot.open(folder)
+
+
+@pytest.mark.parametrize("share", [0, 0.3, 1])
+@pytest.mark.parametrize("without", [None, *PARTS])
+def test_agrees_with_the_transcription(
+    drawn_index: Snapshot, words: Embedder, share: float, without: str | None
+) -> None:
+    parameters = {"share": share, "depth": 7} | ({"without": without} if without else {})
+    blend = blend_of(drawn_index, words, **parameters)
+    for number in range(10):
+        names = f"Name{number} Of{number % 7}", f"Name{20 - number}"
+        query = f"Who of {names[0]} meets word{number}, or which word{2 * number} meets {names[1]}?"
+        expected = transcribed(blend, query)
+        found = {hit.passage_id: hit.score for hit in blend.retrieve(query, 7)}
+        assert found == {id_: pytest.approx(expected[id_], rel=1e-5) for id_ in found}
+        assert min(found.values()) == pytest.approx(sorted(expected.values())[-7], rel=1e-5)
+
+
+def test_without_a_share_it_is_plain_search_and_titles_and_no_walk_is_made(world: Snapshot, words: Embedder) -> None:
+    blend = blend_of(world, words, share=0)
+    walk = Mock()
+    blend = replace(blend, walks={"messages": walk})
+    ranking = blend.retrieve(QUESTION)
+    assert not walk.mock_calls
+    assert {part for hit in ranking for part, _ in hit.found_by} == {"plain", "titles"}
+    bare = replace(blend, titles=None).retrieve(QUESTION)
+    assert bare.ids == retrieve_by(blend.plain, QUESTION)
+
+
+def retrieve_by(scoring: ScoringRetriever, query: str) -> list[str]:
+    return scoring.retrieve(query, 10).ids
+
+
+def test_the_share_is_that_of_the_index(world: Snapshot, words: Embedder) -> None:
+    assert blend_of(world, words, depth=30).share == world.share == world.ownership.share == 1
+    with pytest.raises(BadInputError, match=r"share is 1\.5: it must lie between 0 and 1"):
+        blend_of(world, words, share=1.5)
+
+
+def test_a_hit_says_which_parts_list_it_and_where(world: Snapshot, words: Embedder) -> None:
+    blend = blend_of(world, words, share=0.5)
+    (found,) = blend.walks["triples"].find_many([QUESTION])
+    assert found is not None
+    best = world.passages.ids([int(found.scores.argmax())])[0]
+    assert ("triples", 1) in {hit.passage_id: hit.found_by for hit in blend.retrieve(QUESTION)}[best]
 
 
 class TestBlendContract(RetrieverContract):
@@ -49,19 +152,16 @@ class TestBlendContract(RetrieverContract):
 
 
 def test_the_shipped_blend_finds_both_hops_and_says_why(world: Snapshot, words: Embedder) -> None:
-    ranking = Index.of(world, Settings(), words).search(QUESTION, k=3)
+    ranking = Index.of(world, Settings(), words).search(QUESTION, k=4)
     by_id = {hit.passage_id: hit for hit in ranking}
     assert {"film", "director"} <= set(by_id)
     assert "titles" in dict(by_id["director"].found_by)
     assert (Triple("Laughter in Hell", "directed by", "Edward Cahn"),) in by_id["director"].chains
 
 
-@pytest.mark.parametrize("part", ["messages", "triples", "names", "titles"])
+@pytest.mark.parametrize("part", PARTS)
 def test_each_part_can_be_left_out(world: Snapshot, words: Embedder, part: str) -> None:
-    blend = Index.of(world, Settings(), words).retriever(f"blend[without={part}]")
-    assert isinstance(blend, Blend)
-    assert len(blend.parts) + (blend.links is not None) == 3
-    ranking = blend.retrieve(QUESTION)
+    ranking = blend_of(world, words, without=part, share=1).retrieve(QUESTION)
     assert ranking.ids
     assert all(part not in dict(hit.found_by) for hit in ranking)
 
@@ -93,7 +193,7 @@ def documents(titled: bool = True) -> list[Document]:
 def test_without_triples_the_passages_are_found_all_the_same(search: Callable[..., Ranking]) -> None:
     ranking = search(QUESTION, documents(), None)
     assert ranking.ids[0] == "film"
-    assert {part for hit in ranking for part, _ in hit.found_by} == {"messages"}
+    assert {part for hit in ranking for part, _ in hit.found_by} == {"plain"}
 
 
 def test_extractions_without_a_triple_are_no_graph(search: Callable[..., Ranking]) -> None:
@@ -102,7 +202,7 @@ def test_extractions_without_a_triple_are_no_graph(search: Callable[..., Ranking
 
 def test_without_titles_the_walks_find_both_hops(search: Callable[..., Ranking]) -> None:
     ranking = search(QUESTION, documents(titled=False), TableExtractor(TRIPLES))
-    assert {"film", "director"} <= set(ranking.ids[:3])
+    assert {"film", "director"} <= set(ranking.ids[:4])
     assert all("titles" not in dict(hit.found_by) for hit in ranking)
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from triplebeam.methods.title_link import TitleLinks
 
 from triplebeam.embed.embedder import Embedder, Kind
+from triplebeam.fact_links import FactLinks
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.terms import TermIndex
 from triplebeam.index.triple_graph import TripleGraph
@@ -44,7 +44,7 @@ PARTS: dict[str, tuple[tuple[type, str], ...]] = {
     "passage graph": ((MessagePassing, "propagate"),),
     "neighbours": ((TripleGraph, "neighbours"),),
     "beam search": ((DiverseTripleBeamSearch, "search"),),
-    "title look-up": ((TitleLinks, "_named"),),
+    "fact links": ((FactLinks, "follow"),),
     "text lookup": ((PassageTable, "__getitem__"),),
 }
 

@@ -1,8 +1,10 @@
 """A document and the passages it is cut into: what is searched, ranked and quoted."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
+
+from triplebeam.metadata import metadata_terms
 
 
 class Heading(NamedTuple):
@@ -23,6 +25,8 @@ class Link(NamedTuple):
 
 #: The most tokens a passage has, unless the user sets another number.
 PASSAGE_TOKENS = 200
+#: A title that more passages of an index have than this says nothing about each of them.
+SHARED_TITLE = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,13 +62,17 @@ class Passage:
 
     @property
     def searchable(self) -> str:
-        """The text that is embedded: the title, the section, then the passage."""
+        """The whole text: the title, the section, then the passage."""
         return "\n".join(filter(None, (self.title, self.section, self.text)))
+
+    def embedded(self, shared_titles: Collection[str] = ()) -> str:
+        """The text that is embedded: the title, unless too many passages share it, the section, then the passage."""
+        return replace(self, title="").searchable if self.title in shared_titles else self.searchable
 
     @property
     def term_text(self) -> str:
-        """The text that goes into the term index: a word of the title counts twice."""
-        return f"{self.title}\n{self.searchable}" if self.title else self.searchable
+        """The text that goes into the term index: names in the metadata, and the title twice."""
+        return "\n".join(filter(None, (*metadata_terms(self.metadata), self.title, self.searchable)))
 
 
 class Passages(Protocol):

@@ -17,9 +17,8 @@ from pydantic_settings import (
 )
 
 from triplebeam.endpoint import OPENAI
-from triplebeam.errors import BadInputError
-from triplebeam.generate.prices import Price
-from triplebeam.names import nearest
+from triplebeam.errors import BadInputError, nearest
+from triplebeam.generate.accounting import Price
 
 CONFIG_FILE = "triplebeam.toml"
 _PREFIX = "TRIPLEBEAM_"

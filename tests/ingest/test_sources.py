@@ -206,8 +206,9 @@ def test_json_lines_are_passages_with_their_ids(tmp_path: Path) -> None:
         {"id": 0, "text": "lone \ud800 surrogate"},
     ]
     data = "\ufeff" + "\r\n".join(json.dumps(row) for row in rows[:2]) + "\n\n" + "\n".join(map(json.dumps, rows[2:]))
+    fields = {"other": "1", "year": "1999", "tags": '["a"]'}
     assert read(write(tmp_path / "a.jsonl", data)) == [
-        Document(id="7", text="one", title="T", metadata={"year": "1999", "tags": '["a"]'}, is_passage=True),
+        Document(id="7", text="one", title="T", metadata=fields, is_passage=True),
         Document(id="x", text="two 🙂", is_passage=True),
         Document(id=f"{tmp_path.as_posix()}/a.jsonl:4", text="three", is_passage=True),
         Document(id="0", text="lone \ufffd surrogate", is_passage=True),

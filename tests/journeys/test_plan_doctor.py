@@ -173,7 +173,7 @@ class TestBudget:
 class TestQuarantine:
     """What fails is told, kept and taken up again."""
 
-    def test_failures_are_told_by_reason_and_retried(self, command: Command, endpoint: Endpoint) -> None:
+    def test_failures_are_reported_by_reason_and_retried(self, command: Command, endpoint: Endpoint) -> None:
         endpoint.answer = lambda request: (
             200,
             chat_completion(f"Sorry {river(request)}.") if river(request) % 10 == 3 else extraction(request),

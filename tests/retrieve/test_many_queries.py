@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from triplebeam.embed.embedder import Embedder
+from triplebeam.fact_links import TitleLink, TitleLinks
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.vectors import VectorIndex, VectorWriter
 from triplebeam.ranking import Hit, Ranking
@@ -14,7 +15,6 @@ from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.hybrid import Hybrid
 from triplebeam.retrieve.retriever import BATCH, Retriever, retrieve_many
 from triplebeam.testing.contracts import RetrieverContract
-from triplebeam.title_link import TitleLink, TitleLinks
 
 
 class OneByOne:
@@ -69,8 +69,8 @@ class TestTitleLinkContract(RetrieverContract):
 
     @pytest.fixture
     def retriever(self, world: Snapshot, words: Embedder) -> Retriever:
-        links = TitleLinks(triples=world.triples, graph=world.entities, passages=world.passages, embedder=words)
-        return TitleLink(base=Dense.over_passages(world, words), links=links)
+        links = TitleLinks(triples=world.triples, graph=world.entities, passages=world.passages)
+        return TitleLink(base=Dense.over_passages(world, words), links=links, embedder=words)
 
 
 @pytest.mark.parametrize("exact_up_to", [10_000, 100])

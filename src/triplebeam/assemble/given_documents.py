@@ -14,7 +14,6 @@ from triplebeam.text import storable
 #: A path to read, a row with "text" (and "id", "title", whatever else), a text, or a document.
 Given: TypeAlias = Path | Mapping[str, Any] | str | Document
 
-_FIELDS = ("id", "_id", "title", "text", "metadata")
 _NUMBERED = re.compile(r"text-([0-9]+)")
 
 
@@ -78,11 +77,8 @@ def _text(text: str, place: int, numbers: Iterator[str]) -> Document:
 
 def _row(row: Mapping[str, Any], place: int, numbers: Iterator[str]) -> Document:
     has_id = any(row.get(name) not in (None, "") for name in ("id", "_id"))
-    metadata = row.get("metadata") or {}
-    if isinstance(metadata, Mapping):
-        metadata = {name: value for name, value in row.items() if name not in _FIELDS} | dict(metadata)
     try:
-        return row_document({**row, "metadata": metadata}, "" if has_id else next(numbers))
+        return row_document(dict(row), "" if has_id else next(numbers))
     except (SourceError, TypeError) as error:
         raise BadInputError(f"row {place} cannot be indexed: {error}.") from error
 

@@ -9,9 +9,8 @@ from triplebeam.errors import BadInputError
 from triplebeam.index.passage_graph import KINDS, EdgeKind
 from triplebeam.methods.gnn_ret import GNN_RET, GNNRet, Weights, read_weights
 from triplebeam.methods.gnn_ret.propagate import Distance, Message
-from triplebeam.methods.gnn_ret.recurrent import RecurrentGNNRet
+from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet
 from triplebeam.retrieve.bm25 import BM25
-from triplebeam.retrieve.cached_scores import CachedScores
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.hybrid import ScaledHybrid
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
@@ -41,8 +40,6 @@ def scoring_base(below: Retriever) -> ScoringBase:
             return ScoringBase(below, "dense", "cosine")
         case ScaledHybrid():  # from 0 to 1 already
             return ScoringBase(below, "scaled_hybrid", "cosine")
-        case CachedScores():
-            return scoring_base(below.base)._replace(retriever=below)
         case TitleBonus():
             return ScoringBase(below, "scaled_hybrid with titles", "cosine")
         case BM25(over="passages"):
@@ -66,7 +63,6 @@ def gnn_ret(
     weights: Path | None = None,
     chains: bool = True,
     beta: float | None = None,
-    explained: int | None = None,
 ) -> Retriever:
     """GNN-Ret over a base; with ``beta``, or with weights of rgnn_ret, the recurrent one.
 
@@ -88,7 +84,6 @@ def gnn_ret(
         distance=base.distance,
         # Looking up the keyword that a hit came by takes longer than finding the hit: a millisecond or two.
         triples=context.triples if chains else None,
-        explained=explained,
     )
     if beta is None and learned:
         beta = learned.beta

@@ -8,13 +8,12 @@ from pathlib import Path
 from triplebeam.answer import Agent, Answer, Run, Step
 from triplebeam.assemble.context import Context
 from triplebeam.assemble.given_documents import Given, read_given
-from triplebeam.assemble.in_thread import in_thread
 from triplebeam.assemble.indexing import index_builder, known_documents
 from triplebeam.assemble.method import Method, expand
-from triplebeam.assemble.results import Result, with_passages
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.extract.extractor import Extractor
+from triplebeam.generate.cancellation import in_thread
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.build import BuildReport, create_empty, has_store
 from triplebeam.index.manifest import is_index
@@ -23,7 +22,7 @@ from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.passage import Passage
 from triplebeam.progress import Progress, silent
-from triplebeam.ranking import Ranking
+from triplebeam.ranking import Ranking, Result, with_passages
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings, read_settings
 
@@ -182,12 +181,13 @@ class Index:
 
     # -- passages and answers out
 
-    def search(self, question: str, method: str | Method = DEFAULT_METHOD, k: int = 10) -> Ranking[Result]:
-        """The best k passages for a question, with their texts."""
+    def search(self, question: str, method: str | Method | Retriever = DEFAULT_METHOD, k: int = 10) -> Ranking[Result]:
+        """The best k passages for a question, with their texts. ``method`` may be a retriever of your own, too."""
         check_question(question)
         if k < 1:
             raise BadInputError(f"k is {k}: ask for at least one passage.")
-        return with_passages(self.retriever(method).retrieve(question, k), self.passages)
+        retriever = self.retriever(method) if isinstance(method, str | Method) else method
+        return with_passages(retriever.retrieve(question, k), self.passages)
 
     def ask(self, question: str, method: str | Method = DEFAULT_AGENT) -> Answer:
         """The answer of an agent, with its evidence and its steps."""

@@ -1,20 +1,19 @@
-"""The functions that build retrievers. What is keyword-only here can be written in brackets behind a method's name."""
+"""The functions that build retrievers. What is keyword-only here can be written in brackets after a method's name."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from triplebeam.assemble.context import Context
 from triplebeam.assemble.gnn_ret import gnn_ret
-from triplebeam.blend import Blend
-from triplebeam.blend import Links as BlendLinks
-from triplebeam.blend import Part as BlendPart
+from triplebeam.blend import Blend, Walk
 from triplebeam.embed import load_token_encoder
 from triplebeam.errors import BadInputError
+from triplebeam.fact_links import OwnerLinks, TitleLink, TitleLinks
 from triplebeam.index.token_vectors import published_tokens
 from triplebeam.methods.gear import Cascade, Exact, LLMReader, NaiveGE, Pooled, SyncGE
 from triplebeam.methods.gear.score import ChainScorer
+from triplebeam.methods.gnn_ret import GNNRet
 from triplebeam.methods.hipporag.hipporag import HippoRAG
 from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
 from triplebeam.methods.hipporag.query_entities import (
@@ -23,31 +22,29 @@ from triplebeam.methods.hipporag.query_entities import (
     QueryEntities,
     VerbatimEntities,
 )
-from triplebeam.methods.hipporag.walk_chains import WalkChains
 from triplebeam.methods.shared.triple_filter import LLMTripleFilter
+from triplebeam.passage import SHARED_TITLE
 from triplebeam.retrieve.bm25 import BM25
-from triplebeam.retrieve.cached_scores import CachedScores
+from triplebeam.retrieve.clauses import Clauses
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.fixed_ranking import FixedRanking
 from triplebeam.retrieve.hybrid import Hybrid, ScaledHybrid
 from triplebeam.retrieve.late_interaction import LateInteraction
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
+from triplebeam.retrieve.scores import CachedScores
 from triplebeam.retrieve.title_bonus import TitleBonus
-from triplebeam.title_link import TitleLink, TitleLinks
 
-#: What a base searches; ``@triples`` behind its name sets it.
+#: What a base searches; ``@triples`` after its name sets it.
 Over: TypeAlias = Literal["passages", "triples"]
 Scorer: TypeAlias = Literal["cascade", "exact", "pooled"]
-BlendedPart: TypeAlias = Literal["messages", "triples", "names", "titles"]
-#: What ``blend`` is made of, and how much each part counts: chosen on dev questions, see docs/methods/blend.md.
-_BLEND: Mapping[str, float] = {"messages": 1.5, "triples": 1.0, "names": 1.0, "titles": 1.0}
+BlendedPart: TypeAlias = Literal["messages", "triples", "names", "titles", "owners"]
 _TITLE_BONUS = 0.2
 #: HippoRAG 2 keeps five entities of the nearest triples; twice as many find more here.
 _BLENDED_SEEDS = 10
 #: A fusion looks at ranks alone: four steps of a walk instead of nine give the same passages but for one in 300.
 _BLENDED_TOLERANCE = 5e-3
-#: Of each part's thirty hits, those that may come out on top; to look up why the others are there takes time.
-_EXPLAINED = 15
+#: An entity of more passages than this leads nowhere in particular: walks of the blend pass it by.
+_MOST_PASSAGES = 30
 
 
 def bm25(context: Context, *, over: Over = "passages") -> BM25:
@@ -115,42 +112,51 @@ def title_link(
     context: Context, *, followed: int = TitleLinks.followed, base_weight: float = TitleLinks.base_weight
 ) -> Retriever:
     """What the facts of GNN-Ret's passages name."""
+    links = TitleLinks(**_facts(context), followed=followed, base_weight=base_weight)
     base = gnn_ret(context, scaled_hybrid(context, title_bonus=_TITLE_BONUS))
-    return TitleLink(base=base, links=replace(_title_links(context), followed=followed, base_weight=base_weight))
+    return TitleLink(base=base, links=links, embedder=context.embedder)
 
 
-def _title_links(context: Context) -> TitleLinks:
-    return TitleLinks(
-        triples=context.triples,
-        graph=context.snapshot.entities,
+def _facts(context: Context) -> dict[str, Any]:
+    """What links of either kind are read from."""
+    return {"triples": context.triples, "graph": context.snapshot.entities, "passages": context.passages}
+
+
+def blend(context: Context, *, without: BlendedPart | None = None, share: float | None = None) -> Blend:
+    """Plain search and the graphs, or all but one of them; ``share`` is the index's own unless it is given."""
+    near = CachedScores(dense(context))
+    plain = CachedScores(_plain(context, near))
+    # Without triples no walk can start, and no fact leads on.
+    walks = _walks(context, plain) if len(context.triples) else {}
+    facts = _facts(context)
+    return Blend(
+        plain=plain,
+        dense=near,
+        walks={name: walk for name, walk in walks.items() if name != without},
+        titles=TitleLinks(**facts, most=SHARED_TITLE) if walks and without != "titles" else None,
+        owners=OwnerLinks(**facts) if walks and without != "owners" else None,
         passages=context.passages,
         embedder=context.embedder,
+        share=context.snapshot.share if share is None else share,
     )
 
 
-def blend(context: Context, *, without: BlendedPart | None = None) -> Blend:
-    """The graphs fused, or all but one of them."""
-    made = _blended(context)
-    parts = {name: BlendPart(make(), _BLEND[name]) for name, make in made.items() if name != without}
-    # Without triples no walk can start and no fact names a title: messages over the documents' order are left.
-    linked = len(made) > 1 and without != "titles"
-    return Blend(parts=parts, links=BlendLinks(_title_links(context), _BLEND["titles"]) if linked else None)
+def _plain(context: Context, near: ScoringRetriever) -> ScoringRetriever:
+    """Terms and vectors, of the question and of its clauses, and titles in it."""
+    words = bm25(context)
+    both = ScaledHybrid(sparse=words, dense=near, passage_of=context.passages.ids)
+    parts = Clauses(base=both, sparse=words, dense=dense(context))
+    return TitleBonus(base=parts, passages=context.passages, bonus=_TITLE_BONUS)
 
 
-def _blended(context: Context) -> Mapping[str, Callable[[], Retriever]]:
-    """The parts for which this index has something to walk on."""
-    index, embedder, tolerance = context.snapshot, context.embedder, _BLENDED_TOLERANCE
-    base = CachedScores(scaled_hybrid(context, title_bonus=_TITLE_BONUS))
-    messages = partial(gnn_ret, context, base, explained=_EXPLAINED)
-    if not len(context.triples):
-        return {"messages": messages}
-    walk = {"base": base, "seed_entities": _BLENDED_SEEDS, "explained": _EXPLAINED}
+def _walks(context: Context, plain: ScoringRetriever) -> Mapping[str, Walk]:
+    index, embedder = context.snapshot, context.embedder
+    walk: dict[str, Any] = {"max_passages": _MOST_PASSAGES, "tolerance": _BLENDED_TOLERANCE}
     names = VerbatimEntities(index.entities)
-    chains = WalkChains(index.triples, index.entities, index.passages, _EXPLAINED)
     return {
-        "messages": messages,
-        "triples": partial(HippoRAG2.over, index, embedder, tolerance=tolerance, **walk),
-        "names": partial(HippoRAG.over, index, embedder, names, fallback=None, tolerance=tolerance, chains=chains),
+        "messages": GNNRet(base=plain, graph=index.passage_graph, passages=index.passages, triples=index.triples),
+        "triples": HippoRAG2.over(index, embedder, base=plain, seed_entities=_BLENDED_SEEDS, **walk),
+        "names": HippoRAG.over(index, embedder, names, fallback=None, **walk),
     }
 
 

@@ -53,7 +53,7 @@ def _agent(name: str, line: str, build: Callable[..., object], base: str = "") -
     return Row(name, "agent", line, build, base, uses_graph=True, uses_model=True)
 
 
-# GeAR stands on SyncGE over the blend where no base is named; `gear:hybrid` is the paper's. GNN-Ret's tables have dense
+# GeAR uses SyncGE over the blend where no base is named; `gear:hybrid` is the paper's. GNN-Ret's tables have dense
 # as the base of its baselines, GE-Reasoning's BM25.
 _ROWS = [
     _walk("blend", "the graphs fused: most recall without a language model", retrievers.blend),

@@ -16,14 +16,13 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexDamagedError, IndexMissingError, SourceError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.index.extraction import MAX_FAILURES, Budget, Failure, Numbered, extract_triples
-from triplebeam.index.manifest import MANIFEST, Manifest, VectorSpace, published
-from triplebeam.index.publish import publish_generation, withdraw
+from triplebeam.index.manifest import MANIFEST, Manifest, VectorSpace, publish, published, read_manifest
+from triplebeam.index.publish import LOCK, publish_generation, withdraw, write_lock
 from triplebeam.index.replacing import Replaces, announce, kind_of, stays
 from triplebeam.index.store import Store, vector_key
 from triplebeam.index.triple_graph import number_entities
-from triplebeam.index.write_lock import LOCK, write_lock
 from triplebeam.ingest import Skipped, Unreadable, split
-from triplebeam.passage import PASSAGE_TOKENS, Document
+from triplebeam.passage import PASSAGE_TOKENS, SHARED_TITLE, Document
 from triplebeam.progress import Progress, silent
 
 T = TypeVar("T")
@@ -213,7 +212,8 @@ class IndexBuilder:
         """Vectors for every text that has none. Each window has its share of long and short texts, so that the time
         left can be estimated from the number of texts.
         """
-        passages = (passage.searchable for _, passage in store.passages())
+        shared = store.shared_titles(SHARED_TITLE)
+        passages = (passage.embedded(shared) for _, passage in store.passages())
         triples = (str(entry.triple) for entry in store.triples())
         entities, _ = number_entities(entry.triple for entry in store.triples())
         texts = {vector_key(self.embedder.fingerprint, text): text for text in chain(passages, triples, entities)}
@@ -241,6 +241,14 @@ class IndexBuilder:
             )
         report.manifest = publish_generation(self.folder, store, self.embedder, self.progress)
         report.published = True
+
+
+def set_share(folder: Path, share: float | None) -> None:
+    """Set how much walks count in the default search, for this generation and those to come; None: as measured."""
+    with _writing(folder) as store:
+        with store.transaction():
+            store.tune(share)
+        publish(folder, read_manifest(folder).model_copy(update={"tuned_share": share}))
 
 
 def create_empty(folder: Path) -> None:

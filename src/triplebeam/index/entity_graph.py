@@ -11,9 +11,10 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import block_array, csr_array
+from scipy.sparse import block_array, csr_array, diags_array
 
 from triplebeam.errors import BadInputError
+from triplebeam.index.ownership import Topics
 from triplebeam.index.synonyms import THRESHOLD, read_synonyms
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.vectors import VectorIndex
@@ -32,7 +33,7 @@ class EntityGraph:
     """The passage of every triple, by row."""
     synonyms: "csr_array[np.float32]" = field(repr=False)
     passages: int
-    _graphs: "dict[tuple[float, bool], csr_array[np.float64]]" = field(
+    _graphs: "dict[tuple[float, bool, int | None], csr_array[np.float64]]" = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
     """Graphs built already: retrievers over one index share them."""
@@ -70,21 +71,40 @@ class EntityGraph:
         """How many passages mention each entity."""
         return np.bincount(self.incidence.indices, minlength=len(self)).astype(np.int64)
 
-    def weights(self, synonym_threshold: float = THRESHOLD, *, with_passages: bool = False) -> "csr_array[np.float64]":
+    @cached_property
+    def topics(self) -> Topics:
+        """The topic of every passage."""
+        return Topics(self.triple_entities, self.triple_passages, self.passages, len(self))
+
+    def weights(
+        self, synonym_threshold: float = THRESHOLD, *, with_passages: bool = False, max_passages: int | None = None
+    ) -> "csr_array[np.float64]":
         """The undirected graph: two entities are joined by the number of their triples, plus their cosine where they
         are synonyms. A triple of an entity with itself joins nothing.
 
-        With passages, they are nodes behind the entities, each joined by 1 to those it mentions.
+        With passages, they are nodes behind the entities, each joined by 1 to those it mentions. An entity that occurs
+        in more than ``max_passages`` is a hub, through which one gets anywhere: it has no edges then.
         """
-        if (synonym_threshold, with_passages) not in self._graphs:
-            if with_passages:
-                mentions = (self.incidence > 0).astype(np.float64)
-                among = self.weights(synonym_threshold)
-                graph = block_array([[among, mentions.T], [mentions, None]], format="csr", dtype=np.float64)
-            else:
-                graph = self._among_entities(synonym_threshold)
-            self._graphs[synonym_threshold, with_passages] = graph
-        return self._graphs[synonym_threshold, with_passages]
+        key = synonym_threshold, with_passages, max_passages
+        if key not in self._graphs:
+            self._graphs[key] = self._built(*key)
+        return self._graphs[key]
+
+    def _built(
+        self, synonym_threshold: float, with_passages: bool, max_passages: int | None
+    ) -> "csr_array[np.float64]":
+        if max_passages is not None:
+            whole = self.weights(synonym_threshold, with_passages=with_passages)
+            kept = np.ones(whole.shape[0])
+            kept[: len(self)] = self.passage_counts <= max_passages
+            pruned = csr_array(diags_array(kept) @ whole @ diags_array(kept))
+            pruned.eliminate_zeros()
+            return pruned
+        if not with_passages:
+            return self._among_entities(synonym_threshold)
+        mentions = (self.incidence > 0).astype(np.float64)
+        among = self.weights(synonym_threshold)
+        return block_array([[among, mentions.T], [mentions, None]], format="csr", dtype=np.float64)
 
     def _among_entities(self, synonym_threshold: float) -> "csr_array[np.float64]":
         if synonym_threshold < THRESHOLD:

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import EmbedderMismatchError, IndexDamagedError, IndexFormatError, IndexMissingError
+from triplebeam.index.ownership import Ownership
 from triplebeam.index.passage_graph import GraphStatistics
 
 FORMAT = 2
@@ -67,10 +68,12 @@ class Manifest(BaseModel):
     extractor: str | None = None
     """The extractor of new passages; unknown in an index that was written before this was kept."""
     passage_graph: GraphStatistics
+    ownership: Ownership | None = None
+    """None in an index that was written before this was measured."""
+    tuned_share: float | None = None
+    """How much walks count in the default search, where `triplebeam tune` chose it."""
     files: dict[str, int]
-    """Each file of the generation with its size in bytes: a missing or cut-off file is noticed when the index is
-    opened.
-    """
+    """Each file of the generation with its size, so that opening an index notices a missing or truncated file."""
 
 
 def is_index(folder: Path) -> bool:
@@ -159,9 +162,7 @@ def new_generation(parent: Path) -> Path:
 
 
 def remove_generations(parent: Path, keep: str = "") -> None:
-    """Remove all generations but one. A reader that has one open keeps its files; where the system refuses, the next
-    run retries.
-    """
+    """Remove all generations but one. Where the system refuses (a reader has it open), the next run retries."""
     for path in _generations(parent):
         if path.name != keep:
             shutil.rmtree(path, ignore_errors=True)

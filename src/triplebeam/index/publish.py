@@ -1,13 +1,16 @@
-"""From the store to a generation: every search structure is derived here."""
+"""From the store to a generation: every search structure is derived here, by one writer at a time."""
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+from filelock import FileLock, Timeout
 
 from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError, IndexBusyError
 from triplebeam.index.manifest import (
     MANIFEST,
     Manifest,
@@ -17,6 +20,7 @@ from triplebeam.index.manifest import (
     publish,
     remove_generations,
 )
+from triplebeam.index.ownership import Ownership, Topics
 from triplebeam.index.passage_graph import GraphStatistics, build_passage_graph, document_labels, triple_keywords
 from triplebeam.index.passages import write_passages
 from triplebeam.index.store import Store, vector_key
@@ -24,10 +28,11 @@ from triplebeam.index.synonyms import write_synonyms
 from triplebeam.index.terms import write_terms
 from triplebeam.index.triple_graph import write_triple_graph
 from triplebeam.index.vectors import VectorWriter
-from triplebeam.passage import Passage
+from triplebeam.passage import SHARED_TITLE, Passage
 from triplebeam.progress import Progress, silent
 from triplebeam.triple import entity_key
 
+LOCK = "write.lock"
 _STAGES = 8
 
 
@@ -45,11 +50,18 @@ def publish_generation(folder: Path, store: Store, embedder: Embedder, progress:
         triples_by_extractor=store.triples_by_extractor(),
         extractor=store.extractor,
         passage_graph=passage_graph,
+        ownership=_ownership(generation, store.counts()["passages"], entities),
+        tuned_share=store.tuned_share,
         files=file_sizes(generation),
     )
     publish(folder, manifest)
     remove_generations(folder / "generations", keep=generation.name)
     return manifest
+
+
+def _ownership(generation: Path, passages: int, entities: int) -> Ownership:
+    ends, rows = np.load(generation / "triple_entities.npy"), np.load(generation / "triple_passages.npy")
+    return Topics(ends, rows, passages, entities).ownership()
 
 
 def withdraw(folder: Path) -> None:
@@ -70,7 +82,8 @@ def _write(generation: Path, store: Store, embedder: Embedder, progress: Progres
     done()
     write_terms(generation / "passage_terms", (passage.term_text for passage in passages))
     done()
-    texts = [passage.searchable for passage in passages]
+    shared = store.shared_titles(SHARED_TITLE)
+    texts = [passage.embedded(shared) for passage in passages]
     _write_vectors(generation / "passage_vectors.npy", texts, store, embedder)
     done()
     row_of = {number: row for row, number in enumerate(numbers)}
@@ -118,3 +131,23 @@ def _write_vectors(path: Path, texts: Sequence[str], store: Store, embedder: Emb
     for text in texts:
         writer.append(store.vector(vector_key(embedder.fingerprint, text)))
     writer.close()
+
+
+@contextmanager
+def write_lock(folder: Path) -> Iterator[None]:
+    """Keep other writers out of an existing folder; readers are not affected."""
+    lock = FileLock(folder / LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise IndexBusyError(
+            f"another process is writing to {folder}: wait until it is done, then try again."
+        ) from None
+    except OSError as error:
+        raise BadInputError(
+            f"{folder} cannot be written to ({error.strerror}): check its permissions, or index into another folder."
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()

@@ -22,6 +22,7 @@ from triplebeam.errors import IndexDamagedError, SourceError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.keywords import MARK
 from triplebeam.index.links import linked_passages
+from triplebeam.metadata import FILE_FIELDS
 from triplebeam.passage import Document, Passage
 from triplebeam.triple import Triple
 
@@ -54,9 +55,6 @@ ALTER TABLE document ADD COLUMN anchors TEXT NOT NULL DEFAULT '{}';
 ALTER TABLE document ADD COLUMN links TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE passage ADD COLUMN section TEXT NOT NULL DEFAULT '';
 """
-#: Of the metadata of a file, what may change while the document does not.
-_OF_THE_FILE = frozenset(("path", "type", "modified"))
-
 _IN_ORDER = " ORDER BY p.document, p.position"
 
 
@@ -74,7 +72,7 @@ def vector_key(fingerprint: str, text: str) -> bytes:
 
 
 def _document_hash(document: Document, passages: Sequence[Passage]) -> bytes:
-    fields = sorted(field for field in document.metadata.items() if field[0] not in _OF_THE_FILE)
+    fields = sorted(field for field in document.metadata.items() if field[0] not in FILE_FIELDS)
     content = [document.title, document.text, fields]
     cuts = [(p.id, p.start, p.end, p.section) if p.section else (p.id, p.start, p.end) for p in passages]
     return hashlib.blake2b(json.dumps([content, cuts]).encode(), digest_size=16).digest()
@@ -122,6 +120,16 @@ class Store:
     def revision(self) -> int:
         """Rises with every change of what is searched; a generation records the revision it was made from."""
         return int(self.meta("revision") or 0)
+
+    @property
+    def tuned_share(self) -> float | None:
+        """How much walks count in the default search, where `triplebeam tune` chose it."""
+        value = self.meta("tuned_share")
+        return float(value) if value else None
+
+    def tune(self, share: float | None) -> None:
+        """Keep a chosen share, or None to go by the ownership again. What is searched does not change."""
+        self.set_meta("tuned_share", "" if share is None else str(share))
 
     def _changed(self) -> None:
         self.set_meta("revision", str(self.revision + 1))
@@ -208,6 +216,14 @@ class Store:
     def passages(self) -> Iterator[tuple[int, Passage]]:
         """All passages with their numbers, in the order of documents and positions."""
         return self._passages("")
+
+    def shared_titles(self, most: int) -> frozenset[str]:
+        """Titles that more passages have than this."""
+        rows = self._db.execute(
+            "SELECT d.title FROM passage p JOIN document d ON d.number = p.document GROUP BY 1 HAVING count(*) > ?",
+            (most,),
+        )
+        return frozenset(title for (title,) in rows)
 
     def passages_awaiting(self, extractor: str, document_ids: Iterable[str]) -> Iterator[tuple[int, Passage]]:
         """Passages of these documents that this extractor has not processed yet, or failed on.

@@ -87,7 +87,10 @@ class TripleGraph:
 
     def triples_of(self, passage_ids: Sequence[str]) -> NDArray[np.int64]:
         """The triples of these passages."""
-        rows = [self.passages.row(passage_id) for passage_id in passage_ids]
+        return self.triples_at([self.passages.row(passage_id) for passage_id in passage_ids])
+
+    def triples_at(self, rows: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+        """The triples of the passages at these rows."""
         ranges = [np.arange(self._passage_starts[row], self._passage_starts[row + 1]) for row in rows]
         return np.concatenate(ranges) if ranges else np.zeros(0, np.int64)
 

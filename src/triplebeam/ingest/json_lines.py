@@ -11,11 +11,14 @@ from triplebeam.errors import SourceError
 from triplebeam.passage import Document
 from triplebeam.text import storable
 
+_FIELDS = frozenset(("id", "_id", "text", "title", "metadata"))
+
 
 def read_json_lines(path: Path, name: str) -> Iterator[tuple[int, Document | str]]:
     """Give each line's number with its document, or with the reason why it is none. Blank lines are passed over.
 
     Fields: ``id`` or ``_id`` (without one, the id is ``name:line number``), ``text``, ``title``, ``metadata``.
+    Other fields are metadata, too.
     """
     with _open(path) as file:
         try:
@@ -55,7 +58,8 @@ def row_document(row: object, default_id: str) -> Document:
         id=_id(row) or default_id,
         text=text,
         title=_string(row, "title"),
-        metadata=_metadata(row.get("metadata")),
+        metadata=_metadata({name: value for name, value in row.items() if name not in _FIELDS})
+        | _metadata(row.get("metadata")),
         is_passage=True,
     )
 
@@ -74,7 +78,7 @@ def _id(row: Mapping[str, Any]) -> str:
     return "" if value is None else storable(str(value))
 
 
-def _metadata(fields: object) -> Mapping[str, str]:
+def _metadata(fields: object) -> dict[str, str]:
     """Values as strings: a string as it is, anything else as JSON writes it; null is left out."""
     if fields is None:
         return {}

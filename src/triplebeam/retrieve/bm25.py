@@ -43,11 +43,11 @@ class BM25:
         """The k passages of highest BM25."""
         return rank_passages(lambda wanted: self.terms.search(query, wanted), self.passage_of, k)
 
-    def scores(self, query: str) -> NDArray[np.float32]:
-        """The BM25 of the best `SCORED_MATCHES` passages, and 0 for all others."""
+    def scores(self, query: str, matches: int = SCORED_MATCHES) -> NDArray[np.float32]:
+        """The BM25 of the passages that match best, and 0 for all others."""
         if self.over != "passages":
             raise BadInputError(f"bm25 over {self.over} has no score for every passage: use bm25 over passages here.")
         scores = np.zeros(len(self.terms), np.float32)
-        rows, matched = self.terms.search(query, SCORED_MATCHES)
+        rows, matched = self.terms.search(query, matches)
         scores[rows] = matched
         return scores

@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from triplebeam.assemble import DEFAULT_METHOD, Index
-from triplebeam.errors import BadInputError
+from triplebeam.errors import BadInputError, ExtraMissingError
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.serve.extras import ExtraMissingError
-from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, find_passages, opened
+from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, metadata_of, opened
 
 try:
     from haystack import Document, component, default_from_dict, default_to_dict
@@ -32,10 +31,9 @@ class TriplebeamRetriever:
     @component.output_types(documents=list[Document])
     def run(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
         """The best passages for a query."""
-        found = find_passages(self.index, query, self.method, self.top_k if top_k is None else top_k)
+        found = self.index.search(query, self.method, self.top_k if top_k is None else top_k)
         documents = [
-            Document(id=each.passage.id, content=each.passage.text, meta=each.metadata, score=each.hit.score)
-            for each in found
+            Document(id=each.passage_id, content=each.text, meta=metadata_of(each), score=each.score) for each in found
         ]
         return {"documents": documents}
 

@@ -8,9 +8,9 @@ from pydantic import Field, GetPydanticSchema
 from pydantic_core.core_schema import no_info_plain_validator_function
 
 from triplebeam.assemble import DEFAULT_METHOD, Index
+from triplebeam.errors import ExtraMissingError
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.serve.extras import ExtraMissingError
-from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, find_passages, opened
+from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, metadata_of, opened
 
 try:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
@@ -38,8 +38,8 @@ class TriplebeamRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
-        found = find_passages(opened(self.index), query, self.method, self.k if k is None else k)
-        return [Document(id=each.passage.id, page_content=each.passage.text, metadata=each.metadata) for each in found]
+        found = opened(self.index).search(query, self.method, self.k if k is None else k)
+        return [Document(id=each.passage_id, page_content=each.text, metadata=metadata_of(each)) for each in found]
 
 
 def from_langchain(

@@ -4,9 +4,9 @@ import asyncio
 from pathlib import Path
 
 from triplebeam.assemble import DEFAULT_METHOD, Index
+from triplebeam.errors import ExtraMissingError
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.serve.extras import ExtraMissingError
-from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, find_passages, opened
+from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, metadata_of, opened
 
 try:
     from llama_index.core.base.base_retriever import BaseRetriever
@@ -39,17 +39,17 @@ class TriplebeamRetriever(BaseRetriever):
         self._k = similarity_top_k
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        found = find_passages(self._index, query_bundle.query_str, self._method, self._k)
+        found = self._index.search(query_bundle.query_str, self._method, self._k)
         return [
             NodeWithScore(
                 node=TextNode(
-                    id_=each.passage.id,
-                    text=each.passage.text,
-                    metadata=each.metadata,
+                    id_=each.passage_id,
+                    text=each.text,
+                    metadata=metadata_of(each),
                     excluded_llm_metadata_keys=_FOR_PROGRAMS,
                     excluded_embed_metadata_keys=_FOR_PROGRAMS,
                 ),
-                score=each.hit.score,
+                score=each.score,
             )
             for each in found
         ]

@@ -39,7 +39,7 @@ def test_agrees_with_the_transcription(drawn: Drawn, data: st.DataObject, dampin
         query_entities=Named(*linked),
         graph=drawn.graph(),
         embedder=OneHot(),
-        passage_of=drawn.ids,
+        passages=drawn,  # type: ignore[arg-type]
         fallback=Nothing(),
         damping=damping,
         node_specificity=specificity,

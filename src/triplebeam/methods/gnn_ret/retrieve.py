@@ -1,12 +1,21 @@
-"""GNN-Ret as a retriever (section 3.2): a base's distances, passed along the graph of passages, and the nearest.
+"""GNN-Ret as a retriever (section 3.2): a base's distances, passed along the graph of passages, and the nearest; and
+RGNN-Ret (section 3.3, Eq. 4), whose distances are mixed over the steps of a question.
 
 The paper's settings without training: one layer, α 0.5, K 5 (or 10), dense distances. Over any other base that has a
 score for every passage, say how its scores become distances (`distances_of`). Retrieval to a number of tokens instead
 of k passages is `triplebeam.retrieve.token_budget`, for this and for every other retriever.
+
+RGNN-Ret, followed to the letter: a step's integrated distances are β times those GNN-Ret has for its query and 1 - β
+times those of the step before, which contain all earlier steps in the same way; the first step has GNN-Ret's own. β is
+0.9 untrained. Ours: the same query twice in a row is one step, so that a caller may ask for more of its passages.
+What it remembers belongs to one question: `begin` starts one, and an agent that calls it (`for_question`) has the
+recurrence in its loop, as appendix G does with IRCoT and ITER-RETGEN. With no layers (``alpha=()``) only the recurrent
+part is left, with β = 1 only the graph: the rows of Table 2.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +25,20 @@ from triplebeam.errors import BadInputError
 from triplebeam.index.passage_graph import KINDS, EdgeKind, PassageGraph
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.triple_graph import TripleGraph
-from triplebeam.methods.gnn_ret.explain import messages_that_helped, shared_keyword
-from triplebeam.methods.gnn_ret.propagate import Distance, Distances, Message, MessagePassing, Propagated, distances_of
+from triplebeam.methods.gnn_ret.propagate import (
+    Distance,
+    Distances,
+    Message,
+    MessagePassing,
+    Propagated,
+    distances_of,
+    integrate_steps,
+)
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.retriever import ScoringRetriever, scores_many
+from triplebeam.retrieve.explained import Found, Reasons, explained, no_reasons
+from triplebeam.retrieve.retriever import PerQuestion, Retriever, ScoringRetriever, scores_many
 from triplebeam.retrieve.scores import rank_scores
+from triplebeam.triple import Chain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,12 +56,7 @@ class GNNRet:
     edges: tuple[EdgeKind, ...] = KINDS
     distance: Distance = "cosine"
     triples: TripleGraph | None = field(default=None, repr=False)
-    """Where given, a hit that a message brought shows a triple of the sender and one of its own with the keyword they
-    share.
-    """
-
-    explained: int | None = None
-    """Hits, from the best on, that show it; None: all."""
+    """Where given, a hit that a message brought shows two triples, of sender and receiver, with the shared keyword."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -61,11 +74,15 @@ class GNNRet:
 
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
         """The k passages of smallest integrated distance for each query; the base scores them together."""
+        return [
+            explained(rank_scores(found.scores, self.passages.ids, k), self.passages, found.reasons)
+            for found in self.find_many(queries)
+        ]
+
+    def find_many(self, queries: Sequence[str]) -> list[Found]:
+        """Every passage's score, 1 - its integrated distance, for each query."""
         propagated = [self._pass_messages(scores) for scores in scores_many(self.base, queries)]
-        rankings = [self.rank(each.distances, k) for each in propagated]
-        if self.triples is None:
-            return rankings
-        return [self._explained(*pair, self.triples) for pair in zip(rankings, propagated, strict=True)]
+        return [Found(_nearness(each.distances), self._reasons(each)) for each in propagated]
 
     def propagate(self, query: str) -> Propagated:
         """The distance of every passage, layer by layer."""
@@ -77,20 +94,21 @@ class GNNRet:
 
     def rank(self, distances: Distances, k: int) -> Ranking:
         """The k passages of smallest distance."""
-        return rank_scores((1 - distances).astype(np.float32), self.passages.ids, k)
+        return rank_scores(_nearness(distances), self.passages.ids, k)
 
-    def _explained(self, ranking: Ranking, propagated: Propagated, triples: TripleGraph) -> Ranking:
-        best = ranking if self.explained is None else ranking.top(self.explained)
-        rows = np.array([self.passages.row(passage_id) for passage_id in best.ids], np.int64)
+    def _reasons(self, propagated: Propagated) -> Reasons:
+        return partial(self._chains, self.triples, propagated) if self.triples is not None else no_reasons
+
+    def _chains(
+        self, triples: TripleGraph, propagated: Propagated, passages: Sequence[int]
+    ) -> dict[int, tuple[Chain, ...]]:
+        rows = np.array(passages, np.int64)
         senders = messages_that_helped(propagated, rows)
-        shown = self._joined_by_keyword(senders, rows).tolist()
-        explained = (
-            hit._replace(chains=shared_keyword(triples, self.passages.ids([sender])[0], hit.passage_id))
-            if joined
-            else hit
-            for hit, sender, joined in zip(best, senders.tolist(), shown, strict=True)
-        )
-        return ranking.replaced([*explained, *ranking[len(best) :]])
+        joined = self._joined_by_keyword(senders, rows)
+        return {
+            row: shared_keyword(triples, sender, row)
+            for row, sender in zip(rows[joined].tolist(), senders[joined].tolist(), strict=True)
+        }
 
     def _joined_by_keyword(self, senders: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Neighbours in a document may share an entity too, one too common for an edge, and it brought nothing."""
@@ -100,3 +118,72 @@ class GNNRet:
             edges, neighbours = self.graph.around(senders[sent], ("keyword",))
             joined[sent[edges[neighbours == rows[sent][edges]]]] = True
         return joined
+
+
+def _nearness(distances: Distances) -> NDArray[np.float32]:
+    return (1 - distances).astype(np.float32)
+
+
+def messages_that_helped(propagated: Propagated, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each row the nearest sender of the last message that was smaller than the row's own distance, or -1."""
+    helped_by = np.full(len(rows), -1)
+    for before, sent in zip(propagated.hidden, propagated.messages, strict=False):
+        if len(sent.receivers):
+            place = np.minimum(np.searchsorted(sent.receivers, rows), len(sent.receivers) - 1)
+            senders = sent.senders[sent.starts[place]]
+            helped = (sent.receivers[place] == rows) & (before[senders] < before[rows])
+            helped_by[helped] = senders[helped]
+    return helped_by
+
+
+def shared_keyword(triples: TripleGraph, sender: int, receiver: int) -> tuple[Chain, ...]:
+    """A triple of each with an entity in common, the receiver's first; nothing where they share none."""
+    sent, received = (triples.triples_at([row]).tolist() for row in (sender, receiver))
+    first: dict[int, int] = {}
+    for triple_id, ends in zip(sent, triples.ends(sent).tolist(), strict=True):
+        for entity in ends:
+            first.setdefault(entity, triple_id)
+    for triple_id, ends in zip(received, triples.ends(received).tolist(), strict=True):
+        for entity in ends:
+            if entity in first:
+                return ((triples.triple(first[entity]), triples.triple(triple_id)),)
+    return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecurrentGNNRet(PerQuestion):
+    """GNN-Ret for the sub-questions of a question. Asked directly, it is GNN-Ret: a first step has none before it."""
+
+    gnn_ret: GNNRet
+    beta: float = 0.9
+    """How much of its own distances a step has; the rest is those of the steps before."""
+
+    def __post_init__(self) -> None:
+        check_fields(self, "beta")
+
+    def begin(self) -> Retriever:
+        """Start a question."""
+        return _Recurrence(self.gnn_ret, self.beta)
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        """The first step of a question, with the reasons that GNN-Ret has for its hits."""
+        return self.gnn_ret.retrieve(query, k)
+
+
+class _Recurrence:
+    """One question's steps."""
+
+    def __init__(self, gnn_ret: GNNRet, beta: float) -> None:
+        self._gnn_ret, self._beta = gnn_ret, beta
+        self._last: tuple[str, Distances] | None = None
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        return self._gnn_ret.rank(self._distances(query), k)
+
+    def _distances(self, query: str) -> Distances:
+        if self._last and self._last[0] == query:
+            return self._last[1]
+        current = self._gnn_ret.propagate(query).distances
+        integrated = integrate_steps(current, self._last[1] if self._last else None, self._beta)
+        self._last = (query, integrated)
+        return integrated

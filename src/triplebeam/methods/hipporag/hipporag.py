@@ -19,7 +19,7 @@ ranks by popularity. Here the ``fallback`` retrieves instead, and the open accou
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -29,15 +29,17 @@ from triplebeam.bounds import check_fields
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import remark
 from triplebeam.index.entity_graph import EntityGraph
+from triplebeam.index.passages import PassageTable
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.synonyms import THRESHOLD
 from triplebeam.methods.hipporag.query_entities import QueryEntities
 from triplebeam.methods.hipporag.walk_chains import WalkChains
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.dense import Dense
+from triplebeam.retrieve.explained import Found, Reasons, explained, no_reasons
 from triplebeam.retrieve.personalized_pagerank import TOLERANCE, PersonalizedPageRank
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.retrieve.scores import PassageOf, rank_positive
+from triplebeam.retrieve.scores import rank_positive
 from triplebeam.triple import entity_key
 
 
@@ -48,7 +50,7 @@ class HippoRAG:
     query_entities: QueryEntities
     graph: EntityGraph
     embedder: Embedder = field(repr=False)
-    passage_of: PassageOf = field(repr=False)
+    passages: PassageTable = field(repr=False)
     fallback: Retriever | None
     """Retrieves where the walk has nowhere to start; without one nothing comes then."""
     chains: WalkChains | None = field(default=None, repr=False)
@@ -56,6 +58,8 @@ class HippoRAG:
     damping: float = 0.5
     node_specificity: bool = True
     synonym_threshold: float = THRESHOLD
+    max_passages: int | None = None
+    """Entities of more passages than this have no edges; None, the paper's: all have."""
     tolerance: float = TOLERANCE
 
     def __post_init__(self) -> None:
@@ -65,12 +69,12 @@ class HippoRAG:
     def over(cls, index: Snapshot, embedder: Embedder, query_entities: QueryEntities, **parameters: Any) -> "HippoRAG":
         """Over an index, with dense retrieval to fall back on unless another is given."""
         parameters.setdefault("fallback", Dense.over_passages(index, embedder))
-        parameters.setdefault("chains", WalkChains(index.triples, index.entities, index.passages))
+        parameters.setdefault("chains", WalkChains(index.triples, index.entities))
         return cls(
             query_entities=query_entities,
             graph=index.entities,
             embedder=embedder,
-            passage_of=index.passages.ids,
+            passages=index.passages,
             **parameters,
         )
 
@@ -80,17 +84,21 @@ class HippoRAG:
 
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
         """The k passages of highest score for each query; they walk together."""
-        seeds = [self.link(self.query_entities.entities(query)) for query in queries]
-        scores = iter(self.passage_scores([linked for linked in seeds if len(linked)]))
         return [
-            self._explained(rank_positive(next(scores), self.passage_of, k), linked)
-            if len(linked)
+            explained(rank_positive(found.scores, self.passages.ids, k), self.passages, found.reasons)
+            if found
             else self._fall_back(query, k)
-            for query, linked in zip(queries, seeds, strict=True)
+            for query, found in zip(queries, self.find_many(queries), strict=True)
         ]
 
-    def _explained(self, ranking: Ranking, linked: NDArray[np.int64]) -> Ranking:
-        return self.chains.from_entities(ranking, linked) if self.chains else ranking
+    def find_many(self, queries: Sequence[str]) -> list[Found | None]:
+        """The walk of each query; None where it has nowhere to start."""
+        seeds = [self.link(self.query_entities.entities(query)) for query in queries]
+        scores = iter(self.passage_scores([linked for linked in seeds if len(linked)]))
+        return [Found(next(scores), self._reasons(linked)) if len(linked) else None for linked in seeds]
+
+    def _reasons(self, linked: NDArray[np.int64]) -> Reasons:
+        return partial(self.chains.from_entities, linked) if self.chains else no_reasons
 
     def _fall_back(self, query: str, k: int) -> Ranking:
         if self.fallback is None:
@@ -110,9 +118,7 @@ class HippoRAG:
         return np.array(list(dict.fromkeys(numbers.values())), np.int64)
 
     def passage_scores(self, seeds: Sequence[NDArray[np.int64]]) -> NDArray[np.float32]:
-        """A row of scores for each query's entities: a passage has the probabilities of its own, each as often as it
-        occurs there.
-        """
+        """A row of scores per query: the probabilities of a passage's entities, each as often as it occurs there."""
         reset = np.zeros((len(self.graph), len(seeds)))
         for column, linked in enumerate(seeds):
             reset[linked, column] = 1 / self.graph.passage_counts[linked] if self.node_specificity else 1.0
@@ -122,5 +128,7 @@ class HippoRAG:
     @cached_property
     def _walk(self) -> PersonalizedPageRank:
         return PersonalizedPageRank(
-            weights=self.graph.weights(self.synonym_threshold), damping=self.damping, tolerance=self.tolerance
+            weights=self.graph.weights(self.synonym_threshold, max_passages=self.max_passages),
+            damping=self.damping,
+            tolerance=self.tolerance,
         )

@@ -17,7 +17,7 @@ the paper: ``base``, any retriever whose list takes the place of dense similarit
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -36,6 +36,7 @@ from triplebeam.methods.hipporag.walk_chains import WalkChains
 from triplebeam.methods.shared.triple_filter import TripleFilter
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.dense import Dense
+from triplebeam.retrieve.explained import Found, explained
 from triplebeam.retrieve.personalized_pagerank import TOLERANCE, PersonalizedPageRank
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever, retrieve_many, scores_many
 from triplebeam.retrieve.scores import min_max, rank_positive
@@ -63,8 +64,8 @@ class HippoRAG2:
     damping: float = 0.5
     synonym_threshold: float = THRESHOLD
     tolerance: float = TOLERANCE
-    explained: int | None = None
-    """Hits, from the best on, that show their chains; None: all."""
+    max_passages: int | None = None
+    """Entities of more passages than this have no edges; None, the paper's: all have."""
 
     def __post_init__(self) -> None:
         check_fields(self, "damping", "synonym_threshold")
@@ -87,21 +88,26 @@ class HippoRAG2:
 
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
         """The k passages of highest probability for each query; they walk together."""
+        return [
+            explained(rank_positive(found.scores, self.passages.ids, k), self.passages, found.reasons)
+            if found
+            else self._fall_back(query, k)
+            for query, found in zip(queries, self.find_many(queries), strict=True)
+        ]
+
+    def find_many(self, queries: Sequence[str]) -> list[Found | None]:
+        """The walk of each query; None where no triple bears on it."""
         seeds = self._seeds(queries)
         walking = [place for place, (_, similarity) in enumerate(seeds) if similarity.any()]
         visited = self._passage_probabilities(
             [queries[place] for place in walking], [seeds[place] for place in walking]
         )
-        scores = dict(zip(walking, visited, strict=True))
-        return [
-            self._explained(rank_positive(scores[place], self.passages.ids, k), seeds[place][0])
-            if place in scores
-            else self._fall_back(query, k)
-            for place, query in enumerate(queries)
-        ]
-
-    def _explained(self, ranking: Ranking, seeds: NDArray[np.int64]) -> Ranking:
-        return WalkChains(self.triples, self.graph, self.passages, self.explained).from_triples(ranking, seeds)
+        chains = WalkChains(self.triples, self.graph)
+        found = {
+            place: Found(scores, partial(chains.from_triples, seeds[place][0]))
+            for place, scores in zip(walking, visited, strict=True)
+        }
+        return [found.get(place) for place in range(len(queries))]
 
     def _fall_back(self, query: str, k: int) -> Ranking:
         remark(f"no triple bears on {query!r}: the passages are those of the base alone")
@@ -154,5 +160,5 @@ class HippoRAG2:
     @cached_property
     def _walk(self) -> PersonalizedPageRank:
         """Entities first, then passages."""
-        weights = self.graph.weights(self.synonym_threshold, with_passages=True)
+        weights = self.graph.weights(self.synonym_threshold, with_passages=True, max_passages=self.max_passages)
         return PersonalizedPageRank(weights=weights, damping=self.damping, tolerance=self.tolerance)

@@ -1,15 +1,14 @@
 """Why a walk over entities came to a passage: the triples it set out from, as chains of one triple or two."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.entity_graph import EntityGraph
-from triplebeam.index.passages import PassageTable
 from triplebeam.index.triple_graph import TripleGraph
-from triplebeam.ranking import Ranking
 from triplebeam.triple import Chain
 
 #: Chains per passage; more of them explain no more.
@@ -24,38 +23,29 @@ class WalkChains:
 
     triples: TripleGraph
     graph: EntityGraph
-    passages: PassageTable
-    hits: int | None = None
-    """How many, from the best on, are explained; None: all."""
 
-    def from_entities(self, ranking: Ranking, entities: NDArray[np.int64]) -> Ranking:
+    def from_entities(self, entities: NDArray[np.int64], rows: Sequence[int]) -> dict[int, tuple[Chain, ...]]:
         """For a walk that set out from entities: from their triples."""
         seeds = [self.triples.of_entity(entity)[:TRIPLES_OF_AN_ENTITY] for entity in entities.tolist()]
-        return self.from_triples(ranking, np.unique(np.concatenate(seeds)))
+        return self.from_triples(np.unique(np.concatenate(seeds)), rows)
 
-    def from_triples(self, ranking: Ranking, seeds: NDArray[np.int64]) -> Ranking:
-        """With the seed triples of each passage or, where it has none, those that a triple of the passage goes on from,
+    def from_triples(self, seeds: NDArray[np.int64], rows: Sequence[int]) -> dict[int, tuple[Chain, ...]]:
+        """For each passage its own seed triples or, where it has none, those that a triple of the passage goes on from,
         each with the first that does.
         """
         at_home: dict[int, list[tuple[int, ...]]] = defaultdict(list)
         for seed, row in zip(seeds.tolist(), self.graph.triple_passages[seeds].tolist(), strict=True):
             at_home[row].append((seed,))
-        best = ranking if self.hits is None else ranking.top(self.hits)
-        led_to = self._led_to(best, seeds)
-        rows = [self.passages.row(hit.passage_id) for hit in best]
-        explained = (
-            hit._replace(chains=tuple(map(self._chain, (at_home.get(row) or led_to.get(row, []))[:CHAINS])))
-            for hit, row in zip(best, rows, strict=True)
-        )
-        return ranking.replaced([*explained, *ranking[len(best) :]])
+        led_to = self._led_to(rows, seeds)
+        return {row: tuple(map(self._chain, (at_home.get(row) or led_to.get(row, []))[:CHAINS])) for row in rows}
 
-    def _led_to(self, ranking: Ranking, seeds: NDArray[np.int64]) -> dict[int, list[tuple[int, ...]]]:
+    def _led_to(self, passages: Sequence[int], seeds: NDArray[np.int64]) -> dict[int, list[tuple[int, ...]]]:
         """By passage: a seed and its first triple that shares an entity with it, in the order of the seeds."""
         places: dict[int, list[int]] = defaultdict(list)
         for place, ends in enumerate(self.graph.triple_entities[seeds].tolist()):
             for entity in set(ends):
                 places[entity].append(place)
-        own = self.triples.triples_of(ranking.ids)
+        own = self.triples.triples_at(passages)
         own = own[np.isin(self.graph.triple_entities[own], list(places)).any(axis=1)]
         rows, ends_of_own = self.graph.triple_passages[own].tolist(), self.graph.triple_entities[own].tolist()
         first: dict[int, dict[int, int]] = defaultdict(dict)

@@ -20,6 +20,7 @@ from triplebeam.serve.cli.search import search
 from triplebeam.serve.cli.serve import serve
 from triplebeam.serve.cli.status import status
 from triplebeam.serve.cli.train import train
+from triplebeam.serve.cli.tune import tune
 from triplebeam.serve.cli.verify import verify
 
 _RESEARCH = "Research"
@@ -45,6 +46,7 @@ app.command()(plan)
 app.command()(doctor)
 app.command()(bench)
 app.command()(questions)
+app.command()(tune)
 app.command()(mcp)
 app.add_typer(keys, name="keys")
 app.add_typer(model, name="model")

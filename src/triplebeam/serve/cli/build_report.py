@@ -67,7 +67,7 @@ def _tell_of_failures(folder: Path, report: "BuildReport") -> None:
 
 def tell_cost(settings: "Settings", bill: "Account") -> None:
     """What the calls of a run cost."""
-    from triplebeam.generate.prices import price
+    from triplebeam.generate.accounting import price
     from triplebeam.serve.cli.display import err
 
     usage = bill.usage

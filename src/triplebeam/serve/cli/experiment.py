@@ -39,11 +39,10 @@ def experiment(
     """
     from triplebeam.assemble.evaluation import Evaluator
     from triplebeam.assemble.method import Method
-    from triplebeam.errors import BadInputError
+    from triplebeam.errors import BadInputError, nearest
     from triplebeam.evaluate.experiment import read_experiment
     from triplebeam.evaluate.output import across, summary, write_evaluation
     from triplebeam.evaluate.results_file import add_results
-    from triplebeam.names import nearest
     from triplebeam.serve.cli.evaluation_display import draw_evaluation, tell_written
     from triplebeam.serve.cli.progress_display import shown_progress
     from triplebeam.settings import read_settings

@@ -42,7 +42,7 @@ def plan(
     from triplebeam.assemble import make_extractor
     from triplebeam.extract.llm import LLMExtractor
     from triplebeam.extract.quote import draw_sample, extract_sample, quote
-    from triplebeam.generate.prices import price_of
+    from triplebeam.generate.accounting import price_of
     from triplebeam.serve.cli.display import err
     from triplebeam.settings import read_settings
 

@@ -9,8 +9,7 @@ from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offl
 
 if TYPE_CHECKING:
     from triplebeam.assemble import Index
-    from triplebeam.assemble.results import Result
-    from triplebeam.ranking import Ranking
+    from triplebeam.ranking import Ranking, Result
 
 
 def search(

@@ -8,6 +8,7 @@ from triplebeam.serve.cli.options import AsJson, IndexFolder
 
 if TYPE_CHECKING:
     from triplebeam.index.passage_graph import GraphStatistics
+    from triplebeam.index.snapshot import Snapshot
 
 
 def status(folder: IndexFolder, as_json: AsJson = False) -> None:
@@ -20,7 +21,8 @@ def status(folder: IndexFolder, as_json: AsJson = False) -> None:
     from triplebeam.index.snapshot import Snapshot
     from triplebeam.serve.cli.display import out
 
-    manifest = Snapshot.open(folder).manifest
+    snapshot = Snapshot.open(folder)
+    manifest = snapshot.manifest
     if as_json:
         typer.echo(manifest.model_dump_json(indent=2))
         return
@@ -34,6 +36,7 @@ def status(folder: IndexFolder, as_json: AsJson = False) -> None:
         "triples": f"{counts['triples']:,} ({counts['triples'] / max(1, counts['passages']):.1f} per passage)",
         "entities": f"{counts['entities']:,}",
         "passage graph": _graph(manifest.passage_graph),
+        "walks count": _share(snapshot),
         "extracted by": ", ".join(f"{name}: {n:,}" for name, n in manifest.triples_by_extractor.items()) or "nothing",
         "extractor": f"{manifest.extractor or 'local'}, for new passages",
         "quarantined": f"{counts['passages_failed']:,} passages failed, {counts['triples_rejected']:,} triples"
@@ -44,6 +47,16 @@ def status(folder: IndexFolder, as_json: AsJson = False) -> None:
     for name, value in rows.items():
         console.print(f"[dim]{name:>13}[/dim]  ", end="")
         console.print(value, markup=False)
+
+
+def _share(snapshot: "Snapshot") -> str:
+    """How far the default search relies on the graph, and why."""
+    ownership = snapshot.ownership
+    by = "measured" if snapshot.manifest.tuned_share is None else "set by tune"
+    return (
+        f"{snapshot.share:.2f} of 1 in the default search, {by} (ownership {ownership.value:.2f}:"
+        f" {ownership.exclusive:.0%} of passages have topics of their own, {ownership.linked:.0%} of links lead there)"
+    )
 
 
 def _graph(statistics: "GraphStatistics") -> str:

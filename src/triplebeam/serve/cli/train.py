@@ -105,7 +105,7 @@ def _settings(
     from triplebeam.assemble.parameters import choice
     from triplebeam.assemble.training import METHODS
     from triplebeam.errors import BadInputError
-    from triplebeam.methods.gnn_ret.labels import Targets
+    from triplebeam.methods.gnn_ret.objective import Targets
     from triplebeam.methods.gnn_ret.propagate import Message
     from triplebeam.methods.gnn_ret.training import Gradient
 

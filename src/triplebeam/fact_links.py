@@ -1,0 +1,174 @@
+"""Fact links: from the facts of good passages to the passages that those facts are about.
+
+Ours, no paper's. The triples of the best passages are read, and where an end of one leads to another passage, that
+passage comes: the page about a director, since the page about the film names him. The nearer a triple is to the query,
+and the better the passage it occurs in, the earlier. A passage that names itself brings nothing.
+
+There are two kinds. Title links lead to the passages whose title is an end of the triple; where titles name nothing, as
+in manuals and reports, nothing comes. Owner links lead to the passages that have it as their topic (`Topics`), whatever
+they are called.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.bounds import check_fields, check_not_negative
+from triplebeam.embed.embedder import Embedder
+from triplebeam.index.entity_graph import EntityGraph
+from triplebeam.index.passages import PassageTable
+from triplebeam.index.triple_graph import TripleGraph
+from triplebeam.ranking import Hit, Ranking
+from triplebeam.retrieve.retriever import Retriever, retrieve_many
+from triplebeam.triple import Chain
+
+
+class Linked(NamedTuple):
+    """A passage that a fact leads to: its row, what it is worth, and the triple."""
+
+    row: int
+    worth: float
+    triple_id: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactLinks:
+    """What both kinds share. A kind says where entities lead, and what a fact is worth."""
+
+    triples: TripleGraph = field(repr=False)
+    graph: EntityGraph = field(repr=False)
+    passages: PassageTable = field(repr=False)
+    followed: int = 10
+    """Passages whose facts are followed."""
+
+    @property
+    def rows_by_entity(self) -> Mapping[int, Sequence[int]]:
+        """The passages that an entity leads to."""
+        raise NotImplementedError
+
+    def worth(self, shares: NDArray[np.float64], similarity: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Of facts: from the score of their passage as a share of the best, and from their similarity."""
+        raise NotImplementedError
+
+    def follow(
+        self, vector: NDArray[np.float32], rows: NDArray[np.int64], scores: NDArray[np.floating]
+    ) -> list[Linked]:
+        """Where the facts of passages lead that were found, best first, with these scores; each passage once."""
+        rows, scores = rows[: self.followed], scores[: self.followed]
+        triple_ids = self.triples.triples_at(rows)
+        triple_ids = triple_ids[self._leads[self.graph.triple_entities[triple_ids]].any(axis=1)]
+        senders = self.graph.triple_passages[triple_ids]
+        order = np.argsort(rows)
+        shares = _shares(scores)[order[np.searchsorted(rows, senders, sorter=order)]]
+        worth = self.worth(shares, np.maximum(self.triples.vectors(triple_ids) @ vector, 0))
+        return self._receivers(triple_ids, senders, worth)
+
+    def _receivers(
+        self, triple_ids: NDArray[np.int64], senders: NDArray[np.int64], worth: NDArray[np.float64]
+    ) -> list[Linked]:
+        best = np.argsort(-worth, kind="stable")
+        ends = self.graph.triple_entities[triple_ids[best]].tolist()
+        facts = zip(triple_ids[best].tolist(), senders[best].tolist(), worth[best].tolist(), ends, strict=True)
+        found: dict[int, Linked] = {}
+        for triple_id, sender, value, pair in facts:
+            for row in (row for entity in pair for row in self.rows_by_entity.get(entity, ())):
+                if row != sender and row not in found:
+                    found[row] = Linked(row, value, triple_id)
+        return list(found.values())
+
+    def chain(self, linked: Linked) -> Chain:
+        """The triple that led to a passage."""
+        return (self.triples.triple(linked.triple_id),)
+
+    @cached_property
+    def _leads(self) -> NDArray[np.bool_]:
+        """Whether an entity leads anywhere."""
+        leads = np.zeros(len(self.graph), np.bool_)
+        leads[list(self.rows_by_entity)] = True
+        return leads
+
+
+def _shares(scores: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Scores as shares of the best; 0 where none is above 0."""
+    best = scores.max(initial=0.0)
+    return np.maximum(scores, 0).astype(np.float64) / best if best > 0 else np.zeros(len(scores))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TitleLinks(FactLinks):
+    """To the passages that are called like an end of the fact."""
+
+    base_weight: float = 0.3
+    """How much the passage of a fact counts beside the fact's similarity."""
+    most: int | None = None
+    """A title that more passages have says nothing about each of them, and leads nowhere; None: it does."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_not_negative(self, "base_weight")
+
+    @cached_property
+    def rows_by_entity(self) -> Mapping[int, Sequence[int]]:
+        """The passages whose title is an entity."""
+        numbers, most = self.graph.numbers, self.most or len(self.passages)
+        return {
+            numbers[title]: rows
+            for title, rows in self.passages.rows_by_title.items()
+            if title in numbers and len(rows) <= most
+        }
+
+    def worth(self, shares: NDArray[np.float64], similarity: NDArray[np.float32]) -> NDArray[np.float64]:
+        """The sum: a title is telling even where the fact is not near to the query."""
+        return self.base_weight * shares + similarity
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnerLinks(FactLinks):
+    """To the passages that have an end of the fact as their topic."""
+
+    most: int = 2
+    """A topic that more passages have leads nowhere."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @cached_property
+    def rows_by_entity(self) -> Mapping[int, Sequence[int]]:
+        """The passages of each topic."""
+        return self.graph.topics.rows_by_topic(self.most)
+
+    def worth(self, shares: NDArray[np.float64], similarity: NDArray[np.float32]) -> NDArray[np.float64]:
+        """The product: topics are read off triples, so both the passage and the fact must be good."""
+        return shares * similarity
+
+
+@dataclass(frozen=True, kw_only=True)
+class TitleLink:
+    """What the facts of another retriever's passages name, and nothing else."""
+
+    base: Retriever
+    links: TitleLinks
+    embedder: Embedder = field(repr=False)
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        """The k passages whose titles the best passages' triples name."""
+        return self.retrieve_many([query], k)[0]
+
+    def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
+        """The k passages for each query."""
+        found = retrieve_many(self.base, queries, self.links.followed)
+        vectors = self.embedder.embed(queries, kind="query")
+        return [self._named(*pair).top(k) for pair in zip(vectors, found, strict=True)]
+
+    def _named(self, vector: NDArray[np.float32], found: Ranking) -> Ranking:
+        passages = self.links.passages
+        rows = np.array([passages.row(passage_id) for passage_id in found.ids], np.int64)
+        linked = self.links.follow(vector, rows, np.array([hit.score for hit in found]))
+        ids = passages.ids([each.row for each in linked])
+        return Ranking.of(
+            Hit(id_, each.worth, (self.links.chain(each),)) for id_, each in zip(ids, linked, strict=True)
+        )

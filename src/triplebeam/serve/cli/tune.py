@@ -1,0 +1,59 @@
+"""`triplebeam tune`: how much walks count in the default search, by your own questions."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from triplebeam.serve.cli.options import EmbedderName, IndexFolder, Offline
+
+
+def tune(
+    folder: IndexFolder,
+    questions: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="QUESTIONS", help="JSON lines (.jsonl or .jsonl.gz) of question and gold.", show_default=False
+        ),
+    ] = None,
+    reset: Annotated[bool, typer.Option("--reset", metavar="", help="Go by the index's own measure again.")] = False,
+    embedder: EmbedderName = None,
+    offline: Offline = False,
+) -> None:
+    """Choose how much walks over the graph count in the default search, by questions whose passages are known.
+
+    An index measures this itself when it is written; `triplebeam status` shows it. What is chosen here is kept when
+    documents are added, and only where it is better beyond chance.
+
+    Examples:
+
+        triplebeam tune my.index questions.jsonl
+
+        triplebeam tune my.index --reset
+    """
+    from triplebeam.assemble import open_index
+    from triplebeam.assemble.tuning import measure_shares
+    from triplebeam.errors import BadInputError
+    from triplebeam.evaluate.numbers import percent, points, probability
+    from triplebeam.evaluate.questions import read_questions
+    from triplebeam.index.build import set_share
+    from triplebeam.serve.cli.display import out
+    from triplebeam.settings import read_settings
+
+    if reset == (questions is not None):
+        raise BadInputError("give a file of questions, or --reset to go by the index's own measure again.")
+    index = open_index(folder, settings=read_settings(embedder=embedder, offline=offline or None))
+    if questions is None:
+        set_share(folder, None)
+        out().print(f"{folder}: walks count {index.snapshot.ownership.share:.2f}, as the index measures it.")
+        return
+    tuning = measure_shares(index, read_questions(questions))
+    for share, recall in tuning.recall.items():
+        note = ", the index's own" if share == tuning.own else ""
+        out().print(f"share {share:.2f}: {percent(recall)} % (mean of R@5 and R@10){note}")
+    set_share(folder, tuning.chosen)
+    checked = f"{points(tuning.difference.mean)} points in the cross-check, {probability(tuning.difference.p_value)}"
+    if tuning.chosen is None:
+        out().print(f"{folder}: walks count {tuning.own:.2f}, the index's own: no share is surely better ({checked}).")
+    else:
+        out().print(f"{folder}: walks count {tuning.chosen:.2f} from now on ({checked}).")

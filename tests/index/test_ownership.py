@@ -1,0 +1,75 @@
+"""Ownership: topics by hand, the two shares by hand, the gate, and where they are shown and kept."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from small_world import TRIPLES, TableExtractor, world_documents
+from triplebeam.embed.embedder import Embedder
+from triplebeam.index.build import IndexBuilder, set_share
+from triplebeam.index.ownership import Ownership, Topics
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.passage import Document
+from triplebeam.serve.cli.app import app
+
+
+def topics(*triples: tuple[int, int, int], passages: int, entities: int) -> Topics:
+    """Triples as passage, subject, object."""
+    rows = np.array(triples, np.int64).reshape(-1, 3)
+    return Topics(rows[:, 1:], rows[:, 0], passages, entities)
+
+
+def test_the_topic_is_the_most_frequent_subject_and_the_first_between_equals() -> None:
+    found = topics((0, 4, 1), (0, 4, 2), (0, 1, 2), (1, 3, 0), (1, 2, 0), passages=3, entities=5)
+    assert found.of_passages.tolist() == [4, 2, -1]
+    assert found.passage_counts.tolist() == [0, 0, 1, 0, 1]
+    assert found.rows_by_topic(1) == {2: [1], 4: [0]}
+
+
+def test_both_shares_by_hand() -> None:
+    """Four passages are about 0, one about 1, one about 2; the last has no triples.
+
+    Exclusive: 2 of 6. Mentions of other passages' topics: passage 0 mentions 1 (few), 4 mentions 0 (many) and 2 (few),
+    5 mentions 1 (few); a passage's own topic, and 3, which is no passage's, do not count. Linked: 3 of 4.
+    """
+    found = topics(
+        (0, 0, 1), (1, 0, 0), (2, 0, 3), (3, 0, 3), (4, 1, 0), (4, 1, 2), (5, 2, 1), (5, 2, 3), passages=7, entities=4
+    ).ownership()  # fmt: skip
+    assert found.exclusive == pytest.approx(2 / 6)
+    assert found.linked == pytest.approx(3 / 4)
+
+
+@pytest.mark.parametrize(("value", "share"), [(0.3, 0), (0.42, 0), (0.495, 0.5), (0.57, 1), (1, 1)])
+def test_the_gate(value: float, share: float) -> None:
+    assert Ownership(exclusive=value, linked=1).share == pytest.approx(share)
+
+
+def test_without_triples_nothing_is_owned() -> None:
+    assert topics(passages=3, entities=0).ownership() == Ownership(exclusive=0, linked=0)
+    assert topics(passages=3, entities=0).rows_by_topic(3) == {}
+
+
+def test_it_is_stored_shown_and_measured_where_it_was_not_stored(world: Snapshot) -> None:
+    assert world.manifest.ownership == Ownership(exclusive=1, linked=1) == world.entities.topics.ownership()
+    shown = CliRunner().invoke(app, ["status", str(world.folder)], catch_exceptions=False).stdout
+    assert "1.00 of 1 in the default search, measured (ownership 1.00:" in shown
+    before = replace(world, manifest=world.manifest.model_copy(update={"ownership": None}))
+    assert before.ownership == world.ownership
+
+
+def test_a_tuned_share_outlives_indexing_until_it_is_reset(tmp_path: Path, words: Embedder) -> None:
+    folder = tmp_path / "index"
+    builder = IndexBuilder(folder=folder, embedder=words, extractor=TableExtractor(TRIPLES))
+    builder.build(world_documents())
+    set_share(folder, 0.25)
+    builder.build([*world_documents(), Document(id="new", text="A new passage.", is_passage=True)])
+    assert Snapshot.open(folder).share == 0.25
+    assert "set by tune" in CliRunner().invoke(app, ["status", str(folder)], catch_exceptions=False).stdout
+    as_json = CliRunner().invoke(app, ["status", str(folder), "--json"], catch_exceptions=False).stdout
+    assert json.loads(as_json)["tuned_share"] == 0.25
+    set_share(folder, None)
+    assert Snapshot.open(folder).share == 1

@@ -1,0 +1,67 @@
+"""Clauses: where questions are cut, and what the parts add, by hand."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from triplebeam.embed.embedder import Embedder
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.retrieve.bm25 import BM25
+from triplebeam.retrieve.clauses import Clauses, clauses
+from triplebeam.retrieve.dense import Dense
+from triplebeam.retrieve.hybrid import ScaledHybrid
+
+TWO = "Which film did Edward Cahn direct, and which lake does Milwaukee lie on?"
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        (TWO, ["Which film did Edward Cahn direct", "which lake does Milwaukee lie on"]),
+        ("Who is older than the director of Jaws?", []),
+        ("Is the first one older than the second one was?", ["Is the first one older", "the second one was"]),
+        ("Compared to what the Times said, was it right or wrong?", []),
+        ("Band members of the Andes or Orinoco bands", []),
+        ("She left the band in 1990; after that she sang alone.", ["She left the band in 1990", "that she sang alone"]),
+        ("", []),
+    ],
+)
+def test_a_question_is_cut_at_its_borders(question: str, parts: list[str]) -> None:
+    assert clauses(question) == parts
+
+
+def scaled(scores: Sequence[float]) -> np.ndarray:
+    values = np.array(scores)
+    return (values - values.min()) / (values.max() - values.min())
+
+
+def test_the_best_clause_is_added_to_the_fourth_power(world: Snapshot, words: Embedder) -> None:
+    sparse, dense = BM25.over_passages(world), Dense.over_passages(world, words)
+    base = ScaledHybrid(sparse=sparse, dense=dense, passage_of=world.passages.ids)
+    raised = Clauses(base=base, sparse=sparse, dense=dense)
+    best = np.max([(scaled(sparse.scores(part)) + scaled(dense.scores(part))) / 2 for part in clauses(TWO)], axis=0)
+    np.testing.assert_allclose(raised.scores(TWO), base.scores(TWO) + 0.2 * best**4, rtol=1e-5)
+    one = "Who directed Laughter in Hell?"
+    np.testing.assert_array_equal(raised.scores(one), base.scores(one))
+    both = raised.scores_many([one, TWO, one])
+    np.testing.assert_allclose(both, [raised.scores(one), raised.scores(TWO), raised.scores(one)], rtol=1e-5)
+
+
+def test_question_and_clauses_are_encoded_together(world: Snapshot, words: Embedder) -> None:
+    batches: list[list[str]] = []
+
+    class Recording:
+        name, fingerprint, dimension = words.name, words.fingerprint, words.dimension
+
+        def embed(self, texts: Sequence[str], kind: str = "passage") -> object:
+            batches.append(list(texts))
+            return words.embed(texts)
+
+    from triplebeam.embed.cached import CachedEmbedder
+
+    dense = Dense.over_passages(world, CachedEmbedder(Recording()))  # type: ignore[arg-type]
+    sparse = BM25.over_passages(world)
+    base = ScaledHybrid(sparse=sparse, dense=dense, passage_of=world.passages.ids)
+    Clauses(base=base, sparse=sparse, dense=dense).scores(TWO)
+    assert batches == [[TWO, *clauses(TWO)]]
