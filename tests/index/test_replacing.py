@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
-from triplebeam.extract.extractor import Extractor
+from triplebeam.extract.extractor import Extraction, Extractor
 from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index.build import BuildReport, IndexBuilder, remembered_extractor
 from triplebeam.index.replacing import Replaces, is_paid, kind_of, stays
@@ -100,9 +100,7 @@ def test_an_update_keeps_given_triples_and_extracts_the_others(
     report = extract(folder, local, "older")
     assert sorted(local.asked) == ["actor", "director", "lake", "other"]
     assert (report.passages_kept, extractors(folder)["local:4"]) == (2, 3)
-    assert caplog.messages == [
-        "2 passages (given: 2) keep the triples that were given; 4 without any are extracted with local."
-    ]
+    assert caplog.messages == ["The given triples of 2 passages stay; extracting 4 passages without any with local."]
     assert not extract(folder, local, "older").published
 
 
@@ -123,8 +121,8 @@ def test_a_named_extractor_says_what_stays_and_how_to_replace_it(
     assert extract(tmp_path, local, "free").passages_kept == 6
     assert (local.asked, extractors(tmp_path)) == ([], before)
     assert caplog.messages == [
-        "6 passages (llm: 6) keep their triples, which were given or paid for: --replace-triples extracts them again"
-        " with local."
+        "The triples of 6 passages (llm: 6) stay, because they were given or paid for: --replace-triples extracts them"
+        " again with local."
     ]
 
 
@@ -179,3 +177,15 @@ def test_an_index_that_remembers_nothing_goes_on_with_what_extracted_most(tmp_pa
     store.close()
     assert remembered_extractor(tmp_path) == OF_A_MODEL
     assert not extract(tmp_path, Named(OF_A_MODEL), "older").published
+
+
+def test_languages_that_the_extractor_does_not_read_are_counted_until_another_reads_them(tmp_path: Path) -> None:
+    class EnglishOnly(Named):
+        def extract(self, passages):  # type: ignore[no-untyped-def]
+            for each in passages:
+                yield Extraction(passage_id=each.id, unread_language="de" if each.id == "city" else None)
+
+    extract(tmp_path, EnglishOnly("local:4"), "free")
+    assert Snapshot.open(tmp_path).manifest.unread_languages == {"de": 1}
+    extract(tmp_path, Named(OF_A_MODEL), "free")
+    assert Snapshot.open(tmp_path).manifest.unread_languages == {}

@@ -49,6 +49,7 @@ def publish_generation(folder: Path, store: Store, embedder: Embedder, progress:
         counts=store.counts() | {"entities": entities},
         triples_by_extractor=store.triples_by_extractor(),
         extractor=store.extractor,
+        unread_languages=store.unread_languages(),
         passage_graph=passage_graph,
         ownership=_ownership(generation, store.counts()["passages"], entities),
         tuned_share=store.tuned_share,
@@ -77,6 +78,7 @@ def _write(generation: Path, store: Store, embedder: Embedder, progress: Progres
     def done() -> None:
         progress("publish", next(stages), _STAGES)
 
+    progress("publish", 0, _STAGES)
     numbers, passages = zip(*store.passages(), strict=True) if store.counts()["passages"] else ((), ())
     write_passages(generation, passages)
     done()

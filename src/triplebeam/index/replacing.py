@@ -44,20 +44,22 @@ def announce(kept: Iterable[str], replaced: Iterable[str], waiting: int, now: st
         _LOG.warning("The triples of %s are replaced: %s extracts them again.", _passages(go), kind_of(now))
     if stay and replaces == "free":
         _LOG.warning(
-            "%s keep their triples, which were given or paid for: --replace-triples extracts them again with %s.",
+            "The triples of %s stay, because they were given or paid for: --replace-triples extracts them again with %s.",
             _passages(stay),
             kind_of(now),
         )
     if stay["given"] and waiting and replaces == "older":
         _LOG.warning(
-            "%s keep the triples that were given; %s without any are extracted with %s.",
-            _passages(Counter(given=stay["given"])),
-            f"{waiting:,}",
+            "The given triples of %s stay; extracting %s without any with %s.",
+            _count(stay["given"]),
+            _count(waiting),
             kind_of(now),
         )
 
 
 def _passages(kinds: Counter[str]) -> str:
-    total = kinds.total()
-    sources = ", ".join(f"{kind}: {count:,}" for kind, count in kinds.most_common())
-    return f"{total:,} {'passage' if total == 1 else 'passages'} ({sources})"
+    return f"{_count(kinds.total())} ({', '.join(f'{kind}: {count:,}' for kind, count in kinds.most_common())})"
+
+
+def _count(passages: int) -> str:
+    return "1 passage" if passages == 1 else f"{passages:,} passages"

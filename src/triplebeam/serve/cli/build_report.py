@@ -16,6 +16,7 @@ _IDS_SHOWN, _REASONS_SHOWN = 3, 5
 def tell(folder: Path, report: "BuildReport") -> None:
     """What was done, what was not and why."""
     from triplebeam.serve.cli.display import err
+    from triplebeam.serve.cli.language_names import not_parsed
 
     console = err()
     for unreadable in report.unreadable:
@@ -34,6 +35,8 @@ def tell(folder: Path, report: "BuildReport") -> None:
         f" {report.texts_encoded:,} texts encoded).",
         markup=False,
     )
+    for line in not_parsed(manifest.unread_languages):
+        console.print(line, style="yellow", markup=False)
     if counts["triples_rejected"]:
         console.print(f"{counts['triples_rejected']} triples with an empty part were rejected.", style="yellow")
 

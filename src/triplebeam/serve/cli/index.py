@@ -1,6 +1,5 @@
 """`triplebeam index`: documents in."""
 
-import logging
 from pathlib import Path
 from typing import Annotated
 
@@ -126,8 +125,6 @@ def index(
             "--budget is for extractors that call a model (llm, llm-two-step, --keywords): the others cost nothing."
         )
     settings = read_settings(embedder=embedder, offline=offline or None)
-    if quiet:
-        logging.getLogger("triplebeam").setLevel(logging.ERROR)
     documents = read_sources(sources or [], encoding)
     expected = scanned(sources, quiet) if sources else 0
     with shown_progress(quiet) as progress, account() as bill:

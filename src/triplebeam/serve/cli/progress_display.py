@@ -1,5 +1,6 @@
 """Progress on stderr: a bar per stage in a terminal; elsewhere, as in a log, a plain line every so often."""
 
+import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Ta
 from rich.text import Text
 
 from triplebeam.progress import Progress as ProgressCallback
+from triplebeam.progress import silent
 from triplebeam.serve.cli.display import err
 
 _SECONDS_TO_FIRST_LINE = 2.0
@@ -95,10 +97,14 @@ class Stages:
 
 @contextmanager
 def shown_progress(quiet: bool = False) -> Iterator[ProgressCallback]:
-    """Shows the progress of what is done inside."""
+    """Shows the progress of what is done inside; ``quiet`` shows none, and no warnings either."""
     console = err()
-    if quiet or not console.is_terminal:
-        yield progress_lines(lambda line: None if quiet else console.print(line, markup=False))
+    if quiet:
+        with _only_errors():
+            yield silent
+        return
+    if not console.is_terminal:
+        yield progress_lines(lambda line: console.print(line, markup=False))
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), _Figures())
     with Progress(*columns, console=console, transient=True) as bars:
@@ -111,6 +117,17 @@ def shown_progress(quiet: bool = False) -> Iterator[ProgressCallback]:
             bars.update(tasks[name], completed=done, total=total or None, stage=stage)
 
         yield show
+
+
+@contextmanager
+def _only_errors() -> Iterator[None]:
+    log = logging.getLogger("triplebeam")
+    before = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
 
 
 def progress_lines(write: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> ProgressCallback:

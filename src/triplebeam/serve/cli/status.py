@@ -20,6 +20,7 @@ def status(folder: IndexFolder, as_json: AsJson = False) -> None:
     """
     from triplebeam.index.snapshot import Snapshot
     from triplebeam.serve.cli.display import out
+    from triplebeam.serve.cli.language_names import not_parsed
 
     snapshot = Snapshot.open(folder)
     manifest = snapshot.manifest
@@ -44,6 +45,8 @@ def status(folder: IndexFolder, as_json: AsJson = False) -> None:
         "no triples in": f"{counts.get('passages_without_triples', 0):,} extracted passages",
         "embedder": str(manifest.embedder),
     }
+    if manifest.unread_languages:
+        rows["not parsed"] = " ".join(not_parsed(manifest.unread_languages))
     for name, value in rows.items():
         console.print(f"[dim]{name:>13}[/dim]  ", end="")
         console.print(value, markup=False)
