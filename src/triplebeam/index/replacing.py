@@ -44,7 +44,8 @@ def announce(kept: Iterable[str], replaced: Iterable[str], waiting: int, now: st
         _LOG.warning("The triples of %s are replaced: %s extracts them again.", _passages(go), kind_of(now))
     if stay and replaces == "free":
         _LOG.warning(
-            "The triples of %s stay, because they were given or paid for: --replace-triples extracts them again with %s.",
+            "The triples of %s stay, because they were given or paid for: --replace-triples extracts them again with"
+            " %s.",
             _passages(stay),
             kind_of(now),
         )
