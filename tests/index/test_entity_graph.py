@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,11 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from small_world import TableExtractor
+from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index import synonyms
+from triplebeam.index.build import IndexBuilder
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.synonyms import link_synonyms
-from triplebeam.triple import entity_key
+from triplebeam.passage import Document
+from triplebeam.triple import Triple, entity_key
 
 
 def clustered(seed: int, entities: int, spread: float = 0.5, dimension: int = 32) -> NDArray[np.float32]:
@@ -105,3 +110,19 @@ class TestEntityGraph:
     def test_links_below_those_stored_cannot_be_asked_for(self, world: Snapshot) -> None:
         with pytest.raises(BadInputError, match=r"0\.7 is below"):
             world.entities.weights(0.7)
+
+
+def test_an_entity_of_many_passages_has_no_edges(tmp_path: Path, words: Embedder) -> None:
+    """By hand: a hub in three passages, each of which joins it to an entity of its own."""
+    table = {id_: [Triple("Hub", "knows", f"Only {id_}")] for id_ in "abc"} | {"d": [Triple("Only a", "is", "Only b")]}
+    rows = [Document(id=id_, text=f"Passage {id_}.", is_passage=True) for id_ in "abcd"]
+    IndexBuilder(folder=tmp_path / "i", embedder=words, extractor=TableExtractor(table)).build(rows)
+    graph = Snapshot.open(tmp_path / "i").entities
+    hub, one, two = (graph.numbers[name] for name in ("hub", "only a", "only b"))
+    whole = graph.weights(1.0, with_passages=True)
+    pruned = graph.weights(1.0, with_passages=True, max_passages=2)
+    assert whole[[hub]].nnz == 6
+    assert pruned[[hub]].nnz == pruned[:, [hub]].nnz == 0
+    assert pruned[one, two] == 1
+    assert pruned.nnz == whole.nnz - 12
+    assert graph.weights(1.0, with_passages=True, max_passages=3).nnz == whole.nnz

@@ -31,6 +31,7 @@ from triplebeam.errors import BadInputError
 TOLERANCE = 1e-5
 #: Single precision adds errors of about a tenth of this.
 _SINGLE_PRECISION_FROM = 1e-6
+_ALL = slice(None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,28 +52,28 @@ class PersonalizedPageRank:
         rate = self.damping / (1 + math.sqrt(1 - self.damping**2))
         return max(0, math.ceil(math.log(self.tolerance / 2) / math.log(rate)) - 1) if rate else 0
 
-    def probabilities(self, reset: NDArray[np.float64]) -> NDArray[np.floating]:
-        """The share of time spent on each node, for one reset vector or for each column of several.
+    def probabilities(self, reset: NDArray[np.floating], nodes: slice = _ALL) -> NDArray[np.floating]:
+        """The share of time spent on each of these nodes, for one reset vector or for each column of several.
 
         A reset vector holds weights, none negative and not all zero; their proportions alone count.
         """
         if reset.ndim == 2 and reset.shape[1] == 1:  # a matrix and a vector are multiplied faster than two matrices
-            return self.probabilities(reset[:, 0])[:, None]
-        if (reset < 0).any() or (reset.sum(axis=0) <= 0).any():
+            return self.probabilities(reset[:, 0], nodes)[:, None]
+        if reset.min(initial=0) < 0 or (reset.sum(axis=0) <= 0).any():
             raise ValueError("a reset vector has a negative weight, or none above zero")
-        visits = self._visits(reset.astype(self._damped_transition.dtype)[self._order])
+        visits = self._visits(reset.astype(self._damped_transition.dtype, order="C", copy=False)[self._order])
         np.maximum(visits, 0, out=visits)  # what is nearly zero may come out below it
-        visits /= visits.sum(axis=0)
-        return visits[self._places]
+        return np.asarray(visits[self._places[nodes]] / visits.sum(axis=0))
 
     def _visits(self, start: NDArray[np.floating]) -> NDArray[np.floating]:
         """The solution of q = d·M q + r."""
         before, visits, relaxation = np.zeros_like(start), start.copy(), 2.0
         for _ in range(self.iterations):
             relaxation = 1 / (1 - self.damping**2 * relaxation / 4)
-            after = self._damped_transition @ visits + start  # the plain step
-            after -= before
+            after = self._damped_transition @ visits
+            after += start  # the plain step
             after *= relaxation
+            before *= 1 - relaxation
             after += before
             before, visits = visits, after
         return visits

@@ -1,6 +1,6 @@
 """Names that occur in a text word for word: of the entities of an index, or of the titles of its passages."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -22,14 +22,28 @@ class VerbatimNames:
         """The normal forms of the names, each once; of names of one length, in the order of the text."""
         words, telling = entity_key(text).split(), frozenset(query_words(text))
         free, found = [True] * len(words), []
-        for length in range(min(len(words), self._longest), 0, -1):
-            for start in range(len(words) - length + 1):
-                name = " ".join(words[start : start + length])
-                if all(free[start : start + length]) and name in self.known and telling.intersection(text_words(name)):
-                    free[start : start + length] = [False] * length
-                    found.append(name)
+        for length, start in self._places(words):
+            name = " ".join(words[start : start + length])
+            if all(free[start : start + length]) and name in self.known and telling.intersection(text_words(name)):
+                free[start : start + length] = [False] * length
+                found.append(name)
         return list(dict.fromkeys(found))
 
+    def _places(self, words: Sequence[str]) -> list[tuple[int, int]]:
+        """Where names may be, by the word they begin with: length and start, the longest first."""
+        places = [
+            (length, start)
+            for start, word in enumerate(words)
+            for length in self._lengths.get(word, ())
+            if start + length <= len(words)
+        ]
+        return sorted(places, key=lambda place: (-place[0], place[1]))
+
     @cached_property
-    def _longest(self) -> int:
-        return max((name.count(" ") + 1 for name in self.known), default=0)
+    def _lengths(self) -> dict[str, set[int]]:
+        """How many words the names have that begin with a word."""
+        lengths: dict[str, set[int]] = {}
+        for name in self.known:
+            first, *others = name.split(" ")
+            lengths.setdefault(first, set()).add(1 + len(others))
+        return lengths

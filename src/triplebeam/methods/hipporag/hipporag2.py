@@ -130,21 +130,23 @@ class HippoRAG2:
 
     def _passage_probabilities(self, queries: Sequence[str], seeds: Sequence[Seeds]) -> NDArray[np.float32]:
         """A row for each query: how much of the walk is spent on each passage."""
-        reset = np.zeros((len(self.graph) + len(self.passages), len(queries)))
-        for column, (own, of_base) in enumerate(zip(seeds, self._base_scores(queries), strict=True)):
-            reset[: len(self.graph), column] = self.entity_weights(*own)
-            reset[len(self.graph) :, column] = self.passage_weight * min_max(of_base)
-        return np.asarray(self._walk.probabilities(reset)[len(self.graph) :].T, np.float32)
+        reset = np.zeros((len(queries), len(self.graph) + len(self.passages)))
+        for row, own, of_base in zip(reset, seeds, self._base_scores(queries), strict=True):
+            entities, weights = self.entity_weights(*own)
+            row[entities] = weights
+            row[len(self.graph) :] = self.passage_weight * min_max(of_base)
+        visited = self._walk.probabilities(reset.T, slice(len(self.graph), None))
+        return np.asarray(visited.T, np.float32, order="C")  # one query's scores lie together
 
-    def entity_weights(self, seeds: NDArray[np.int64], similarity: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The reset weights of the entities: mean similarity of their seed triples over their number of passages."""
+    def entity_weights(
+        self, seeds: NDArray[np.int64], similarity: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Entities and their reset weights: mean similarity of their seed triples over their number of passages."""
         entities, places = np.unique(self.graph.triple_entities[seeds], return_inverse=True)
         total = np.bincount(places.ravel(), np.repeat(similarity, 2))
         weights = total / (np.bincount(places.ravel()) * self.graph.passage_counts[entities])
         best = top(weights, self.seed_entities)
-        kept = np.zeros(len(self.graph))
-        kept[entities[best]] = weights[best]
-        return kept
+        return entities[best], weights[best]
 
     def _base_scores(self, queries: Sequence[str]) -> NDArray[np.float32]:
         """A row for each query; what the base does not list is as bad as its worst, and not above zero."""
