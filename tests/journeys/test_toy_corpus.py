@@ -67,7 +67,7 @@ def test_status_counts_what_is_there(run: Run) -> None:
     assert manifest["counts"]["documents"] == len(PASSAGES)
     assert manifest["counts"]["passages"] == len(PASSAGES)
     assert manifest["counts"]["triples"] > 2 * len(PASSAGES)
-    assert manifest["embedder"]["name"] == "minilm"
+    assert manifest["embedder"]["name"] == "granite"
     text = run("status", "my.index").stdout
     assert f"documents  {len(PASSAGES)}" in text
     assert "local:" in text

@@ -119,7 +119,7 @@ def _add_files(request: Request, name: str, form: FormData) -> JobReply:
     files = [(each.filename or "", each.file) for each in form.getlist("files") if isinstance(each, UploadFile)]
     if not files:
         raise HTTPProblem(400, "no_files", "there is no file in the field 'files': send at least one.")
-    extractor = _checked(lambda: _EXTRACTOR.validate_python(form.get("extractor")))
+    extractor = _checked(lambda: _EXTRACTOR.validate_python(form.get("extractor") or None))
     return _submitted(request, name, extractor, lambda folder: keep_files(files, folder))
 
 
