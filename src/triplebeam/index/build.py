@@ -29,6 +29,8 @@ T = TypeVar("T")
 
 #: Texts encoded between two commits: few enough to lose little, many enough to sort by length.
 ENCODING_WINDOW = 512
+#: Little work is done in smaller windows, so that it can be said early how long it takes.
+_FEWEST_TOGETHER, _WINDOWS_WANTED = 64, 16
 #: As many passages as a model is asked at a time by default, so that a run that goes wrong stops early.
 EXTRACTION_WINDOW = 16
 READING_WINDOW = 256
@@ -220,7 +222,8 @@ class IndexBuilder:
         missing = store.keys_without_vector(texts)
         waiting = [(key, text) for key, text in texts.items() if key in missing]
         self.progress("embed", 0, len(waiting))
-        for window in _samples(waiting, ENCODING_WINDOW):
+        size = min(ENCODING_WINDOW, max(_FEWEST_TOGETHER, len(waiting) // _WINDOWS_WANTED))
+        for window in _samples(waiting, size):
             vectors = self.embedder.embed([text for _, text in window])
             with store.transaction():
                 store.put_vectors({key: row for (key, _), row in zip(window, vectors, strict=True)})
