@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from triplebeam.errors import BadInputError
-from triplebeam.settings import Settings, read_settings
+from triplebeam.settings import Settings, read_settings, unknown_variables
 
 KEY = "sk-very-secret"
 
@@ -142,3 +142,13 @@ def test_a_role_has_an_endpoint_of_its_own_and_no_key_goes_astray(clean: Path) -
 
 def test_a_tilde_is_the_users_folder(clean: Path) -> None:
     assert Settings(home=Path("~/models")).home == Path("~/models").expanduser()
+
+
+def test_only_variables_that_look_like_settings_and_are_none_are_noticed() -> None:
+    known = [f"TRIPLEBEAM_{field.upper()}" for field in Settings.model_fields]
+    others = ["TRIPLEBEAM_DATA", "TRIPLEBEAM_TRACING", "triplebeam_model", "_TRIPLEBEAM_COMPLETE", "PATH"]
+    assert unknown_variables([*known, *others]) == []
+    assert [line.split()[3] for line in unknown_variables(["TRIPLEBEAM_QQ", "TRIPLEBEAM_HOEM"])] == [
+        "TRIPLEBEAM_HOEM",
+        "TRIPLEBEAM_QQ",
+    ]

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
-#: Called with the stage ("read", "extract", "embed", ...), the work done and all the work of that stage.
-#: The unit is whatever makes an honest estimate of the time left: characters for encoding, passages for extraction.
+#: Called with the stage ("read", "extract", "embed", ...), the work done and all the work of that stage, or 0 while
+#: that is unknown. Both count what people count (documents, passages, texts), at a pace that is about even.
 Progress: TypeAlias = Callable[[str, int, int], None]
 
 

@@ -1,6 +1,7 @@
 """Settings, read once, at the edge: flag, then environment, then ``triplebeam.toml``, then default."""
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -16,10 +17,13 @@ from pydantic_settings import (
 )
 
 from triplebeam.endpoint import OPENAI
-from triplebeam.errors import BadInputError
+from triplebeam.errors import BadInputError, nearest
 from triplebeam.generate.accounting import Price
 
 CONFIG_FILE = "triplebeam.toml"
+_PREFIX = "TRIPLEBEAM_"
+#: Variables that are no settings: a switch of the server, and where the project's own tests find their data.
+_OTHERS = ("TRIPLEBEAM_TRACING", "TRIPLEBEAM_DATA")
 
 
 def _openai_key(settings: dict[str, object]) -> SecretStr | None:
@@ -42,7 +46,7 @@ class Settings(BaseSettings):
     """What a user can set for all commands. Each field is ``TRIPLEBEAM_<NAME>`` in the environment."""
 
     model_config = SettingsConfigDict(
-        env_prefix="TRIPLEBEAM_",
+        env_prefix=_PREFIX,
         env_ignore_empty=True,
         toml_file=CONFIG_FILE,
         frozen=True,
@@ -117,6 +121,16 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """The order of precedence."""
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+
+def unknown_variables(environment: Iterable[str]) -> list[str]:
+    """A line for each variable that looks like a setting and is none, probably by a slip of the keyboard."""
+    known = [_PREFIX + name.upper() for name in Settings.model_fields] + list(_OTHERS)
+    strange = [name for name in environment if name.upper().startswith(_PREFIX) and name.upper() not in known]
+    return [
+        f"the environment variable {name} is ignored: there is no such setting{nearest(name.upper(), known)}."
+        for name in sorted(strange)
+    ]
 
 
 def read_settings(**flags: object) -> Settings:

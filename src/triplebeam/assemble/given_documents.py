@@ -1,12 +1,13 @@
 """What Python gives to `Index.add`: paths, rows, texts and documents."""
 
+import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from triplebeam.errors import BadInputError, SourceError
-from triplebeam.ingest import Reading, read_sources, row_document
+from triplebeam.ingest import Reading, read_sources, row_document, scan_sources
 from triplebeam.passage import Document
 from triplebeam.text import storable
 
@@ -16,7 +17,9 @@ Given: TypeAlias = Path | Mapping[str, Any] | str | Document
 _NUMBERED = re.compile(r"text-([0-9]+)")
 
 
-def read_given(given: str | Given | Iterable[Given], known: Iterable[str]) -> Iterable[Reading]:
+def read_given(
+    given: str | Given | Iterable[Given], known: Iterable[str], encoding: str | None = None
+) -> Iterable[Reading]:
     """What is given, as documents. Rows and texts are all checked before anything is written.
 
     A string by itself is a path; in a list it is a text. Texts and rows without an id are numbered: text-1, text-2 and
@@ -26,20 +29,22 @@ def read_given(given: str | Given | Iterable[Given], known: Iterable[str]) -> It
         given = _path(given)
     listed = [given] if isinstance(given, Path | Document | Mapping) else list(given)
     paths = [each for each in listed if isinstance(each, Path)]
+    for line in scan_sources(paths).skipped_lines():
+        logging.getLogger("triplebeam").info("skipped: %s", line)
     if len(paths) == len(listed):
-        return read_sources(paths)
+        return read_sources(paths, encoding)
     numbers = _free_numbers(known)
-    read = [reading for place, each in enumerate(listed, 1) for reading in _read(each, place, numbers)]
+    read = [reading for place, each in enumerate(listed, 1) for reading in _read(each, place, numbers, encoding)]
     _check_ids(read)
     return read
 
 
-def _read(given: object, place: int, numbers: Iterator[str]) -> Iterable[Reading]:
+def _read(given: object, place: int, numbers: Iterator[str], encoding: str | None) -> Iterable[Reading]:
     match given:
         case Document():
             return [given]
         case Path():
-            return read_sources([given])
+            return read_sources([given], encoding)
         case str():
             return [_text(given, place, numbers)]
         case Mapping():

@@ -129,26 +129,31 @@ class Index:
         self,
         documents: str | Given | Iterable[Given],
         *,
-        extractor: str | Extractor = "local",
+        extractor: str | Extractor | None = None,
         triples: str | Path | None = None,
         keywords: bool = False,
         split: bool = False,
+        encoding: str | None = None,
+        replace_triples: bool = False,
     ) -> BuildReport:
         """Add documents, or update existing ones; unchanged documents are not processed again.
 
         ``documents`` is a path, as on the command line; or a list of `Path`s, rows (dicts with ``text``, optionally
         ``id`` and ``title``, and metadata), texts, or `Document`s. Texts and rows without an id are called text-1,
         text-2 and so on. Files that cannot be read are logged and listed in the report.
-        ``extractor`` says where triples come from: local, llm, llm-two-step, none, or your own extractor;
-        ``triples`` is a file of existing triples. ``split`` also splits rows into passages.
+        ``extractor`` says where triples come from: local, llm, llm-two-step, none, or your own extractor; by default
+        the index goes on with the one it was built with. ``triples`` is a file of existing triples. Triples that were
+        given or paid for are replaced with ``replace_triples`` only. ``split`` also splits rows into passages;
+        ``encoding`` is that of files of text, which is detected by default.
         """
-        readings = read_given(documents, self.documents())
+        readings = read_given(documents, self.documents(), encoding)
         builder = index_builder(
             self.folder,
             self.settings,
             extractor=extractor,
             triples=Path(triples) if triples else None,
             keywords=keywords,
+            replace_triples=replace_triples,
             split=split,
             embedder=self.given_embedder,
             progress=self.progress,

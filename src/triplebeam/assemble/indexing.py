@@ -1,10 +1,10 @@
 """Documents into an index, and out of it: what the command line, the server's jobs and `Index` all call."""
 
-import logging
 from collections.abc import Iterable
 from pathlib import Path
 
-from triplebeam.assemble.models import DEFAULT_EMBEDDER, make_embedder, make_extractor
+from triplebeam.assemble.extractor_choice import choose, make_chosen
+from triplebeam.assemble.models import DEFAULT_EMBEDDER, make_embedder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, nearest
 from triplebeam.extract.extractor import Extractor
@@ -25,9 +25,10 @@ def index_builder(
     folder: Path,
     settings: Settings,
     *,
-    extractor: str | Extractor = "local",
+    extractor: str | Extractor | None = None,
     triples: Path | None = None,
     keywords: bool = False,
+    replace_triples: bool = False,
     passage_tokens: int = IndexBuilder.passage_tokens,
     split: bool = False,
     again: bool = False,
@@ -38,13 +39,14 @@ def index_builder(
 ) -> IndexBuilder:
     """What adds documents to an index, retries those whose extraction failed, and removes documents.
 
-    ``again`` is for such a retry: the model is asked again what the cache holds already, and more may fail. The
-    embedder, unless given, is the one that is set, else the index's own, else the default.
+    ``again`` is for such a retry: the model is asked again what the cache holds already, and more may fail. Without an
+    ``extractor`` or ``triples`` the index goes on with its own. Triples that were given or paid for are replaced with
+    ``replace_triples`` alone. The embedder, unless given, is the one that is set, else the index's own, else the
+    default.
     """
-    # A file that cannot be read is reported by name, with the reason: the reader's own warnings say less.
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
-    if isinstance(extractor, str):
-        made = make_extractor(extractor, triples, settings, progress, refresh=again, keywords=keywords)
+    if extractor is None or isinstance(extractor, str):
+        choice = choose(folder, extractor, triples=triples, keywords=keywords, again=again)
+        made = make_chosen(folder, choice, settings, progress, refresh=again)
     else:
         made = extractor
     if max_failures is None:
@@ -57,6 +59,7 @@ def index_builder(
         split_passages=split,
         max_failures=max_failures,
         budget=budget,
+        replaces="all" if replace_triples else "older" if extractor is None and triples is None else "free",
         progress=progress,
     )
 

@@ -5,7 +5,7 @@ committed in small transactions, and the published generation changes only at th
 done twice.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -18,6 +18,7 @@ from triplebeam.extract.extractor import Extractor
 from triplebeam.index.extraction import MAX_FAILURES, Budget, Failure, Numbered, extract_triples
 from triplebeam.index.manifest import MANIFEST, Manifest, VectorSpace, publish, published, read_manifest
 from triplebeam.index.publish import LOCK, publish_generation, withdraw, write_lock
+from triplebeam.index.replacing import Replaces, announce, kind_of, stays
 from triplebeam.index.store import Store, vector_key
 from triplebeam.index.triple_graph import number_entities
 from triplebeam.ingest import Skipped, Unreadable, split
@@ -28,6 +29,8 @@ T = TypeVar("T")
 
 #: Texts encoded between two commits: few enough to lose little, many enough to sort by length.
 ENCODING_WINDOW = 512
+#: Little work is done in smaller windows, so that it can be said early how long it takes.
+_FEWEST_TOGETHER, _WINDOWS_WANTED = 64, 16
 #: As many passages as a model is asked at a time by default, so that a run that goes wrong stops early.
 EXTRACTION_WINDOW = 16
 READING_WINDOW = 256
@@ -43,6 +46,8 @@ class BuildReport:
     passages_extracted: int = 0
     passages_without_triples: int = 0
     """Of those extracted: suspicious where there are many, since a passage has sentences."""
+    passages_kept: int = 0
+    """Of other extractors, whose triples stayed: see ``IndexBuilder.replaces``."""
     passages_left: int = 0
     """Not extracted, since the budget was used up."""
     texts_encoded: int = 0
@@ -60,6 +65,7 @@ class IndexBuilder:
 
     When more than the share ``max_failures`` of the extractions fails, the build stops with an ExtractionError; when
     the next ones may not be within the ``budget``, it publishes what there is. Either way the next build continues.
+    Triples that were given or paid for stay, unless it ``replaces`` all. The index remembers the extractor.
     """
 
     folder: Path
@@ -69,16 +75,21 @@ class IndexBuilder:
     split_passages: bool = False
     max_failures: float = MAX_FAILURES
     budget: Budget | None = None
+    replaces: Replaces = "free"
     progress: Progress = field(default=silent, repr=False)
 
-    def build(self, sources: Iterable[Document | Unreadable | Skipped]) -> BuildReport:
-        """Read the sources, do what is not done yet, and publish."""
+    def build(self, sources: Iterable[Document | Unreadable | Skipped], expected: int = 0) -> BuildReport:
+        """Read the sources, do what is not done yet, and publish.
+
+        ``expected`` is the number of documents in the sources where it is known, for the progress.
+        """
         report = BuildReport()
         with _writing(self.folder) as store:
             self._check_embedder(store)
-            document_ids = self._read(store, sources, report)
+            self._remember_extractor(store)
+            document_ids = self._read(store, self._watched(sources, expected), report)
             if self.extractor:
-                waiting = list(store.passages_awaiting(self.extractor.name, document_ids))
+                waiting = self._waiting(store, self.extractor.name, document_ids, report)
                 self._extract(store, self.extractor, waiting, report)
             self._finish(store, report)
         return report
@@ -130,6 +141,36 @@ class IndexBuilder:
         else:
             VectorSpace.model_validate_json(known).check(self.embedder)
 
+    def _remember_extractor(self, store: Store) -> None:
+        """Triples of a file are for the passages they name, and ``none`` is for one run, except in a new index."""
+        name = self.extractor.name if self.extractor else "none"
+        if kind_of(name) != "given" and (self.extractor or store.extractor is None):
+            with store.transaction():
+                store.remember_extractor(name)
+
+    def _waiting(self, store: Store, name: str, document_ids: Iterable[str], report: BuildReport) -> list[Numbered]:
+        """The passages to extract: those without triples, and those whose triples may be replaced."""
+        made_by = store.extracted_by()
+        due = list(store.passages_awaiting(name, document_ids))
+        kept = {number for number, _ in due if number in made_by and stays(made_by[number], name, self.replaces)}
+        waiting = [(number, passage) for number, passage in due if number not in kept]
+        replaced = [made_by[number] for number, _ in waiting if number in made_by]
+        announce([made_by[number] for number in kept], replaced, len(waiting), name, self.replaces)
+        report.passages_kept = len(kept)
+        return waiting
+
+    def _watched(
+        self, sources: Iterable[Document | Unreadable | Skipped], expected: int
+    ) -> Iterator[Document | Unreadable | Skipped]:
+        """The sources, with progress as each is read."""
+        done = 0
+        for source in sources:
+            if not isinstance(source, Skipped):
+                done += 1
+                self.progress("read", done, max(done, expected) if expected else 0)
+            yield source
+        self.progress("read", done, done)
+
     def _read(
         self, store: Store, sources: Iterable[Document | Unreadable | Skipped], report: BuildReport
     ) -> dict[str, None]:
@@ -146,7 +187,6 @@ class IndexBuilder:
                         self._put(store, source, report)
                         document_ids[source.id] = None
             report.documents_seen = len(document_ids)
-            self.progress("read", len(document_ids), 0)
         return document_ids
 
     def _put(self, store: Store, document: Document, report: BuildReport) -> None:
@@ -171,7 +211,9 @@ class IndexBuilder:
         report.passages_left = tally.left
 
     def _encode(self, store: Store, report: BuildReport) -> None:
-        """Vectors for every text that has none. Progress counts characters: long texts take long."""
+        """Vectors for every text that has none. Each window has its share of long and short texts, so that the time
+        left can be estimated from the number of texts.
+        """
         shared = store.shared_titles(SHARED_TITLE)
         passages = (passage.embedded(shared) for _, passage in store.passages())
         triples = (str(entry.triple) for entry in store.triples())
@@ -179,15 +221,14 @@ class IndexBuilder:
         texts = {vector_key(self.embedder.fingerprint, text): text for text in chain(passages, triples, entities)}
         missing = store.keys_without_vector(texts)
         waiting = [(key, text) for key, text in texts.items() if key in missing]
-        total, done = sum(len(text) for _, text in waiting), 0
-        self.progress("embed", 0, total)
-        for window in _windows(waiting, ENCODING_WINDOW):
+        self.progress("embed", 0, len(waiting))
+        size = min(ENCODING_WINDOW, max(_FEWEST_TOGETHER, len(waiting) // _WINDOWS_WANTED))
+        for window in _samples(waiting, size):
             vectors = self.embedder.embed([text for _, text in window])
             with store.transaction():
                 store.put_vectors({key: row for (key, _), row in zip(window, vectors, strict=True)})
             report.texts_encoded += len(window)
-            done += sum(len(text) for _, text in window)
-            self.progress("embed", done, total)
+            self.progress("embed", report.texts_encoded, len(waiting))
         with store.transaction():
             store.forget_vectors_but(texts)
 
@@ -217,6 +258,14 @@ def create_empty(folder: Path) -> None:
     """Make an index without documents, in a folder that is new or empty."""
     with _writing(folder):
         pass
+
+
+def remembered_extractor(folder: Path) -> str | None:
+    """The name of the extractor that an index goes on with; None where there is no index yet, or none was chosen."""
+    if not has_store(folder):
+        return None
+    with _writing(folder) as store:
+        return store.extractor
 
 
 def has_store(folder: Path) -> bool:
@@ -265,3 +314,9 @@ def _windows(items: Iterable[T], size: int) -> Iterator[list[T]]:
     iterator = iter(items)
     while window := list(islice(iterator, size)):
         yield window
+
+
+def _samples(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Windows of about that size, each drawn evenly from the whole."""
+    count = -(-len(items) // size)
+    return (items[first::count] for first in range(count))

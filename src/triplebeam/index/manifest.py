@@ -65,6 +65,10 @@ class Manifest(BaseModel):
     embedder: VectorSpace
     counts: dict[str, int]
     triples_by_extractor: dict[str, int]
+    extractor: str | None = None
+    """The extractor of new passages; unknown in an index that was written before this was kept."""
+    unread_languages: dict[str, int] = {}
+    """Passages by the code of their language, where the extractor does not read it."""
     passage_graph: GraphStatistics
     ownership: Ownership | None = None
     """None in an index that was written before this was measured."""

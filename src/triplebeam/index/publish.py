@@ -51,6 +51,8 @@ def publish_generation(folder: Path, store: Store, embedder: Embedder, progress:
         embedder=VectorSpace.of(embedder),
         counts=store.counts() | {"entities": entities},
         triples_by_extractor=store.triples_by_extractor(),
+        extractor=store.extractor,
+        unread_languages=store.unread_languages(),
         passage_graph=passage_graph,
         ownership=_ownership(generation, store.counts()["passages"], entities),
         tuned_share=store.tuned_share,
@@ -80,6 +82,7 @@ def _write(generation: Path, store: Store, embedder: Embedder, progress: Progres
     def done() -> None:
         progress("publish", next(stages), _STAGES)
 
+    progress("publish", 0, _STAGES)
     numbers, passages = zip(*store.passages(), strict=True) if store.counts()["passages"] else ((), ())
     write_passages(generation, passages)
     done()

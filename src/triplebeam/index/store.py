@@ -35,7 +35,7 @@ CREATE TABLE passage (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
     document INTEGER NOT NULL REFERENCES document ON DELETE CASCADE,
     position INTEGER NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL,
-    extractor TEXT, failure TEXT, section TEXT NOT NULL DEFAULT '');
+    extractor TEXT, failure TEXT, section TEXT NOT NULL DEFAULT '', unread_language TEXT);
 CREATE INDEX passage_document ON passage (document, position);
 CREATE TABLE triple (
     number INTEGER PRIMARY KEY, passage INTEGER NOT NULL REFERENCES passage ON DELETE CASCADE,
@@ -50,11 +50,14 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
 
 #: What format 2 added: sections of passages, links between documents.
-_UPGRADE = """
+_FORMAT_2 = """
 ALTER TABLE document ADD COLUMN anchors TEXT NOT NULL DEFAULT '{}';
 ALTER TABLE document ADD COLUMN links TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE passage ADD COLUMN section TEXT NOT NULL DEFAULT '';
 """
+#: What format 3 added: the languages of passages that their extractor does not read.
+_FORMAT_3 = "ALTER TABLE passage ADD COLUMN unread_language TEXT;"
+
 _IN_ORDER = " ORDER BY p.document, p.position"
 
 
@@ -89,7 +92,7 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         try:
-            self._db = open_database(path, _SCHEMA, _UPGRADE)
+            self._db = open_database(path, _SCHEMA, _FORMAT_2, _FORMAT_3)
         except sqlite3.DatabaseError as error:
             raise IndexDamagedError(
                 f"{path} is not a usable SQLite file ({error}): restore it from a copy, or index into a new folder."
@@ -133,6 +136,22 @@ class Store:
 
     def _changed(self) -> None:
         self.set_meta("revision", str(self.revision + 1))
+
+    @property
+    def extractor(self) -> str | None:
+        """The extractor that new passages go to: the one last chosen. Given triples are for the passages they name."""
+        if kept := self.meta("extractor"):
+            return kept
+        commonest = self._db.execute(  # an index made before this was kept
+            "SELECT extractor FROM passage WHERE extractor NOT LIKE 'given:%' GROUP BY 1 ORDER BY count(*) DESC LIMIT 1"
+        ).fetchone()
+        return commonest[0] if commonest else None
+
+    def remember_extractor(self, name: str) -> None:
+        """Choose the extractor of new passages."""
+        if self.extractor != name:
+            self.set_meta("extractor", name)
+            self._changed()
 
     # -- documents and passages
 
@@ -223,6 +242,12 @@ class Store:
             extractor,
         )
 
+    def extracted_by(self) -> dict[int, str]:
+        """The extractor of each passage, by number, that has one and did not fail."""
+        return dict(
+            self._db.execute("SELECT number, extractor FROM passage WHERE extractor IS NOT NULL AND failure IS NULL")
+        )
+
     def passages_failed(self) -> Iterator[tuple[int, Passage]]:
         """Passages whose extraction failed, whatever the extractor."""
         return self._passages("WHERE p.failure IS NOT NULL")
@@ -258,7 +283,8 @@ class Store:
             "INSERT INTO rejected VALUES (?, ?)", [(passage, json.dumps(parts)) for parts in extraction.rejected]
         )
         self._db.execute(
-            "UPDATE passage SET extractor = ?, failure = ? WHERE number = ?", (extractor, extraction.failure, passage)
+            "UPDATE passage SET extractor = ?, failure = ?, unread_language = ? WHERE number = ?",
+            (extractor, extraction.failure, extraction.unread_language, passage),
         )
         # What failed before in the same way and fails again has changed nothing that is searched.
         if before != (extractor, extraction.failure) or extraction.failure is None:
@@ -316,6 +342,15 @@ class Store:
             self._db.execute(
                 "SELECT p.extractor, count(*) FROM triple t JOIN passage p ON p.number = t.passage"
                 " GROUP BY 1 ORDER BY 1"
+            )
+        )
+
+    def unread_languages(self) -> dict[str, int]:
+        """How many passages there are in each language that their extractor does not read, the commonest first."""
+        return dict(
+            self._db.execute(
+                "SELECT unread_language, count(*) FROM passage WHERE unread_language IS NOT NULL"
+                " GROUP BY 1 ORDER BY 2 DESC, 1"
             )
         )
 

@@ -27,6 +27,7 @@ def read_sources(paths: Sequence[Path], encoding: str | None = None) -> Iterator
     each says or shows its own. A file of unknown kind is skipped in a folder, and read as plain text where it is named.
     """
     check_exist(paths)
+    _check_encoding(encoding)
     return _read_all(paths, encoding)
 
 
@@ -35,6 +36,13 @@ def check_exist(paths: Sequence[Path]) -> None:
     for path in paths:
         if not path.exists():
             raise BadInputError(f"There is no file or folder {str(path)!r}; check the path.")
+
+
+def _check_encoding(encoding: str | None) -> None:
+    try:
+        "".encode(encoding or "utf-8")
+    except LookupError:
+        raise BadInputError(f"there is no encoding {encoding!r}: name one such as utf-8, latin-1 or utf-16.") from None
 
 
 def _read_all(paths: Sequence[Path], encoding: str | None) -> Iterator[Reading]:

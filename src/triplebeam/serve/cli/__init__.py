@@ -7,6 +7,8 @@ import sys
 from triplebeam.errors import TriplebeamError
 
 _STOPPED = 130
+#: Set by the shell while it completes a command line.
+_COMPLETING = "_TRIPLEBEAM_COMPLETE"
 
 
 def main() -> None:
@@ -17,6 +19,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a console that cannot show a character shows a question mark
             stream.reconfigure(errors="replace")
+    _warn_of_variables()
     try:
         from triplebeam.serve.cli.app import app
 
@@ -28,6 +31,16 @@ def main() -> None:
         sys.exit(2)
     except (KeyboardInterrupt, SystemExit) as leaving:
         sys.exit(_exit_code(leaving))
+
+
+def _warn_of_variables() -> None:
+    """A misspelt setting would be ignored in silence."""
+    if _COMPLETING in os.environ or not any(name.startswith("TRIPLEBEAM_") for name in os.environ):
+        return
+    from triplebeam.settings import unknown_variables
+
+    for line in unknown_variables(os.environ):
+        sys.stderr.write(f"triplebeam: {line}\n")
 
 
 def _exit_code(leaving: KeyboardInterrupt | SystemExit) -> str | int | None:

@@ -32,7 +32,6 @@ app = typer.Typer(
     'Start with `triplebeam demo`, then `triplebeam index my.index docs/` and `triplebeam search my.index "…"`.\n\n'
     "`--debug` anywhere shows the full traceback of an error.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline
+from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline, complete_ask_method
 
 
 class Effort(StrEnum):
@@ -39,6 +39,7 @@ def ask(
             help="An agent by name instead, such as gear[max_steps=2]:hybrid, rgnn_ret or ge_reasoning;"
             " docs/methods/index.md lists them.",
             show_default=False,
+            autocompletion=complete_ask_method,
         ),
     ] = None,
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages to show.")] = 5,

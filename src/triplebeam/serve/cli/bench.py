@@ -83,8 +83,8 @@ def bench(
     from triplebeam.evaluate.experiment import Corpus, Experiment
     from triplebeam.evaluate.output import write_evaluation
     from triplebeam.evaluate.results_file import add_results
-    from triplebeam.serve.cli.display import progress_bars
     from triplebeam.serve.cli.evaluation_display import draw_evaluation, draw_recommendation, tell_written
+    from triplebeam.serve.cli.progress_display import shown_progress
     from triplebeam.serve.cli.questions import questions_for
     from triplebeam.settings import read_settings
 
@@ -99,7 +99,7 @@ def bench(
         query_entities=query_entities,
     )
     asked = Experiment(title=folder.name, index=str(folder), questions=str(corpus.questions), methods=methods)
-    with progress_bars() as progress:
+    with shown_progress() as progress:
         evaluator = Evaluator(settings=settings, seeds=seed or (), limit=limit, again=again, progress=progress)
         evaluation = evaluator.evaluate(asked, corpus)
     advice = _advice(evaluation, k)

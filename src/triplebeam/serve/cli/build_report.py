@@ -16,12 +16,11 @@ _IDS_SHOWN, _REASONS_SHOWN = 3, 5
 def tell(folder: Path, report: "BuildReport") -> None:
     """What was done, what was not and why."""
     from triplebeam.serve.cli.display import err
+    from triplebeam.serve.cli.language_names import not_parsed
 
     console = err()
     for unreadable in report.unreadable:
         console.print(f"not indexed: {unreadable}", style="yellow", markup=False)
-    if report.skipped:
-        console.print(f"Skipped {len(report.skipped)} files of unsupported types.", style="dim")
     _tell_of_failures(folder, report)
     manifest = report.manifest
     if manifest is None:
@@ -36,8 +35,19 @@ def tell(folder: Path, report: "BuildReport") -> None:
         f" {report.texts_encoded:,} texts encoded).",
         markup=False,
     )
+    for line in not_parsed(manifest.unread_languages):
+        console.print(line, style="yellow", markup=False)
     if counts["triples_rejected"]:
         console.print(f"{counts['triples_rejected']} triples with an empty part were rejected.", style="yellow")
+
+
+def tell_of_exit_code(report: "BuildReport") -> None:
+    """Why a run that indexed something ends with exit code 1."""
+    from triplebeam.serve.cli.display import err
+
+    counts = {"not indexed": len(report.unreadable), "passages that failed": len(report.failures)}
+    reasons = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+    err().print(f"Exit code 1, because of problems listed above: {reasons}.", style="yellow", markup=False)
 
 
 def _tell_of_failures(folder: Path, report: "BuildReport") -> None:

@@ -29,10 +29,11 @@ def demo(
     """
     from triplebeam.demo import SHOWN, asked_through_agent, build, compare
     from triplebeam.serve.cli.answer_display import draw_answer, take_steps
-    from triplebeam.serve.cli.display import out, progress_bars
+    from triplebeam.serve.cli.display import out
+    from triplebeam.serve.cli.progress_display import shown_progress
     from triplebeam.settings import read_settings
 
-    with progress_bars() as progress:
+    with shown_progress() as progress:
         index = build(folder, read_settings(offline=offline or None), progress)
         comparisons = compare(index)
     console = out()

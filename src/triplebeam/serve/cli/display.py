@@ -1,18 +1,15 @@
-"""Drawing for people: progress on stderr, passages and chains on stdout."""
+"""Drawing for people: passages and chains."""
 
 import sys
 from collections.abc import Collection as SizedCollection
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from triplebeam.assemble import Index
-from triplebeam.progress import Progress as ProgressCallback
 from triplebeam.serve.found import Found, path_of
 from triplebeam.serve.layout import blocks, filled
 from triplebeam.serve.snippet import highlights, wanted_words
@@ -21,15 +18,6 @@ from triplebeam.triple import Chain, Triple, entity_key
 _MOST_BEGINNINGS = 2
 _MOST_ENDS = 3
 _WIDTH = 96
-_STAGES = {
-    "read": "reading documents",
-    "extract": "extracting triples",
-    "embed": "encoding texts",
-    "publish": "writing the index",
-    "link synonyms": "linking names that are alike",
-    "judge": "judging answers",
-    "train": "training",
-}
 
 
 def out() -> Console:
@@ -41,32 +29,6 @@ def out() -> Console:
 def err() -> Console:
     """Where everything else goes."""
     return Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
-
-
-@contextmanager
-def progress_bars() -> Iterator[ProgressCallback]:
-    """One bar per stage, with the time left; removed at the end, and not shown without a terminal."""
-    console = err()
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    # The estimate looks back a minute: a stage's first batches say little about its last.
-    with Progress(
-        *columns, console=console, transient=True, speed_estimate_period=60, disable=not console.is_terminal
-    ) as bars:
-        tasks = {}
-
-        def show(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = bars.add_task(_STAGES.get(stage, stage), total=total or None)
-            bars.update(tasks[stage], completed=done, total=total or None)
-
-        yield show
 
 
 def draw_text(console: Console, text: str, highlights: Iterable[tuple[int, int]] = (), *, spaced: bool = False) -> None:

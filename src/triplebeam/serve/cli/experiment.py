@@ -43,8 +43,8 @@ def experiment(
     from triplebeam.evaluate.experiment import read_experiment
     from triplebeam.evaluate.output import across, summary, write_evaluation
     from triplebeam.evaluate.results_file import add_results
-    from triplebeam.serve.cli.display import progress_bars
     from triplebeam.serve.cli.evaluation_display import draw_evaluation, tell_written
+    from triplebeam.serve.cli.progress_display import shown_progress
     from triplebeam.settings import read_settings
 
     asked = read_experiment(file)
@@ -59,7 +59,7 @@ def experiment(
     folder = output or file.with_name(f"{file.stem}-results")
     done = {}
     for name in only or corpora:
-        with progress_bars() as progress:
+        with shown_progress() as progress:
             evaluator = Evaluator(
                 settings=settings, seeds=asked.seeds, limit=limit or asked.limit, again=again, progress=progress
             )

@@ -6,24 +6,23 @@ from typing import Annotated
 import typer
 
 from triplebeam.errors import BadInputError
-from triplebeam.serve.cli.options import EmbedderName, IndexFolder, Offline
+from triplebeam.serve.cli.options import EmbedderName, IndexFolder, Offline, complete_extractor
+from triplebeam.serve.cli.sources_display import SOURCES
 
 
 def index(
     folder: IndexFolder,
     sources: Annotated[
         list[Path] | None,
-        typer.Argument(
-            metavar="SOURCE…",
-            help="Folders (searched through), files of txt, md, html, pdf, docx, JSON lines (.jsonl, .jsonl.gz),"
-            " BEIR folders.",
-            show_default=False,
-        ),
+        typer.Argument(metavar="SOURCE…", help=SOURCES, show_default=False),
     ] = None,
     extractor: Annotated[
         str | None,
         typer.Option(
-            help="Where triples come from: local (default, no key), llm, llm-two-step, none.", show_default=False
+            help="Where triples come from: local (no key), llm, llm-two-step, none. Default: the extractor that the"
+            " index was built with; local for a new index.",
+            show_default=False,
+            autocompletion=complete_extractor,
         ),
     ] = None,
     triples: Annotated[
@@ -34,6 +33,13 @@ def index(
             show_default=False,
         ),
     ] = None,
+    replace_triples: Annotated[
+        bool,
+        typer.Option(
+            "--replace-triples",
+            help="With --extractor: also replace triples that were given, or extracted by a language model.",
+        ),
+    ] = False,
     keywords: Annotated[
         bool,
         typer.Option(
@@ -43,6 +49,14 @@ def index(
     ] = False,
     passage_tokens: Annotated[int, typer.Option(min=20, help="Largest number of tokens in a passage.")] = 200,
     split: Annotated[bool, typer.Option("--split", help="Also split JSON lines and BEIR rows into passages.")] = False,
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The encoding of files of text, such as latin-1. Default: detected for each file.",
+            show_default=False,
+        ),
+    ] = None,
     retry_failed: Annotated[
         bool,
         typer.Option(
@@ -70,6 +84,10 @@ def index(
     ] = None,
     embedder: EmbedderName = None,
     offline: Offline = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors and the result only.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Name each file as it is read, and each that is skipped.")
+    ] = False,
 ) -> None:
     """Index documents, or add and update them. If it is stopped, run it again to continue where it left off.
 
@@ -85,25 +103,38 @@ def index(
 
         triplebeam index my.index --retry-failed
     """
-    chosen = extractor or ("llm" if retry_failed else "local")
-    paid = keywords or (chosen.startswith("llm") and triples is None)
-    _check(sources, extractor, triples, retry_failed, budget, paid)
+    _check(sources, extractor, triples, retry_failed, replace_triples, quiet and verbose)
+    from triplebeam.assemble.extractor_choice import choose
     from triplebeam.assemble.indexing import dollar_budget, index_builder
     from triplebeam.generate.accounting import account
     from triplebeam.ingest import read_sources
-    from triplebeam.serve.cli.build_report import tell, tell_cost, tell_of_doubts, tell_of_unknown_passages
-    from triplebeam.serve.cli.display import progress_bars
+    from triplebeam.serve.cli.build_report import (
+        tell,
+        tell_cost,
+        tell_of_doubts,
+        tell_of_exit_code,
+        tell_of_unknown_passages,
+    )
+    from triplebeam.serve.cli.progress_display import shown_progress
+    from triplebeam.serve.cli.sources_display import named, scanned
     from triplebeam.settings import read_settings
 
+    paid = choose(folder, extractor, triples=triples, keywords=keywords, again=retry_failed).is_paid
+    if budget is not None and not paid:
+        raise BadInputError(
+            "--budget is for extractors that call a model (llm, llm-two-step, --keywords): the others cost nothing."
+        )
     settings = read_settings(embedder=embedder, offline=offline or None)
-    documents = read_sources(sources or [])
-    with progress_bars() as progress, account() as bill:
+    documents = read_sources(sources or [], encoding)
+    expected = scanned(sources, quiet) if sources else 0
+    with shown_progress(quiet) as progress, account() as bill:
         builder = index_builder(
             folder,
             settings,
-            extractor=chosen,
+            extractor=extractor,
             triples=triples,
             keywords=keywords,
+            replace_triples=replace_triples,
             passage_tokens=passage_tokens,
             split=split,
             again=retry_failed,
@@ -112,7 +143,10 @@ def index(
             progress=progress,
         )
         try:
-            report = builder.retry_failed() if retry_failed else builder.build(documents)
+            if retry_failed:
+                report = builder.retry_failed()
+            else:
+                report = builder.build(named(documents) if verbose else documents, expected)
         finally:  # what was paid is printed however the run ends
             if paid:
                 tell_cost(settings, bill)
@@ -122,6 +156,7 @@ def index(
     if triples:
         tell_of_unknown_passages(folder, triples)
     if report.unreadable or report.failures:
+        tell_of_exit_code(report)
         raise typer.Exit(1)
 
 
@@ -130,8 +165,8 @@ def _check(
     extractor: str | None,
     triples: Path | None,
     retry_failed: bool,
-    budget: float | None,
-    paid: bool,
+    replace_triples: bool,
+    quiet_and_verbose: bool,
 ) -> None:
     """Refuse what cannot be meant, before anything is done."""
     if extractor and triples:
@@ -142,7 +177,7 @@ def _check(
         )
     if not retry_failed and not sources:
         raise BadInputError("there is no SOURCE: name files or folders to index, or --retry-failed.")
-    if budget is not None and not paid:
-        raise BadInputError(
-            "--budget is for extractors that call a model (llm, llm-two-step, --keywords): the others cost nothing."
-        )
+    if replace_triples and not extractor:
+        raise BadInputError("--replace-triples says nothing about what replaces them: name an --extractor.")
+    if quiet_and_verbose:
+        raise BadInputError("--quiet and --verbose contradict each other: give only one of them.")

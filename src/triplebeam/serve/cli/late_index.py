@@ -42,14 +42,14 @@ def late_index(
     from triplebeam.embed import load_token_encoder
     from triplebeam.index.snapshot import Snapshot
     from triplebeam.index.token_vectors import TokenIndexBuilder, published_tokens
-    from triplebeam.serve.cli.display import progress_bars
+    from triplebeam.serve.cli.progress_display import shown_progress
     from triplebeam.settings import read_settings
 
     settings = read_settings(offline=offline or None)
     index = Snapshot.open(folder)
     before = published_tokens(folder)
     name = encoder or (before.encoder if before else index.manifest.embedder.name)
-    with progress_bars() as progress:
+    with shown_progress() as progress:
         report = TokenIndexBuilder(
             index=index,
             encoder=load_token_encoder(name, settings.home, offline=settings.offline, progress=progress),

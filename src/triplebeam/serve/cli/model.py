@@ -20,12 +20,13 @@ def install(offline: Offline = False) -> None:
 
         triplebeam model install
     """
-    from triplebeam.serve.cli.display import err, progress_bars
+    from triplebeam.serve.cli.display import err
+    from triplebeam.serve.cli.progress_display import shown_progress
     from triplebeam.settings import read_settings
     from triplebeam.weights import ENGLISH_PARSER, GRANITE, ensure
 
     settings = read_settings(offline=offline or None)
     for weights in (GRANITE, ENGLISH_PARSER):
-        with progress_bars() as progress:
+        with shown_progress() as progress:
             folder = ensure(weights, settings.home, offline=settings.offline, progress=progress)
         err().print(f"{weights.name} is in {folder}", markup=False)

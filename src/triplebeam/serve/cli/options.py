@@ -1,12 +1,43 @@
 """Options that several commands share, described once."""
 
+import glob
+import os
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
 
+
+def complete_index(incomplete: str) -> list[str]:
+    """Folders with an index, and folders that may hold one further down."""
+    parent, begun = os.path.split(incomplete)  # a Path would lose "./" and a final slash
+    folders = [path for path in Path(parent or ".").glob(f"{glob.escape(begun)}*") if path.is_dir()]
+    indexes = [path for path in folders if (path / "manifest.json").is_file()]
+    return [incomplete.removesuffix(begun) + path.name for path in indexes or folders]
+
+
+def complete_extractor(incomplete: str) -> list[str]:
+    """Extractors by name."""
+    return [name for name in ("local", "llm", "llm-two-step", "none") if name.startswith(incomplete)]
+
+
+def complete_search_method(incomplete: str) -> list[str]:
+    """Methods that find passages, by name."""
+    from triplebeam.assemble.table import SEARCH_METHODS
+
+    return [name for name in SEARCH_METHODS if name.startswith(incomplete)]
+
+
+def complete_ask_method(incomplete: str) -> list[str]:
+    """Methods that answer, by name."""
+    from triplebeam.assemble.table import ASK_METHODS
+
+    return [name for name in ASK_METHODS if name.startswith(incomplete)]
+
+
 IndexFolder: TypeAlias = Annotated[
-    Path, typer.Argument(metavar="INDEX", help="The index: a folder.", show_default=False)
+    Path,
+    typer.Argument(metavar="INDEX", help="The index: a folder.", show_default=False, autocompletion=complete_index),
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON on stdout.")]
 Offline: TypeAlias = Annotated[

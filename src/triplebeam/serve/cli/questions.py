@@ -105,12 +105,12 @@ def _make(
     from triplebeam.evaluate.synthesize import check_destination, synthesize, write_questions
     from triplebeam.generate.accounting import account, price
     from triplebeam.index.snapshot import Snapshot
-    from triplebeam.serve.cli.display import progress_bars
+    from triplebeam.serve.cli.progress_display import shown_progress
 
     index = Snapshot.open(folder)
     model = make_model(settings)
     check_destination(destination)
-    with progress_bars() as progress, account() as spent:
+    with shown_progress() as progress, account() as spent:
         written = synthesize(
             index, model, count=count, seed=seed, hops=hops, check_shortcuts=check_shortcuts, progress=progress
         )

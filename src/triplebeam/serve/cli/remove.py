@@ -33,10 +33,11 @@ def remove(
         triplebeam remove my.index row-17 row-18 --json
     """
     from triplebeam.assemble import open_index
-    from triplebeam.serve.cli.display import err, progress_bars
+    from triplebeam.serve.cli.display import err
+    from triplebeam.serve.cli.progress_display import shown_progress
     from triplebeam.settings import read_settings
 
-    with progress_bars() as progress:
+    with shown_progress() as progress:
         index = open_index(
             folder, settings=read_settings(embedder=embedder, offline=offline or None), progress=progress
         )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline
+from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline, complete_search_method
 
 if TYPE_CHECKING:
     from triplebeam.assemble import Index
@@ -23,6 +23,7 @@ def search(
             help="bm25, dense, hybrid or another one of docs/methods/index.md; append +naive_ge to walk the graph of"
             " triples, +gnn_ret for that of passages. Default: blend, which fuses several walks.",
             show_default=False,
+            autocompletion=complete_search_method,
         ),
     ] = None,
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages.")] = 10,
@@ -47,11 +48,11 @@ def search(
         triplebeam search my.index "…" --method hybrid -k 5 --json
     """
     from triplebeam.assemble import DEFAULT_METHOD, open_index
-    from triplebeam.serve.cli.display import progress_bars
+    from triplebeam.serve.cli.progress_display import shown_progress
     from triplebeam.settings import read_settings
 
     settings = read_settings(embedder=embedder, offline=offline or None)
-    with progress_bars() as progress:
+    with shown_progress() as progress:
         index = open_index(folder, settings=settings, progress=progress)
         show_passages(index, question, method or DEFAULT_METHOD, k, explain=explain, full=full, as_json=as_json)
 

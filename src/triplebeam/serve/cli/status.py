@@ -20,6 +20,7 @@ def status(folder: IndexFolder, as_json: AsJson = False) -> None:
     """
     from triplebeam.index.snapshot import Snapshot
     from triplebeam.serve.cli.display import out
+    from triplebeam.serve.cli.language_names import not_parsed
 
     snapshot = Snapshot.open(folder)
     manifest = snapshot.manifest
@@ -38,11 +39,14 @@ def status(folder: IndexFolder, as_json: AsJson = False) -> None:
         "passage graph": _graph(manifest.passage_graph),
         "walks count": _share(snapshot),
         "extracted by": ", ".join(f"{name}: {n:,}" for name, n in manifest.triples_by_extractor.items()) or "nothing",
+        "extractor": f"{manifest.extractor or 'local'}, for new passages",
         "quarantined": f"{counts['passages_failed']:,} passages failed, {counts['triples_rejected']:,} triples"
         f" rejected, {counts['passages_without_extraction']:,} passages not extracted",
         "no triples in": f"{counts.get('passages_without_triples', 0):,} extracted passages",
         "embedder": str(manifest.embedder),
     }
+    if manifest.unread_languages:
+        rows["not parsed"] = " ".join(not_parsed(manifest.unread_languages))
     for name, value in rows.items():
         console.print(f"[dim]{name:>13}[/dim]  ", end="")
         console.print(value, markup=False)

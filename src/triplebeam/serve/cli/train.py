@@ -72,13 +72,13 @@ def train(
     from triplebeam.assemble import open_index
     from triplebeam.assemble.training import Trainer
     from triplebeam.methods.gnn_ret import write_weights
-    from triplebeam.serve.cli.display import progress_bars
+    from triplebeam.serve.cli.progress_display import shown_progress
     from triplebeam.settings import read_settings
 
     training = _settings(method, layers, relevant, message, edges, gradient, labels)
     _check_destination(output, force, folds)
     settings = read_settings(embedder=embedder, offline=offline or None)
-    with progress_bars() as progress:
+    with shown_progress() as progress:
         index = open_index(folder, settings=settings, progress=progress)
         trainer = Trainer(index=index, settings=training, base=base, progress=progress)
         examples = trainer.examples(questions, None if folds else limit)

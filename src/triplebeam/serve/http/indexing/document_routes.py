@@ -23,7 +23,7 @@ router = APIRouter(tags=["documents"])
 T = TypeVar("T")
 
 ExtractorName: TypeAlias = Literal["local", "llm", "none"]
-_EXTRACTOR: TypeAdapter[ExtractorName] = TypeAdapter(ExtractorName)
+_EXTRACTOR: TypeAdapter[ExtractorName | None] = TypeAdapter(ExtractorName | None)
 _MOST_FILES = 1000
 
 
@@ -38,7 +38,8 @@ class NewDocuments(BaseModel):
     """Texts to index."""
 
     documents: list[NewDocument] = Field(min_length=1, max_length=10_000)
-    extractor: ExtractorName = "local"
+    extractor: ExtractorName | None = None
+    """Unless named, the one the index was built with; local for a new index."""
 
 
 class JobReply(BaseModel):
@@ -118,7 +119,7 @@ def _add_files(request: Request, name: str, form: FormData) -> JobReply:
     files = [(each.filename or "", each.file) for each in form.getlist("files") if isinstance(each, UploadFile)]
     if not files:
         raise HTTPProblem(400, "no_files", "there is no file in the field 'files': send at least one.")
-    extractor = _checked(lambda: _EXTRACTOR.validate_python(form.get("extractor", "local")))
+    extractor = _checked(lambda: _EXTRACTOR.validate_python(form.get("extractor") or None))
     return _submitted(request, name, extractor, lambda folder: keep_files(files, folder))
 
 
@@ -127,7 +128,9 @@ def _add_texts(request: Request, name: str, body: bytes) -> JobReply:
     return _submitted(request, name, new.extractor, lambda folder: keep_texts(new.documents, folder))
 
 
-def _submitted(request: Request, name: str, extractor: ExtractorName, keep: Callable[[Path], object]) -> JobReply:
+def _submitted(
+    request: Request, name: str, extractor: ExtractorName | None, keep: Callable[[Path], object]
+) -> JobReply:
     """Keep the upload in the folder of a new job; a refused one leaves nothing behind."""
     library: Library = request.app.state.library
     jobs: JobRunner = request.app.state.jobs

@@ -63,7 +63,8 @@ class Job(BaseModel):
 class JobRequest(BaseModel):
     """What a job has to do."""
 
-    extractor: str = "local"
+    extractor: str | None = None
+    """Unless named, the one the index was built with."""
     document_ids: list[str] = []
     """Those to remove, for a job that deletes."""
 

@@ -49,14 +49,14 @@ class Work:
         """The folder of the index."""
         return self.library.folder(self.job.index)
 
-    def builder(self, extractor: str | Extractor = "none") -> IndexBuilder:
+    def builder(self, extractor: str | Extractor | None = "none") -> IndexBuilder:
         """What writes to the index."""
         settings = self.library.settings
         embedder = self.library.embedder(embedder_name(self.index, settings))
         return index_builder(self.index, settings, extractor=extractor, embedder=embedder, progress=self.progress)
 
-    def extractor(self) -> str | Extractor:
-        """Where triples come from, as the job asks for it."""
+    def extractor(self) -> str | Extractor | None:
+        """Where triples come from, as the job asks for it; None: as the index was built."""
         given = self.library.given_extractor
         return given if given and self.request.extractor != "none" else self.request.extractor
 

@@ -28,6 +28,7 @@ function build(dialog) {
   const facts = make(
     "select",
     { id: "extractor" },
+    make("option", { value: "" }, "the index's own extractor"),
     make("option", { value: "local" }, "rules on the server"),
     make("option", { value: "llm" }, "its language model"),
     make("option", { value: "none" }, "nothing"),

@@ -1,0 +1,164 @@
+"""Progress on stderr: a bar per stage in a terminal; elsewhere, as in a log, a plain line every so often."""
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
+from rich.text import Text
+
+from triplebeam.progress import Progress as ProgressCallback
+from triplebeam.progress import silent
+from triplebeam.serve.cli.display import err
+
+_SECONDS_TO_FIRST_LINE = 2.0
+_SECONDS_BETWEEN_LINES = 10.0
+
+
+class Label(NamedTuple):
+    """A stage in words, and what its numbers count."""
+
+    text: str
+    unit: str
+    size: int = 1
+
+
+_LABELS = {
+    "read": Label("reading documents", "documents"),
+    "extract": Label("extracting triples", "passages"),
+    "embed": Label("encoding texts", "texts"),
+    "publish": Label("writing the index", "parts"),
+    "link synonyms": Label("linking similar names", "steps"),
+    "judge": Label("judging answers", "answers"),
+    "train": Label("training", "steps"),
+    "download": Label("downloading", "MB", 1_000_000),
+    "encoding tokens": Label("encoding tokens", "passages"),
+    "finding centroids": Label("finding centroids", "steps"),
+    "writing token vectors": Label("writing token vectors", "passages"),
+}
+
+
+@dataclass
+class Stage:
+    """A stage of long work. The time left is estimated from its own pace, from its first report on."""
+
+    label: Label
+    started: float
+    first: int
+    done: int = 0
+    total: int = 0
+    updated: float = 0.0
+    end_is_shown: bool = False
+
+    @property
+    def is_done(self) -> bool:
+        """Is nothing left?"""
+        return bool(self.total) and self.done >= self.total
+
+    def seconds_left(self, now: float) -> float | None:
+        """None before there is a pace."""
+        if not self.total or self.done <= self.first or self.updated <= self.started:
+            return None
+        left = (self.total - self.done) * (self.updated - self.started) / (self.done - self.first)
+        return max(0.0, left - (now - self.updated))
+
+    def figures(self, now: float) -> str:
+        """Such as ``1,024/4,500 passages, 22%, 3:10 left``."""
+        done, total = self.done // self.label.size, self.total // self.label.size
+        if self.is_done:
+            return f"{total:,} {self.label.unit} in {_clock(self.updated - self.started)}"
+        if not self.total:
+            return f"{done:,} {self.label.unit}"
+        left = self.seconds_left(now)
+        return f"{done:,}/{total:,} {self.label.unit}, {self.done / self.total:.0%}" + (
+            "" if left is None else f", {_clock(left)} left"
+        )
+
+
+@dataclass
+class Stages:
+    """The stages so far, by name."""
+
+    clock: Callable[[], float] = time.monotonic
+    known: dict[str, Stage] = field(default_factory=dict)
+
+    def update(self, name: str, done: int, total: int) -> Stage:
+        """Take a report; one that goes back is of another piece of work of that name."""
+        stage, now = self.known.get(name), self.clock()
+        if stage is None or done < stage.done:
+            # A stage that is none of these is a method at work on questions.
+            stage = self.known[name] = Stage(_LABELS.get(name, Label(name, "questions")), now, done)
+        stage.done, stage.total, stage.updated = done, total, now
+        return stage
+
+
+@contextmanager
+def shown_progress(quiet: bool = False) -> Iterator[ProgressCallback]:
+    """Shows the progress of what is done inside; ``quiet`` shows none, and no warnings either."""
+    console = err()
+    if quiet:
+        with _only_errors():
+            yield silent
+        return
+    if not console.is_terminal:
+        yield progress_lines(lambda line: console.print(line, markup=False))
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), _Figures())
+    with Progress(*columns, console=console, transient=True) as bars:
+        stages, tasks = Stages(), {}
+
+        def show(name: str, done: int, total: int) -> None:
+            stage = stages.update(name, done, total)
+            if name not in tasks:
+                tasks[name] = bars.add_task(stage.label.text)
+            bars.update(tasks[name], completed=done, total=total or None, stage=stage)
+
+        yield show
+
+
+@contextmanager
+def _only_errors() -> Iterator[None]:
+    log = logging.getLogger("triplebeam")
+    before = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
+
+
+def progress_lines(write: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> ProgressCallback:
+    """The first line after 2 seconds, then one about every 10, and one at the end of each stage that took longer."""
+    stages = Stages(clock)
+    next_line = clock() + _SECONDS_TO_FIRST_LINE
+
+    def show(name: str, done: int, total: int) -> None:
+        nonlocal next_line
+        stage, now = stages.update(name, done, total), clock()
+        if stage.is_done:
+            due = not stage.end_is_shown and now - stage.started >= _SECONDS_TO_FIRST_LINE
+            stage.end_is_shown = True
+        else:
+            due = now >= next_line and bool(done or total)
+        if due:
+            write(f"{stage.label.text}: {stage.figures(now)}")
+            next_line = now + _SECONDS_BETWEEN_LINES
+
+    return show
+
+
+class _Figures(ProgressColumn):
+    """The figures of a stage, counting down between two reports."""
+
+    def render(self, task: Task) -> Text:
+        stage: Stage | None = task.fields.get("stage")
+        return Text(stage.figures(time.monotonic()) if stage else "")
+
+
+def _clock(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

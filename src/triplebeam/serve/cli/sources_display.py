@@ -1,0 +1,57 @@
+"""What the sources of an index hold, on stderr: in sum before they are read, and one by one while they are."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from triplebeam.serve.cli.display import err
+
+if TYPE_CHECKING:
+    from triplebeam.ingest import Reading, Scan
+
+SOURCES = (
+    "Folders (searched recursively) and files: text, Markdown, HTML, reStructuredText, AsciiDoc, PDF, Word, PowerPoint,"
+    " Excel, OpenDocument, RTF, EPUB, CSV, JSON, JSON lines, notebooks, mail, source code; text may be gzipped."
+    " Also BEIR folders."
+)
+
+
+def scanned(sources: Sequence[Path], quiet: bool) -> int:
+    """Say what will be read and what is skipped; returns how many documents to expect, 0 where that is not known."""
+    from triplebeam.ingest import scan_sources
+
+    scan = scan_sources(sources)
+    if not quiet:
+        _tell(scan)
+    # A file of JSON lines holds any number of documents, any other file is one.
+    has_lines = any(ending.startswith(".jsonl") for ending in scan.read)
+    return 0 if has_lines else sum(scan.read.values())
+
+
+def _tell(scan: "Scan") -> None:
+    console, skipped = err(), sum(scan.skipped.values())
+    reading = f"Reading {_files(sum(scan.read.values()))}"
+    console.print(f"{reading}; skipping {_files(skipped)} of other kinds:" if skipped else f"{reading}.", style="dim")
+    for line in scan.skipped_lines():
+        console.print(f"  {line}", style="dim", markup=False)
+    for line in scan.missing_extras():
+        console.print(line, style="yellow", markup=False)
+
+
+def named(readings: Iterable["Reading"]) -> Iterator["Reading"]:
+    """The same readings; each is named as it is read."""
+    from triplebeam.ingest import Skipped, Unreadable
+
+    for reading in readings:
+        match reading:
+            case Skipped():
+                err().print(f"skipped: {reading.source}", style="dim", markup=False)
+            case Unreadable():
+                err().print(f"not read: {reading}", style="yellow", markup=False)
+            case _:
+                err().print(f"read: {reading.id} ({len(reading.text):,} characters)", style="dim", markup=False)
+        yield reading
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count:,} files"

@@ -1,0 +1,191 @@
+"""Which triples stay: those that were given or paid for are not replaced by accident."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
+from triplebeam.extract.extractor import Extraction, Extractor
+from triplebeam.extract.triples_file import TriplesFile
+from triplebeam.index.build import BuildReport, IndexBuilder, remembered_extractor
+from triplebeam.index.replacing import Replaces, is_paid, kind_of, stays
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.passage import Document
+from triplebeam.triple import Triple
+
+OF_A_MODEL = "llm:small-model:1"
+WITH_KEYWORDS = "local:4+keywords:small-model:1"
+
+
+class Named(TableExtractor):
+    """Says by its name who it is, and again in each of its triples."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__({id_: [Triple(id_, "seen by", name)] for id_ in (*TRIPLES, "new")})
+        self.name = name
+
+
+def extract(
+    folder: Path, extractor: Extractor | None, replaces: Replaces, documents: Sequence[Document] | None = None
+) -> BuildReport:
+    builder = IndexBuilder(folder=folder, embedder=WordEmbedder(), extractor=extractor, replaces=replaces)
+    return builder.build(documents or list(world_documents()))
+
+
+def extractors(folder: Path) -> dict[str, int]:
+    return Snapshot.open(folder).manifest.triples_by_extractor
+
+
+def given(tmp_path: Path, *passage_ids: str) -> TriplesFile:
+    rows = [{"passage_id": id_, "triples": [[id_, "is", "given"]]} for id_ in passage_ids]
+    (tmp_path / "given.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return TriplesFile(tmp_path / "given.jsonl")
+
+
+def changed(passage_id: str) -> list[Document]:
+    return [
+        Document(id=each.id, title=each.title, text=f"{each.text} More.", is_passage=True)
+        if each.id == passage_id
+        else each
+        for each in world_documents()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "paid"),
+    [
+        ("local:4", "local", False),
+        (OF_A_MODEL, "llm", True),
+        ("llm-two-step:small:1-2", "llm-two-step", True),
+        ("given:f.jsonl:abc", "given", False),
+        (WITH_KEYWORDS, "local", True),
+        ("given:f.jsonl:abc+keywords:small:1", "given", True),
+    ],
+)
+def test_a_name_says_what_an_extractor_is(name: str, kind: str, paid: bool) -> None:
+    assert (kind_of(name), is_paid(name)) == (kind, paid)
+
+
+@pytest.mark.parametrize(
+    ("made_by", "now", "replaced_by"),
+    [
+        # an update, a named extractor, a request to replace everything
+        ("local:3", "local:4", {"older", "free", "all"}),
+        ("mine:1", "mine:2", {"older", "free", "all"}),
+        ("local:4", OF_A_MODEL, {"free", "all"}),
+        ("local:4", "mine:1", {"free", "all"}),
+        ("local:4", WITH_KEYWORDS, {"free", "all"}),
+        (OF_A_MODEL, f"{OF_A_MODEL}+keywords:small:1", {"free", "all"}),
+        (OF_A_MODEL, "local:4", {"all"}),
+        (OF_A_MODEL, "llm:large-model:1", {"all"}),
+        (WITH_KEYWORDS, "local:4", {"all"}),
+        ("given:f:abc", "local:4", {"all"}),
+        ("given:f:abc", OF_A_MODEL, {"all"}),
+        ("mine:1", "local:4", {"all"}),
+        ("given:f:abc", "given:f:def", {"older", "free", "all"}),
+    ],
+)
+def test_what_replaces_what(made_by: str, now: str, replaced_by: set[Replaces]) -> None:
+    policies: tuple[Replaces, ...] = ("older", "free", "all")
+    assert {each for each in policies if not stays(made_by, now, each)} == replaced_by
+
+
+def test_an_update_keeps_given_triples_and_extracts_the_others(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder, local = tmp_path / "my.index", Named("local:4")
+    extract(folder, given(tmp_path, "film", "city"), "free")
+    report = extract(folder, local, "older")
+    assert sorted(local.asked) == ["actor", "director", "lake", "other"]
+    assert (report.passages_kept, extractors(folder)["local:4"]) == (2, 3)
+    assert caplog.messages == ["The given triples of 2 passages stay; extracting 4 passages without any with local."]
+    assert not extract(folder, local, "older").published
+
+
+def test_a_changed_text_loses_its_given_triples_alone(tmp_path: Path) -> None:
+    folder, local = tmp_path / "my.index", Named("local:4")
+    file = given(tmp_path, *TRIPLES)
+    extract(folder, file, "free")
+    extract(folder, local, "older", changed("city"))
+    assert sorted(local.asked) == ["city", "other"]
+    assert extractors(folder) == {file.name: len(TRIPLES) - 1, "local:4": 1}
+
+
+def test_a_named_extractor_says_what_stays_and_how_to_replace_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    extract(tmp_path, Named(OF_A_MODEL), "free")
+    before, local = extractors(tmp_path), Named("local:4")
+    assert extract(tmp_path, local, "free").passages_kept == 6
+    assert (local.asked, extractors(tmp_path)) == ([], before)
+    assert caplog.messages == [
+        "The triples of 6 passages (llm: 6) stay, because they were given or paid for: --replace-triples extracts them"
+        " again with local."
+    ]
+
+
+def test_what_is_replaced_is_said_first(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    class Late(Named):
+        def extract(self, passages):  # type: ignore[no-untyped-def]
+            assert caplog.messages == ["The triples of 6 passages (llm: 6) are replaced: local extracts them again."]
+            return super().extract(passages)
+
+    extract(tmp_path, Named(OF_A_MODEL), "free")
+    local = Late("local:4")
+    extract(tmp_path, local, "all")
+    assert (len(local.asked), set(extractors(tmp_path))) == (6, {"local:4"})
+
+
+def test_a_newer_version_of_the_rules_is_no_matter_for_words(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    extract(tmp_path, Named("local:3"), "free")
+    extract(tmp_path, Named("local:4"), "older")
+    assert (set(extractors(tmp_path)), caplog.messages) == ({"local:4"}, [])
+
+
+def test_the_extractor_is_remembered_also_by_a_build_that_was_killed(tmp_path: Path) -> None:
+    class Dying(Named):
+        def extract(self, passages):  # type: ignore[no-untyped-def]
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        extract(tmp_path, Dying(OF_A_MODEL), "free")
+    assert remembered_extractor(tmp_path) == OF_A_MODEL
+
+
+def test_the_last_choice_is_remembered_and_published(tmp_path: Path) -> None:
+    folder = tmp_path / "my.index"
+    assert remembered_extractor(folder) is None
+    extract(folder, None, "free")
+    assert remembered_extractor(folder) == "none"
+    extract(folder, Named("local:4"), "free")
+    for passing in (None, given(tmp_path, "film")):  # neither says who is to extract new passages
+        extract(folder, passing, "free")
+        assert remembered_extractor(folder) == "local:4"
+    extract(folder, Named(OF_A_MODEL), "free")
+    assert Snapshot.open(folder).manifest.extractor == remembered_extractor(folder) == OF_A_MODEL
+
+
+def test_an_index_that_remembers_nothing_goes_on_with_what_extracted_most(tmp_path: Path) -> None:
+    from triplebeam.index.store import Store
+
+    extract(tmp_path, Named(OF_A_MODEL), "free")
+    store = Store(tmp_path / "store.sqlite")
+    with store.transaction() as db:
+        db.execute("DELETE FROM meta WHERE key = 'extractor'")
+    store.close()
+    assert remembered_extractor(tmp_path) == OF_A_MODEL
+    assert not extract(tmp_path, Named(OF_A_MODEL), "older").published
+
+
+def test_languages_that_the_extractor_does_not_read_are_counted_until_another_reads_them(tmp_path: Path) -> None:
+    class EnglishOnly(Named):
+        def extract(self, passages):  # type: ignore[no-untyped-def]
+            for each in passages:
+                yield Extraction(passage_id=each.id, unread_language="de" if each.id == "city" else None)
+
+    extract(tmp_path, EnglishOnly("local:4"), "free")
+    assert Snapshot.open(tmp_path).manifest.unread_languages == {"de": 1}
+    extract(tmp_path, Named(OF_A_MODEL), "free")
+    assert Snapshot.open(tmp_path).manifest.unread_languages == {}
