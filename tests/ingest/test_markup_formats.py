@@ -36,6 +36,10 @@ def test_restructured_text_with_what_sphinx_adds() -> None:
     assert [link.target for link in content.links] == ["deck.rst"]
 
 
+def test_restructured_text_without_end_is_plain_text() -> None:
+    assert restructured_text_content("*a " * 300_000).text.startswith("*a *a")
+
+
 ASCIIDOC = """bridge(7)
 =========
 :author: Ann

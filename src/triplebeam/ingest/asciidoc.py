@@ -11,7 +11,7 @@ _LOOKED_AT = 20_000
 _SIGNS_OF_IT = (
     re.compile(r"^={1,5} \S.*$", re.MULTILINE),
     re.compile(r"^\[(?:verse|quote|source|NOTE|TIP|options|cols|horizontal|listing|id=|\[)[^\n]*\]$", re.MULTILINE),
-    re.compile(r"\b(?:linkgit|link|xref|image|include|ifdef|manmanual):{1,2}[^\s\[]*\["),
+    re.compile(r"\b(?:linkgit|link|xref|image|include|ifdef|manmanual):{1,2}[^\s\[]{0,200}\["),
     re.compile(r"^[\w`<>*'-][^\n]{0,80}::$", re.MULTILINE),
     re.compile(r"^:[\w-]+: \S", re.MULTILINE),
 )
@@ -31,9 +31,11 @@ _TERM = re.compile(r"\s*(\S.{0,150}?):{2,4}(?:\s+(.*))?")
 _ITEM = re.compile(r"\s*(?:(-|\*{1,5})|(\.{1,5}|\d{1,3}\.|[a-z]\.))\s+(\S.*)")
 _ADMONITION = re.compile(r"(NOTE|TIP|WARNING|CAUTION|IMPORTANT): ")
 
-_MAN_LINK = re.compile(r"linkgit:([\w.+-]+)\[(\d\w*)\]")
+#: Every stretch has a limit, so that no line makes a pattern look at all of it again and again.
+_MAN_LINK = re.compile(r"linkgit:([\w.+-]{1,80})\[(\d\w{0,8})\]")
 _LINK = re.compile(
-    r"(?:link|xref|mailto):{1,2}([^\s\[]+)\[([^\]\n]*)\]|(https?://[^\s\[\]]+)\[([^\]\n]*)\]|<<([^,>\n]+)(?:,([^>\n]*))?>>"
+    r"(?:link|xref|mailto):{1,2}([^\s\[]{1,300})\[([^\]\n]{0,300})\]"
+    r"|(https?://[^\s\[\]]{1,300})\[([^\]\n]{0,300})\]|<<([^,<>\n]{1,100})(?:,([^<>\n]{0,300}))?>>"
 )
 _ATTRIBUTE_NAMES = {"nbsp": " ", "empty": "", "sp": " ", "apostrophe": "'", "plus": "+", "asterisk": "*", "litdd": "--"}
 _ATTRIBUTE = re.compile(r"\{([a-z][\w-]*)\}")

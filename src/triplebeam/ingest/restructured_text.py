@@ -7,10 +7,13 @@ from triplebeam.errors import SourceError
 from triplebeam.ingest.damage import DAMAGE
 from triplebeam.ingest.extras import extra_module
 from triplebeam.ingest.html import html_content
+from triplebeam.ingest.plain import plain_content
 from triplebeam.ingest.text import Content
 from triplebeam.ingest.word_set import word_set
 
 _EXTRA = "rst"
+#: docutils needs the square of a paragraph's length for marks that are never closed.
+_LONGEST_PARAGRAPH = 20_000
 #: Nothing outside the file is read, nothing is executed, and an error in the markup ends nothing.
 _SETTINGS = {
     "file_insertion_enabled": False,
@@ -43,8 +46,10 @@ _WITHOUT_TEXT = word_set(
 
 
 def restructured_text_content(source: str) -> Content:
-    """Read a document. The title is its first heading."""
+    """Read a document. The title is its first heading. What no person wrote as a paragraph is read as plain text."""
     core = extra_module("docutils.core", _EXTRA)
+    if max(map(len, source.split("\n\n"))) > _LONGEST_PARAGRAPH:
+        return plain_content(source)
     try:
         parts = core.publish_parts("\n".join(_plain_markup(source)), writer="html5", settings_overrides=_SETTINGS)
     except DAMAGE as error:
