@@ -31,7 +31,7 @@ EXAMPLES = [
         "time as an object of its own",
         "",
         "Marie Curie won the Nobel Prize in 1911.",
-        ("Marie Curie", "won in", "1911"),
+        ("Marie Curie", "won Nobel Prize in", "1911"),
     ),
     (
         "passive",
@@ -139,12 +139,6 @@ EXAMPLES = [
         ("Mark Rothko", "also known as", "Mark Yakovlevich Rothko"),
     ),
     (
-        "table",
-        "The General",
-        "Cast and crew: Buster Keaton as Johnnie Gray",
-        ("The General", "mentions", "Buster Keaton"),
-    ),
-    (
         "other name behind a comma",
         "",
         "The team played in New Amsterdam, later known as New York.",
@@ -193,7 +187,7 @@ EXAMPLES = [
 def examples(folder: Path) -> dict[str, Extraction]:
     """All examples in one go: loading the parser takes longer than reading them."""
     passages = [Passage(construction, text, title) for construction, title, text, _ in EXAMPLES]
-    return {drawn.passage_id: drawn for drawn in LocalExtractor(folder, processes=1).extract(passages)}
+    return {found.passage_id: found for found in LocalExtractor(folder, processes=1).extract(passages)}
 
 
 @pytest.mark.parametrize(("construction", "expected"), [(row[0], row[3]) for row in EXAMPLES])
@@ -203,13 +197,13 @@ def test_a_construction_gives_its_triple(
     assert Triple(*expected) in examples[construction].triples
 
 
-def draw(folder: Path, *passages: Passage) -> list[Extraction]:
+def extract(folder: Path, *passages: Passage) -> list[Extraction]:
     return list(LocalExtractor(folder, processes=1).extract(passages))
 
 
 def test_a_pronoun_that_may_mean_another_is_left_out(folder: Path) -> None:
     text = "Niels Bohr was a physicist. Harald Bohr was a mathematician. He played football."
-    (extraction,) = draw(folder, Passage("bohr", text, "Niels Bohr"))
+    (extraction,) = extract(folder, Passage("bohr", text, "Niels Bohr"))
     assert not any("football" in triple for triple in extraction.triples)
 
 
@@ -217,28 +211,28 @@ def test_a_pronoun_that_may_mean_another_is_left_out(folder: Path) -> None:
 def test_a_heading_that_is_the_title_changes_nothing(folder: Path, heading: str) -> None:
     """As the first line of a Markdown file is."""
     text = f"{heading}Metropolis is a silent film. It was directed by Fritz Lang."
-    (extraction,) = draw(folder, Passage("p", text, "Metropolis"))
+    (extraction,) = extract(folder, Passage("p", text, "Metropolis"))
     assert Triple("Metropolis", "was directed by", "Fritz Lang") in extraction.triples
 
 
 def test_entities_hold_the_title_and_the_names(folder: Path) -> None:
-    (extraction,) = draw(folder, Passage("curie", "Marie Curie worked in Paris.", "Marie Curie"))
+    (extraction,) = extract(folder, Passage("curie", "Marie Curie worked in Paris.", "Marie Curie"))
     assert extraction.entities == ("Marie Curie", "Paris")
 
 
 def test_a_text_that_states_nothing_gives_no_triples_and_no_failure(folder: Path) -> None:
     texts = ["", " ", "!!!", "12 34", "…", "(", '"', "\u202e\x00", "no verb here"]
-    for extraction in draw(folder, *(Passage(str(number), text) for number, text in enumerate(texts))):
+    for extraction in extract(folder, *(Passage(str(number), text) for number, text in enumerate(texts))):
         assert extraction.triples == ()
         assert extraction.failure is None
 
 
-def test_a_text_of_extreme_length_is_a_failure_and_the_next_one_is_drawn(folder: Path) -> None:
+def test_a_text_of_extreme_length_is_a_failure_and_the_next_one_is_read(folder: Path) -> None:
     endless = Passage("endless", "Marie Curie worked in Paris. " * 10_000)
-    failed, drawn = draw(folder, endless, Passage("curie", "Marie Curie worked in Paris."))
+    failed, found = extract(folder, endless, Passage("curie", "Marie Curie worked in Paris."))
     assert failed.failure is not None
     assert "290,000 characters" in failed.failure
-    assert drawn.triples
+    assert found.triples
 
 
 def test_several_processes_give_what_one_gives_in_order(folder: Path) -> None:

@@ -21,6 +21,8 @@ class Extraction:
     entities: tuple[str, ...] = ()
     rejected: tuple[tuple[str, ...], ...] = ()
     failure: str | None = None
+    unread_language: str | None = None
+    """The code (``de``, ``zh``) of a language that the extractor does not read: nothing was extracted, and why."""
     known: bool = True
     """False: the extractor knows nothing about this passage, so earlier extractions stay."""
 

@@ -14,11 +14,16 @@ _ABBREVIATION = re.compile(r"(?:the |or |abbreviated (?:as )?|also |formerly )*(
 _ALIAS = re.compile(
     r"(?:^|[;,] ?)(?i:(?:also |commonly |better |formerly |previously |sometimes )*"
     r"(?:known as|called|known by|a\.?k\.?a\.?|nicknamed|born|née|né|formerly|or)) (?:the )?"
-    rf"(?!{_MONTH})([A-Z\"][^;,\d]{{1,50}})"
+    rf"(?!{_MONTH}|Zqx|\"[a-z])([A-Z\"][^;,\d]{{1,50}})"
 )
-_FOREIGN = re.compile(r"(?:^|[;,] ?)(?:in )?[A-Z][a-z]+(?: [A-Z][a-z]+)?: ([^;,()]{2,60})")
+_FOREIGN = re.compile(
+    r"(?:^|[;,] ?)(?:in )?(?:[A-Z][a-z]+ )?(?:[A-Z][a-z]*(?:ese|ish|an|ic|ch|ek|ew|in|i)|Urdu|Tamil): ([^;,()]{2,60})"
+)
 _QUOTED = re.compile(r'^"([^"]+)"$')
 _ASIDE = re.compile(r"[\d.,]+ \S+$|[a-z, -]{2,30}$|.*\bpopulation\b")
+_REMARK = re.compile(
+    r"(?:see|e\.g|i\.e|cf|for example|such as|including|and|or|but|which|where|if|though|not|as) ?\b", re.I
+)
 _LONGEST = 200
 _NOT_NAME = re.compile(r"^\W+|\W+$")
 
@@ -46,7 +51,7 @@ def facts_of(content: str) -> list[tuple[str, str]] | None:
     if not facts:
         others = [*_FOREIGN.finditer(content), *_QUOTED.finditer(content)]
         facts = [("also known as", name) for other in others for name in _names(other[1])]
-    return facts or None
+    return facts or ([] if _REMARK.match(content) else None)
 
 
 def _dated(event: str, date: str, place: str | None) -> list[tuple[str, str]]:

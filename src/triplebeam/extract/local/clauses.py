@@ -3,18 +3,25 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from triplebeam.extract.local.asserted import is_asserted, is_statement, quoted_tokens
 from triplebeam.extract.local.kinds import PLACE_KINDS, is_common, is_named, is_person, is_time
 from triplebeam.extract.local.owners import owners_of
 from triplebeam.extract.local.phrases import (
+    is_bracketed,
+    is_complete,
     is_definite,
+    is_empty,
     is_stranded,
+    measured,
     named_modifiers,
     noun_phrase,
     prepositions,
     says_something,
+    singular,
     verb_group,
     with_conjuncts,
 )
+from triplebeam.extract.local.terms import is_stand_in
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -24,24 +31,62 @@ if TYPE_CHECKING:
 _SUBJECTS = ("nsubj", "nsubjpass")
 _OBJECTS = ("dobj", "attr", "oprd", "dative")
 _COMPLEMENTS = (*_OBJECTS, "prep", "agent", "xcomp")
-_BE = frozenset(("is", "was", "are", "were", "be", "been", "being", "became", "become", "'s"))
+_BE = frozenset(("is", "was", "are", "were", "be", "been", "being", "became", "become", "'s", "am", "'m", "'re"))
+_ONE_OF = {"are": "is", "were": "was"}
 _RELATIVE = ("WDT", "WP")
+_PRONOUNS = ("PRP", "PRP$", "DT", *_RELATIVE)
 _DEEPEST = 3
+_PARTS_OF_OTHERS = ("aux", "auxpass", "xcomp", "pcomp", "amod", "compound")
+#: Verbs that point elsewhere, or tell of a speaker's mind only.
+_SAYING_NOTHING_WORDS = (
+    "see sees refer refers consult note think thinks thought guess hope hopes bet wonder suppose mean means say"
+    " says said agree feel feels know knows sounds sound seems seem looks look let want wants keep"
+)
+_SAYING_NOTHING = frozenset(_SAYING_NOTHING_WORDS.split())
+#: What whole pages are about: on such a page, *the film* is the title's.
+_SUBJECTS_OF_PAGES_WORDS = (
+    "film movie show series song album single novel book story band group team club company school university"
+    " city town village county district river lake mountain game season tournament festival station airport church"
+    " museum"
+)
+_SUBJECTS_OF_PAGES = frozenset(_SUBJECTS_OF_PAGES_WORDS.split())
 #: A predicate and the token of its object.
 Statement = tuple[str, "Token"]
 
 
 def clause_facts(doc: "Doc", references: "References") -> Iterator[tuple[str, str, str]]:
     """Triples of every verb that has a subject which can be named."""
-    for verb in doc:
-        if not is_verb(verb) or verb.dep_ in ("aux", "auxpass", "xcomp", "pcomp", "amod", "compound"):
-            continue
-        statements = list(_statements(verb, verb_group(verb)))
-        for noun, subject, role in _subjects(verb, references) if statements else ():
-            for predicate, other in statements:
-                target = references.entity(other)
-                if target and target != subject and _worth_saying(noun, other):
-                    yield subject, f"{role} {predicate}".strip(), target
+    quoted = quoted_tokens(doc)
+    for sentence in doc.sents:
+        for verb in sentence if is_statement(sentence) else ():
+            if (
+                is_verb(verb)
+                and not _is_fragment(verb)
+                and verb.dep_ not in _PARTS_OF_OTHERS
+                and verb.i not in quoted
+                and is_asserted(verb)
+            ):
+                yield from _facts_of(verb, references)
+
+
+def _is_fragment(verb: "Token") -> bool:
+    """A participle that is the whole sentence's verb: ``Group based on the section``."""
+    return (
+        verb.dep_ == "ROOT"
+        and verb.tag_ in ("VBN", "VBG")
+        and not any(c.dep_ in ("aux", "auxpass") for c in verb.children)
+    )
+
+
+def _facts_of(verb: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
+    statements = list(_statements(verb, verb_group(verb))) if verb.lower_ not in _SAYING_NOTHING else []
+    for noun, subject, role in _subjects(verb, references) if statements else ():
+        for predicate, other in statements:
+            target = references.entity(other)
+            if target and target != subject and _worth_saying(noun, other):
+                if predicate in _ONE_OF and not role and other.tag_ == "NNS":
+                    predicate, target = _ONE_OF[predicate], singular(target)  # "Ext3 and XFS are file systems"
+                yield subject, f"{role} {predicate}".strip(), target
 
 
 def is_verb(token: "Token") -> bool:
@@ -57,8 +102,29 @@ def _worth_saying(subject: "Token", target: "Token") -> bool:
 def _subjects(verb: "Token", references: "References") -> Iterator[tuple["Token", str, str]]:
     """The entities a verb speaks of, each with the role in which it does (``father`` in ``his father was``)."""
     token = _subject_token(verb)
-    for noun in with_conjuncts(token) if token is not None else ():
+    if token is None or _follows_gerund(token):
+        return
+    if _is_loose(verb, token) and references.entity(token) != references.title:
+        return
+    of_one = verb.dep_ in ("acl", "relcl") and verb.head == token
+    for noun in [token] if of_one else with_conjuncts(token):
         yield from _stood_for(noun, references)
+
+
+def _is_loose(verb: "Token", subject: "Token") -> bool:
+    """A participle without an auxiliary, behind a technical term: what it hangs on is anyone's guess."""
+    participle = verb.dep_ in ("acl", "advcl", "conj") and verb.tag_ in ("VBG", "VBN")
+    if not participle or any(child.dep_ in ("aux", "auxpass") for child in verb.children):
+        return False
+    term = is_stand_in(subject.text) or subject.text.isupper() or not subject.ent_type_
+    return verb.lower_ == "using" or (term and (verb.head == subject or verb.head.dep_ == "acl"))
+
+
+def _follows_gerund(subject: "Token") -> bool:
+    """``Overriding the method prevents the call``: what prevents it is the overriding."""
+    first = subject.sent[0]
+    before = subject.doc[first.i : subject.i]
+    return first.lower_.endswith("ing") and 0 < len(before) <= 3 and all(token.text != "," for token in before)
 
 
 def _stood_for(noun: "Token", references: "References") -> Iterator[tuple["Token", str, str]]:
@@ -75,10 +141,14 @@ def _stood_for(noun: "Token", references: "References") -> Iterator[tuple["Token
         yield from ((token, owner, noun_phrase(noun)) for token, owner in owners)
     elif entity == references.title:
         yield references.title_token or noun, references.title, ""
-    elif entity and " " in entity:
+    elif entity and is_complete(noun) and not is_empty(noun) and any(child.dep_ == "compound" for child in noun.lefts):
         yield noun, entity, ""
-    elif entity and references.title and is_definite(noun) and says_something(noun):
-        yield noun, references.title, entity  # "The decision was made by": the title's decision
+    elif (
+        references.title
+        and is_definite(noun)
+        and (noun.lower_ in _SUBJECTS_OF_PAGES or (entity and references.is_about_title(noun)))
+    ):
+        yield noun, references.title, noun.lower_  # "The decision was made by": the title's decision
 
 
 def _subject_token(verb: "Token") -> "Token | None":
@@ -90,12 +160,24 @@ def _subject_token(verb: "Token") -> "Token | None":
         return _work_before(verb)
     if verb.lower_ in ("known", "called", "renamed") and (named := _name_before_comma(verb)) is not None:
         return named
+    if verb.i > 1 and verb.nbor(-1).text == "(":
+        return verb.head if verb.head.i == verb.i - 2 else None
+    if verb.dep_ == "acl" and _is_compound(verb):
+        return None
     if verb.dep_ == "acl" and verb.tag_ in ("VBG", "VBN"):
         return _subject_beyond_place(verb) or _described(verb.head)
+    if verb.dep_ == "relcl" and own is not None:
+        return _subject_beyond_place(verb, own) or _described(verb.head)
     if verb.dep_ == "relcl":
-        return _described(verb.head) if own is not None else None
+        return None
     shares = verb.dep_ in ("conj", "xcomp") or (verb.dep_ == "advcl" and verb.tag_ in ("VBG", "VBN"))
     return _subject_token(verb.head) if shares and own is None and is_verb(verb.head) else None
+
+
+def _is_compound(verb: "Token") -> bool:
+    """``an HTTP caching proxy``: a participle between a name and a bare noun is a part of one phrase."""
+    bare = [child for child in verb.rights if child.dep_ == "dobj" and is_common(child) and not list(child.lefts)]
+    return bool(bare) and verb.i == verb.head.i + 1 and bare[0].i == verb.i + 1
 
 
 def _work_before(verb: "Token") -> "Token | None":
@@ -113,45 +195,71 @@ def _name_before_comma(verb: "Token") -> "Token | None":
     return before if before is not None and is_named(before) and not is_time(before) else None
 
 
-def _subject_beyond_place(verb: "Token") -> "Token | None":
+def _subject_beyond_place(verb: "Token", relative: "Token | None" = None) -> "Token | None":
     """``a band from Brooklyn, formed in 1968``: behind a comma, the participle is of the band and not of the place."""
-    root = verb.sent.root
-    behind_comma = verb.i > verb.head.i and verb.nbor(-1).text == ","
+    root, first = verb.sent.root, relative or verb
+    behind_comma = first.i > verb.head.i and first.nbor(-1).text == ","
     if behind_comma and verb.head.ent_type_ in PLACE_KINDS and root.lower_ in _BE:
         return _subject_token(root)
     return None
 
 
-def _described(noun: "Token") -> "Token":
-    """What a noun after ``is`` describes: the subject of that ``is``; else the noun itself."""
+def _described(noun: "Token") -> "Token | None":
+    """The name itself; of a noun after ``is``, the subject of that ``is``."""
     if is_named(noun):
-        return noun
+        return noun if not _is_restricted(noun) else None
     head = noun
     while head.dep_ == "conj":
         head = head.head
     if head.dep_ == "attr" and head.head.lower_ in _BE:
-        return _subject_token(head.head) or noun
-    return noun
+        return _subject_token(head.head)
+    if head.dep_ == "appos" and is_named(head.head):
+        return head.head  # "Darling Mills Creek, a watercourse that is part of"
+    return None  # "files stored in": which files, the clause alone does not say
+
+
+def _is_restricted(name: "Token") -> bool:
+    """``the ACL specified by``, without a comma: one of several, and the clause says which."""
+    has_article = any(child.dep_ == "det" for child in name.lefts)
+    following = name.doc[name.i + 1] if name.i + 1 < len(name.doc) else name
+    return has_article and not is_person(name) and following.text not in (",", "(", "–")
 
 
 def _statements(verb: "Token", group: str) -> Iterator[Statement]:
     """Predicates and objects: direct ones, those behind a preposition, times, and those of verbs that hang below."""
     yield from _shared_statements(verb, group)
-    objects = [noun for child in verb.children if child.dep_ in _OBJECTS for noun in with_conjuncts(child)]
+    given = any(child.dep_ == "dobj" for child in verb.children)
+    roles = [role for role in _OBJECTS if not (given and role == "dative")]  # "gives owners the option": not owners
+    objects = [noun for child in verb.children if child.dep_ in roles for noun in with_conjuncts(child)]
     own = next((child for child in verb.children if child.dep_ == "nsubj"), None)
     if verb.dep_ == "relcl" and not objects and own is not None and own.tag_ not in _RELATIVE:
         where = any(child.lower_ == "where" for child in verb.children)
-        group = f"{group} in" if where else group
-        objects = [verb.head]  # "the songs he wrote", "Ghent, where he died"
+        yield from object_statements(verb.head, f"{group} in" if where else group)  # "Ghent, where he died"
     for noun in objects:
         yield from object_statements(verb.head if noun.tag_ in _RELATIVE and verb.dep_ == "relcl" else noun, group)
-    first = next((noun for noun in objects if is_common(noun)), None)
+    first = next((noun for noun in objects if is_common(noun) or is_named(noun)), None)
     longer = f"{group} {noun_phrase(first)}" if first is not None else group
-    for word, noun in prepositions(verb):
-        if verb.lower_ not in _BE or (is_named(noun) and not is_time(noun)):
+    half = (first is not None and not _is_expressed(first)) or any(map(_completes, verb.children))
+    governed = list(prepositions(verb))
+    if len({word for word, _ in governed}) > 1 and any(child.dep_ == "neg" for child in verb.children):
+        governed = []  # "did not qualify for the cup until 1990": no part of it is true by itself
+    for word, noun in governed:
+        first_word = word == governed[0][0] or is_time(noun)
+        if (verb.lower_ not in _BE and not half and first_word) or (is_named(noun) and not is_time(noun)):
             yield from object_statements(noun, f"{longer} {word}")
     for child in verb.children:
-        yield from _hanging_below(child, group, longer)
+        if not (child.dep_ == "xcomp" and objects):  # "takes the union to find": not "takes to find"
+            yield from _hanging_below(child, group, None if half else longer)
+
+
+def _completes(child: "Token") -> bool:
+    """Without this child the verb says only half: ``was asked to sing in 2002``, ``accused him of fraud``."""
+    return child.dep_ in ("xcomp", "ccomp") or (child.dep_ in _OBJECTS and child.tag_ in _PRONOUNS)
+
+
+def _is_expressed(noun: "Token") -> bool:
+    """The words of the noun phrase are enough to know what is meant."""
+    return is_named(noun) or (says_something(noun) and is_complete(noun))
 
 
 def _shared_statements(verb: "Token", group: str) -> Iterator[Statement]:
@@ -164,16 +272,16 @@ def _shared_statements(verb: "Token", group: str) -> Iterator[Statement]:
                 yield from _statements(other, group)
 
 
-def _hanging_below(child: "Token", group: str, longer: str) -> Iterator[Statement]:
+def _hanging_below(child: "Token", group: str, longer: str | None) -> Iterator[Statement]:
     """``is famous for``, ``released June 2016``, ``began to write``, ``known for playing``."""
     if child.dep_ == "acomp":
         yield from ((f"{group} {child.lower_} {word}", noun) for word, noun in prepositions(child))
-    elif child.dep_ == "npadvmod" and is_time(child):
+    elif child.dep_ == "npadvmod" and is_time(child) and longer:
         yield f"{longer} on", child
     elif child.dep_ == "xcomp" and is_verb(child):
         linked = "to " if any(part.tag_ == "TO" for part in child.children) else ""
         yield from _statements(child, f"{group} {linked}{verb_group(child)}")
-    elif child.dep_ == "prep":
+    elif child.dep_ == "prep" and longer and child.head.lower_ not in _BE:
         for inner in child.children:
             if inner.dep_ == "pcomp" and inner.tag_ == "VBG":
                 yield from _statements(inner, f"{longer} {child.lower_} {verb_group(inner)}")
@@ -184,7 +292,10 @@ def object_statements(noun: "Token", predicate: str, depth: int = 0) -> Iterator
     if is_named(noun) or noun.tag_ in ("PRP", "PRP$"):
         yield predicate, noun
         return
-    names = [child for child in noun.children if child.dep_ == "appos" and is_named(child)]
+    if (target := measured(noun)) is not None and predicate not in _BE:
+        yield from object_statements(target, predicate, depth)
+        return
+    names = [c for c in noun.children if c.dep_ == "appos" and is_named(c) and not is_bracketed(noun, c)]
     if names:
         yield from ((predicate, name) for first in names for name in with_conjuncts(first))
         return
@@ -200,8 +311,9 @@ def object_statements(noun: "Token", predicate: str, depth: int = 0) -> Iterator
     yield from further
     yield from ((f"{predicate} {noun.lower_} of", name) for name in named_modifiers(noun))
     leads_to_name = any(is_named(target) and not is_time(target) for _, target in further)
-    if says_something(noun) and not leads_to_name and (depth == 0 or predicate.endswith(" of")):
+    whole = is_complete(noun) or (predicate in _BE and " " in noun_phrase(noun) and not is_empty(noun))
+    if says_something(noun) and whole and not leads_to_name and (depth == 0 or predicate.endswith(" of")):
         yield predicate, noun
-    for child in noun.children:
+    for child in noun.children if not is_empty(noun) else ():
         if child.dep_ == "acl" and child.tag_ == "VB":
             yield from _statements(child, f"{phrase} to {verb_group(child)}")

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from triplebeam.errors import BadInputError, ModelMissingError
 from triplebeam.extract.extractor import Extraction
-from triplebeam.extract.local.draw import draw, load_parser
+from triplebeam.extract.local.facts import extract_passages, load_parser
 from triplebeam.extract.local.processes import extract_in_processes
 from triplebeam.passage import Passage
 
-#: Raise this whenever a rule changes, so that indexes know their triples are of another make.
-RULES_VERSION = 3
+#: Raise this whenever a rule changes, so that indexes extract their passages again.
+RULES_VERSION = 4
 #: Fewer passages than this are parsed sooner than a second process has started.
 _FEW = 128
 
@@ -35,7 +35,10 @@ class LocalExtractor:
         return f"local:{RULES_VERSION}"
 
     def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
-        """One extraction a passage, in order; a passage that states nothing gives one without triples."""
+        """One extraction per passage, in order; a passage that states nothing gives one without triples.
+
+        A passage in another language is not parsed: its extraction names the language in ``unread_language``.
+        """
         if not (self.model_folder / "config.cfg").is_file():
             raise ModelMissingError(
                 f"There is no English parser in {self.model_folder}: run `triplebeam model install` to fetch it."
@@ -43,6 +46,6 @@ class LocalExtractor:
         source = iter(passages)
         first = list(islice(source, _FEW))
         if self.processes == 1 or len(first) < _FEW:
-            yield from draw(load_parser(self.model_folder), chain(first, source))
+            yield from extract_passages(load_parser(self.model_folder), chain(first, source))
         else:
             yield from extract_in_processes(self.model_folder, self.processes, chain(first, source))

@@ -12,6 +12,7 @@ NAME_KINDS = frozenset(
 PLACE_KINDS = frozenset(("GPE", "LOC", "FAC"))
 #: Tags of proper nouns.
 PROPER = ("NNP", "NNPS")
+_TIMES = ("DATE", "TIME")
 _NEVER_NAMES = frozenset(
     ("DT", "POS", "IN", "CC", ",", ".", ":", "HYPH", "-LRB-", "-RRB-", "''", "``", "TO", "PRP", "PRP$")
 )
@@ -23,19 +24,21 @@ def is_named(token: "Token") -> bool:
         return False
     if token.ent_type_ in NAME_KINDS or is_time(token):
         return True
-    return token.tag_ in PROPER and not (
-        token.dep_ in ("attr", "oprd", "appos") or any(child.lower_ == "of" for child in token.rights)
-    )
+    if token.ent_type_ in _TIMES:
+        return False  # "July" and "last week" cannot be looked up
+    if token.tag_ not in PROPER or any(child.lower_ == "of" for child in token.rights):
+        return False
+    return token.dep_ not in ("attr", "oprd", "appos") or (token.dep_ == "appos" and not list(token.lefts))
 
 
 def is_common(token: "Token") -> bool:
     """The token is a noun and not a name."""
-    return token.tag_ in ("NN", "NNS", *PROPER) and not is_named(token)
+    return token.tag_ in ("NN", "NNS", *PROPER) and token.ent_type_ not in _TIMES and not is_named(token)
 
 
 def is_time(token: "Token") -> bool:
     """The token is a date or a year that can be looked up."""
-    return token.ent_type_ in ("DATE", "TIME") and any(char.isdigit() for char in token.text)
+    return token.ent_type_ in _TIMES and any(char.isdigit() for char in token.text)
 
 
 def is_person(token: "Token") -> bool:

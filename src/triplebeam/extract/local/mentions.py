@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from triplebeam.extract.local.kinds import NAME_KINDS, PROPER, is_named
 from triplebeam.extract.local.names import occurrences
+from triplebeam.extract.local.terms import is_stand_in, make_readable
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
@@ -16,11 +17,16 @@ _NOT_FIRST = frozenset(
     ("the", "a", "an", "sir", "dj", "mr.", "mrs.", "ms.", "dr.", "king", "queen", "duke", "sultan", "emperor", "mr")
 )
 _NOT_LAST = frozenset(("POS", "IN", "CC", "DT", ","))
-_HYPHENATED = re.compile(r"(?<![\w-])(?:[A-Z]\w+(?:-\w+)+|co-\w+)(?![\w-])")
+_HYPHENATED = re.compile(
+    r"(?<![\w-])(?:[A-Z]\w+(?:-\w+)+|(?:anti|co|ex|multi|non|post|pre|re|self|semi|sub)-\w+)(?![\w-])"
+)
 
 
-def join_titles(doc: "Doc", titles: Sequence[tuple[int, int]]) -> "Doc":
-    """Before the parse, make each quoted title one token of kind WORK_OF_ART, and each hyphenated name one token."""
+def join_titles(doc: "Doc", titles: Sequence[tuple[int, int]], terms: Sequence[tuple[int, int]] = ()) -> "Doc":
+    """Before the parse, make each quoted title one token of kind WORK_OF_ART, and each hyphenated name one token.
+
+    Stand-ins for technical terms are of kind PRODUCT.
+    """
     from spacy.tokens import Span
     from spacy.util import filter_spans
 
@@ -33,7 +39,9 @@ def join_titles(doc: "Doc", titles: Sequence[tuple[int, int]]) -> "Doc":
     with doc.retokenize() as retokenizer:
         for span in spans:
             retokenizer.merge(span)
-    doc.ents = tuple(Span(doc, token.i, token.i + 1, label="WORK_OF_ART") for token in doc if token.idx in starts)
+    make_readable(doc.vocab, (token.text for token in doc if token.idx in starts and " " in token.text))
+    kinds = {start: "PRODUCT" for start, _ in terms} | dict.fromkeys(starts, "WORK_OF_ART")
+    doc.ents = tuple(Span(doc, token.i, token.i + 1, label=kinds[token.idx]) for token in doc if token.idx in kinds)
     return doc
 
 
@@ -45,7 +53,7 @@ def join_names(doc: "Doc", title: str) -> None:
     found = [part for ent in doc.ents if ent.label_ in _WHOLE_KINDS and _is_whole(ent) for part in _parts(ent)]
     entities = [_widened(_trimmed(part)) for part in found]
     names = filter_spans([span for span in (*titles, *entities) if span is not None and len(span)])
-    taken = {token.i for span in names for token in span}
+    taken = {token.i for span in names for token in span} | {token.i for token in doc if is_stand_in(token.text)}
     with doc.retokenize() as retokenizer:
         for span in [*names, *_capitalised_runs(doc, taken)]:
             if len(span) > 1:
@@ -81,7 +89,7 @@ def _trimmed(span: "Span") -> "Span":
 
 def _widened(span: "Span") -> "Span":
     """``Space Agency`` becomes ``Space Agency of Japan``, ``Mifflin`` becomes ``Dunder Mifflin``."""
-    if not len(span) or span.label_ not in NAME_KINDS:
+    if not len(span) or span.label_ not in NAME_KINDS or is_stand_in(span.text):
         return span
     return _span(span.doc, _first_of_name(span), _end_of_name(span), span.label_)
 
@@ -109,7 +117,7 @@ def _end_of_name(span: "Span") -> int:
 
 def _is_unclaimed(token: "Token") -> bool:
     """A proper noun that the recogniser left out of every name."""
-    return token.tag_ in PROPER and not token.ent_type_
+    return token.tag_ in PROPER and not token.ent_type_ and not is_stand_in(token.text)
 
 
 def _takes_of(span: "Span") -> bool:

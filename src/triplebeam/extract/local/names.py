@@ -7,6 +7,13 @@ from triplebeam.triple import entity_key
 
 _WORD = re.compile(r"\w[\w'.-]*")
 _LONGEST_TITLE = 12
+_WORKS = (
+    "films?|movie|featurette|documentary|series|serial|show|sitcom|episode|song|single|album|ep|soundtrack|musical|opera"
+    "|ballet|novel|novella|book|story|poem|play|comic|manga|anime|magazine|newspaper|game|painting|sculpture"
+)
+_IS_WORK = re.compile(
+    rf",?(?: \([^()]*\),?)?(?: [^.]{{0,80}},)? (?:is|was) (?:a|an|the) [^.]{{0,80}}?\b(?:{_WORKS})\b", re.IGNORECASE
+)
 _PHRASE_WORDS = frozenset(("a", "an", "and", "at", "by", "for", "from", "in", "into", "is", "on", "or", "to", "with"))
 _SMALL_WORDS = _PHRASE_WORDS | {"de", "la", "le", "of", "the"}
 
@@ -55,6 +62,12 @@ def looks_like_title(quoted: str) -> bool:
 
 
 def reads_like_phrase(title: str) -> bool:
-    """The title of several words has one that a parser would take for a part of the sentence around it."""
+    """The title is long, or has a word that a parser would take for a part of the sentence around it."""
     words = title.split()
-    return len(words) > 1 and any(word in _PHRASE_WORDS for word in words)
+    return len(words) > 1 and (len(words) > 3 or any(word in _PHRASE_WORDS for word in words))
+
+
+def is_work(title: str, text: str) -> bool:
+    """The text opens by saying that the title is a film, a song, a book or the like."""
+    opens = bool(title) and text[: len(title)].casefold() == title.casefold()
+    return opens and _IS_WORK.match(text, len(title)) is not None

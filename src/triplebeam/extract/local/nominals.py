@@ -3,25 +3,38 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from triplebeam.extract.local.asserted import is_statement, quoted_tokens
 from triplebeam.extract.local.clauses import object_statements
-from triplebeam.extract.local.kinds import NAME_KINDS, PLACE_KINDS, is_common, is_named, is_time
+from triplebeam.extract.local.kinds import PLACE_KINDS, is_common, is_named, is_person, is_time
 from triplebeam.extract.local.owners import owners_of
-from triplebeam.extract.local.phrases import is_listed, noun_phrase, prepositions, with_conjuncts
+from triplebeam.extract.local.phrases import (
+    is_bracketed,
+    is_empty,
+    is_listed,
+    noun_phrase,
+    prepositions,
+    says_something,
+    with_conjuncts,
+)
+from triplebeam.extract.local.terms import is_stand_in
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
     from triplebeam.extract.local.reference import References
 
+#: Kinds of names that a role may stand before; ``the option --force`` says nothing of it.
+_HAVE_ROLES = ("PERSON", "WORK_OF_ART", "LOC", "FAC", "EVENT", "ORG")
 _TIES = ("in", "near", "at", "of", "on", "by", "from")
 
 
 def nominal_facts(doc: "Doc", references: "References") -> Iterator[tuple[str, str, str]]:
-    """Triples of every noun that says something of another noun."""
+    """Triples of every noun that says something of another noun, in sentences that state something."""
+    quoted = quoted_tokens(doc)
     for sentence in doc.sents:
-        stating = any(token.dep_ in ("nsubj", "nsubjpass") for token in sentence)
-        for token in sentence:
-            yield from _facts_of(token, references) if stating else _in_table(token, references)
+        if is_statement(sentence):
+            for token in sentence:
+                yield from _facts_of(token, references) if token.i not in quoted else ()
 
 
 def _facts_of(token: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
@@ -33,20 +46,16 @@ def _facts_of(token: "Token", references: "References") -> Iterator[tuple[str, s
         yield from _owned(token, references)
 
 
-def _in_table(token: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
-    """In a sentence without a subject, as a table or a heading gives, names stand beside each other and say nothing."""
-    if token.ent_type_ in NAME_KINDS and is_named(token) and references.title and (name := references.entity(token)):
-        yield references.title, "mentions", name
-
-
 def _behind(token: "Token", name: str, references: "References") -> Iterator[tuple[str, str, str]]:
     """``Ghent, Belgium`` and ``Ghent, the capital of East Flanders`` and ``the Town Hall in Ghent``."""
     for child in token.children:
-        if child.dep_ == "appos" and not is_listed(token, child):
+        apart = any(between.text in (",", "–") for between in token.doc[token.i + 1 : child.i])
+        if child.dep_ == "appos" and apart and not is_listed(token, child) and not is_bracketed(token, child):
             for noun in with_conjuncts(child):
                 yield from _apposition(token, name, noun, references)
     for word, noun in prepositions(token):
-        if word in _TIES and is_named(noun) and not is_time(noun) and (place := references.entity(noun)):
+        tied = word in _TIES and is_named(noun) and not is_time(noun) and not _is_technical(token, noun)
+        if tied and (word != "by" or token.ent_type_ == "WORK_OF_ART") and (place := references.entity(noun)):
             yield name, word, place
 
 
@@ -55,7 +64,7 @@ def _apposition(token: "Token", name: str, noun: "Token", references: "Reference
         if noun.ent_type_ in PLACE_KINDS and token.ent_type_ in ("GPE", "FAC", "ORG"):
             yield name, "located in", references.entity(noun) or noun.text
         return
-    if not is_common(noun):
+    if not is_common(noun) or not _is_introduced(noun, token) or _is_technical(token):
         return
     if any(child.dep_ == "poss" for child in noun.children):
         owners = [owner for token, owner in owners_of(noun, references) if token.head == noun]
@@ -66,10 +75,25 @@ def _apposition(token: "Token", name: str, noun: "Token", references: "Reference
             yield name, predicate, target
 
 
+def _is_technical(*names: "Token") -> bool:
+    """Stand-ins for terms and abbreviations, beside which technical prose puts nouns of any kind."""
+    return any(is_stand_in(name.text) or (name.text.isupper() and name.text.isalpha()) for name in names)
+
+
+def _is_introduced(noun: "Token", name: "Token") -> bool:
+    """An apposition has an article, an owner or ``of``; without one, or with ``and``, it is an item of a list."""
+    if any(child.dep_ in ("cc", "conj") for child in name.children):
+        return False
+    begun = any(child.dep_ in ("det", "poss") for child in noun.lefts) or any(
+        child.lower_ == "of" for child in noun.rights
+    )
+    return begun or (is_person(name) and not any(child.dep_ == "cc" for child in noun.children))
+
+
 def _before(token: "Token", name: str, references: "References") -> Iterator[tuple[str, str, str]]:
     """``Lincoln's wife Mary`` and ``coach Frank Rijkaard``: the common nouns before a name are its role."""
     left = [child for child in token.lefts if child.dep_ in ("compound", "nmod", "amod")]
-    if not any(is_common(child) for child in left):
+    if not any(is_common(child) for child in left) or not all(map(says_something, filter(is_common, left))):
         return
     words = [part for child in left for part in child.subtree]
     phrase = " ".join(word.text for word in words if word.tag_ not in ("DT", "POS", "PRP$", "WP$") and word.text != '"')
@@ -77,8 +101,12 @@ def _before(token: "Token", name: str, references: "References") -> Iterator[tup
     for _, owner in owners:
         yield owner, phrase, name
     owned = bool(owners) or any(child.dep_ == "poss" for child in token.children)
-    if phrase and not owned and not any(child.tag_ == "NNS" for child in left):
+    if phrase and not owned and _may_have_role(token) and not any(child.tag_ == "NNS" for child in left):
         yield name, "is", phrase
+
+
+def _may_have_role(name: "Token") -> bool:
+    return name.ent_type_ in _HAVE_ROLES and not _is_technical(name)
 
 
 def _owned(noun: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
@@ -91,11 +119,21 @@ def _owned(noun: "Token", references: "References") -> Iterator[tuple[str, str, 
 
 def _names_in_apposition(noun: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
     """``Barcelona's academy, La Masia`` and ``the capital of Belgium, Brussels``."""
-    first = [child for child in noun.children if child.dep_ == "appos" and is_named(child) and not is_time(child)]
+    first = [
+        child
+        for child in noun.children
+        if child.dep_ == "appos" and is_named(child) and not is_time(child) and not is_bracketed(noun, child)
+    ]
     owners = [owner for _, owner in owners_of(noun, references)]
     owned = bool(owners) or any(child.dep_ == "poss" for child in noun.children)
     for child in (name for names in first for name in with_conjuncts(names)):
         if name := references.entity(child):
-            yield from ((owner, noun_phrase(noun), name) for owner in owners)
-            if not owned and noun.tag_ != "NNS":
+            yield from ((owner, noun_phrase(noun), name) for owner in owners if not is_stand_in(child.text))
+            if (
+                not owned
+                and noun.tag_ == "NN"
+                and _is_introduced(noun, child)
+                and not is_empty(noun)
+                and not _is_technical(child)
+            ):
                 yield name, "is", noun_phrase(noun)

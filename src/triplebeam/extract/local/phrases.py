@@ -11,30 +11,61 @@ if TYPE_CHECKING:
 
 _MODIFIERS = ("compound", "amod", "nummod", "nmod", "quantmod", "advmod", "npadvmod", "punct")
 _VERB_PARTS = ("aux", "auxpass", "neg", "prt")
-_LONGEST = 8
-_EDGES = " .,;:'\"-–"
-#: Nouns that stand for nothing by themselves.
-_EMPTY_NOUNS = frozenset(
-    (
-        *("one", "ones", "number", "part", "parts", "variety", "lot", "some", "others", "other", "all", "both", "each"),
-        *(
-            "most",
-            "many",
-            "such",
-            "order",
-            "addition",
-            "end",
-            "start",
-            "time",
-            "times",
-            "way",
-            "period",
-            "result",
-            "case",
-        ),
-        *("course", "fact", "example", "use", "rest", "basis", "place", "name", "total", "series", "member", "members"),
+_CONTRASTS = ("but", "nor", "than", "not")
+_EXCEPTING = ("instead", "unlike", "except", "versus")
+_CONTRACTIONS = tuple(
+    (re.compile(short), full)
+    for short, full in (
+        (r" n['’]t\b", "n't"),
+        (r"(?:^|(?<= ))'m\b", "am"),
+        (r"(?:^|(?<= ))'re\b", "are"),
+        (r"(?:^|(?<= ))'ve\b", "have"),
+        (r"(?:^|(?<= ))'ll\b", "will"),
+        (r"(?:^|(?<= ))'s (?=been|got)", "has "),
+        (r"(?:^|(?<= ))'s\b", "is"),
     )
 )
+_LONGEST = 8
+_EDGES = " .,;:'\"-–"
+#: Nouns that stand for nothing by themselves, in prose of any kind.
+_EMPTY_WORDS = (
+    "one ones number part parts variety lot lots some others other all both each most many such order addition"
+    " end start time times way ways period result results case cases course fact example examples use rest basis"
+    " place places name names total series member members thing things something anything everything nothing"
+    " someone anyone everyone kind kinds type types sort form forms set sets group list lists line lines item"
+    " items entry entries section sections chapter page pages table figure note notes default defaults"
+    " documentation document documents system systems file files command commands option options package packages"
+    " program programs user users value values function functions method methods data text information content"
+    " contents version versions process processes feature features support problem problems issue issues change"
+    " changes error errors message messages input output code object objects string strings field fields argument"
+    " arguments parameter parameters setting settings configuration tool tools step steps point points reason"
+    " reasons purpose effect effects role level size length amount bit details detail need needs work job task"
+    " tasks idea ideas people person man men woman women day days week weeks month months year years today"
+    " tomorrow tonight morning moment minute minutes hour hours second seconds world life side top bottom left"
+    " right beginning middle front back majority couple pair bunch half access ability possibility percent"
+    " question questions answer answers word words term terms sentence paragraph topic subject title stuff guy"
+    " guys instance instances behavior behaviour action actions operation operations mode state status condition"
+    " conditions rule rules request requests response server client application applications software machine"
+    " computer host address directory directories path script scripts module modules library libraries reader"
+    " author authors advantage care sense account popularity precedence charge attention following former latter"
+    " same means approach technique techniques situation circumstances"
+)
+_EMPTY_NOUNS = frozenset(_EMPTY_WORDS.split())
+_OPINIONS_WORDS = (
+    "necessity start choice fan gem blast marvel classic favorite favourite vibe reminder ears must pleasure"
+    " bummer joke mess delight breeze nightmare"
+)
+_OPINIONS = frozenset(_OPINIONS_WORDS.split())
+_MEASURES_WORDS = "bit lot lots ton tons bunch couple number variety plenty range handful"
+_MEASURES = frozenset(_MEASURES_WORDS.split())
+#: What makes a noun phrase point back into its text: it names nothing outside of it.
+_POINTING_WORDS = (
+    "other more such same many several various certain following above next previous different own few any some"
+    " another additional further particular respective latter similar only exact no less much multiple most every"
+    " each all both this that these those specific single actual whole entire given specified corresponding"
+    " appropriate necessary usual"
+)
+_POINTING = frozenset(_POINTING_WORDS.split())
 
 
 def noun_phrase(noun: "Token") -> str:
@@ -63,7 +94,23 @@ def _clean(name: str) -> str:
 
 def says_something(noun: "Token") -> bool:
     """A name, or a common noun that means something outside its sentence."""
-    return is_named(noun) or ((is_common(noun) or noun.tag_ == "CD") and noun.lower_ not in _EMPTY_NOUNS)
+    if is_named(noun):
+        return True
+    if not is_common(noun) or noun.lower_ in _OPINIONS or any(child.lower_ in _POINTING for child in noun.lefts):
+        return False
+    return noun.lower_ not in _EMPTY_NOUNS or any(child.dep_ in ("compound", "amod") for child in noun.lefts)
+
+
+def is_empty(noun: "Token") -> bool:
+    """The noun by itself stands for nothing."""
+    return noun.lower_ in _EMPTY_NOUNS
+
+
+def measured(noun: "Token") -> "Token | None":
+    """What there is ``a lot of`` or ``a bit of``."""
+    if noun.lower_ in _MEASURES:
+        return next((target for word, target in prepositions(noun) if word == "of"), None)
+    return None
 
 
 def named_modifiers(noun: "Token") -> list["Token"]:
@@ -89,9 +136,11 @@ def is_definite(noun: "Token") -> bool:
 def verb_group(verb: "Token") -> str:
     """The verb with its auxiliaries, negation, particle and stranded preposition, in the order of the sentence."""
     parts = [child for child in verb.children if child.dep_ in _VERB_PARTS and child.tag_ != "TO" and child.text != "-"]
-    parts += [child for child in verb.rights if is_stranded(child)]
+    parts += [child for child in verb.rights if is_stranded(child) or child.lower_ == "forward"]
     words = " ".join(token.lower_ for token in sorted([verb, *parts], key=lambda token: token.i))
-    return words.replace(" n't", "n't")
+    for short, full in _CONTRACTIONS:
+        words = short.sub(full, words)
+    return words
 
 
 def with_conjuncts(token: "Token") -> Iterator["Token"]:
@@ -100,6 +149,8 @@ def with_conjuncts(token: "Token") -> Iterator["Token"]:
     while waiting:
         head = waiting.pop()
         yield head
+        if any(child.dep_ in ("cc", "preconj") and child.lower_ in _CONTRASTS for child in head.children):
+            continue  # "during user filtering, but not during system filtering"
         listed = [child for child in head.children if child.dep_ == "conj" or _is_listed_apposition(head, child)]
         waiting += reversed(listed)
 
@@ -119,12 +170,20 @@ def prepositions(head: "Token") -> Iterator[tuple[str, "Token"]]:
     """Each preposition of the head, with the nouns it governs: ``("out of", competition)``."""
     for child in head.children:
         if child.dep_ in ("prep", "agent", "dative") and child.tag_ in ("IN", "TO", "RP", "VBG", "RB", "JJ"):
-            for preposition in with_conjuncts(child):
+            for preposition in with_conjuncts(child) if not _is_denied(child) else ():
                 yield from _governed(preposition)
+
+
+def _is_denied(preposition: "Token") -> bool:
+    """``but not during``: the *not* is of the preposition alone."""
+    before = preposition.doc[preposition.i - 1] if preposition.i else preposition
+    return before.lower_ == "not" and before.head == preposition
 
 
 def _governed(preposition: "Token") -> Iterator[tuple[str, "Token"]]:
     word = preposition.lower_
+    if word in _EXCEPTING:
+        return
     governs = any(child.dep_ == "pobj" for child in preposition.children)
     for child in preposition.children:
         if child.dep_ == "pobj":
@@ -132,3 +191,20 @@ def _governed(preposition: "Token") -> Iterator[tuple[str, "Token"]]:
                 yield word, noun
         elif child.dep_ == "prep":
             yield from ((inner if governs else f"{word} {inner}", noun) for inner, noun in _governed(child))
+
+
+def singular(phrase: str) -> str:
+    """``file systems`` as one of them is called."""
+    if phrase.endswith("ies"):
+        return f"{phrase[:-3]}y"
+    return phrase[:-2] if phrase.endswith(("ches", "shes", "xes", "sses")) else phrase.removesuffix("s")
+
+
+def is_bracketed(head: "Token", child: "Token") -> bool:
+    """A bracket or a colon stands between the two: an aside or a list is no apposition."""
+    return any(token.text in "([:" for token in head.doc[head.i + 1 : child.i])
+
+
+def is_complete(noun: "Token") -> bool:
+    """Nothing behind the noun says which one is meant: ``ability to``, ``files that``, ``history of``."""
+    return not any(child.dep_ in ("relcl", "acl", "prep", "ccomp") for child in noun.rights)

@@ -72,12 +72,15 @@ def _receive(worker: "subprocess.Popen[str]") -> list[Extraction]:
     line = worker.stdout.readline()
     if not line:
         raise _ended(worker)
-    return [
-        sort_out(passage_id, triples, entities)
-        if failure is None
-        else Extraction(passage_id=passage_id, failure=failure)
-        for passage_id, triples, entities, failure in json.loads(line)
-    ]
+    return [_extraction(*row) for row in json.loads(line)]
+
+
+def _extraction(
+    passage_id: str, triples: list[list[str]], entities: list[str], failure: str | None, language: str | None
+) -> Extraction:
+    if failure is None and language is None:
+        return sort_out(passage_id, triples, entities)
+    return Extraction(passage_id=passage_id, failure=failure, unread_language=language)
 
 
 def _ended(worker: "subprocess.Popen[str]") -> ExtractionError:

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from triplebeam.extract.local.dialogue import Speakers
 from triplebeam.extract.local.kinds import is_common, is_named, is_person, is_time
 from triplebeam.extract.local.names import is_called, same_name, surname_of, words_of
-from triplebeam.extract.local.phrases import is_definite, noun_phrase
+from triplebeam.extract.local.phrases import is_definite, noun_phrase, says_something
 from triplebeam.triple import entity_key
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 _OF_PERSONS = frozenset(("he", "him", "his", "she", "her", "hers", "himself", "herself"))
 _OF_WOMEN = frozenset(("she", "her", "hers", "herself"))
 _OF_THINGS = frozenset(("it", "its", "itself"))
+_FIRST_PERSON = frozenset(("i", "me", "my", "mine", "myself"))
+_SECOND_PERSON = frozenset(("you", "your", "yours", "yourself"))
 _OF_GROUPS = frozenset(("they", "them", "their"))
 _GROUPS = frozenset(
     ("band", "group", "duo", "trio", "team", "club", "company", "people", "family", "tribe", "orchestra")
@@ -43,8 +46,12 @@ def opening_subject(doc: "Doc") -> "Token | None":
 class References:
     """The entity behind each token of a text whose names are single tokens already."""
 
-    def __init__(self, doc: "Doc", title: str, *, born: bool, also: Mapping[str, str]) -> None:
+    def __init__(
+        self, doc: "Doc", title: str, *, born: bool, also: Mapping[str, str], speakers: Speakers | None = None
+    ) -> None:
         """``born``: the text says when its subject was born; ``also``: other names, each with what it stands for."""
+        self._speakers = speakers
+        self.opens_with_title = bool(title) and doc.text.startswith(title)
         self.title = title
         self.aliases: list[str] = []
         self.title_token: Token | None = None
@@ -68,6 +75,10 @@ class References:
         """The name of what the token stands for, None where it stands for nothing that can be named."""
         return self._of.get(token.i)
 
+    def is_about_title(self, token: "Token") -> bool:
+        """The text opened with the title, or has named it before the token."""
+        return self.opens_with_title or (self.title_token is not None and self.title_token.i < token.i)
+
     def _begin(self, doc: "Doc", subject: "Token | None", born: bool) -> None:
         """Learn from the first sentence's subject: a longer form of the title, or what a topic's title is about."""
         name = noun_phrase(subject) if subject is not None else ""
@@ -81,6 +92,7 @@ class References:
             self._known[entity_key(self.title)] = self.title
         self.title_token = subject or next((token for token in doc if entity_key(token.text) in self._known), None)
         if subject is not None:
+            self.opens_with_title = True
             if entity_key(name) not in self._known:
                 self._known[entity_key(name)] = self.title
                 self.aliases += [name] if len(words) > 1 else []
@@ -121,7 +133,7 @@ class References:
             return self.title
         if token.text[0].isupper() and (full := self._full_name(words_of(token.text))):
             return full  # a surname that the tagger took for a plural
-        return noun_phrase(token) or None
+        return noun_phrase(token) or None if says_something(token) else None
 
     def _name(self, token: "Token") -> str:
         name = noun_phrase(token)
@@ -160,6 +172,10 @@ class References:
     def _pronoun(self, token: "Token", previous: "Token | None") -> str | None:
         """The title, unless the sentence before was about someone else whom the pronoun fits as well."""
         word = token.lower_
+        if self._speakers is not None and word in _FIRST_PERSON:
+            return self._speakers.speaker(token.idx)
+        if self._speakers is not None and word in _SECOND_PERSON:
+            return self._speakers.addressee(token.idx)
         last = self._of.get(previous.i) if previous is not None else None
         if word in _OF_PERSONS:
             if self.title_is_person and not self._is_safe(token):
@@ -168,7 +184,15 @@ class References:
                 return last if not self.title_is_person else None
             return self.title if self.title_is_person else None
         if word in _OF_THINGS:
-            named_other = previous is not None and is_named(previous) and last != self.title
-            about_title = bool(self.title) and self.title_token is not None and not self.title_is_person
-            return self.title if about_title and not named_other else None
+            return self._thing(token, previous, last)
         return self.title if word in _OF_GROUPS and self._kinds & _GROUPS else None
+
+    def _thing(self, pronoun: "Token", previous: "Token | None", last: str | None) -> str | None:
+        """*It* goes on about the subject of the sentence before, or about the title that the text opened with."""
+        if any(child.dep_ == "acomp" and pronoun.dep_ == "nsubj" for child in pronoun.head.children):
+            return None  # "it is important to": no thing at all
+        if previous is not None and is_named(previous):
+            goes_on = pronoun.dep_ in _SUBJECTS and pronoun.head == pronoun.sent.root and not is_person(previous)
+            return last if last == self.title or (goes_on and not list(previous.conjuncts)) else None
+        about_title = self.opens_with_title and not self.title_is_person
+        return self.title if about_title and (previous is None or last in (None, self.title)) else None

@@ -5,6 +5,7 @@ bracket that is understood as facts about the name before it. What is not unders
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -83,3 +84,16 @@ def plain(text: str) -> PlainText:
 
 def _space_before(following: str) -> str:
     return " " if following.isalnum() or following in ("(", '"', "–", "&") else ""
+
+
+def joined(parts: Sequence[PlainText]) -> tuple[PlainText, list[int]]:
+    """The parts as one text, and where each begins in it."""
+    text, starts = "", []
+    titles: list[tuple[int, int]] = []
+    asides: list[Aside] = []
+    for part in parts:
+        starts.append(at := len(text))
+        titles += ((start + at, end + at) for start, end in part.titles)
+        asides += (aside._replace(position=aside.position + at) for aside in part.asides)
+        text += part.text + (" " if part.text.endswith((".", "!", "?")) else ". " if part.text else "")
+    return PlainText(text, tuple(titles), tuple(asides)), starts

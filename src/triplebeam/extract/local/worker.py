@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from triplebeam.extract.local.draw import draw, load_parser
+from triplebeam.extract.local.facts import extract_passages, load_parser
 from triplebeam.passage import Passage
 
 
@@ -16,7 +16,10 @@ def serve(folder: Path) -> None:
     nlp = load_parser(folder)
     for line in sys.stdin:
         passages = [Passage(id=passage_id, text=text, title=title) for passage_id, text, title in json.loads(line)]
-        rows = [(drawn.passage_id, drawn.triples, drawn.entities, drawn.failure) for drawn in draw(nlp, passages)]
+        rows = [
+            (found.passage_id, found.triples, found.entities, found.failure, found.unread_language)
+            for found in extract_passages(nlp, passages)
+        ]
         sys.stdout.write(json.dumps(rows) + "\n")
         sys.stdout.flush()
 

@@ -1,0 +1,109 @@
+"""Whether a clause is stated as a fact: conditions, wishes, questions and what someone else says are not.
+
+- *if*, *unless*, *whether*, *until*, *lest*: never stated, nor is what depends on them. *when*, *where*, *once* and
+  *as* tell of what happened if the verb is in the past; in the present they are conditions as well.
+- *may*, *might*, *could*, *would*, *should*: not stated. *can*, *must* and *will* are, and stay in the predicate.
+- *not* and *never* stay in the predicate; *hardly*, *rarely*, *almost* and a negated adverb change it: nothing is said.
+- What stands between quotation marks, or below a verb of saying or thinking, belongs to its speaker.
+- Questions and instructions state nothing.
+"""
+
+from typing import TYPE_CHECKING
+
+from triplebeam.extract.local.terms import is_stand_in
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Span, Token
+
+_NEVER = frozenset(("if", "unless", "whether", "until", "till", "lest", "provided", "suppose", "supposing", "assuming"))
+_ONLY_PAST = frozenset(("when", "where", "once", "whenever", "wherever", "as"))
+_OPEN_MODALS = frozenset(("may", "might", "could", "would", "should", "shall", "ought", "'d", "need"))
+_WEAKENING_WORDS = (
+    "hardly rarely seldom almost nearly barely allegedly reportedly perhaps maybe possibly probably supposedly neither"
+    " nor no not usually sometimes otherwise"
+)
+_WEAKENING = frozenset(_WEAKENING_WORDS.split())
+_FACTIVE_WORDS = (
+    "shows show showed shown means meant mean knows know knew known found find finds discovered discover proved"
+    " proves revealed reveals learned learns realized realised confirmed confirms ensures ensure noted notes"
+)
+_FACTIVE = frozenset(_FACTIVE_WORDS.split())
+_INSTRUCTIONS_WORDS = (
+    "use see set run add do note specify choose execute check make please consider try select enter type press"
+    " click create edit remove replace install let ensure avoid"
+)
+_INSTRUCTIONS = frozenset(_INSTRUCTIONS_WORDS.split())
+_SHARE_OF_TERMS = 0.35
+_FINITE = ("VBZ", "VBP", "VBD", "MD")
+_LONGEST_SENTENCE = 80
+_SHORT = 6
+_SHARE_OF_SMALL_WORDS = 0.2
+_LEANS_ON_HEAD = ("conj", "xcomp", "ccomp", "pcomp")
+_BEHIND = ("RB", "RBR", "RBS", "JJ")
+
+
+def is_asserted(verb: "Token") -> bool:
+    """The verb's clause, and every clause above it that it leans on, is stated as a fact."""
+    if not _is_plain(verb) or (verb.dep_ == "ccomp" and verb.head.lower_ not in _FACTIVE):
+        return False
+    participle = verb.dep_ == "advcl" and verb.tag_ in ("VBG", "VBN")
+    leans = verb.dep_ in _LEANS_ON_HEAD or participle
+    above = verb.head.head if verb.dep_ == "pcomp" else verb.head
+    return not leans or above == verb or not above.tag_.startswith("VB") or is_asserted(above)
+
+
+def _is_plain(verb: "Token") -> bool:
+    """No child of the verb makes it a condition, a guess, or something else than it says."""
+    children = list(verb.children)
+    negated = any(child.dep_ == "neg" for child in children)
+    return not any(
+        _opens_condition(child, verb)
+        or (child.dep_ == "aux" and child.lower_ in _OPEN_MODALS)
+        or (child.dep_ in ("advmod", "preconj") and child.lower_ in _WEAKENING)
+        or (negated and child.dep_ in ("advmod", "acomp") and child.tag_ in _BEHIND and child.i > verb.i)
+        or (child.dep_ == "advcl" and any(_opens_condition(mark, child) for mark in child.children))
+        for child in children
+    )
+
+
+def _opens_condition(child: "Token", verb: "Token") -> bool:
+    if child.dep_ not in ("mark", "advmod") or child.i > verb.i:
+        return False
+    return child.lower_ in _NEVER or (child.lower_ in _ONLY_PAST and not _is_past(verb))
+
+
+def _is_past(verb: "Token") -> bool:
+    auxiliaries = [child.tag_ for child in verb.children if child.dep_ in ("aux", "auxpass")]
+    return "VBD" in (verb.tag_, *auxiliaries)
+
+
+def quoted_tokens(doc: "Doc") -> frozenset[int]:
+    """The tokens between quotation marks; a mark without its partner quotes to the end of its sentence."""
+    quoted: set[int] = set()
+    opened: int | None = None
+    for token in doc:
+        if token.text != '"':
+            continue
+        if opened is None:
+            opened = token.i
+        else:
+            quoted.update(range(opened, token.i + 1))
+            opened = None
+    if opened is not None:
+        quoted.update(range(opened, doc[opened].sent.end))
+    return frozenset(quoted)
+
+
+def is_statement(sentence: "Span") -> bool:
+    """The sentence has a subject and a finite verb, asks nothing, and is held together by small words as prose is."""
+    words = [token for token in sentence if not token.is_punct]
+    if not words or len(words) > _LONGEST_SENTENCE or sentence[-1].text == "?":
+        return False
+    if sum(token.is_upper for token in words) > len(words) / 2 or words[0].lower_ in _INSTRUCTIONS:
+        return False
+    if len(words) > _SHORT and sum(is_stand_in(token.text) for token in words) > _SHARE_OF_TERMS * len(words):
+        return False
+    finite = any(token.tag_ in _FINITE for token in words)
+    subject = any(token.dep_ in ("nsubj", "nsubjpass") for token in words)
+    held = len(words) <= _SHORT or sum(token.is_stop for token in words) >= _SHARE_OF_SMALL_WORDS * len(words)
+    return finite and subject and held

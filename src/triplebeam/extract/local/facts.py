@@ -1,0 +1,119 @@
+"""From a passage to its triples: take its prose, parse it, join names, find who is meant, apply the rules."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from triplebeam.extract.extractor import Extraction, sort_out
+from triplebeam.extract.local.clauses import clause_facts
+from triplebeam.extract.local.dialogue import conversation_facts
+from triplebeam.extract.local.kinds import NAME_KINDS, is_named, is_time
+from triplebeam.extract.local.mentions import join_names, join_titles
+from triplebeam.extract.local.names import is_work, occurrences, reads_like_phrase
+from triplebeam.extract.local.nominals import nominal_facts
+from triplebeam.extract.local.phrases import noun_phrase
+from triplebeam.extract.local.reading import Reading, read
+from triplebeam.extract.local.reference import References
+from triplebeam.extract.local.terms import make_readable, stand_ins
+from triplebeam.extract.local.tidy import Aside
+from triplebeam.extract.local.worth import is_worth_naming, worth_keeping
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc, Token
+
+    from triplebeam.passage import Passage
+
+_LONGEST_TEXT = 100_000
+
+
+def load_parser(folder: Path) -> "Language":
+    """The parser without the parts no rule reads."""
+    import spacy
+
+    return spacy.load(folder, exclude=["senter", "lemmatizer", "attribute_ruler"])
+
+
+def extract_passages(nlp: "Language", passages: "Iterable[Passage]") -> Iterator[Extraction]:
+    """One extraction per passage, in order."""
+    readings = (read(passage) if _is_bearable(passage) else Reading(passage) for passage in passages)
+    inputs = ((_prepared(nlp, reading), reading) for reading in readings)
+    for doc, reading in nlp.pipe(inputs, as_tuples=True, batch_size=64):
+        yield _extraction_or_failure(doc, reading)
+
+
+def _prepared(nlp: "Language", reading: Reading) -> "Doc":
+    """The tokens, with quoted titles and stand-ins for terms marked as names before the parse."""
+    words = stand_ins(reading.plain.text)
+    make_readable(nlp.vocab, words)
+    terms = [span for word in words for span in occurrences(word, reading.plain.text)]
+    return join_titles(nlp.make_doc(reading.plain.text), _titles(reading), terms)
+
+
+def _extraction_or_failure(doc: "Doc", reading: Reading) -> Extraction:
+    passage = reading.passage
+    if not _is_bearable(passage):
+        reason = (
+            f"the passage has {len(passage.text):,} characters and the parser takes {_LONGEST_TEXT:,}: --split cuts it"
+        )
+        return Extraction(passage_id=passage.id, failure=reason)
+    if reading.language:
+        return Extraction(passage_id=passage.id, unread_language=reading.language)
+    try:
+        return _extraction(doc, reading)
+    except RecursionError:
+        return Extraction(passage_id=passage.id, failure="a sentence is nested too deeply to be language: is it data?")
+
+
+def _is_bearable(passage: "Passage") -> bool:
+    """A parse takes memory in proportion to the text; a passage this long is a document that was not cut."""
+    return len(passage.text) <= _LONGEST_TEXT
+
+
+def _titles(reading: Reading) -> list[tuple[int, int]]:
+    """The quoted titles, and the passage's own title where it is a phrase or a work (``Just Go with It``)."""
+    is_one_name = reads_like_phrase(reading.topic) or is_work(reading.topic, reading.plain.text)
+    own = occurrences(reading.topic, reading.plain.text) if is_one_name else []
+    return [*reading.plain.titles, *own]
+
+
+def _extraction(doc: "Doc", reading: Reading) -> Extraction:
+    join_names(doc, reading.topic)
+    stated = list(_stated_of_names(doc, reading.plain.asides))
+    references = References(
+        doc,
+        reading.topic,
+        born=any(map(_is_life, reading.plain.asides[:1])),
+        also={other: noun_phrase(name) for name, predicate, other in stated if predicate == "also known as"},
+        speakers=reading.speakers,
+    )
+    rows = [
+        *((references.title, "also known as", alias) for alias in references.aliases),
+        *((entity, predicate, other) for name, predicate, other in stated if (entity := references.entity(name))),
+        *clause_facts(doc, references),
+        *nominal_facts(doc, references),
+        *conversation_facts(reading.speakers, reading.passage.title),
+    ]
+    show = reading.terms.show
+    names = (references.entity(token) for token in doc if is_named(token) and token.ent_type_ in NAME_KINDS)
+    return sort_out(
+        reading.passage.id,
+        worth_keeping((show(subject), show(predicate), show(object_)) for subject, predicate, object_ in rows),
+        [name for name in map(show, filter(None, (references.title, *names))) if is_worth_naming(name)],
+    )
+
+
+def _stated_of_names(doc: "Doc", asides: Iterable[Aside]) -> Iterator[tuple["Token", str, str]]:
+    """What a bracket states, with the name that ends where the bracket began."""
+    ends = {token.idx + len(token): token for token in doc}
+    for aside in asides:
+        token = ends.get(aside.position)
+        if token is not None and _is_life(aside) and token.dep_ == "pobj" and is_named(token.head.head):
+            token = token.head.head  # "Hedwig of Saxony (1445–1511)": Hedwig died, not Saxony
+        if token is not None and is_named(token) and not is_time(token):
+            dated = token.i == 0 or token.ent_type_ in ("WORK_OF_ART", "EVENT")
+            yield from ((token, predicate, other) for predicate, other in aside.facts if dated or predicate != "dated")
+
+
+def _is_life(aside: Aside) -> bool:
+    return any(predicate.startswith(("born", "died")) for predicate, _ in aside.facts)

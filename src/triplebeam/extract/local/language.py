@@ -1,0 +1,33 @@
+"""In which language a passage is written, as far as it matters here: English is parsed, other languages are not."""
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from triplebeam.extract.local.prose import FUNCTION_WORDS
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
+
+_WORD = re.compile(r"[^\W\d_]+")
+#: English prose has a third of such words or more, technical text a sixth; other languages have fewer than a tenth.
+_ENGLISH_SHARE = 0.16
+_FEWEST_LETTERS = 40
+_PERHAPS_ENGLISH = 0.1
+
+
+def foreign_language(text: str) -> str | None:
+    """The code (``de``, ``zh``) of the language if it is surely not English; None for English, code, tables, scraps."""
+    words = _WORD.findall(text)
+    common = sum(word.lower() in FUNCTION_WORDS for word in words)
+    if common >= _ENGLISH_SHARE * len(words) or len(" ".join(words).encode()) < _FEWEST_LETTERS:
+        return None
+    ranked = _identifier().rank(" ".join(words))
+    return ranked[0][0] if dict(ranked)["en"] < _PERHAPS_ENGLISH else None
+
+
+@cache
+def _identifier() -> "LanguageIdentifier":
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

@@ -1,0 +1,86 @@
+"""Which stretches of a passage are prose: code, tables, contents pages and headings are not read as sentences."""
+
+import re
+from collections.abc import Iterator
+
+#: The commonest words of English that no other language's text is full of.
+_COMMON_WORDS = (
+    "the of and to a in is that it for was on with as are be this by at from or an which but not have has had he"
+    " his her she they their its were been will can if when who you your i we our my all there these those than"
+    " then also more into only other some such no so do does did may must should would could one each any after"
+    " before between while where about over under through during because up out most them him me us what how just"
+)
+FUNCTION_WORDS = frozenset(_COMMON_WORDS.split())
+_FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_BULLET = re.compile(r"^[ \t]*(?:[-*+•·◦▪]|\(?\d{1,3}[.)]|\[\d+\])[ \t]+")
+_EMPHASIS = re.compile(r"\*\*(?=\S)|(?<=\S)\*\*")
+_SIGNS = re.compile(r"[¶\u200b-\u200d\ufe0f\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]+")
+_DOT_LEADER = re.compile(r"(?:\. ?){4,}|…{2,}")
+_CODE_LINE = re.compile(
+    r"^\s*(?:[$#>%] |#|//|/\*|\.\. |[{}<\[(]|[\w.-]+ ?[:=]{1,2}=? ?[\w\"'$/{\[]*$)|[;{}\\]\s*$|[=!]=|&&|\|\|"
+)
+_CODE = re.compile(
+    r"\w ?[-+|]?= ?[\w\"'(\[{]|\b(?:def|elif|return|import|const|void|int|char|struct|static|unsigned) \w|\w\.\w+\("
+    r"|->|\)\s*[:;{]|>>>|\w\[\w+\]|\"\)|'\)"
+)
+_CROSS_REFERENCE = re.compile(r"\b(?:Section|Chapter|Table|Figure|Appendix) [\dA-Z.]+, [“\"][^”\"]*[”\"]")
+_STAMP = re.compile(r"\b\d{1,2}[:.]\d{2} ?(?:[ap]\.?m\.?)? ?(?:[A-Z]{2,4} )?[—–-] ")
+_WORD = re.compile(r"[A-Za-z]+(?:'[a-z]+)?")
+_ENDS = tuple(".!?:…\"'”’)。")
+_FULL_LINE = 55
+_FEWEST_WORDS = 3
+#: A sentence of so few words may do without small ones: ``Marie Curie discovered polonium.``
+_SHORT = 8
+_SHARE_OF_FUNCTION_WORDS = 0.2
+_SHARE_OF_SIGNS = 0.08
+
+
+def prose_of(text: str) -> str:
+    """The paragraphs and list items that are prose, with a blank line between them."""
+    return "\n\n".join(unit for unit in _units(_FENCE.sub("\n\n", text)) if reads_like_prose(unit))
+
+
+def reads_like_prose(unit: str) -> bool:
+    """It has the words that hold English sentences together, ends like one, and few signs that only code has."""
+    words = _WORD.findall(unit)
+    if len(words) < _FEWEST_WORDS or " | " in unit or _DOT_LEADER.search(unit):
+        return False
+    if 12 * len(_CODE.findall(unit)) > len(words):
+        return False
+    held = sum(word.lower() in FUNCTION_WORDS for word in words)
+    signs = sum(unit.count(sign) for sign in "{}=|\\→<>")
+    short = len(words) <= _SHORT and unit.endswith((".", "!", "?"))
+    return (
+        (short or held >= _SHARE_OF_FUNCTION_WORDS * len(words))
+        and signs <= _SHARE_OF_SIGNS * len(words)
+        and (unit.endswith(_ENDS) or len(words) >= 4 * _FEWEST_WORDS)
+    )
+
+
+def _units(text: str) -> Iterator[str]:
+    """Paragraphs and list items, each on one line: a line goes on where the one before it was full and did not end."""
+    unit, last = "", ""
+    for line in _plain_lines(text):
+        item = _BULLET.sub("", line).strip()
+        if not item or _CODE_LINE.search(line) or (line.startswith("    ") and not unit):
+            yield from filter(None, [unit])
+            unit = last = ""
+            continue
+        if unit and _goes_on(last, item, line):
+            unit = f"{unit} {item}"
+        else:
+            yield from filter(None, [unit])
+            unit = item
+        last = item
+    yield from filter(None, [unit])
+
+
+def _plain_lines(text: str) -> list[str]:
+    without_marks = _SIGNS.sub(" ", _STAMP.sub("", _EMPHASIS.sub("", text)))
+    return _CROSS_REFERENCE.sub(lambda match: match[0].split(",")[0], without_marks).expandtabs(8).splitlines()
+
+
+def _goes_on(last: str, item: str, line: str) -> bool:
+    if _BULLET.match(line):
+        return False
+    return (len(last) >= _FULL_LINE and not last.endswith((":",))) or (item[:1].islower() and not last.endswith(_ENDS))

@@ -1,0 +1,67 @@
+"""What of a passage is read: its prose, its turns, its terms, its language, and what its title is about."""
+
+import re
+from dataclasses import dataclass, field
+
+from triplebeam.extract.local.dialogue import Speakers, turns_of
+from triplebeam.extract.local.language import foreign_language
+from triplebeam.extract.local.names import looks_like_title, occurrences, title_name, words_of
+from triplebeam.extract.local.prose import prose_of
+from triplebeam.extract.local.terms import Terms
+from triplebeam.extract.local.tidy import PlainText, joined, plain, tidy
+from triplebeam.passage import Passage
+from triplebeam.triple import entity_key
+
+_NUMBERING = re.compile(
+    r"^(?:(?:chapter|section|appendix|part) [\dA-Z]+(?:\.\d+)*[.:]? |\d+(?:\.\d+)*[.)] |[A-Z]\.\d+\.? )+", re.I
+)
+_SITE = re.compile(r" [-–—|·] [^-–—|·]*(?i:documentation|manual|version|guide|handbook|reference|wiki|docs)\b.*$")
+_GENRE = re.compile(r"(?<=\w) (?i:how-?to|tutorial|guide|overview|introduction|reference|manual|cookbook|basics)$")
+_LONGEST_TOPIC = 6
+_OPENING = 300
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A passage made ready for the parser. ``topic`` is what its title names; a headline or a number names nothing."""
+
+    passage: Passage
+    plain: PlainText = field(default_factory=lambda: PlainText("", (), ()))
+    topic: str = ""
+    terms: Terms = field(default_factory=Terms)
+    speakers: Speakers | None = None
+    language: str | None = None
+
+
+def read(passage: Passage) -> Reading:
+    """Take from a passage what can be read as English."""
+    if (language := foreign_language(passage.text)) is not None:
+        return Reading(passage, language=language)
+    terms, turns = Terms(), turns_of(passage.text)
+    if turns:
+        parts = [plain(terms.hide(prose_of(turn.words))) for turn in turns]
+        text, starts = joined(parts)
+        speakers = [turn.speaker for turn in turns]
+        return Reading(passage, text, "", terms, Speakers(list(zip(starts, speakers, strict=True))))
+    text = plain(terms.hide(prose_of(_body(passage))))
+    return Reading(passage, text, _topic(terms.hide(passage.title), text.text), terms)
+
+
+def _body(passage: Passage) -> str:
+    """The text without a first line that is the title: it states nothing, and hides whom "it" means further down."""
+    heading, _, rest = passage.text.lstrip().partition("\n")
+    is_title = passage.title and entity_key(heading) == entity_key(passage.title)
+    return rest if is_title and rest.strip() else passage.text
+
+
+def _topic(title: str, text: str) -> str:
+    """What the title names, without the name of the whole manual; a numbered heading or a headline names nothing."""
+    if _NUMBERING.match(title):
+        return ""
+    name = _SITE.sub("", title)
+    shorter = _GENRE.sub("", name)
+    name = title_name(tidy(shorter if " " in shorter else name), text)
+    if occurrences(name, text) or set(words_of(name)) <= set(words_of(text[:_OPENING])):
+        return name
+    is_name = looks_like_title(name) and len(name.split()) <= _LONGEST_TOPIC and not re.search(r"[:?!]|\d{4}-", name)
+    return name if is_name else ""

@@ -1,0 +1,109 @@
+"""Technical terms: paths, options, identifiers, addresses and code are words of their own, never clauses.
+
+Each is replaced before the parse by a word that the parser reads as it reads *Linux*: one proper noun. The facts get
+the term back. A word that only says what kind of thing the term is (``the --force option``) leaves with it.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from spacy.vocab import Vocab
+
+_ENDINGS = (
+    "html? txt md rst conf cfg ini json ya?ml toml xml csv sql db py pyc pl sh bash c h cc cpp hpp so a o js css"
+    " java rb go rs lua php deb dsc rpm tar gz bz2 xz zip iso img exe dll bat cmd log pid sock service timer"
+    " socket mk am in ac patch diff gpg asc pem key crt jpg jpeg png gif svg pdf ps eps tex bib mp3 mp4 list"
+    " sources cgi htaccess htpasswd"
+)
+_FILE_ENDING = "|".join(_ENDINGS.split())
+_KINDS = (
+    "command|option|file|directory|directive|function|program|package|variable|utility|tool|module|parameter|method"
+    "|class|header|field|flag|switch|keyword|macro|script|daemon|library|interface|statement|attribute|setting|argument"
+)
+_WORD = r"[A-Za-z_][\w.+-]*"
+_TERM = re.compile(
+    "|".join(
+        (
+            r"(?::\w+:)?``(?P<literal>[^`'\n]{1,60})``",
+            r"(?::\w+:)?`(?P<code>[^`\n]{1,60})`(?!`)_?",
+            r"\b(?:https?|ftp|file|git|ssh)://[^\s<>\"')\]]+[\w/]",
+            r"\bwww\.[\w.-]+\.\w+[\w/]*",
+            r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
+            r"</?[A-Za-z][\w-]*(?: [\w.*-]+)?/?>",
+            r"\$\{[^}\s]{1,40}\}|\$\([^)\s]{1,40}\)|\$[A-Za-z_]\w*|%\{\w+\}\w?",
+            r"(?<![\w/.-])(?:~|\.{1,2}|[A-Za-z]:)?(?:/[\w.+*@%-]*\w)+/?",
+            r"(?<![\w/.-])[\w.+-]+(?:/[\w.+*-]+){2,}/?",
+            rf"(?<![\w.-])[\w*][\w*+~-]*(?:\.[\w+~-]+)*\.(?:{_FILE_ENDING})(?![\w.]*\w)",
+            r"(?<![\w/.-])debian/[\w.-]*\w",
+            r"(?<![\w%-])--?[A-Za-z][\w-]*(?:=[\w./<>-]+)?(?![\w-]*,? ?-)",
+            rf"\b{_WORD}(?:\(\)|\([1-9][a-z]{{0,3}}\))",
+            r"\b\w+(?:::\w+)+",
+            r"\b[A-Za-z0-9]*[A-Za-z0-9]_\w*[A-Za-z0-9](?:\([\w ,*&.]{0,30}\))?",
+            r"\bv?\d+(?:\.\d+){2,}[\w.~+-]*\w|\bv?\d+(?:\.\d+){2,}",
+            r"\b(?:[A-Za-z]{2,12}\d+[A-Za-z]?|UTF-(?:8|16|32))\b(?!-)",
+            rf"\b[A-Z][a-z]+(?:[A-Z]+[a-z]+)+(?= (?:{_KINDS})\b)",
+        )
+    )
+)
+_STAND_IN = re.compile(r"Zqx([a-p]+)zx")
+_LETTERS = "abcdefghijklmnop"
+_KIND_BEFORE = re.compile(rf"\b(?:[Tt]he|[Aa]n?|[Tt]his) (?:{_KINDS}) (?=Zqx[a-p]+zx)")
+_KIND_BEHIND = re.compile(
+    rf"(?:\b(?:[Tt]he|[Aa]n?|[Tt]his) )?(Zqx[a-p]+zx) (?:{_KINDS})\b"
+    r"(?! (?:line|name|file|option|package|type|list)s?\b|-)"
+)
+_READS_LIKE = "Linux"
+
+
+class Terms:
+    """The technical terms of one passage, each with its stand-in."""
+
+    def __init__(self) -> None:
+        self._terms: dict[str, str] = {}
+
+    def hide(self, text: str) -> str:
+        """The text with a stand-in for each term."""
+        hidden = _TERM.sub(self._stand_in, text)
+        if hidden is not text and self._terms:
+            hidden = _KIND_BEHIND.sub(r"\1", _KIND_BEFORE.sub("", hidden))
+        return hidden
+
+    def show(self, text: str) -> str:
+        """The text with its terms again."""
+        return _STAND_IN.sub(lambda match: self._term(match[0]), text)
+
+    def _stand_in(self, match: re.Match[str]) -> str:
+        term = match["literal"] or match["code"] or match[0]
+        return self._terms.setdefault(re.sub(r"\([^()]*\)$", "", term.strip()) or term, _name(len(self._terms)))
+
+    def _term(self, stand_in: str) -> str:
+        return next((term for term, name in self._terms.items() if name == stand_in), stand_in)
+
+
+def is_stand_in(word: str) -> bool:
+    """The word stands for a technical term."""
+    return _STAND_IN.fullmatch(word) is not None
+
+
+def make_readable(vocab: "Vocab", words: Iterable[str]) -> None:
+    """Give stand-ins the features of a word that the parser knows for a proper noun."""
+    known = vocab[_READS_LIKE]
+    for word in words:
+        lexeme = vocab[word]
+        lexeme.norm, lexeme.shape, lexeme.prefix, lexeme.suffix = known.norm, known.shape, known.prefix, known.suffix
+
+
+def stand_ins(text: str) -> list[str]:
+    """The stand-ins of a text, once each."""
+    return list(dict.fromkeys(match[0] for match in _STAND_IN.finditer(text)))
+
+
+def _name(number: int) -> str:
+    digits = ""
+    while True:
+        digits = _LETTERS[number % 16] + digits
+        number //= 16
+        if not number:
+            return f"Zqx{digits}zx"

@@ -1,0 +1,48 @@
+"""The shares in docs/local-extractor.md are those of the judged facts."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from triplebeam.extract.local.extractor import RULES_VERSION
+
+FACTS = [
+    json.loads(line)
+    for line in (Path(__file__).parent / "judged_facts" / "facts.jsonl").read_text(encoding="utf-8").splitlines()
+]
+PAGE = (Path(__file__).parents[2] / "docs" / "local-extractor.md").read_text(encoding="utf-8")
+KINDS = ("technical", "encyclopaedia", "chat", "news")
+VERSIONS = sorted({fact["rules"] for fact in FACTS})
+
+
+def judged(kind: str, rules: int) -> list[dict[str, str]]:
+    return [fact for fact in FACTS if fact["kind"] == kind and fact["rules"] == rules]
+
+
+def share(facts: list[dict[str, str]], verdict: str, error: str | None = None) -> float:
+    return sum(fact["verdict"] == verdict and error in (None, fact["error"]) for fact in facts) / len(facts)
+
+
+def test_enough_facts_are_judged_of_each_kind() -> None:
+    assert VERSIONS == [3, RULES_VERSION]
+    assert len(FACTS) >= 300
+    assert all(len(judged(kind, rules)) >= 60 for kind in KINDS for rules in VERSIONS)
+    assert all((fact["verdict"] == "right") == (not fact["error"]) for fact in FACTS)
+
+
+@pytest.mark.parametrize("rules", VERSIONS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_page_gives_the_shares(kind: str, rules: int) -> None:
+    facts = judged(kind, rules)
+    shares = " | ".join(f"{share(facts, verdict):.0%}" for verdict in ("right", "trivial", "wrong"))
+    assert f"| {kind} | {rules} | {len(facts)} | {shares} |" in PAGE
+
+
+def test_technical_prose_reaches_its_goal_and_the_encyclopaedia_loses_nothing() -> None:
+    technical = judged("technical", RULES_VERSION)
+    assert share(technical, "right") >= 0.6
+    wrong = Counter(fact["error"] for fact in technical if fact["verdict"] == "wrong")
+    assert max(wrong.values()) <= 0.05 * len(technical)
+    assert share(judged("encyclopaedia", RULES_VERSION), "right") >= share(judged("encyclopaedia", 3), "right")
