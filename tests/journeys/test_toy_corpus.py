@@ -80,7 +80,7 @@ def test_search_for_machines(run: Run) -> None:
     assert (found["question"], found["method"], len(found["passages"])) == (SHOWN.question, "blend", 5)
     for passage in found["passages"]:
         assert list(passage) == ["id", "title", "score", "text", "chains", "found_by"]
-        assert set(passage["found_by"]) <= {"messages", "triples", "names", "titles"}
+        assert set(passage["found_by"]) <= {"plain", "messages", "triples", "names", "titles", "owners"}
         assert all(len(triple) == 3 for chain in passage["chains"] for triple in chain)
     scores = [passage["score"] for passage in found["passages"]]
     assert scores == sorted(scores, reverse=True)
