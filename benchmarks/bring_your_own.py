@@ -23,7 +23,7 @@ from triplebeam import demo
 from triplebeam.assemble import Index, open_index
 from triplebeam.evaluate.ask_all import ask_all
 from triplebeam.evaluate.output import across
-from triplebeam.evaluate.questions import Question, check_gold, read_questions
+from triplebeam.evaluate.questions import Question, find_gold, read_questions
 from triplebeam.evaluate.results_file import add_results
 from triplebeam.evaluate.run import Evaluation, Run
 from triplebeam.passage import Passage
@@ -120,8 +120,7 @@ def main() -> None:
             if arguments.questions
             else [Question(id=each.id, question=each.question, gold=each.gold) for each in demo.questions()]
         )[: arguments.count]
-        check_gold(questions, collection.passages)
-        evaluation = compared(collection, questions)
+        evaluation = compared(collection, find_gold(questions, collection.passages))
         print(across([evaluation], [index.name], MEASURES))
         if arguments.results:
             add_results(arguments.results, index, "", evaluation)

@@ -86,7 +86,7 @@ def test_a_retriever_is_made_once(collection: Index) -> None:
         ("", ["the method '' cannot be read"]),
     ],
 )
-def test_a_wrong_name_is_told_in_one_line(collection: Index, method: str, words_of_the_message: list[str]) -> None:
+def test_a_wrong_name_is_reported_in_one_line(collection: Index, method: str, words_of_the_message: list[str]) -> None:
     with pytest.raises(BadInputError) as caught:
         collection.retriever(method)
     assert "\n" not in str(caught.value)
@@ -153,7 +153,9 @@ def test_an_agents_parameters_and_base_arrive(world: Snapshot, words: Embedder) 
         ("single_step:hybrid+naive_ge", ["needs +sync_ge last"]),
     ],
 )
-def test_a_wrong_agent_is_told(world: Snapshot, words: Embedder, method: str, words_of_the_message: list[str]) -> None:
+def test_a_wrong_agent_is_reported(
+    world: Snapshot, words: Embedder, method: str, words_of_the_message: list[str]
+) -> None:
     with pytest.raises(BadInputError) as error:
         Index.of(world, Settings(), words, Scripted([])).agent(method)
     assert all(part in str(error.value) for part in words_of_the_message)
@@ -209,7 +211,7 @@ def test_extractors_by_name(tmp_path: Path) -> None:
     assert EXTRACTORS == ("local", "llm", "llm-two-step", "none")
 
 
-def test_the_llm_extractor_is_told_where_its_model_is(tmp_path: Path) -> None:
+def test_the_llm_extractor_gets_its_model(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, model="m", base_url="http://127.0.0.1:9/v1", api_key="secret")
     extractor = make_extractor("llm", None, settings)
     assert extractor is not None

@@ -13,7 +13,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.ask_all import CountingEmbedder
 from triplebeam.evaluate.experiment import Experiment
-from triplebeam.evaluate.output import across, file_name, write_evaluation
+from triplebeam.evaluate.output import across, file_name, summary, write_evaluation
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.report import markdown_report
 from triplebeam.evaluate.run import Evaluation, QuestionResult, Run
@@ -72,6 +72,26 @@ def test_methods_side_by_side_and_everything_written(
     assert across([evaluation], ["small"], ["R@5"]).count("\n") == 6
 
 
+def test_gold_by_file_and_phrase_gives_the_figures_of_gold_by_id(
+    world: Snapshot, questions: Path, settings: Settings, words: Embedder, tmp_path: Path
+) -> None:
+    written = [
+        ROWS[0] | {"gold": [{"file": "film"}, {"any": [{"phrase": "died on 25 august"}]}]},
+        ROWS[1] | {"gold": [{"file": "lake", "phrase": "one of the\nGreat Lakes"}]},
+    ]
+    by_phrase = tmp_path / "by-phrase.jsonl"
+    by_phrase.write_text("".join(json.dumps(row) + "\n" for row in written), encoding="utf-8")
+    by_id, found = (
+        evaluated(experiment(world, path, "bm25", "hybrid+naive_ge", "gold"), settings, words)
+        for path in (questions, by_phrase)
+    )
+    assert found.triples_of_gold == by_id.triples_of_gold
+    assert [summary(found, run)["R@2"] for run in found.runs] == [summary(by_id, run)["R@2"] for run in by_id.runs]
+    assert [question.gold for question in found.questions] == [question.gold for question in by_id.questions]
+    write_evaluation(tmp_path / "out", found)
+    assert (tmp_path / "out" / "qrels.txt").read_text().count("\n") == 3
+
+
 def test_a_second_time_nothing_is_computed(
     world: Snapshot, questions: Path, settings: Settings, words: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,7 +133,7 @@ def test_answers_are_judged_where_asked_for(
     assert [result.judged for result in evaluation.runs[0].results] == [1.0, 0.0]
 
 
-def test_a_given_run_stands_beside_ours_on_the_questions_it_holds(
+def test_a_given_run_is_compared_with_ours_on_the_questions_it_holds(
     world: Snapshot, questions: Path, settings: Settings, words: Embedder, tmp_path: Path
 ) -> None:
     other = tmp_path / "theirs.trec"
@@ -193,7 +213,7 @@ def test_what_calls_a_model(method: str, calls: bool) -> None:
     assert Method.parse(method).uses_model == calls
 
 
-def test_other_token_vectors_or_other_gold_are_measured_anew(
+def test_other_token_vectors_or_other_gold_are_measured_again(
     world: Snapshot, questions: Path, settings: Settings, words: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def keys(gold: dict[str, tuple[str, ...]], nbits: int) -> list[str]:

@@ -1,5 +1,6 @@
 """Fact links: the page whose title a fact of other passages names, or whose topic it is."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,17 @@ def test_a_title_of_many_passages_leads_nowhere(tmp_path: Path, words: Embedder)
     snapshot = Snapshot.open(tmp_path / "i")
     assert set(followed(title_links(snapshot, most=4), words, film=1.0)) == {"director", "p0", "p1", "p2"}
     assert followed(title_links(snapshot, most=3), words, film=1.0) == {}
+
+
+def test_a_title_that_is_only_named_comes_after_the_facts_and_without_a_chain(world: Snapshot, words: Embedder) -> None:
+    numbers, rows = world.entities.numbers, world.passages.row
+    named = np.array([[rows("film"), numbers["lake michigan"]], [rows("film"), numbers["edward cahn"]]])
+    links = title_links(replace(world, entities=replace(world.entities, mentions=named)))
+    director, lake = links.follow(words.embed([QUERY], kind="query")[0], np.array([rows("film")]), np.array([1.0]))
+    assert (director.row, lake.row) == (rows("director"), rows("lake"))
+    assert lake.worth == pytest.approx(0.3)
+    assert lake.worth < director.worth
+    assert (links.chain(lake), len(links.chain(director))) == ((), 1)
 
 
 def test_owners_are_those_whose_topic_a_fact_names(world: Snapshot, words: Embedder) -> None:

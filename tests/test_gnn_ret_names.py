@@ -9,7 +9,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import GNNRet, TrainedOn, TrainingSettings, Weights, write_weights
-from triplebeam.methods.gnn_ret.recurrent import RecurrentGNNRet
+from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.hybrid import ScaledHybrid
@@ -97,7 +97,9 @@ def test_it_is_known_as_a_graph_without_a_model() -> None:
         ("gnn_ret[weights=w.json,layers=2]", ["has its own alpha", "leave out layers"]),
     ],
 )
-def test_what_cannot_be_is_told_in_one_line(collection: Index, method: str, words_of_the_message: list[str]) -> None:
+def test_what_is_impossible_is_reported_in_one_line(
+    collection: Index, method: str, words_of_the_message: list[str]
+) -> None:
     with pytest.raises(BadInputError) as caught:
         collection.retriever(method)
     assert "\n" not in str(caught.value)

@@ -15,7 +15,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import TrainedOn, TrainingSettings, Weights, write_weights
-from triplebeam.methods.gnn_ret.recurrent import RecurrentGNNRet
+from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet
 from triplebeam.retrieve.late_interaction import LateInteraction
 from triplebeam.retrieve.retriever import Retriever, for_question
 from triplebeam.settings import Settings

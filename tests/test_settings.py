@@ -105,21 +105,21 @@ def test_settings_are_not_changed_under_way() -> None:
         read_settings().offline = True
 
 
-def test_a_value_that_cannot_be_used_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_value_that_cannot_be_used_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRIPLEBEAM_OFFLINE", "perhaps")
     with pytest.raises(BadInputError, match="the setting offline cannot be used") as caught:
         read_settings()
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_that_is_not_toml_is_told_in_one_line() -> None:
+def test_a_file_that_is_not_toml_is_reported_in_one_line() -> None:
     toml("offline = maybe")
     with pytest.raises(BadInputError, match=r"triplebeam\.toml cannot be read") as caught:
         read_settings()
     assert "\n" not in str(caught.value)
 
 
-def test_an_unknown_name_in_the_file_is_told() -> None:
+def test_an_unknown_name_in_the_file_is_reported() -> None:
     toml('embeder = "minilm"')
     with pytest.raises(BadInputError, match="embeder"):
         read_settings()

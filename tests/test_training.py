@@ -13,7 +13,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import GNN_RET, RGNN_RET, GNNRet, write_weights
-from triplebeam.methods.gnn_ret.labels import Targets
+from triplebeam.methods.gnn_ret.objective import Targets
 from triplebeam.settings import Settings
 
 QUESTIONS = [
@@ -138,7 +138,7 @@ def test_the_recurrent_form_is_held_out_too(recurrent: Trainer, questions: Path)
     assert all(0 <= share <= 1 for fold in folds for share in (*fold.base, *fold.untrained, *fold.trained))
 
 
-def test_what_is_missing_is_told(trainer: Trainer, recurrent: Trainer, questions: Path, tmp_path: Path) -> None:
+def test_what_is_missing_is_reported(trainer: Trainer, recurrent: Trainer, questions: Path, tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match=r"'lakes' of .* has no decomposition"):
         recurrent.examples(questions)
     with pytest.raises(BadInputError, match="3 questions cannot make 4 folds"):

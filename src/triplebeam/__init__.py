@@ -18,13 +18,12 @@ if TYPE_CHECKING:
     from triplebeam.assemble import Index, Method
     from triplebeam.assemble import create_index as create
     from triplebeam.assemble import open_index as open  # noqa: A004
-    from triplebeam.assemble.results import Result
     from triplebeam.errors import TriplebeamError
     from triplebeam.methods.ge_reasoning import GEReasoning
     from triplebeam.methods.gear import Cascade, Exact, GeAR, NaiveGE, Pooled, SyncGE
     from triplebeam.methods.gnn_ret import GNNRet
     from triplebeam.passage import Document, Passage
-    from triplebeam.ranking import Hit, Ranking
+    from triplebeam.ranking import Hit, Ranking, Result
     from triplebeam.retrieve.hybrid import Hybrid
     from triplebeam.retrieve.retriever import Retriever
     from triplebeam.settings import Settings
@@ -49,7 +48,7 @@ _HOMES = {
     "Passage": "passage",
     "Pooled": "methods.gear",
     "Ranking": "ranking",
-    "Result": "assemble.results",
+    "Result": "ranking",
     "Retriever": "retrieve.retriever",
     "Run": "answer",
     "Settings": "settings",

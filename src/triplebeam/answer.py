@@ -11,7 +11,7 @@ from triplebeam.triple import Triple, entity_key
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """A verbatim stretch of a passage: ``text`` is the passage's text from ``start`` to ``end``."""
+    """A verbatim piece of a passage: ``text`` is the passage's text from ``start`` to ``end``."""
 
     passage_id: str
     start: int
@@ -21,31 +21,31 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """A fact the answer rests on, and the words of a passage that support it; None where none were found."""
+    """A fact behind the answer, and the words of a passage that support it; None if there are none."""
 
     triple: Triple
     span: Span | None = None
     note: str = ""
-    """What the fact is for, where a method says it: a variable, its value and the sub-question, for one."""
+    """What the fact is for, if the method says so, such as a variable, its value and the sub-question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What an agent did once: what it asked for, what came, what it read, and what it made of that."""
+    """One step of an agent: what it searched for, found, read and concluded."""
 
     number: int
     query: str
     ranking: Ranking = field(default_factory=Ranking)
-    """What came for this query."""
+    """What this query found."""
     so_far: Ranking = field(default_factory=Ranking)
-    """The ranking the agent would have given had it stopped with this step; the last step's is the answer's."""
+    """The ranking if the agent had stopped after this step; that of the last step is the answer's."""
     facts: tuple[Triple, ...] = ()
     """Facts that are new with this step."""
     thought: str = ""
     picture: str = ""
-    """What the agent works on as a Mermaid diagram, where it has one, such as a question graph so far."""
+    """A Mermaid diagram of what the agent works on, if it has one, such as the question graph so far."""
     problems: tuple[str, ...] = ()
-    """Replies of a model that could not be used, each with its reason; the step went on without them."""
+    """Replies of a model that could not be used, each with the reason; the step continued without them."""
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
 
@@ -64,12 +64,12 @@ class Answer:
     ending: str = ""
     """Why the agent stopped, in words."""
     loop_text: str = ""
-    """The answer that ended an agent's loop, where it had one; ``text`` is what was then read from the best passages.
+    """The answer that ended an agent's loop, if there was one; ``text`` was then read from the best passages.
     """
 
     @property
     def supported(self) -> bool:
-        """There is an answer, it is the one the evidence is for, and every fact of that was found in a passage."""
+        """There is an answer, the evidence is for that answer, and a passage supports every fact of it."""
         return (
             bool(self.text and self.evidence)
             and self.agreed

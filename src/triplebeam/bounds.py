@@ -3,8 +3,7 @@
 from dataclasses import fields
 from typing import Any, Literal, get_args, get_origin
 
-from triplebeam.errors import BadInputError
-from triplebeam.names import nearest
+from triplebeam.errors import BadInputError, nearest
 
 
 def check_fields(method: Any, *shares: str) -> None:

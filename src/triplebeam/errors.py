@@ -4,6 +4,9 @@ Each message says what happened, with the value, and what to do next. The comman
 it as one line and exits 2.
 """
 
+import difflib
+from collections.abc import Iterable
+
 
 class TriplebeamError(Exception):
     """Anything Triplebeam can explain to its user; everything else is a bug."""
@@ -47,3 +50,16 @@ class EmbedderMismatchError(TriplebeamError):
 
 class ExtractionError(TriplebeamError):
     """Triples could not be extracted from a passage; the reason is kept in quarantine."""
+
+
+class ExtraMissingError(TriplebeamError, ImportError):
+    """A library that is installed on request only is not there. It is an `ImportError` too: `try: import` works."""
+
+    def __init__(self, extra: str) -> None:
+        super().__init__(f"this needs libraries that are not installed: run pip install 'triplebeam[{extra}]'.")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """What was probably meant, as the end of an error message; empty where nothing is similar."""
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""

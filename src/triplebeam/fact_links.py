@@ -28,11 +28,11 @@ from triplebeam.triple import Chain
 
 
 class Linked(NamedTuple):
-    """A passage that a fact leads to: its row, what it is worth, and the triple."""
+    """A passage that a fact leads to: its row, what it is worth, and the triple; a bare name has none."""
 
     row: int
     worth: float
-    triple_id: int
+    triple_id: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ class FactLinks:
 
     def chain(self, linked: Linked) -> Chain:
         """The triple that led to a passage."""
-        return (self.triples.triple(linked.triple_id),)
+        return () if linked.triple_id is None else (self.triples.triple(linked.triple_id),)
 
     @cached_property
     def _leads(self) -> NDArray[np.bool_]:
@@ -124,6 +124,19 @@ class TitleLinks(FactLinks):
     def worth(self, shares: NDArray[np.float64], similarity: NDArray[np.float32]) -> NDArray[np.float64]:
         """The sum: a title is telling even where the fact is not near to the query."""
         return self.base_weight * shares + similarity
+
+    def follow(
+        self, vector: NDArray[np.float32], rows: NDArray[np.int64], scores: NDArray[np.floating]
+    ) -> list[Linked]:
+        """Where facts lead, then the titles that are only named, by the passages that name them."""
+        found = {linked.row: linked for linked in super().follow(vector, rows, scores)}
+        rows, shares = rows[: self.followed], _shares(scores[: self.followed])
+        for sender, share in zip(rows.tolist(), shares.tolist(), strict=True):
+            for entity in self.graph.named_in(sender):
+                for row in self.rows_by_entity.get(entity, ()):
+                    if row != sender:
+                        found.setdefault(row, Linked(row, self.base_weight * share, None))
+        return list(found.values())
 
 
 @dataclass(frozen=True, kw_only=True)

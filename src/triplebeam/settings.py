@@ -17,7 +17,7 @@ from pydantic_settings import (
 
 from triplebeam.endpoint import OPENAI
 from triplebeam.errors import BadInputError
-from triplebeam.generate.prices import Price
+from triplebeam.generate.accounting import Price
 
 CONFIG_FILE = "triplebeam.toml"
 

@@ -8,7 +8,7 @@ from triplebeam.assemble import Index, open_index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.evaluate.ask_all import ask_all
 from triplebeam.evaluate.measures import values
-from triplebeam.evaluate.questions import Question, check_gold, read_questions
+from triplebeam.evaluate.questions import Question, find_gold, read_questions
 from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index.build import IndexBuilder
 from triplebeam.ingest import read_sources
@@ -30,7 +30,7 @@ def collection(
     triples = TriplesFile(source / "triples.gpt-3.5-turbo-1106.jsonl.gz")
     IndexBuilder(folder=folder, embedder=minilm, extractor=triples).build(read_sources([source / "corpus.jsonl.gz"]))
     collection = open_index(folder, embedder=minilm)
-    check_gold(questions, collection.passages)
+    find_gold(questions, collection.passages)
     return collection
 
 

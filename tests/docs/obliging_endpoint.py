@@ -5,7 +5,7 @@ from importlib.resources import files
 from typing import Any
 
 from generate.loopback_endpoint import chat_completion
-from triplebeam.demo.recorded import Recording, read_recordings
+from triplebeam.demo import Recording, read_recordings
 
 Schema = dict[str, Any]
 

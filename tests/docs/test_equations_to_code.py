@@ -15,9 +15,9 @@ _PAGES = (
     "methods/blend",
     "methods/gear",
     "methods/hipporag",
-    "ge-reasoning",
-    "gnn-ret",
-    "late-interaction",
+    "methods/ge-reasoning",
+    "methods/gnn-ret",
+    "methods/late-interaction",
     "local-extractor",
 )
 

@@ -21,7 +21,7 @@ def test_tables_are_those_of_the_results_file(page: str) -> None:
     assert text == TABLES.rewritten(text), "run `make tables`"
 
 
-def test_every_table_that_is_described_stands_on_a_page() -> None:
+def test_every_table_that_is_described_is_on_a_page() -> None:
     described = [name for name, value in TABLES._layout.items() if isinstance(value, dict) and "rows" in value]
     shown = [name for page in pages() for name, _ in MARKED.findall((ROOT / page).read_text(encoding="utf-8"))]
     assert sorted(shown) == sorted(described)

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.datasets import read_dataset
-from triplebeam.evaluate.questions import check_gold, read_questions
+from triplebeam.evaluate.questions import find_gold, read_questions
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.ingest import read_sources
@@ -54,7 +54,7 @@ def test_index_and_bench_read_what_is_written(tmp_path: Path, musique: Path, wor
     assert index.passages[ids[1]].title == "Elm"
     asked = read_questions(out / "questions.jsonl")
     assert asked == read_dataset("musique", [musique]).questions
-    check_gold(asked, index.passages)
+    find_gold(asked, index.passages)
     again = read_dataset("triplebeam", [out])
     assert [document.id for document in again.documents] == ids
     assert again.questions == asked
@@ -120,7 +120,7 @@ def test_articles_are_to_be_cut(tmp_path: Path) -> None:
     path = tmp_path / "QuALITY.v1.0.1.htmlstripped.dev"
     path.write_text(json.dumps(row))
     told = run("quality", path, tmp_path / "out")
-    assert "passages  1 documents, to be cut into passages" in told
+    assert "passages  1 documents, to be split into passages" in told
     assert "corpus.jsonl --split\n" in told
 
 

@@ -60,7 +60,9 @@ def without(row: dict[str, object], name: str) -> dict[str, object]:
         ("hipporag", MUSIQUE, "the corpus of .* is neither named nor at .*file_corpus.json"),
     ],
 )
-def test_a_row_of_another_format_is_told_with_its_place(tmp_path: Path, name: str, row: object, message: str) -> None:
+def test_a_row_of_another_format_is_reported_with_its_place(
+    tmp_path: Path, name: str, row: object, message: str
+) -> None:
     first = {"musique": MUSIQUE, "hotpotqa": HOTPOT, "2wikimultihopqa": HOTPOT, "quality": QUALITY}.get(name, MUSIQUE)
     path = tmp_path / "file.json"
     path.write_text(json.dumps([first, row]))
@@ -102,7 +104,7 @@ def test_a_file_that_cannot_be_opened_or_is_cut(tmp_path: Path) -> None:
         read_dataset("musique", [cut])
 
 
-def test_an_unknown_format_is_told_with_the_nearest() -> None:
+def test_an_unknown_format_is_reported_with_the_nearest() -> None:
     with pytest.raises(BadInputError, match="no format 'musik' \\(did you mean 'musique'\\?\\); known are musique, "):
         read_dataset("musik", [])
     with pytest.raises(BadInputError, match=r"there is no SOURCE: iirc is read from train.json"):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.decompositions import SubQuestion, read_decompositions
+from triplebeam.evaluate.questions import SubQuestion, read_decompositions
 
 STEPS: list[dict[str, object]] = [
     {"question": "Who directed the film?", "answer": "Edward Cahn", "gold": "film"},
@@ -42,6 +42,6 @@ def test_earlier_answers_are_filled_in(tmp_path: Path) -> None:
         ({"question": "q", "decomposition": "what"}, "row 1: decomposition"),
     ],
 )
-def test_what_cannot_be_filled_in_is_told(tmp_path: Path, row: object, message: str) -> None:
+def test_what_cannot_be_filled_in_is_reported(tmp_path: Path, row: object, message: str) -> None:
     with pytest.raises(BadInputError, match=message):
         read_decompositions(write(tmp_path / "questions.jsonl", [row]))

@@ -22,7 +22,7 @@ seeds = [0, 1]
 [datasets.musique]
 steps = 4
 split = "dev"
-[datasets.hotpotqa]
+[datasets.multi_hop]
 steps = 2
 split = "test"
 """

@@ -64,7 +64,7 @@ def test_a_correction_is_taken() -> None:
         assert judge(model, [question(1, "Inn")], [result(1, "Inn")]) == [1.0]
 
 
-def test_many_are_asked_in_batches_and_progress_is_told() -> None:
+def test_many_are_asked_in_batches_and_progress_is_reported() -> None:
     sizes: list[int] = []
 
     class Batches(Scripted):

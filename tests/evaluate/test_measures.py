@@ -58,6 +58,42 @@ def test_rankings_by_hand(name: str, gold: str, ranking: str, expected: float) -
     assert ranked(name, gold, ranking) == pytest.approx(expected, abs=1e-15)
 
 
+def grouped(name: str, groups: str, ranking: str) -> float:
+    return measured(
+        name,
+        Question(id="1", question="?", groups=tuple(map(tuple, groups.split()))),
+        QuestionResult(question_id="1", passage_ids=tuple(ranking)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "groups", "ranking", "expected"),
+    [
+        ("R@2", "ab cd", "ba", 0.5),  # a and b are one part
+        ("R@2", "ab cd", "bd", 1),
+        ("All@3", "ab cd", "abx", 0),
+        ("All@3", "ab cd", "xad", 1),
+        ("MRR", "ab cd", "xyb", 1 / 3),
+        ("nDCG@3", "ab cd", "xab", (1 / math.log2(3)) / (1 + 1 / math.log2(3))),
+        ("nDCG@3", "ab ac", "axx", 1),  # one passage for both parts
+        ("R@1", "ab ac", "axx", 1),
+    ],
+)
+def test_of_a_part_that_several_passages_hold_the_first_counts(
+    name: str, groups: str, ranking: str, expected: float
+) -> None:
+    assert grouped(name, groups, ranking) == pytest.approx(expected, abs=1e-15)
+
+
+@given(
+    st.sampled_from(["R@1", "R@3", "All@2", "All@9", "nDCG@3", "nDCG@9", "MRR", "MRR@2"]),
+    st.lists(st.sampled_from("abcdef"), min_size=1, unique=True),
+    st.permutations("abcdefgh"),
+)
+def test_parts_of_one_passage_each_are_measured_as_gold_by_id(name: str, gold: list[str], ranking: list[str]) -> None:
+    assert grouped(name, " ".join(gold), "".join(ranking)) == ranked(name, "".join(gold), "".join(ranking))
+
+
 def test_a_passage_named_twice_counts_once() -> None:
     assert ranked("R@4", "aab", "aaxa") == 0.5
     assert ranked("nDCG@4", "aab", "aabx") == 1
@@ -100,7 +136,7 @@ def test_accuracy_is_the_right_choice(answer: str, expected: float) -> None:
     assert answered("Accuracy", answer, "By train", choices=("By bus", "By train", "By ship")) == expected
 
 
-def test_choices_of_the_same_normal_form_are_told_apart_to_the_letter() -> None:
+def test_choices_of_the_same_normal_form_are_distinguished_literally() -> None:
     choices = ("The Who", "Who", "Them")
     assert answered("Accuracy", "Who", "Who", choices=choices) == 1
     assert answered("Accuracy", "The Who", "Who", choices=choices) == 0

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.questions import Question, check_gold, read_questions
+from triplebeam.evaluate.questions import Question, find_gold, read_questions
 from triplebeam.index.snapshot import Snapshot
 
 ROW = {"id": "q1", "question": "Who directed it?", "gold": ["film", "director", "film"]}
@@ -42,7 +42,7 @@ def test_a_repeated_question_counts_once(tmp_path: Path) -> None:
         ([], "holds no questions"),
         ([ROW, "{broken"], "line 2 is not JSON"),
         ([ROW, "[1, 2]"], "line 2 is not a JSON object"),
-        ([ROW, ROW], "line 2: the id 'q1' is that of line 1 already"),
+        ([ROW, ROW], "line 2: the id 'q1' is already used in line 1"),
         ([{"id": "q", "gold": ["film"]}], "line 1 has no question"),
         ([{"id": "q", "question": " ", "gold": ["film"]}], "line 1 has no question"),
         ([{"id": "q", "question": "?"}], "line 1 has neither gold passages"),
@@ -78,8 +78,8 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, content:
 
 
 def test_a_gold_passage_that_is_not_indexed_is_named(world: Snapshot) -> None:
-    check_gold([Question(id="q1", question="?", gold=("film", "lake"))], world.passages)
+    find_gold([Question(id="q1", question="?", gold=("film", "lake"))], world.passages)
     with pytest.raises(BadInputError, match=r"'flim' of question 'q1' is not in the index \(did you mean 'film'\?\)"):
-        check_gold([Question(id="q1", question="?", gold=("flim",))], world.passages)
+        find_gold([Question(id="q1", question="?", gold=("flim",))], world.passages)
     with pytest.raises(BadInputError, match="'nowhere' of question 'q1'"):
-        check_gold([Question(id="q1", question="?", gold=("film", "nowhere"))], world.passages)
+        find_gold([Question(id="q1", question="?", gold=("film", "nowhere"))], world.passages)

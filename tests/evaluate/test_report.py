@@ -221,7 +221,7 @@ def test_a_method_that_only_answers_has_no_recall(evaluation: Evaluation) -> Non
     assert row.startswith("| closed book | – | – | – |")
 
 
-def test_runs_of_one_method_are_told_apart(evaluation: Evaluation) -> None:
+def test_runs_of_one_method_are_distinguished(evaluation: Evaluation) -> None:
     gear = evaluation.runs[-1]
     twice = replace(evaluation, runs=[replace(gear, seed=1), replace(gear, seed=2), gear, gear])
     text = markdown_report(twice)

@@ -15,7 +15,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, EndpointError, ModelMissingError
 from triplebeam.evaluate import synthesize as module
 from triplebeam.evaluate.chains import MOST_CHAINS, MOST_PASSAGES, GoldChain, sample_chains
-from triplebeam.evaluate.questions import check_gold, read_questions
+from triplebeam.evaluate.questions import find_gold, read_questions
 from triplebeam.evaluate.synthesize import synthesize, write_questions
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError, Usage
 from triplebeam.index.build import IndexBuilder
@@ -232,7 +232,7 @@ class TestWriting:
         path = tmp_path / "questions.jsonl"
         write_questions(path, written.questions)
         assert [each.question for each in written.questions] == read_questions(path)
-        check_gold(read_questions(path), world.passages)
+        find_gold(read_questions(path), world.passages)
         row = next(json.loads(line) for line in path.read_text().splitlines() if "Cahn" in line)
         assert row.pop("id").startswith("synthetic-")
         assert row == {
@@ -292,7 +292,7 @@ class TestWriting:
         else:
             assert len(synthesize(index, model, count=1).questions) == 1
 
-    def test_an_answer_that_stands_in_an_earlier_passage_is_no_answer(self, make: Make) -> None:
+    def test_an_answer_that_occurs_in_an_earlier_passage_is_no_answer(self, make: Make) -> None:
         index = make(
             {"a": ("Ann Lee", "Ann Lee of Lake County wed Bob Ray."), "b": ("Bob Ray", "Bob Ray saw Lake Erie.")},
             {"a": [Triple("Ann Lee", "wed", "Bob Ray")], "b": [Triple("Bob Ray", "saw", "Lake Erie")]},
@@ -358,12 +358,14 @@ class TestFailing:
             ),
         ],
     )
-    def test_an_index_without_chains_is_told_why(self, make: Make, table: dict[str, list[Triple]], why: str) -> None:
+    def test_an_index_without_chains_is_refused_with_the_reason(
+        self, make: Make, table: dict[str, list[Triple]], why: str
+    ) -> None:
         index = make({"a": ("", "Ann Lee wed him."), "b": ("", "He saw Rome.")}, table)
         with pytest.raises(BadInputError, match=why):
             synthesize(index, Echo(), count=1)
 
-    def test_no_question_is_no_wish(self, world: Snapshot) -> None:
+    def test_asking_for_no_question_is_refused(self, world: Snapshot) -> None:
         with pytest.raises(BadInputError, match="at least one"):
             synthesize(world, Echo(), count=0)
 
@@ -388,7 +390,7 @@ class TestCommand:
         assert f"{len(written)} questions from {len(written)} chains" in result.stdout
         assert "─ directed by →" in result.stdout
         assert f"{len(written)} calls" in result.stdout
-        assert "30 were wanted" in result.stderr
+        assert "30 were requested" in result.stderr
 
     def test_json_is_for_machines(self, run: Callable[..., Any], tmp_path: Path) -> None:
         told = json.loads(run(tmp_path / "q.jsonl", "--count", 1, "--json").stdout)

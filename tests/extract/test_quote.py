@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from triplebeam.errors import BadInputError
 from triplebeam.extract.llm import LLMExtractor
 from triplebeam.extract.quote import COVERAGE, FEWEST, Measured, Quote, draw_sample, extract_sample, quote
+from triplebeam.generate.accounting import Price
 from triplebeam.generate.completion_cache import Cached, CompletionStore
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError, Usage
-from triplebeam.generate.prices import Price
 from triplebeam.passage import Passage
 from triplebeam.testing.toy import passages
 
@@ -156,7 +156,7 @@ def test_each_passage_is_measured_with_its_corrections() -> None:
     assert all(extraction.triples for extraction in sample.extractions)
 
 
-def test_a_refused_passage_costs_nothing_and_is_told() -> None:
+def test_a_refused_passage_costs_nothing_and_is_reported() -> None:
     sample = extract_sample(LLMExtractor(Clerk(refuses="passage 01")), WORDS[:3])
     assert [one.tokens_in for one in sample.measured] == [100, 0, 100]
     assert sample.extractions[1].failure == "It is too long."

@@ -2,7 +2,7 @@
 
 import pytest
 
-from triplebeam.demo.recorded import Recorded, Recording, read_recordings
+from triplebeam.demo import Recorded, Recording, read_recordings
 from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted, account, note_problem
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError, Usage

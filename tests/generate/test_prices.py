@@ -1,7 +1,7 @@
 import pytest
 
+from triplebeam.generate.accounting import Price, known_prices, price
 from triplebeam.generate.language_model import Usage
-from triplebeam.generate.prices import Price, known_prices, price
 
 USAGE = Usage(calls=3, tokens_in=1_000_000, tokens_out=100_000, cached_calls=9, cached_tokens_in=5_000_000)
 

@@ -47,7 +47,7 @@ def test_half_a_reply_is_asked_for_again(endpoint: Endpoint, body: str) -> None:
 @pytest.mark.parametrize(
     ("status", "words"), [(429, "HTTP 429"), (500, "HTTP 500"), (DROPPED, "broke off"), (BROKEN_OFF, "broke off")]
 )
-def test_a_fault_that_stays_is_told_with_its_account(endpoint: Endpoint, status: int, words: str) -> None:
+def test_a_fault_that_stays_is_reported_with_its_account(endpoint: Endpoint, status: int, words: str) -> None:
     endpoint.says_in_turn(status)
     with pytest.raises(EndpointError, match=rf"{words}.*\(Tried 3 times in 0 seconds\.\)") as caught:
         retrying(endpoint).complete([PROMPT])
@@ -160,7 +160,7 @@ def test_an_account_without_money_is_not_tried_again(endpoint: Endpoint) -> None
     assert len(endpoint.requests) == 1
 
 
-def test_a_server_that_was_never_there_is_told_at_once(unused_port: int) -> None:
+def test_a_server_that_was_never_there_is_reported_at_once(unused_port: int) -> None:
     pauses = Pauses()
     with pytest.raises(EndpointError, match="cannot be reached"):
         retrying(Endpoint(f"http://127.0.0.1:{unused_port}/v1"), sleep=pauses).complete([PROMPT])

@@ -197,7 +197,7 @@ def test_rejected_triples_are_counted(tmp_path: Path) -> None:
     assert report.manifest.counts["triples"] == 0
 
 
-def test_unreadable_sources_are_told_and_the_others_indexed(tmp_path: Path) -> None:
+def test_unreadable_sources_are_reported_and_the_others_indexed(tmp_path: Path) -> None:
     sources = [*world_documents(), Unreadable("bad.pdf", "it is no PDF"), Skipped("logo.png")]
     report = IndexBuilder(folder=tmp_path, embedder=WordEmbedder()).build(sources)
     assert [bad.source for bad in report.unreadable] == ["bad.pdf"]
@@ -228,7 +228,7 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["manifest.json"]
 
 
-def test_an_index_without_its_store_is_not_begun_anew(tmp_path: Path) -> None:
+def test_an_index_without_its_store_is_not_started_over(tmp_path: Path) -> None:
     make(tmp_path)
     (tmp_path / "store.sqlite").unlink()
     with pytest.raises(IndexDamagedError, match=r"store\.sqlite is missing"):

@@ -33,17 +33,25 @@ def test_the_topic_is_the_most_frequent_subject_and_the_first_between_equals() -
 def test_both_shares_by_hand() -> None:
     """Four passages are about 0, one about 1, one about 2; the last has no triples.
 
-    Exclusive: 2 of 6. Mentions of other passages' topics: passage 0 mentions 1 (few), 4 mentions 0 (many) and 2 (few),
+    Exclusive: 2 of 7. Mentions of other passages' topics: passage 0 mentions 1 (few), 4 mentions 0 (many) and 2 (few),
     5 mentions 1 (few); a passage's own topic, and 3, which is no passage's, do not count. Linked: 3 of 4.
     """
     found = topics(
         (0, 0, 1), (1, 0, 0), (2, 0, 3), (3, 0, 3), (4, 1, 0), (4, 1, 2), (5, 2, 1), (5, 2, 3), passages=7, entities=4
     ).ownership()  # fmt: skip
-    assert found.exclusive == pytest.approx(2 / 6)
+    assert found.exclusive == pytest.approx(2 / 7)
     assert found.linked == pytest.approx(3 / 4)
 
 
-@pytest.mark.parametrize(("value", "share"), [(0.3, 0), (0.42, 0), (0.495, 0.5), (0.57, 1), (1, 1)])
+def test_names_without_a_fact_are_mentions_too() -> None:
+    """Passage 1 names 0, the topic of the four others; passage 0 names 1, which one passage has."""
+    triples = [(0, 0, 2), (1, 1, 2), (2, 0, 2), (3, 0, 2), (4, 0, 2)]
+    plain = topics(*triples, passages=5, entities=3)
+    assert plain.ownership().linked == 0
+    assert replace(plain, mentions=np.array([[0, 1], [1, 0]])).ownership().linked == 0.5
+
+
+@pytest.mark.parametrize(("value", "share"), [(0.3, 0), (0.38, 0), (0.43, 0.5), (0.48, 1), (1, 1)])
 def test_the_gate(value: float, share: float) -> None:
     assert Ownership(exclusive=value, linked=1).share == pytest.approx(share)
 
@@ -54,9 +62,10 @@ def test_without_triples_nothing_is_owned() -> None:
 
 
 def test_it_is_stored_shown_and_measured_where_it_was_not_stored(world: Snapshot) -> None:
-    assert world.manifest.ownership == Ownership(exclusive=1, linked=1) == world.entities.topics.ownership()
+    """Five of six passages have facts, each about a topic of its own."""
+    assert world.manifest.ownership == Ownership(exclusive=5 / 6, linked=1) == world.entities.topics.ownership()
     shown = CliRunner().invoke(app, ["status", str(world.folder)], catch_exceptions=False).stdout
-    assert "1.00 of 1 in the default search, measured (ownership 1.00:" in shown
+    assert "1.00 of 1 in the default search, measured (ownership 0.83:" in shown
     before = replace(world, manifest=world.manifest.model_copy(update={"ownership": None}))
     assert before.ownership == world.ownership
 

@@ -190,7 +190,7 @@ def test_only_new_passages_are_encoded(index: Snapshot, words: Embedder) -> None
     assert np.array_equal(after.codes[: len(before.codes)], before.codes)
 
 
-def test_a_collection_that_doubled_is_trained_anew(index: Snapshot, words: Embedder) -> None:
+def test_a_collection_that_doubled_is_trained_again(index: Snapshot, words: Embedder) -> None:
     TokenIndexBuilder(index=index, encoder=WordTokens()).build()
     more = [Document(id=f"more {n}", text=f"river number {n}", is_passage=True) for n in range(7)]
     report = TokenIndexBuilder(index=add(index, words, *more), encoder=WordTokens()).build()

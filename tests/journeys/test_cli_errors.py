@@ -130,7 +130,7 @@ def test_a_damaged_index_says_how_to_repair_it_and_can_be(
         (['{"id": "q", "question": "river?", "gold": ["amazon"]}'], "'amazon'"),
         (["{broken"], "line 1 is not JSON"),
         ([], "holds no questions"),
-        (['{"id": "q", "question": "river?", "gold": ["nile"]}'] * 2, "stands in line 1 already"),
+        (['{"id": "q", "question": "river?", "gold": ["nile"]}'] * 2, "is already used in line 1"),
     ],
 )
 def test_questions_that_cannot_be_asked(quick: Quick, small_index: Path, rows: list[str], words: str) -> None:

@@ -19,7 +19,7 @@ from serve.asking.served_world import events_in, on_loopback
 from serve.page.served_page import BROWSERS, launched
 from triplebeam import demo
 from triplebeam.assemble import Index
-from triplebeam.demo.recorded import Recorded, read_recordings
+from triplebeam.demo import Recorded, read_recordings
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys
 from triplebeam.serve.library import Library

@@ -118,7 +118,7 @@ class TestPlan:
 
     def test_an_unknown_price(self, command: Command, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("TRIPLEBEAM_MODEL", "my-own")
-        assert 'not known: give it in triplebeam.toml, prices = {"my-own" =' in command("plan", "rivers.jsonl")[1]
+        assert 'unknown: set it in triplebeam.toml, prices = {"my-own" =' in command("plan", "rivers.jsonl")[1]
 
     def test_no_model(self, command: Command) -> None:
         code, stdout, message = command("plan", "rivers.jsonl")
@@ -173,7 +173,7 @@ class TestBudget:
 class TestQuarantine:
     """What fails is told, kept and taken up again."""
 
-    def test_failures_are_told_by_reason_and_retried(self, command: Command, endpoint: Endpoint) -> None:
+    def test_failures_are_reported_by_reason_and_retried(self, command: Command, endpoint: Endpoint) -> None:
         endpoint.answer = lambda request: (
             200,
             chat_completion(f"Sorry {river(request)}.") if river(request) % 10 == 3 else extraction(request),

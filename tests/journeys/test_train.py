@@ -82,7 +82,7 @@ def test_folds_measure_and_write_nothing(quick: Quick, small_index: Path, questi
         (["rgnn_ret", "--out", "w.json"], "question '1' of questions.jsonl has no decomposition"),
     ],
 )
-def test_what_cannot_be_is_told(
+def test_what_is_impossible_is_reported(
     quick: Quick, small_index: Path, questions: str, arguments: list[str], words: str
 ) -> None:
     method, *options = arguments

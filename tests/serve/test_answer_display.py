@@ -21,7 +21,7 @@ def drawn(step: Step) -> list[str]:
     return console.file.getvalue().splitlines()
 
 
-def test_every_line_of_a_thought_stands_under_the_first() -> None:
+def test_every_line_of_a_thought_is_under_the_first() -> None:
     lines = drawn(
         Step(number=2, query="Who [bold]?", thought="name: #1 = Cahn\n(Hell; [film] director; name: #1 = Cahn)")
     )
@@ -37,7 +37,7 @@ def test_only_a_search_finds_something() -> None:
     assert not any("found" in line for line in drawn(Step(number=1, query="Who?")))
 
 
-def test_a_note_stands_with_its_fact() -> None:
+def test_a_note_is_shown_with_its_fact() -> None:
     span = Span(passage_id="film", start=0, end=16, text="Laughter in Hell")
     fact = Evidence(
         triple=Triple("Laughter in Hell", "directed by", "Edward Cahn"), span=span, note="#1 [x] = Edward Cahn: Who?"

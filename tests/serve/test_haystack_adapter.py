@@ -41,7 +41,7 @@ def test_a_pipeline_is_saved_and_opened_again(world: Snapshot) -> None:
     assert [each.id for each in again.run({"retriever": {"query": "lake"}})["retriever"]["documents"]] == ["lake"]
 
 
-def test_what_cannot_be_used_is_told(index: Index, tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_reported(index: Index, tmp_path: Path) -> None:
     with pytest.raises(IndexMissingError):
         TriplebeamRetriever(tmp_path)
     with pytest.raises(BadInputError, match="k is 0"):
@@ -76,6 +76,6 @@ def test_a_retriever_of_theirs_as_base(index: Index, kind: str) -> None:
     assert "director" in index.expand(base, "naive_ge[base_k=1]").retrieve("Laughter in Hell directed").ids
 
 
-def test_a_document_that_is_no_passage_is_told(index: Index) -> None:
+def test_a_document_that_is_no_passage_is_reported(index: Index) -> None:
     with pytest.raises(BadInputError, match=r"gave the document 'Lake Superior' .*metadata under 'id'"):
         from_haystack(in_memory(Document(content="Lake Superior")), index).retrieve("lake")

@@ -62,7 +62,7 @@ def test_an_index_folder_will_do(world: Snapshot) -> None:
         assert document.id == "lake"
 
 
-def test_what_cannot_be_used_is_told_when_it_is_made_or_asked(index: Index, tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_reported_when_it_is_made_or_asked(index: Index, tmp_path: Path) -> None:
     with pytest.raises(IndexMissingError):
         TriplebeamRetriever(index=tmp_path)
     with pytest.raises(ValidationError, match="greater than or equal to 1"):
@@ -116,7 +116,7 @@ def test_k_is_passed_on_where_it_is_taken(index: Index) -> None:
     assert from_langchain(fixed, index).retrieve("lake", 1).ids == ["lake"]
 
 
-def test_a_document_that_is_no_passage_is_told(index: Index) -> None:
+def test_a_document_that_is_no_passage_is_reported(index: Index) -> None:
     with pytest.raises(BadInputError, match=r"gave the document 'Lake Superior' .*metadata under 'id'"):
         from_langchain(Fixed(documents=[Document("Lake Superior")]), index).retrieve("lake")
 

@@ -35,7 +35,7 @@ def test_an_index_folder_will_do(world: Snapshot) -> None:
     assert found.node.node_id == "lake"
 
 
-def test_what_cannot_be_used_is_told(index: Index, tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_reported(index: Index, tmp_path: Path) -> None:
     with pytest.raises(IndexMissingError):
         TriplebeamRetriever(tmp_path)
     with pytest.raises(BadInputError, match="k is 0"):
@@ -89,6 +89,6 @@ def test_expanded_it_finds_what_it_did_not(index: Index) -> None:
     assert "director" in index.expand(base).retrieve(QUESTION).ids
 
 
-def test_a_node_that_is_no_passage_is_told(index: Index) -> None:
+def test_a_node_that_is_no_passage_is_reported(index: Index) -> None:
     with pytest.raises(BadInputError, match=r"gave the document 'Lake Superior' .*metadata under 'id'"):
         from_llama_index(Fixed(TextNode(text="Lake Superior")), index).retrieve("lake")

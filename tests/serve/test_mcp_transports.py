@@ -173,6 +173,6 @@ def test_indexes_are_found_in_folders(tmp_path: Path, world: Snapshot) -> None:
         Library([world.folder, tmp_path / "world.index"], Settings())
 
 
-def test_a_folder_without_an_index_is_told_at_once(tmp_path: Path) -> None:
+def test_a_folder_without_an_index_is_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(IndexMissingError, match=os.path.basename(tmp_path)):  # noqa: PTH119
         mcp([tmp_path])

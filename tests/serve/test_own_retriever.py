@@ -11,12 +11,11 @@ from scripted_loops import final, reply
 from small_world import WORLD
 from triplebeam.assemble import Index, open_index
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError
+from triplebeam.errors import BadInputError, ExtraMissingError
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gear import GeAR, NaiveGE, SyncGE
 from triplebeam.passage import Passage
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.serve.extras import ExtraMissingError
 from triplebeam.serve.own_retriever import KnownPassages, from_function
 from triplebeam.testing.contracts import RetrieverContract
 from triplebeam.testing.scripted import Scripted
@@ -50,12 +49,12 @@ def test_expansion_finds_what_the_function_did_not(index: Index) -> None:
     assert "director" in index.expand(base).retrieve("When did the director of Laughter in Hell die?").ids
 
 
-def test_an_id_that_the_index_does_not_have_is_told(index: Index) -> None:
+def test_an_id_that_the_index_does_not_have_is_reported(index: Index) -> None:
     with pytest.raises(BadInputError, match="your search gave the id 'sea'"):
         from_function(lambda query, k: ["sea"], index).retrieve("any")
 
 
-def test_an_expansion_of_no_such_name_is_told(index: Index) -> None:
+def test_an_expansion_of_no_such_name_is_reported(index: Index) -> None:
     with pytest.raises(BadInputError, match="did you mean 'naive_ge'"):
         index.expand(from_function(longest, index), "naive")
     with pytest.raises(BadInputError, match="a score for every passage"):
@@ -132,7 +131,7 @@ class TestWhichPassageADocumentIs:
     ) -> None:
         assert KnownPassages(passages).find(ids, text) == expected
 
-    def test_none_of_them_is_told_with_what_to_do(self, passages: list[Passage], index: Index) -> None:
+    def test_none_of_them_is_reported_with_what_to_do(self, passages: list[Passage], index: Index) -> None:
         for source in (passages, index):
             with pytest.raises(BadInputError, match="metadata under 'key', or index the same texts") as told:
                 KnownPassages(source, "key").find([None, "a7f"], "Lake Michigan is a very large lake. " * 9)

@@ -41,7 +41,7 @@ def test_gold_passages_exist_one_a_hop_and_branch(question: toy.Question) -> Non
 
 
 @each_question
-def test_the_answer_stands_in_the_last_gold_passage_and_not_in_the_question(question: toy.Question) -> None:
+def test_the_answer_occurs_in_the_last_gold_passage_and_not_in_the_question(question: toy.Question) -> None:
     last = PASSAGES[question.gold[-1]]
     assert all(answer in last.text for answer in question.answers)
     assert not any(answer in question.question for answer in question.answers)

@@ -15,8 +15,7 @@ from triplebeam.assemble.retrievers import dense, reader, sync_ge
 from triplebeam.errors import BadInputError
 from triplebeam.methods.auto import Auto
 from triplebeam.methods.baselines.chain_of_thought import ChainOfThought
-from triplebeam.methods.baselines.closed_book import ClosedBook
-from triplebeam.methods.baselines.read_once import ReadOnce
+from triplebeam.methods.baselines.read_once import ClosedBook, ReadOnce
 from triplebeam.methods.baselines.self_ask import SelfAsk
 from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.methods.gear import GeAR, PassageLink, SingleStep, SyncGE
@@ -33,23 +32,24 @@ _SYNCED_BASE_K = 10
 
 @dataclass(frozen=True)
 class Below:
-    """What an agent is built over: the index, and the retriever behind its colon, made when it is asked for."""
+    """What an agent is built over: the index, and the retriever after its colon, made when it is asked for."""
 
     context: Context
     method: str
     """The whole name, for messages."""
     named: bool
-    """A retriever is named behind the colon, or given; where it is not, ``retriever`` makes the agent's default."""
+    """A retriever is named after the colon, or given; where it is not, ``retriever`` makes the agent's default."""
     expanded: bool
     """It is expanded already."""
     retriever: Callable[[], Retriever]
     link: Callable[[], PassageLink]
     """What links facts to passages, in GeAR."""
 
-    def refuse_retriever(self, agent: str) -> None:
-        """Refuse a retriever where nothing is retrieved."""
+    def no_retrieval(self, agent: str) -> Mapping[str, Any]:
+        """The fields of an agent that retrieves nothing; a retriever that is named is refused."""
         if self.named:
             raise BadInputError(f"{agent} answers without passages: leave the retriever of {self.method!r} out.")
+        return _NO_RETRIEVAL
 
     def synced(self) -> Retriever:
         """A base alone gets SyncGE, as in GeAR's paper; what is expanded already is taken as it is."""
@@ -98,34 +98,31 @@ def auto(below: Below, *, max_steps: int = GeAR.max_steps) -> Auto:
 
 def read(below: Below, *, question_first: bool = False) -> ReadOnce:
     """With ``question_first`` the model sees the question before the passages, too."""
-    return assembled(ReadOnce, below, answerer=_answerer(below, question_first))
+    return assembled(ReadOnce, below, answerer=_reading(QuestionAnswerer, below, question_first))
 
 
 def rgnn_ret(below: Below, *, question_first: bool = False) -> RGNNRet:
     """With ``question_first`` the model sees the question before the passages, too."""
-    sub_answerer = SubAnswerer(model=below.context.model, passages=below.context.passages)
-    if question_first:
-        sub_answerer = replace(sub_answerer, template=before_passages(sub_answerer.template))
-    return assembled(RGNNRet, below, answerer=_answerer(below, question_first), sub_answerer=sub_answerer)
+    answerer, sub_answerer = (_reading(kind, below, question_first) for kind in (QuestionAnswerer, SubAnswerer))
+    return assembled(RGNNRet, below, answerer=answerer, sub_answerer=sub_answerer)
 
 
-def _answerer(below: Below, question_first: bool) -> QuestionAnswerer:
-    answerer = QuestionAnswerer(model=below.context.model, passages=below.context.passages)
-    return replace(answerer, template=before_passages(answerer.template)) if question_first else answerer
+def _reading(
+    kind: type[QuestionAnswerer | SubAnswerer], below: Below, question_first: bool
+) -> QuestionAnswerer | SubAnswerer:
+    made = kind(model=below.context.model, passages=below.context.passages)
+    return replace(made, template=before_passages(made.template)) if question_first else made
 
 
 def closed_book(below: Below) -> ClosedBook:
     """The model alone."""
-    below.refuse_retriever("closed_book")
+    below.no_retrieval("closed_book")
     return assembled(ClosedBook, below)
 
 
 def self_ask(below: Below, *, retrieval: bool = True) -> SelfAsk:
     """``retrieval=no``: the closed book of GE-Reasoning's Table 4."""
-    if retrieval:
-        return assembled(SelfAsk, below)
-    below.refuse_retriever("self_ask[retrieval=no]")
-    return assembled(SelfAsk, below, **_NO_RETRIEVAL)
+    return assembled(SelfAsk, below, **({} if retrieval else below.no_retrieval("self_ask[retrieval=no]")))
 
 
 def chain_of_thought(below: Below) -> ChainOfThought:
@@ -144,11 +141,6 @@ def self_consistency(below: Below) -> ChainOfThought:
 
 
 def ge_reasoning(below: Below, *, retrieval: bool = True, stored: bool = False) -> GEReasoning:
-    """``retrieval=no`` is the paper's closed book; ``stored=yes`` takes the index's triples instead of extracting them
-    from each passage it reads.
-    """
-    triples = below.context.triples if stored else None
-    if retrieval:
-        return assembled(GEReasoning, below, triples=triples)
-    below.refuse_retriever("ge_reasoning[retrieval=no]")
-    return assembled(GEReasoning, below, triples=triples, **_NO_RETRIEVAL)
+    """``retrieval=no``: the paper's closed book; ``stored=yes``: the index's triples instead of extracting them."""
+    given = {} if retrieval else below.no_retrieval("ge_reasoning[retrieval=no]")
+    return assembled(GEReasoning, below, triples=below.context.triples if stored else None, **given)

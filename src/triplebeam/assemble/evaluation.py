@@ -14,13 +14,12 @@ from triplebeam.errors import BadInputError
 from triplebeam.evaluate.ask_all import CountingEmbedder, ask_all
 from triplebeam.evaluate.experiment import Corpus, Experiment
 from triplebeam.evaluate.judge import judge
-from triplebeam.evaluate.questions import Question, check_gold, read_questions
+from triplebeam.evaluate.questions import Question, find_gold, read_questions
 from triplebeam.evaluate.run import Evaluation, QuestionResult, Run
 from triplebeam.evaluate.run_file import RunFile, run_key
 from triplebeam.evaluate.trec import in_run, read_run
-from triplebeam.generate.accounting import account
+from triplebeam.generate.accounting import account, price
 from triplebeam.generate.language_model import LanguageModel, Usage
-from triplebeam.generate.prices import price
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.token_vectors import published_tokens
 from triplebeam.index.triple_graph import TripleGraph
@@ -40,7 +39,7 @@ class Evaluator:
     seeds: Sequence[int] = ()
     limit: int | None = None
     again: bool = False
-    """Measure anew what was measured before."""
+    """Measure again what was measured before."""
     embedder: Embedder | None = None
     model: LanguageModel | None = None
     """Without a name, such as your own; the index's and the settings' unless given."""
@@ -57,7 +56,9 @@ class Evaluator:
             raise BadInputError(
                 f"no question of {corpus.questions} is in all of the runs {', '.join(map(str, given))}."
             )
-        opened = self._open(corpus, questions)
+        snapshot = Snapshot.open(corpus.index)
+        questions = find_gold(questions, snapshot.passages)
+        opened = self._open(corpus, snapshot, questions)
         computed = [(method, seed) for method in methods if not method.run for seed in self._seeds_of(method)]
         for method, seed in computed:
             opened.build(method, seed)  # nor does what the index lacks
@@ -80,9 +81,7 @@ class Evaluator:
             triples_of_gold=_triples_of_gold(opened.context.triples, questions),
         )
 
-    def _open(self, corpus: Corpus, questions: Sequence[Question]) -> "_Opened":
-        snapshot = Snapshot.open(corpus.index)
-        check_gold(questions, snapshot.passages)
+    def _open(self, corpus: Corpus, snapshot: Snapshot, questions: Sequence[Question]) -> "_Opened":
         name = self.settings.embedder or snapshot.manifest.embedder.name
         counting = CountingEmbedder(self.embedder or make_embedder(name, self.settings, self.progress))
         gold = {text: each.gold for each in questions if each.gold for text in (each.question, each.asked)}

@@ -8,13 +8,12 @@ from pathlib import Path
 from triplebeam.answer import Agent, Answer, Run, Step
 from triplebeam.assemble.context import Context
 from triplebeam.assemble.given_documents import Given, read_given
-from triplebeam.assemble.in_thread import in_thread
 from triplebeam.assemble.indexing import index_builder, known_documents
 from triplebeam.assemble.method import Method, expand
-from triplebeam.assemble.results import Result, with_passages
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.extract.extractor import Extractor
+from triplebeam.generate.cancellation import in_thread
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.build import BuildReport, create_empty, has_store
 from triplebeam.index.manifest import is_index
@@ -23,7 +22,7 @@ from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.passage import Passage
 from triplebeam.progress import Progress, silent
-from triplebeam.ranking import Ranking
+from triplebeam.ranking import Ranking, Result, with_passages
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings, read_settings
 
@@ -54,7 +53,7 @@ class Index:
         model: LanguageModel | None = None,
         progress: Progress = silent,
     ) -> "Index":
-        """An index over a snapshot that is open already."""
+        """An index over a snapshot that is already open."""
         index = cls(snapshot.folder, settings, embedder, model, progress)
         index._context = Context(snapshot, settings, embedder, model, progress)
         return index
@@ -63,7 +62,7 @@ class Index:
 
     @property
     def context(self) -> Context:
-        """What methods are built from; an empty index has nothing to build them from."""
+        """What methods are built from; an empty index has none."""
         if self._context is None:
             if not is_index(self.folder) and has_store(self.folder):
                 raise IndexMissingError(
@@ -111,14 +110,14 @@ class Index:
         return self._context is None and not is_index(self.folder)
 
     def documents(self) -> list[str]:
-        """The ids of the documents, in the order they came."""
+        """The ids of the documents, in the order they were added."""
         return [] if self.is_empty else list(self.passages.document_ids)
 
     def __len__(self) -> int:
         return 0 if self.is_empty else len(self.passages)
 
     def __bool__(self) -> bool:
-        """An index is an index, be it empty."""
+        """An empty index is still an index."""
         return True
 
     def __iter__(self) -> Iterator[Passage]:
@@ -135,13 +134,13 @@ class Index:
         keywords: bool = False,
         split: bool = False,
     ) -> BuildReport:
-        """Index documents, or update those that are there: what did not change costs nothing.
+        """Add documents, or update existing ones; unchanged documents are not processed again.
 
-        ``documents`` is a path, as the command line takes it; or a list of `Path`s, of rows (dicts with ``text``, and
-        ``id``, ``title``, whatever else as metadata), of texts, of `Document`s. Texts and rows without an id become
-        text-1, text-2 and so on. Files are read in turn, and those that cannot be are logged and in the report.
-        ``extractor`` says where triples come from: local, llm, llm-two-step, none, or an extractor of your own;
-        ``triples`` is a file of triples you have already. ``split`` cuts rows into passages, too.
+        ``documents`` is a path, as on the command line; or a list of `Path`s, rows (dicts with ``text``, optionally
+        ``id`` and ``title``, and metadata), texts, or `Document`s. Texts and rows without an id are called text-1,
+        text-2 and so on. Files that cannot be read are logged and listed in the report.
+        ``extractor`` says where triples come from: local, llm, llm-two-step, none, or your own extractor;
+        ``triples`` is a file of existing triples. ``split`` also splits rows into passages.
         """
         readings = read_given(documents, self.documents())
         builder = index_builder(
@@ -160,7 +159,7 @@ class Index:
         return report
 
     def remove(self, *documents: str | Path) -> BuildReport:
-        """Remove documents by their ids; one that is not there is an error, and then nothing is removed."""
+        """Remove documents by id. If one of them does not exist, that is an error and nothing is removed."""
         if self.is_empty:
             raise BadInputError(f"there is no document to remove: the index at {self.folder} is empty.")
         known = known_documents(self.passages, documents)
@@ -177,19 +176,20 @@ class Index:
 
     # -- passages and answers out
 
-    def search(self, question: str, method: str | Method = DEFAULT_METHOD, k: int = 10) -> Ranking[Result]:
-        """The best k passages for a question, with their texts."""
+    def search(self, question: str, method: str | Method | Retriever = DEFAULT_METHOD, k: int = 10) -> Ranking[Result]:
+        """The best k passages for a question, with their texts. ``method`` may be a retriever of your own, too."""
         check_question(question)
         if k < 1:
             raise BadInputError(f"k is {k}: ask for at least one passage.")
-        return with_passages(self.retriever(method).retrieve(question, k), self.passages)
+        retriever = self.retriever(method) if isinstance(method, str | Method) else method
+        return with_passages(retriever.retrieve(question, k), self.passages)
 
     def ask(self, question: str, method: str | Method = DEFAULT_AGENT) -> Answer:
         """The answer of an agent, with its evidence and its steps."""
         return self.run(question, method).answer
 
     def ask_steps(self, question: str, method: str | Method = DEFAULT_AGENT) -> Iterator[Step | Answer]:
-        """The steps as they happen, then the answer."""
+        """Each step as it happens, then the answer."""
         run = self.run(question, method)
         yield from run.steps
         yield run.answer
@@ -210,17 +210,17 @@ class Index:
     # -- methods by name
 
     def retriever(self, method: str | Method = DEFAULT_METHOD) -> Retriever:
-        """The retriever of that name, such as ``hybrid+naive_ge[scorer=exact]``; made once: some compute a matrix."""
+        """The retriever with that name, such as ``hybrid+naive_ge[scorer=exact]``; built once and kept."""
         return Method.parse(method).retriever(self.context)
 
     def expand(self, base: Retriever, expansion: str = "naive_ge") -> Retriever:
-        """A retriever of your own, made multi-hop: by ``naive_ge``, ``sync_ge[base_k=10]`` or another expansion."""
+        """Your own retriever, made multi-hop by ``naive_ge``, ``sync_ge[base_k=10]`` or another expansion."""
         return expand(self.context, base, expansion)
 
     def agent(self, method: str | Method = DEFAULT_AGENT, base: Retriever | None = None) -> Agent:
-        """The agent of that name: ``gear``, ``gear:bm25``, ``gear[max_steps=2]:hybrid``, ``single_step``, ``auto``.
+        """The agent with that name: ``gear``, ``gear:bm25``, ``gear[max_steps=2]:hybrid``, ``single_step``, ``auto``.
 
-        A ``base`` of your own takes the place of the one behind the colon.
+        Your own ``base`` replaces the one after the colon.
         """
         return Method.parse(method).build_agent(self.context, base)
 
@@ -245,7 +245,7 @@ def open_index(
     settings: Settings | None = None,
     progress: Progress = silent,
 ) -> Index:
-    """Open an index. ``embedder`` and ``model`` are for ones without a name, such as your own."""
+    """Open an index. Pass your own ``embedder`` or ``model`` to use it instead of the configured one."""
     index = Index(Path(folder), settings or read_settings(), embedder, model, progress)
     if is_index(index.folder) or not has_store(index.folder):
         _ = index.context  # what is wrong with it is said now
@@ -260,7 +260,7 @@ def create_index(
     settings: Settings | None = None,
     progress: Progress = silent,
 ) -> Index:
-    """Make an empty index in a folder that is new, or empty; `Index.add` brings documents."""
+    """Create an empty index in a new or empty folder; `Index.add` adds documents."""
     index = Index(Path(folder), settings or read_settings(), embedder, model, progress)
     if is_index(index.folder) or has_store(index.folder):
         raise BadInputError(f"there is an index at {folder} already: open it with triplebeam.open({str(folder)!r}).")
@@ -269,7 +269,7 @@ def create_index(
 
 
 def _log(report: BuildReport) -> None:
-    """What was left out is said, also to a caller who does not look at the report."""
+    """Log what was left out, for callers who do not look at the report."""
     log = logging.getLogger("triplebeam")
     for unreadable in report.unreadable:
         log.warning("not indexed: %s", unreadable)

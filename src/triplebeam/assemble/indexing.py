@@ -6,16 +6,14 @@ from pathlib import Path
 
 from triplebeam.assemble.models import DEFAULT_EMBEDDER, make_embedder, make_extractor
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError
+from triplebeam.errors import BadInputError, nearest
 from triplebeam.extract.extractor import Extractor
-from triplebeam.generate.accounting import Account
-from triplebeam.generate.prices import price, price_of
+from triplebeam.generate.accounting import Account, price, price_of
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.extraction import Budget
 from triplebeam.index.manifest import published
 from triplebeam.index.passages import PassageTable
 from triplebeam.ingest import document_id
-from triplebeam.names import nearest
 from triplebeam.progress import Progress, silent
 from triplebeam.settings import Settings
 

@@ -1,7 +1,7 @@
 """A method as a value: its name is read and checked once, and builds its retriever or its agent.
 
-A retriever is a base, then ``+`` what expands it: ``hybrid+naive_ge``. ``@triples`` behind a base searches the triples
-instead of the passages. An agent stands in front, with ``:``: ``gear:hybrid``. Parameters stand in brackets behind what
+A retriever is a base, then ``+`` what expands it: ``hybrid+naive_ge``. ``@triples`` after a base searches the triples
+instead of the passages. An agent comes first, followed by ``:``: ``gear:hybrid``. Parameters are in brackets after what
 they belong to: ``hybrid+naive_ge[scorer=exact,diversity=inf]``, ``gear[max_steps=2]:hybrid``. ``run:FILE`` is another
 system's run, which is read and not computed.
 """
@@ -16,9 +16,8 @@ from triplebeam.answer import Agent
 from triplebeam.assemble.agents import Below, assembled
 from triplebeam.assemble.context import Context
 from triplebeam.assemble.table import AGENTS, RETRIEVERS, Row
-from triplebeam.errors import BadInputError
+from triplebeam.errors import BadInputError, nearest
 from triplebeam.methods.gear import NaiveGE, PassageLink, SyncGE
-from triplebeam.names import nearest
 from triplebeam.retrieve.retriever import Retriever
 
 _RUN = "run:"
@@ -30,7 +29,7 @@ _LINKING_BASE = "hybrid"
 
 @dataclass(frozen=True)
 class Part:
-    """A row of the table with the parameters that were written behind it."""
+    """A row of the table with the parameters that were written after it."""
 
     row: Row
     values: Mapping[str, Any]
@@ -131,7 +130,7 @@ class Method:
                 f" known are {', '.join(AGENTS)}."
             )
         if given is not None and self.parts:
-            raise BadInputError(f"{self.text!r} names a base, and one is given besides: leave out one of the two.")
+            raise BadInputError(f"{self.text!r} names a base, and another is given: leave out one of the two.")
         agent: Agent = self.agent.build(context, self._below(context, self.agent.row.base, given))
         return agent
 
@@ -149,9 +148,7 @@ class Method:
         )
 
     def _link(self, context: Context, given: Retriever | None) -> PassageLink:
-        """Facts are linked by the same base where it can search triples too, else by hybrid; a base that is given still
-        searches the passages.
-        """
+        """Facts are linked by the same base where it can search triples, else by hybrid; passages by the one given."""
         base = next(iter(self.parts), None)
         if base is None or "over" not in base.row.parameters:
             base = Method.parse(_LINKING_BASE).parts[0]

@@ -6,10 +6,9 @@ from typing import Literal, TypeAlias
 
 from triplebeam.embed import load_embedder
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError, ModelMissingError
+from triplebeam.errors import BadInputError, ModelMissingError, nearest
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.names import nearest
 from triplebeam.progress import Progress, silent
 from triplebeam.settings import Settings
 
@@ -40,7 +39,7 @@ def make_embedder(name: str, settings: Settings, progress: Progress = silent) ->
 def make_model(settings: Settings, role: Role = "answering", *, refresh: bool = False) -> LanguageModel:
     """The language model for a role, with its cache, retries and limits; its calls count towards the open accounts.
 
-    ``refresh`` asks anew what the cache holds already: it would only repeat a reply that was no use.
+    ``refresh`` sends prompts again that the cache has a reply to, since that reply was not usable.
     """
     endpoint = settings.endpoint(role)
     if not endpoint.model:
@@ -63,7 +62,7 @@ def make_model(settings: Settings, role: Role = "answering", *, refresh: bool = 
             tokens_per_minute=settings.tokens_per_minute,
             cache=CompletionStore(settings.completions or settings.home / "completions.sqlite"),
             refresh=refresh,
-            # A pause between tries may be long: whoever waits is told why, on stderr.
+            # A pause between tries may be long: the reason is logged to stderr.
             notify=logging.getLogger("triplebeam").warning,
         )
     )

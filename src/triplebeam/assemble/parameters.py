@@ -14,8 +14,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from triplebeam.errors import BadInputError
-from triplebeam.names import nearest
+from triplebeam.errors import BadInputError, nearest
 from triplebeam.retrieve.retriever import Retriever
 
 _TYPED = (bool, int, float, str, Path, Retriever)
@@ -32,7 +31,7 @@ class Parameter:
     """It is a field of the object that is built, and no argument of the function that builds it."""
 
     def read(self, text: str, method: str) -> object:
-        """The value that a text stands for."""
+        """The value that a text means."""
         if get_origin(self.type) is Literal:
             return choice(self.name, text, get_args(self.type))
         if self.type is bool:

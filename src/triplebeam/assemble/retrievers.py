@@ -1,4 +1,4 @@
-"""The functions that build retrievers. What is keyword-only here can be written in brackets behind a method's name."""
+"""The functions that build retrievers. What is keyword-only here can be written in brackets after a method's name."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -25,16 +25,16 @@ from triplebeam.methods.hipporag.query_entities import (
 from triplebeam.methods.shared.triple_filter import LLMTripleFilter
 from triplebeam.passage import SHARED_TITLE
 from triplebeam.retrieve.bm25 import BM25
-from triplebeam.retrieve.cached_scores import CachedScores
 from triplebeam.retrieve.clauses import Clauses
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.fixed_ranking import FixedRanking
 from triplebeam.retrieve.hybrid import Hybrid, ScaledHybrid
 from triplebeam.retrieve.late_interaction import LateInteraction
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
+from triplebeam.retrieve.scores import CachedScores
 from triplebeam.retrieve.title_bonus import TitleBonus
 
-#: What a base searches; ``@triples`` behind its name sets it.
+#: What a base searches; ``@triples`` after its name sets it.
 Over: TypeAlias = Literal["passages", "triples"]
 Scorer: TypeAlias = Literal["cascade", "exact", "pooled"]
 BlendedPart: TypeAlias = Literal["messages", "triples", "names", "titles", "owners"]

@@ -53,12 +53,12 @@ def _agent(name: str, line: str, build: Callable[..., object], base: str = "") -
     return Row(name, "agent", line, build, base, uses_graph=True, uses_model=True)
 
 
-# GeAR stands on SyncGE over the blend where no base is named; `gear:hybrid` is the paper's. GNN-Ret's tables have dense
+# GeAR uses SyncGE over the blend where no base is named; `gear:hybrid` is the paper's. GNN-Ret's tables have dense
 # as the base of its baselines, GE-Reasoning's BM25.
 _ROWS = [
     _walk("blend", "plain search, and the graphs as far as passages have topics of their own", retrievers.blend),
-    _plain("bm25", "words in common, rare ones counting more", retrievers.bm25),
-    _plain("dense", "nearness in meaning", retrievers.dense),
+    _plain("bm25", "shared words, rare ones counting more", retrievers.bm25),
+    _plain("dense", "similarity of meaning", retrievers.dense),
     _plain("hybrid", "words and meaning, fused by rank", retrievers.hybrid),
     _plain("scaled_hybrid", "words and meaning, added by score", retrievers.scaled_hybrid),
     Row(
@@ -66,11 +66,11 @@ _ROWS = [
         retrievers.naive_ge, "hybrid", uses_graph=True,
     ),
     Row(
-        "sync_ge", "expansion", "the same after one reading by a language model",
+        "sync_ge", "expansion", "the same, after a language model has read the first passages",
         retrievers.sync_ge, "hybrid", uses_graph=True, uses_model=True,
     ),
     Row(
-        "gnn_ret", "expansion", "messages over the graph of passages, from the nearest in meaning",
+        "gnn_ret", "expansion", "messages over the graph of passages, from the most similar in meaning",
         gnn_ret, "dense", uses_graph=True,
         variants={"scaled_hybrid+gnn_ret": "messages over the graph of passages, from words and meaning"},
     ),
@@ -79,31 +79,31 @@ _ROWS = [
         {"hipporag[entities=verbatim]": "PageRank over entities, from those found word for word in the question"},
     ),
     _walk("hipporag2", "PageRank over entities and passages, from the nearest triples", retrievers.hipporag2),
-    _walk("title_link", "passages whose title is named by a fact of the best ones", retrievers.title_link),
+    _walk("title_link", "passages whose title appears in a fact from the best ones", retrievers.title_link),
     _plain("late_interaction", "token by token; needs `triplebeam late-index` first", retrievers.late_interaction),
     _plain("gold", "an evaluation's gold passages: the upper bound", retrievers.gold),
     _agent("auto", "single_step first; gear only when that does not answer it", agents.auto, "blend"),
-    _agent("single_step", "one reading, one walk along triples, one answer", agents.single_step, "blend"),
+    _agent("single_step", "one step: reads, walks along triples, answers", agents.single_step, "blend"),
     _agent("gear", "reads, walks and reasons step by step until the facts suffice", agents.gear, "blend"),
     _agent("ge_reasoning", "the question as a graph, solved one sub-question at a time", agents.ge_reasoning, "bm25"),
     _agent(
-        "rgnn_ret", "sub-questions, each found through the graph of passages", agents.rgnn_ret, "gnn_ret[beta=0.9]"
+        "rgnn_ret", "sub-questions, each searched through the graph of passages", agents.rgnn_ret, "gnn_ret[beta=0.9]"
     ),
     _agent("read", "one search, then an answer from the best passages", agents.read, "hybrid"),
-    _agent("ircot", "a thought, a search for it, and so on", IRCoT, "hybrid"),
+    _agent("ircot", "one thought at a time, each used as the next query", IRCoT, "hybrid"),
     _agent("self_ask", "follow-up questions, each answered from its own search", agents.self_ask, "dense"),
-    _agent("iter_retgen", "an answer, searched for again, a few times over", IterRetGen, "dense"),
-    _agent("kgp", "a walk over the graph of passages, each next one foretold", KGP, "dense"),
+    _agent("iter_retgen", "answers, searches again with the answer, and repeats", IterRetGen, "dense"),
+    _agent("kgp", "a walk over the graph of passages, each next one predicted", KGP, "dense"),
     _agent("flare", "searches where the model is unsure of its next sentence", FLARE, "bm25"),
-    _agent("verify_and_edit", "several lines of thought, the doubtful checked against passages", VerifyAndEdit, "bm25"),
+    _agent("verify_and_edit", "several chains of thought, doubtful ones checked by a search", VerifyAndEdit, "bm25"),
     _agent("era_cot", "entities and their relations first, then the answer", ERACoT, "bm25"),
     _agent(
-        "chain_of_thought", "the model alone, thinking aloud; over passages with a search behind a colon",
+        "chain_of_thought", "the model alone, thinking step by step; with a retriever after a colon, over passages",
         agents.chain_of_thought,
     ),
-    _agent("zero_plus_few_shot", "the same, asked to think step by step", agents.zero_plus_few_shot),
-    _agent("self_consistency", "several lines of thought, the most frequent answer", agents.self_consistency),
-    _agent("closed_book", "the model alone: what it says without any passage", agents.closed_book),
+    _agent("zero_plus_few_shot", "the same, with \"Let's think step by step.\"", agents.zero_plus_few_shot),
+    _agent("self_consistency", "several chains of thought; the most frequent answer wins", agents.self_consistency),
+    _agent("closed_book", "the model alone, without any passages: the lower bound", agents.closed_book),
 ]  # fmt: skip
 RETRIEVERS: Mapping[str, Row] = {row.name: row for row in _ROWS if row.kind != "agent"}
 AGENTS: Mapping[str, Row] = {row.name: row for row in _ROWS if row.kind == "agent"}

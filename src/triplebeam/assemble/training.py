@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from triplebeam.assemble.gnn_ret import UNTRAINED_ALPHA, ScoringBase, scoring_base
 from triplebeam.assemble.index import Index
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.decompositions import SubQuestion, read_decompositions
-from triplebeam.evaluate.questions import Question, check_gold, read_questions
+from triplebeam.evaluate.questions import Question, SubQuestion, find_gold, read_decompositions, read_questions
 from triplebeam.methods.gnn_ret import (
     GNN_RET,
     RGNN_RET,
@@ -24,8 +23,7 @@ from triplebeam.methods.gnn_ret import (
     train,
     training_steps,
 )
-from triplebeam.methods.gnn_ret.labels import Targets
-from triplebeam.methods.gnn_ret.objective import HingeObjective, TrainingStep
+from triplebeam.methods.gnn_ret.objective import HingeObjective, Targets, TrainingStep
 from triplebeam.methods.gnn_ret.propagate import Distances, distances_of, nearest
 from triplebeam.progress import Progress, silent
 
@@ -73,13 +71,12 @@ class Trainer:
 
     def examples(self, path: Path, limit: int | None = None) -> list[Example]:
         """The questions of a file, with the distance of every passage to each of them or of their sub-questions."""
-        questions = read_questions(path)[:limit]
+        questions = find_gold(read_questions(path)[:limit], self.index.passages)
         for question in questions:
             if not question.gold:
                 raise BadInputError(
                     f"question {question.id!r} of {path} has no gold passages: training needs them for every question."
                 )
-        check_gold(questions, self.index.passages)
         asked = self._asked(path, questions)
         base = scoring_base(self.index.retriever(self.base))
         made: list[Example] = []

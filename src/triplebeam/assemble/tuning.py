@@ -16,7 +16,7 @@ from triplebeam.blend import Blend
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.compare import SIGNIFICANT, Difference, paired_difference
 from triplebeam.evaluate.measures import values
-from triplebeam.evaluate.questions import Question, check_gold
+from triplebeam.evaluate.questions import Question, find_gold
 from triplebeam.evaluate.run import QuestionResult
 from triplebeam.retrieve.retriever import retrieve_many
 
@@ -45,8 +45,7 @@ class Tuning:
 
 def measure_shares(index: Index, questions: Sequence[Question]) -> Tuning:
     """The default search with every share, on the questions that have gold passages."""
-    check_gold(questions, index.passages)
-    asked = [question for question in questions if question.gold]
+    asked = [question for question in find_gold(questions, index.passages) if question.gold]
     if len(asked) < 2:
         raise BadInputError(f"{len(asked)} questions have gold passages: tuning needs two or more, better a hundred.")
     own = index.snapshot.ownership.share

@@ -1,14 +1,17 @@
 """The demo: a small corpus is indexed, and plain search and graph expansion answer the same question side by side."""
 
-from dataclasses import dataclass
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from triplebeam.answer import Run
 from triplebeam.assemble import DEFAULT_METHOD, Index, open_index
 from triplebeam.assemble.indexing import index_builder
-from triplebeam.demo.recorded import Recorded, read_recordings
-from triplebeam.errors import BadInputError
+from triplebeam.errors import BadInputError, EndpointError
+from triplebeam.generate.language_model import Completion, Prompt, Usage
 from triplebeam.index.manifest import is_index
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Document
@@ -16,6 +19,49 @@ from triplebeam.progress import Progress, silent
 from triplebeam.ranking import Ranking
 from triplebeam.settings import Settings
 from triplebeam.testing.toy import Question, passages, questions
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A reply, the template it answered, and texts that the prompt must show for the reply to make sense."""
+
+    template: str
+    shows: tuple[str, ...]
+    reply: str
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+    def fits(self, prompt: Prompt) -> bool:
+        """Was it made for such a prompt?"""
+        return prompt.template == self.template and all(text in prompt.user for text in self.shows)
+
+
+def read_recordings(content: str) -> list[Recording]:
+    """Recordings from JSON: a list of objects with the fields above, the reply being an object."""
+    rows: list[dict[str, Any]] = json.loads(content)
+    return [Recording(**{**row, "shows": tuple(row["shows"]), "reply": json.dumps(row["reply"])}) for row in rows]
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Replies from recordings; a prompt that none fits is an error, never a guess. Its replies count as cached."""
+
+    recordings: Sequence[Recording] = field(repr=False)
+    name: str = "recorded"
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        """The first recording that fits each prompt."""
+        return [self._completion(prompt) for prompt in prompts]
+
+    def _completion(self, prompt: Prompt) -> Completion:
+        found = next((recording for recording in self.recordings if recording.fits(prompt)), None)
+        if found is None:
+            raise EndpointError(
+                f"no recorded completion fits this {prompt.template!r} prompt: configure a model to go on from here."
+            )
+        paid = Usage(calls=1, tokens_in=found.tokens_in, tokens_out=found.tokens_out)
+        return Completion(text=found.reply, usage=paid.as_cached())
+
 
 PLAIN = "hybrid"
 GRAPH = DEFAULT_METHOD

@@ -9,7 +9,7 @@
     [datasets.musique]
     steps = 4
 
-    [datasets.hotpotqa]
+    [datasets.multi_hop]
     steps = 2
 
 ``{…}`` is replaced by the dataset's name or a value of its table, ``$…`` by the environment's; without ``datasets``
@@ -26,8 +26,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from triplebeam.errors import BadInputError
-from triplebeam.names import nearest
+from triplebeam.errors import BadInputError, nearest
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _UNSET = re.compile(r"\$(?:\{)?(\w+)")

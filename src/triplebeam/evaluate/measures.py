@@ -2,7 +2,8 @@
 
 Of rankings, each over the gold passages of a question: ``R@k`` is the share of them among the best k, ``All@k`` is 1
 when they are all there, ``nDCG@k`` counts a gold passage less the lower it ranks (gain 1, discount log2 of rank + 1)
-against the best order possible, ``MRR`` and ``MRR@k`` are 1 / the rank of the first.
+against the best order possible, ``MRR`` and ``MRR@k`` are 1 / the rank of the first. Where any of several passages is
+enough for a part of the answer, the part counts once, where the first of them ranks.
 
 Of answers: ``EM`` and ``F1`` of a short answer as SQuAD, HotpotQA, 2WikiMultiHopQA and MuSiQue count them. Both compare
 normal forms: lower case, ASCII punctuation deleted (a hyphen joins its words, ``1,000`` is ``1000``), the words a, an
@@ -44,7 +45,7 @@ def values(name: str, questions: Sequence[Question], results: Sequence[QuestionR
     """One value per question, in order; NaN where the measure does not apply to it.
 
     A measure of rankings applies to a question with gold passages; one of answers to a question with accepted answers
-    that the method was asked to answer; Accuracy, besides, to one with choices.
+    that the method was asked to answer; Accuracy also needs choices.
     """
     measure = _measure(name)
     return np.array([measure(question, result) for question, result in paired(questions, results)], dtype=np.float64)
@@ -103,15 +104,15 @@ def _measure(name: str) -> _Measure:
 def _of_ranking(
     measure: Callable[[list[int], int, float], float], k: float, question: Question, result: QuestionResult
 ) -> float:
-    gold = dict.fromkeys(question.gold)
-    if not gold:
+    parts = question.groups or [(passage_id,) for passage_id in dict.fromkeys(question.gold)]
+    if not parts:
         return math.nan
     ranks = {passage_id: rank for rank, passage_id in enumerate(dict.fromkeys(result.passage_ids), start=1)}
-    found = [ranks[passage_id] for passage_id in gold if passage_id in ranks]
-    return measure(sorted(rank for rank in found if rank <= k), len(gold), k)
+    best = [min(found) for part in parts if (found := [ranks[each] for each in part if each in ranks])]
+    return measure(sorted(rank for rank in best if rank <= k), len(parts), k)
 
 
-# Each of the following sees the ranks of the gold passages among the best k, in order, and how many gold there are.
+# Each of the following sees the ranks of the parts found among the best k, in order, and how many parts there are.
 
 
 def _recall(ranks: list[int], gold: int, k: float) -> float:
@@ -124,7 +125,7 @@ def _all_found(ranks: list[int], gold: int, k: float) -> float:
 
 def _ndcg(ranks: list[int], gold: int, k: float) -> float:
     best = range(1, int(min(k, gold)) + 1)
-    return _discounted(ranks) / _discounted(best)
+    return min(1.0, _discounted(ranks) / _discounted(best))  # above 1 where one passage is enough for two parts
 
 
 def _discounted(ranks: Sequence[int]) -> float:

@@ -3,7 +3,7 @@
 import math
 
 NOTHING = "–"
-"""Stands where a measure does not apply."""
+"""Shown where a measure does not apply."""
 _MINUS = "−"
 
 

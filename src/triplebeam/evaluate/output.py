@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from triplebeam.errors import BadInputError
+from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.report import html_report, markdown_report
 from triplebeam.evaluate.report.scores import MEASURES, Values, measured
 from triplebeam.evaluate.run import Evaluation, Run
@@ -45,9 +46,13 @@ def as_json(evaluation: Evaluation) -> dict[str, object]:
         "facts": dict(evaluation.facts),
         "advice": evaluation.advice,
         "methods": {run.method: summary(evaluation, run) for run in evaluation.runs},
-        "questions": [asdict(question) for question in evaluation.questions],
+        "questions": [_known(question) for question in evaluation.questions],
         "results": {run.method: _results(evaluation, run) for run in evaluation.runs},
     }
+
+
+def _known(question: Question) -> dict[str, object]:
+    return {name: value for name, value in asdict(question).items() if name != "unresolved"}
 
 
 def summary(evaluation: Evaluation, run: Run) -> dict[str, float | int | None]:

@@ -1,30 +1,38 @@
-"""Questions with the passages that answer them."""
+"""Questions with the passages that answer them, and the sub-questions that MuSiQue has for its own."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.json_values import open_text
+from triplebeam.evaluate.gold import Entry, GoldFinder, Place
+from triplebeam.evaluate.json_values import elements, open_text
 from triplebeam.index.passages import PassageTable
-from triplebeam.names import nearest
 
 #: The type of questions that were written from an index's triples.
 SYNTHETIC = "synthetic"
-_MOST_SEARCHED = 100_000
+_EARLIER_ANSWER = re.compile(r"#(\d+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question asked by a person, and what is known of its answer."""
+    """A question, and what is known of its answer."""
 
     id: str
     question: str
     gold: tuple[str, ...] = ()
     """The passages that hold the answer's parts; empty where a dataset names none."""
+    groups: tuple[tuple[str, ...], ...] = ()
+    """Where several passages hold the same part: those of each part, any of which is enough. Empty: every gold passage
+    is a part of its own."""
+    unresolved: tuple[Entry, ...] = ()
+    """Gold that was written as files and phrases, until `find_gold` has looked it up in an index."""
     answers: tuple[str, ...] = ()
-    """The accepted answers, the dataset's own first, aliases behind it."""
+    """The accepted answers, the dataset's own first, then aliases."""
     hops: int | None = None
     type: str = ""
     choices: tuple[str, ...] = ()
@@ -36,6 +44,10 @@ class Question:
         if not self.choices:
             return self.question
         return f"{self.question} Answer with one of these, word for word: " + "; ".join(self.choices)
+
+    def row(self) -> dict[str, object]:
+        """The row of a questions file, without the fields of which nothing is known."""
+        return {name: value for name, value in asdict(self).items() if value}
 
 
 def read_questions(path: Path) -> list[Question]:
@@ -55,30 +67,33 @@ def read_questions(path: Path) -> list[Question]:
     for (line, _), question in zip(rows, questions, strict=True):
         if question.id in seen:
             raise BadInputError(
-                f"{path}, line {line}: the id {question.id!r} is that of line {seen[question.id]} already: give each"
+                f"{path}, line {line}: the id {question.id!r} is already used in line {seen[question.id]}: give each"
                 " question an id of its own, or leave ids out."
             )
         seen[question.id] = line
     distinct: dict[object, Question] = {}
     for question in questions:
-        distinct.setdefault((question.question, frozenset(question.gold), question.choices), question)
+        content = (question.question, frozenset(question.gold), frozenset(question.unresolved), question.choices)
+        distinct.setdefault(content, question)
     return list(distinct.values())
 
 
-def check_gold(questions: Sequence[Question], passages: PassageTable) -> None:
-    """Every gold passage must be in the index, or recall would be silently wrong."""
-    for question in questions:
-        for passage_id in question.gold:
-            if passage_id not in passages:
-                raise BadInputError(
-                    f"the gold passage {passage_id!r} of question {question.id!r} is not in the index"
-                    f"{_nearest_id(passage_id, passages)}: index the corpus these questions were written for."
-                )
+def find_gold(questions: Sequence[Question], passages: PassageTable) -> list[Question]:
+    """The questions with their gold looked up in an index; gold that is not there is an error."""
+    finder = GoldFinder(passages)
+    return [_with_gold(question, finder) for question in questions]
 
 
-def _nearest_id(passage_id: str, passages: PassageTable) -> str:
-    """What was probably meant; an index of millions is not searched for it."""
-    return nearest(passage_id, passages.ids(range(min(len(passages), _MOST_SEARCHED))))
+def _with_gold(question: Question, finder: GoldFinder) -> Question:
+    groups = tuple(finder.passages_of(question.id, entry) for entry in question.unresolved or _entries(question.gold))
+    if not question.unresolved:
+        return question
+    firsts, all_of_them = [group[0] for group in groups], [passage_id for group in groups for passage_id in group]
+    return replace(question, gold=tuple(dict.fromkeys(firsts + all_of_them)), groups=groups, unresolved=())
+
+
+def _entries(passage_ids: Sequence[str]) -> tuple[Entry, ...]:
+    return tuple((each,) for each in passage_ids)
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
@@ -102,21 +117,56 @@ def _question(path: Path, line: int, row: dict[str, object]) -> Question:
     text = row.get("question")
     if not isinstance(text, str) or not text.strip():
         raise BadInputError(f"{path}, line {line} has no question.")
-    gold, answers = _strings(path, line, row, "gold"), _strings(path, line, row, "answers")
-    if not gold and not answers:
+    entries, answers = _gold(path, line, row), _strings(path, line, row, "answers")
+    if not entries and not answers:
         raise BadInputError(
-            f"{path}, line {line} has neither gold passages (a list of passage ids) nor answers (a list of texts):"
-            " nothing can be measured."
+            f"{path}, line {line} has neither gold passages (a list of ids, or of files and phrases) nor answers"
+            " (a list of texts): nothing can be measured."
         )
+    ids = _ids(entries)
     hops = row.get("hops")
     return Question(
         id=str(line if row.get("id") in (None, "") else row["id"]),
         question=text.strip(),
-        gold=gold,
+        gold=ids,
+        unresolved=() if ids else entries,
         answers=answers,
         hops=hops if isinstance(hops, int) else None,
         type=str(row.get("type") or ""),
         choices=_strings(path, line, row, "choices"),
+    )
+
+
+def _gold(path: Path, line: int, row: dict[str, object]) -> tuple[Entry, ...]:
+    values = row.get("gold") or []
+    if not isinstance(values, list):
+        raise BadInputError(f"{path}, line {line}: 'gold' is not a list.")
+    return tuple(dict.fromkeys(_entry(path, line, value) for value in values))
+
+
+def _ids(entries: Sequence[Entry]) -> tuple[str, ...]:
+    """The gold passages, where every entry is the id of one."""
+    ids = [entry[0] for entry in entries if len(entry) == 1 and isinstance(entry[0], str)]
+    return tuple(ids) if len(ids) == len(entries) else ()
+
+
+def _entry(path: Path, line: int, value: object) -> Entry:
+    alternatives = value.get("any") if isinstance(value, dict) and "any" in value else [value]
+    if not isinstance(alternatives, list) or not alternatives:
+        raise BadInputError(f"{path}, line {line}: 'any' is not a list of passage ids, files and phrases.")
+    return tuple(dict.fromkeys(_alternative(path, line, each) for each in alternatives))
+
+
+def _alternative(path: Path, line: int, value: object) -> str | Place:
+    if isinstance(value, str | int | float):
+        return str(value)
+    if isinstance(value, dict) and value and value.keys() <= {"file", "phrase"}:
+        place = Place(*(str(value.get(name) or "").strip() for name in ("file", "phrase")))
+        if place != Place():
+            return place
+    raise BadInputError(
+        f"{path}, line {line}: {json.dumps(value, ensure_ascii=False)} is no gold: a passage id is expected, or an"
+        ' object with "file", "phrase" or both, or {"any": [...]} with several of them.'
     )
 
 
@@ -126,3 +176,51 @@ def _strings(path: Path, line: int, row: dict[str, object], name: str) -> tuple[
     if not isinstance(values, list) or not all(isinstance(value, str | int | float) for value in values):
         raise BadInputError(f"{path}, line {line}: {name!r} is not a list of texts.")
     return tuple(dict.fromkeys(map(str, values)))
+
+
+class SubQuestion(BaseModel):
+    """One step towards an answer."""
+
+    model_config = ConfigDict(frozen=True)
+
+    question: str
+    answer: str = ""
+    gold: str = ""
+    """The passage that answers it; empty where a dataset does not say."""
+
+
+class _Row(BaseModel):
+    question: str
+    decomposition: list[SubQuestion] = []
+
+
+def read_decompositions(path: Path) -> dict[str, list[SubQuestion]]:
+    """By the text of the question, its sub-questions in order, every ``#n`` replaced by the answer of the n-th.
+
+    JSON lines, plain or gzipped; a row without ``decomposition`` is skipped.
+    """
+    found: dict[str, list[SubQuestion]] = {}
+    for number, value in elements(path):
+        try:
+            row = _Row.model_validate(value)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"]))
+            raise BadInputError(f"{path}, row {number}: {place}: {first['msg']}.") from None
+        if row.decomposition:
+            found[row.question] = [_filled(path, number, row.decomposition, n) for n in range(len(row.decomposition))]
+    return found
+
+
+def _filled(path: Path, row: int, steps: list[SubQuestion], number: int) -> SubQuestion:
+    def answer(reference: re.Match[str]) -> str:
+        before = steps[int(reference[1]) - 1] if 0 < int(reference[1]) <= number else None
+        if before is None or not before.answer:
+            raise BadInputError(
+                f"{path}, row {row}: {reference[0]} in sub-question {number + 1} names no earlier sub-question with an"
+                " answer: correct the row, or leave it out."
+            )
+        return before.answer
+
+    step = steps[number]
+    return step.model_copy(update={"question": _EARLIER_ANSWER.sub(answer, step.question)})

@@ -1,6 +1,6 @@
 """Questions for an index that has none: a language model words chains of triples, and code checks what it wrote.
 
-`triplebeam.evaluate.chains` draws the chains. For each the model sees the triples and their passages and writes a
+`triplebeam.evaluate.chains` samples the chains. For each the model sees the triples and their passages and writes a
 question that names the start, hides the bridges and asks for the far end, or says that the chain makes no sensible
 question. What breaks a rule is counted by its reason, and another chain is tried, up to three for each question wanted.
 A chain costs one call, two where a reply cannot be read; a shortcut check, if wanted, is one more for each question
@@ -15,7 +15,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -26,11 +26,9 @@ from triplebeam.evaluate.chains import GoldChain, is_named, normal_text, sample_
 from triplebeam.evaluate.questions import SYNTHETIC, Question
 from triplebeam.generate.ask import Failed, ask_many
 from triplebeam.generate.language_model import LanguageModel, Prompt
-from triplebeam.generate.parse import ReplyType
-from triplebeam.generate.prompts import load
-from triplebeam.generate.reply_fields import Text
+from triplebeam.generate.parse import ReplyType, Text
+from triplebeam.generate.prompts import load, numbered_passages
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.methods.shared.prompt_text import numbered_passages
 from triplebeam.passage import Passages
 from triplebeam.progress import Progress, silent
 from triplebeam.support.page import words_of
@@ -66,10 +64,8 @@ class SyntheticQuestion:
 
     def row(self) -> dict[str, object]:
         """The row of a questions file, with fields for the reviewer."""
-        asked = asdict(self.question)
-        del asked["choices"]
         review = {"synthetic": True, "chain": self.chain, "model": self.model, "reviewed": False}
-        return {**asked, **review}
+        return {**self.question.row(), **review}
 
 
 @dataclass(frozen=True, slots=True)

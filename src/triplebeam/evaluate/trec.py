@@ -28,7 +28,7 @@ def write_run(path: Path, tag: str, results: Sequence[QuestionResult]) -> None:
 
 
 def write_judgements(path: Path, questions: Sequence[Question]) -> None:
-    """The gold passages as qrels."""
+    """The gold passages as qrels. Where any of several is enough, all are in it: other tools count each of them."""
     lines = [f"{_word(question.id)} 0 {_word(gold)} 1\n" for question in questions for gold in question.gold]
     path.write_text("".join(lines), encoding="utf-8")
 

@@ -10,8 +10,8 @@ from pydantic import BaseModel
 from triplebeam.extract.extractor import Extraction, sort_out
 from triplebeam.generate.ask import Failed, ask_many
 from triplebeam.generate.language_model import LanguageModel
+from triplebeam.generate.parse import Text, TripleRow
 from triplebeam.generate.prompts import Template, load
-from triplebeam.generate.reply_fields import Text, TripleRow
 from triplebeam.passage import Passage
 
 

@@ -19,9 +19,9 @@ import numpy as np
 from triplebeam.errors import BadInputError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.llm import LLMExtractor
+from triplebeam.generate.accounting import Price
 from triplebeam.generate.language_model import Completion, Prompt, Usage
 from triplebeam.generate.outcomes import Outcome, Wrapper, completions, outcomes_of
-from triplebeam.generate.prices import Price
 from triplebeam.passage import Passage
 
 #: How often, at least, the interval contains the truth.

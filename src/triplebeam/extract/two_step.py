@@ -17,8 +17,8 @@ from triplebeam.extract.extractor import Extraction, sort_out
 from triplebeam.extract.llm import Entities, failed_extraction, in_batches
 from triplebeam.generate.ask import Failed, Reply, ask_many
 from triplebeam.generate.language_model import LanguageModel
+from triplebeam.generate.parse import TripleRow
 from triplebeam.generate.prompts import Template, load
-from triplebeam.generate.reply_fields import TripleRow
 from triplebeam.passage import Passage
 
 

@@ -2,13 +2,18 @@
 
 A retriever returns a ranking and nothing else, yet its reader may have called a model. An agent opens an account for a
 step; models wrapped in `Accounted` charge their usage to it, and code that had to go on without a model's reply notes
-that there.
+that there. `price` turns usage into US dollars, where the model's price is known.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import NamedTuple
 
 from triplebeam.generate.cancellation import check_cancelled
 from triplebeam.generate.language_model import Completion, Prompt, Usage
@@ -23,6 +28,7 @@ class Account:
     problems: list[str] = field(default_factory=list)
 
 
+_DATE = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 _OPEN: ContextVar[tuple[Account, ...]] = ContextVar("open_accounts", default=())
 
 
@@ -64,3 +70,31 @@ class Accounted(Wrapper):
         for opened in _OPEN.get():
             opened.usage = sum((each.usage for each in outcomes if isinstance(each, Completion)), opened.usage)
         return outcomes
+
+
+class Price(NamedTuple):
+    """US dollars for a million tokens."""
+
+    input: float
+    output: float
+
+
+@cache
+def known_prices() -> Mapping[str, Price]:
+    """The prices that come with the package."""
+    text = resources.files("triplebeam.generate").joinpath("prices.toml").read_text(encoding="utf-8")
+    return {model: Price(**entry) for model, entry in tomllib.loads(text).items()}
+
+
+def price_of(model: str, own_prices: Mapping[str, Price] | None = None) -> Price | None:
+    """A model's price: the user's own, else the package's; a dated release has the price of its model."""
+    prices = {**known_prices(), **(own_prices or {})}
+    return prices.get(model) or prices.get(_DATE.sub("", model))
+
+
+def price(usage: Usage, model: str, own_prices: Mapping[str, Price] | None = None) -> float | None:
+    """What a usage cost in US dollars, or None where the model's price is not known. What was cached cost nothing."""
+    known = price_of(model, own_prices)
+    if known is None:
+        return None
+    return (usage.tokens_in * known.input + usage.tokens_out * known.output) / 1_000_000

@@ -40,7 +40,7 @@ class Failed:
 
     @property
     def endpoint_gone(self) -> bool:
-        """Whether it is no use to ask anything else."""
+        """Whether it is pointless to ask anything else."""
         return not isinstance(self.error, PromptFailedError)
 
 

@@ -1,11 +1,18 @@
-"""Cancelling work under way: a thread that is cancelled stops sleeping and starts no further request."""
+"""Cancelling work under way: a thread that is cancelled stops sleeping and starts no further request.
 
+`in_thread` is the way from asyncio to the library, which is synchronous: a cancelled task cancels its thread.
+"""
+
+import asyncio
 import threading
 import time
+from collections.abc import Callable
 from contextvars import ContextVar
+from typing import TypeVar
 
 from triplebeam.errors import EndpointError
 
+T = TypeVar("T")
 _cancelled: ContextVar[threading.Event | None] = ContextVar("cancelled", default=None)
 
 
@@ -30,3 +37,17 @@ def sleep(seconds: float) -> None:
 def check_cancelled() -> None:
     """Raise WorkCancelledError if this thread's work is cancelled."""
     sleep(0)
+
+
+async def in_thread(work: Callable[[], T]) -> T:
+    """What ``work`` returns. Once the task that awaits it is cancelled, it calls no language model any more."""
+    stop = threading.Event()
+
+    def stoppable() -> T:
+        cancel_on(stop)
+        return work()
+
+    try:
+        return await asyncio.to_thread(stoppable)
+    finally:
+        stop.set()

@@ -16,9 +16,7 @@ class PromptRefusedError(PromptFailedError):
 
 
 def estimated_tokens(*texts: str) -> int:
-    """How many tokens texts have, estimated from their length and rounded up: for limits, and for endpoints that do not
-    count. Four characters per token is OpenAI's rule of thumb for English; other languages and code have more.
-    """
+    """How many tokens texts have, for limits: four characters each, OpenAI's rule of thumb for English, rounded up."""
     return -(-sum(len(text) for text in texts) // 4)
 
 
@@ -31,7 +29,7 @@ class Correction(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """One request. Its fields are all that a completion depends on, besides the model: a cache may key on them."""
+    """One request. Its fields are all that a completion depends on, apart from the model: a cache may key on them."""
 
     system: str
     user: str

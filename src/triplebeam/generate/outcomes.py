@@ -48,9 +48,7 @@ def completions(outcomes: Iterable[Outcome]) -> list[Completion]:
 
 @dataclass(frozen=True)
 class Wrapper:
-    """A model around another one. Most change how one prompt is completed; those that work on a whole batch override
-    ``complete`` and offer ``outcomes``.
-    """
+    """A wrapper around a model; one that works on whole batches overrides ``complete`` and offers ``outcomes``."""
 
     model: LanguageModel
 

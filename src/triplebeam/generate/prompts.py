@@ -16,11 +16,14 @@ import hashlib
 import re
 import string
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 
 from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import Prompt
+from triplebeam.passage import Passage
+from triplebeam.triple import Triple
 
 _FILE = re.compile(
     r"\A\+\+\+\n(?P<head>.*?)^\+\+\+\n\s*^# system\n(?P<system>.*?)^# user\n(?P<user>.*)\Z", re.DOTALL | re.MULTILINE
@@ -100,3 +103,14 @@ def _read_head(name: str, head: str) -> tuple[float | None, int | None]:
     if type(temperature) not in (float, int, type(None)) or type(max_tokens) not in (int, type(None)):
         raise BadInputError(f"In the head of prompt {name!r}, temperature is a number and max_tokens a whole number.")
     return temperature, max_tokens
+
+
+def numbered_passages(passages: Sequence[Passage]) -> str:
+    """Each passage under its number and title."""
+    texts = [f"{passage.title}\n{passage.text}" if passage.title else passage.text for passage in passages]
+    return "\n\n".join(f"[{number}] {text}" for number, text in enumerate(texts, 1)) or "(none)"
+
+
+def numbered_facts(facts: Sequence[Triple]) -> str:
+    """One fact per line, under its number."""
+    return "\n".join(f"{number}. {fact}" for number, fact in enumerate(facts, 1)) or "(none)"

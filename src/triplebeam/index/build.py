@@ -17,10 +17,9 @@ from triplebeam.errors import BadInputError, IndexDamagedError, IndexMissingErro
 from triplebeam.extract.extractor import Extractor
 from triplebeam.index.extraction import MAX_FAILURES, Budget, Failure, Numbered, extract_triples
 from triplebeam.index.manifest import MANIFEST, Manifest, VectorSpace, publish, published, read_manifest
-from triplebeam.index.publish import publish_generation, withdraw
+from triplebeam.index.publish import LOCK, publish_generation, withdraw, write_lock
 from triplebeam.index.store import Store, vector_key
 from triplebeam.index.triple_graph import number_entities
-from triplebeam.index.write_lock import LOCK, write_lock
 from triplebeam.ingest import Skipped, Unreadable, split
 from triplebeam.passage import PASSAGE_TOKENS, SHARED_TITLE, Document
 from triplebeam.progress import Progress, silent

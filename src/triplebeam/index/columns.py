@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 
 
 def mapped(path: Path) -> NDArray[Any]:
-    """An array on disk, read where it is looked at. A plain view: slicing a `memmap` itself costs several times as much
-    as the reading.
-    """
+    """An array on disk, read on access. A plain view, since slicing a `memmap` costs more than the reading."""
     return np.asarray(np.load(path, mmap_mode="r"))
 
 

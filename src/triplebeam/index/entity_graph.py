@@ -14,11 +14,15 @@ from numpy.typing import NDArray
 from scipy.sparse import block_array, csr_array, diags_array
 
 from triplebeam.errors import BadInputError
+from triplebeam.index.columns import mapped
 from triplebeam.index.ownership import Topics
 from triplebeam.index.synonyms import THRESHOLD, read_synonyms
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.vectors import VectorIndex
 from triplebeam.triple import entity_key
+
+#: Where names that were found in a passage, and are in no triple of it, are stored.
+MENTIONS = "passage_mentions.npy"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +35,8 @@ class EntityGraph:
     """Subject and object of every triple."""
     triple_passages: NDArray[np.int64] = field(repr=False)
     """The passage of every triple, by row."""
+    mentions: NDArray[np.int64] = field(repr=False)
+    """Pairs of passage, by row, and entity: names found in a passage in which no triple has them."""
     synonyms: "csr_array[np.float32]" = field(repr=False)
     passages: int
     _graphs: "dict[tuple[float, bool, int | None], csr_array[np.float64]]" = field(
@@ -46,6 +52,7 @@ class EntityGraph:
             vectors=VectorIndex(folder / "entity_vectors.npy"),
             triple_entities=triples.triple_entities,
             triple_passages=triples.triple_passages,
+            mentions=_mentions(folder / MENTIONS),
             synonyms=read_synonyms(folder, len(triples.entity_names)),
             passages=len(triples.passages),
         )
@@ -60,11 +67,19 @@ class EntityGraph:
 
     @cached_property
     def incidence(self) -> "csr_array[np.float64]":
-        """Passages by entities: how often an entity occurs in the triples of a passage, as subject or object."""
-        entities = self.triple_entities.ravel()
-        rows = np.repeat(self.triple_passages, 2)
+        """Passages by entities: how often an entity occurs in the triples of a passage, as subject or object; once
+        where it is only named there.
+        """
+        entities = np.append(self.triple_entities.ravel(), self.mentions[:, 1])
+        rows = np.append(np.repeat(self.triple_passages, 2), self.mentions[:, 0])
         # Built from coordinates: repeated entries are added up.
         return csr_array((np.ones(len(entities)), (rows, entities)), shape=(self.passages, len(self)))
+
+    def named_in(self, row: int) -> list[int]:
+        """The entities that are named in a passage and in no triple of it."""
+        start, end = np.searchsorted(self.mentions[:, 0], [row, row + 1])
+        entities: list[int] = self.mentions[start:end, 1].tolist()
+        return entities
 
     @cached_property
     def passage_counts(self) -> NDArray[np.int64]:
@@ -74,7 +89,7 @@ class EntityGraph:
     @cached_property
     def topics(self) -> Topics:
         """The topic of every passage."""
-        return Topics(self.triple_entities, self.triple_passages, self.passages, len(self))
+        return Topics(self.triple_entities, self.triple_passages, self.passages, len(self), self.mentions)
 
     def weights(
         self, synonym_threshold: float = THRESHOLD, *, with_passages: bool = False, max_passages: int | None = None
@@ -116,3 +131,8 @@ class EntityGraph:
         joined = csr_array((np.ones(len(one)), (one, two)), shape=(len(self), len(self)))
         near = self.synonyms >= synonym_threshold
         return csr_array(joined + joined.T + self.synonyms.multiply(near))
+
+
+def _mentions(path: Path) -> NDArray[np.int64]:
+    """None in an index that was published before they were stored; a file that is lost is noticed by the manifest."""
+    return mapped(path) if path.exists() else np.empty((0, 2), np.int64)

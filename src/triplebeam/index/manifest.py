@@ -71,9 +71,7 @@ class Manifest(BaseModel):
     tuned_share: float | None = None
     """How much walks count in the default search, where `triplebeam tune` chose it."""
     files: dict[str, int]
-    """Each file of the generation with its size in bytes: a missing or cut-off file is noticed when the index is
-    opened.
-    """
+    """Each file of the generation with its size, so that opening an index notices a missing or truncated file."""
 
 
 def is_index(folder: Path) -> bool:
@@ -162,9 +160,7 @@ def new_generation(parent: Path) -> Path:
 
 
 def remove_generations(parent: Path, keep: str = "") -> None:
-    """Remove all generations but one. A reader that has one open keeps its files; where the system refuses, the next
-    run retries.
-    """
+    """Remove all generations but one. Where the system refuses (a reader has it open), the next run retries."""
     for path in _generations(parent):
         if path.name != keep:
             shutil.rmtree(path, ignore_errors=True)

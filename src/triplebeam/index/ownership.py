@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 #: A topic belongs to its passages while there are at most so many.
 FEW = 3
 #: Measured on six corpora (docs/methods/blend.md): below the first walks hurt, above the second they help throughout.
-_NOTHING_BELOW, _EVERYTHING_FROM = 0.42, 0.57
+_NOTHING_BELOW, _EVERYTHING_FROM = 0.38, 0.48
 
 
 class Ownership(BaseModel):
@@ -25,7 +25,7 @@ class Ownership(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     exclusive: float
-    """Of the passages with triples: those whose topic is that of at most three passages."""
+    """Of all passages: those with a topic that at most three passages have. Without facts a passage has no topic."""
     linked: float
     """Of the mentions of other passages' topics: those of a topic that at most three passages have."""
 
@@ -49,6 +49,8 @@ class Topics:
     triple_passages: NDArray[np.int64] = field(repr=False)
     passages: int
     entities: int
+    mentions: NDArray[np.int64] = field(default_factory=lambda: np.empty((0, 2), np.int64), repr=False)
+    """Pairs of passage and entity beyond the triples: names that were found in a passage."""
 
     @cached_property
     def of_passages(self) -> NDArray[np.int64]:
@@ -77,10 +79,12 @@ class Topics:
     def ownership(self) -> Ownership:
         """Measured over all passages and mentions; 0 where there are none."""
         own = self.of_passages[self.of_passages >= 0]
-        mentions = np.unique(self._keys(np.repeat(self.triple_passages, 2), self.triple_entities.ravel()))
+        in_triples = self._keys(np.repeat(self.triple_passages, 2), self.triple_entities.ravel())
+        mentions = np.union1d(in_triples, self._keys(*self.mentions.T))
         rows, entities = np.divmod(mentions, max(self.entities, 1))
         of_others = entities[(self.of_passages[rows] != entities) & (self.passage_counts[entities] > 0)]
-        return Ownership(exclusive=self._few(own), linked=self._few(of_others))
+        exclusive = self._few(own) * len(own) / max(self.passages, 1)
+        return Ownership(exclusive=exclusive, linked=self._few(of_others))
 
     def _few(self, topics: NDArray[np.int64]) -> float:
         return float(np.mean(self.passage_counts[topics] <= FEW)) if len(topics) else 0.0

@@ -133,7 +133,7 @@ def build_passage_graph(
     max_passages: int = MAX_PASSAGES,
 ) -> PassageGraph:
     """Join passages: ``documents`` and ``positions`` have one entry per passage, ``keyword_passages`` (rows) and
-    ``keywords`` (numbers) one entry a pair. Pairs may come in any order and more than once.
+    ``keywords`` (numbers) one entry per pair. Pairs may come in any order and more than once.
     """
     return PassageGraph(
         structural=_structural(documents, np.asarray(positions, np.int64)),

@@ -1,13 +1,18 @@
-"""From the store to a generation: every search structure is derived here."""
+"""From the store to a generation: every search structure is derived here, by one writer at a time."""
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+from filelock import FileLock, Timeout
+from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError, IndexBusyError
+from triplebeam.index.entity_graph import MENTIONS
 from triplebeam.index.manifest import (
     MANIFEST,
     Manifest,
@@ -29,6 +34,7 @@ from triplebeam.passage import SHARED_TITLE, Passage
 from triplebeam.progress import Progress, silent
 from triplebeam.triple import entity_key
 
+LOCK = "write.lock"
 _STAGES = 8
 
 
@@ -56,7 +62,8 @@ def publish_generation(folder: Path, store: Store, embedder: Embedder, progress:
 
 def _ownership(generation: Path, passages: int, entities: int) -> Ownership:
     ends, rows = np.load(generation / "triple_entities.npy"), np.load(generation / "triple_passages.npy")
-    return Topics(ends, rows, passages, entities).ownership()
+    mentions = np.load(generation / MENTIONS)
+    return Topics(ends, rows, passages, entities, mentions).ownership()
 
 
 def withdraw(folder: Path) -> None:
@@ -86,6 +93,7 @@ def _write(generation: Path, store: Store, embedder: Embedder, progress: Progres
     triples = [entry.triple for entry in stored]
     rows = [row_of[entry.passage] for entry in stored]
     names = write_triple_graph(generation, triples, rows, len(passages))
+    np.save(generation / MENTIONS, _mentions(generation, names, ((row_of[n], name) for n, name in store.names())))
     done()
     keywords = [(row_of[number], keyword) for number, keyword in store.keywords()]
     statistics = _write_passage_graph(generation, passages, names, keywords)
@@ -101,13 +109,24 @@ def _write(generation: Path, store: Store, embedder: Embedder, progress: Progres
     return len(names), statistics
 
 
+def _mentions(generation: Path, names: Sequence[str], found: Iterable[tuple[int, str]]) -> NDArray[np.int64]:
+    """Pairs of passage and entity: names found in a passage in which no triple has them, as far as others have."""
+    numbers = {entity_key(name): number for number, name in enumerate(names)}
+    pairs = [row * len(names) + numbers[key] for row, name in found if (key := entity_key(name)) in numbers]
+    ends, rows = np.load(generation / "triple_entities.npy"), np.load(generation / "triple_passages.npy")
+    fresh = np.setdiff1d(np.array(pairs, np.int64), (rows[:, None] * len(names) + ends).ravel())
+    return np.stack(np.divmod(fresh, max(len(names), 1)), axis=1)
+
+
 def _write_passage_graph(
     generation: Path, passages: Sequence[Passage], names: Sequence[str], keywords: Sequence[tuple[int, str]]
 ) -> GraphStatistics:
-    """A passage's keywords are those a model gave it, else the entities of its triples, which are written already."""
+    """A passage's keywords are those a model gave it, else the entities of its triples and the names found in it."""
     rows, entities = triple_keywords(
         np.load(generation / "triple_entities.npy"), np.load(generation / "triple_passages.npy")
     )
+    mentions = np.load(generation / MENTIONS)
+    rows, entities = np.append(rows, mentions[:, 0]), np.append(entities, mentions[:, 1])
     if keywords:
         numbers = {entity_key(name): number for number, name in enumerate(names)}
         chosen = np.array(
@@ -126,3 +145,23 @@ def _write_vectors(path: Path, texts: Sequence[str], store: Store, embedder: Emb
     for text in texts:
         writer.append(store.vector(vector_key(embedder.fingerprint, text)))
     writer.close()
+
+
+@contextmanager
+def write_lock(folder: Path) -> Iterator[None]:
+    """Keep other writers out of an existing folder; readers are not affected."""
+    lock = FileLock(folder / LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise IndexBusyError(
+            f"another process is writing to {folder}: wait until it is done, then try again."
+        ) from None
+    except OSError as error:
+        raise BadInputError(
+            f"{folder} cannot be written to ({error.strerror}): check its permissions, or index into another folder."
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()

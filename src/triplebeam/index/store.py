@@ -273,6 +273,19 @@ class Store:
         for passage, subject, predicate, object_ in rows:
             yield StoredTriple(passage, Triple(subject, predicate, object_))
 
+    def names(self) -> Iterator[tuple[int, str]]:
+        """Passages, by number, with the names that the local extractor found in them, whether a fact has them or not.
+
+        A language model's entities are left out: the papers' graphs are made of its triples alone.
+        """
+        return iter(
+            self._db.execute(
+                "SELECT e.passage, e.name FROM entity e JOIN passage p ON p.number = e.passage"
+                " WHERE p.extractor LIKE 'local:%' AND NOT instr(p.extractor, ?)",
+                (MARK,),
+            )
+        )
+
     def keywords(self) -> Iterator[tuple[int, str]]:
         """Passages, by number, with the keywords that a model gave; others have none."""
         return iter(

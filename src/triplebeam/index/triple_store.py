@@ -27,9 +27,7 @@ class TripleStore(Protocol):
     def neighbours(
         self, triple_ids: Sequence[int] | NDArray[np.int64], query: NDArray[np.float32], limit: int
     ) -> list[NDArray[np.int64]]:
-        """For each triple the others that share its subject or object: the ``limit`` most similar to the query, best
-        first.
-        """
+        """For each triple the ``limit`` others that share an end and are most similar to the query, best first."""
         ...
 
     def nearest(self, vectors: NDArray[np.float32], k: int) -> NDArray[np.int64]:

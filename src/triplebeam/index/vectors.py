@@ -1,6 +1,4 @@
-"""Unit vectors on disk, searched exactly while they are few and by a one-bit scan with exact reranking when they are
-many.
-"""
+"""Unit vectors on disk, searched exactly while they are few, and by a one-bit scan with exact reranking later."""
 
 from collections.abc import Sequence
 from functools import cached_property

@@ -2,7 +2,7 @@
 
 Followed: MaxSim, ColBERTv2's compression and PLAID's order of work (centroids first, then the best candidates
 exactly). It is ColBERT where the encoder's weights are ColBERT's; over any other encoder it is only ColBERT's way of
-scoring, and ``encoder.label`` says so. What differs from PLAID is in docs/late-interaction.md.
+scoring, and ``encoder.label`` says so. What differs from PLAID is in docs/methods/late-interaction.md.
 """
 
 from dataclasses import dataclass, field

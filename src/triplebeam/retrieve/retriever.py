@@ -20,13 +20,13 @@ class Retriever(Protocol):
     """Finds passages for a query."""
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """The best k passages, fewer where fewer match."""
+        """The best k passages, or fewer if fewer match."""
         ...
 
 
 @runtime_checkable
 class BatchRetriever(Retriever, Protocol):
-    """A retriever that answers many queries at once faster. Call it through `retrieve_many`."""
+    """A retriever that is faster with many queries at once. Call it through `retrieve_many`."""
 
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
         """What `retrieve` returns for each, apart from the rounding of scores."""
@@ -44,7 +44,7 @@ class ScoringRetriever(Retriever, Protocol):
 
 @runtime_checkable
 class BatchScoringRetriever(ScoringRetriever, Protocol):
-    """A scoring retriever that answers many queries at once faster. Call it through `scores_many`."""
+    """A scoring retriever that is faster with many queries at once. Call it through `scores_many`."""
 
     def scores_many(self, queries: Sequence[str]) -> NDArray[np.float32]:
         """A row per query: what `scores` returns for it, apart from rounding."""
@@ -56,7 +56,7 @@ class PerQuestion(Protocol):
     """A retriever that learns from the queries of one question, such as `RecurrentGNNRet`."""
 
     def begin(self) -> Retriever:
-        """A retriever for the steps of one question, which remembers them in the order they come."""
+        """A retriever for the steps of one question, which remembers them in order."""
         ...
 
 

@@ -1,6 +1,7 @@
 """From scores to a ranking of passages: of the best rows an engine finds, or of a score for every passage."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 from triplebeam.index.vectors import top
 from triplebeam.ranking import Hit, Ranking
+from triplebeam.retrieve.retriever import ScoringRetriever, retrieve_many, scores_many
 
 #: Rows of an engine, best first, and their scores.
 Found: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32]]
@@ -83,3 +85,37 @@ class RankedByScores(Protocol):
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
         """The k passages of highest score for each query."""
         return [rank_scores(scores, self.passage_ids, k) for scores in self.scores_many(queries)]
+
+
+@dataclass(frozen=True)
+class CachedScores:
+    """A scoring retriever that caches the scores of its last batch of queries: parts of a blend share their base."""
+
+    base: ScoringRetriever
+    _last: "list[tuple[tuple[str, ...], NDArray[np.float32]]]" = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
+
+    def scores(self, query: str) -> NDArray[np.float32]:
+        """One score per passage; read-only."""
+        scores: NDArray[np.float32] = self.scores_many([query])[0]
+        return scores
+
+    def scores_many(self, queries: Sequence[str]) -> NDArray[np.float32]:
+        """A row of scores per query; read-only."""
+        # A copy, and one assignment below: another thread may put its own batch there at any time.
+        for asked, scores in self._last[:]:
+            if asked == tuple(queries):
+                return scores
+        scores = scores_many(self.base, queries)
+        scores.flags.writeable = False
+        self._last[:] = [(tuple(queries), scores)]
+        return scores
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        """The base's own ranking."""
+        return self.base.retrieve(query, k)
+
+    def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
+        """The base's own rankings."""
+        return retrieve_many(self.base, queries, k)

@@ -16,7 +16,7 @@ def within_tokens(
 ) -> Ranking:
     """The head of a ranking that fits, the best passage in any case.
 
-    The first passage that does not fit ends it, though a shorter one behind it might.
+    The first passage that does not fit ends it, though a shorter one after it might.
     """
     for number, passage_id in enumerate(ranking.ids):
         tokens -= count(passages[passage_id].searchable)

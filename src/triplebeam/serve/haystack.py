@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from triplebeam.assemble import DEFAULT_METHOD, Index
-from triplebeam.errors import BadInputError
+from triplebeam.errors import BadInputError, ExtraMissingError
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.serve.extras import ExtraMissingError
-from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, find_passages, opened
+from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, metadata_of, opened
 
 try:
     from haystack import Document, component, default_from_dict, default_to_dict
@@ -20,7 +19,7 @@ except ImportError as error:
 class TriplebeamRetriever:
     """An index as a component of a pipeline.
 
-    A document's meta hold ``id``, ``title``, ``document_id``, ``score`` and ``chains``, the triples that led to it.
+    The meta of a document has ``id``, ``title``, ``document_id``, ``score`` and ``chains``, the triples that led to it.
     """
 
     def __init__(self, index: Index | str | Path, method: str | Retriever = DEFAULT_METHOD, top_k: int = 10) -> None:
@@ -32,10 +31,9 @@ class TriplebeamRetriever:
     @component.output_types(documents=list[Document])
     def run(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
         """The best passages for a query."""
-        found = find_passages(self.index, query, self.method, self.top_k if top_k is None else top_k)
+        found = self.index.search(query, self.method, self.top_k if top_k is None else top_k)
         documents = [
-            Document(id=each.passage.id, content=each.passage.text, meta=each.metadata, score=each.hit.score)
-            for each in found
+            Document(id=each.passage_id, content=each.text, meta=metadata_of(each), score=each.score) for each in found
         ]
         return {"documents": documents}
 
@@ -66,10 +64,10 @@ class TextRetriever(Protocol):
 
 
 def from_haystack(retriever: TextRetriever, source: Source, *, id_key: str = "id") -> OwnRetriever:
-    """Any retriever component that takes a text as a base of graph expansion and of agents.
+    """Use any retriever component that takes a text as the base of graph expansion and agents.
 
-    A document is the passage whose id is in its meta under ``id_key`` or is its own, else the passage that has its
-    text. A whole pipeline is wrapped by `triplebeam.serve.own_retriever.from_function`.
+    A document belongs to the passage whose id is in its meta under ``id_key``, or is its own id, or else to the
+    passage with the same text. For a whole pipeline, use `triplebeam.serve.own_retriever.from_function`.
     """
     known = KnownPassages(source, id_key)
 

@@ -8,9 +8,9 @@ from pydantic import Field, GetPydanticSchema
 from pydantic_core.core_schema import no_info_plain_validator_function
 
 from triplebeam.assemble import DEFAULT_METHOD, Index
+from triplebeam.errors import ExtraMissingError
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.serve.extras import ExtraMissingError
-from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, find_passages, opened
+from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, metadata_of, opened
 
 try:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
@@ -26,7 +26,7 @@ _OPENED = GetPydanticSchema(lambda _, __: no_info_plain_validator_function(opene
 class TriplebeamRetriever(BaseRetriever):
     """An index as a LangChain retriever. ``ainvoke`` searches in a thread, as LangChain's own default does.
 
-    A document's metadata hold ``id``, ``title``, ``document_id``, ``score`` and ``chains``, the triples that led to it.
+    A document's metadata has ``id``, ``title``, ``document_id``, ``score`` and ``chains``, the triples that led to it.
     """
 
     index: Annotated[Index | Path | str, _OPENED]
@@ -38,18 +38,18 @@ class TriplebeamRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
-        found = find_passages(opened(self.index), query, self.method, self.k if k is None else k)
-        return [Document(id=each.passage.id, page_content=each.passage.text, metadata=each.metadata) for each in found]
+        found = opened(self.index).search(query, self.method, self.k if k is None else k)
+        return [Document(id=each.passage_id, page_content=each.text, metadata=metadata_of(each)) for each in found]
 
 
 def from_langchain(
     retriever: BaseRetriever, source: Source, *, id_key: str = "id", k_name: str | None = "k"
 ) -> OwnRetriever:
-    """Any LangChain retriever as a base of graph expansion and of agents.
+    """Use any LangChain retriever as the base of graph expansion and agents.
 
-    A document is the passage whose id is in its metadata under ``id_key`` or is its own, else the passage that has
-    its text. ``k_name`` is what the retriever calls the number of documents; it is left out where the retriever takes
-    no such argument, and then it gives as many as it was made to give: 15 or more are best.
+    A document belongs to the passage whose id is in its metadata under ``id_key``, or is its own id, or else to the
+    passage with the same text. ``k_name`` is the retriever's argument for the number of documents. A retriever
+    without one returns the number it was created with, which should be 15 or more.
     """
     known = KnownPassages(source, id_key)
     number = k_name if k_name and _takes(retriever, k_name) else None

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 
 from triplebeam.assemble import Index, make_embedder
 from triplebeam.embed.embedder import Embedder, Kind
-from triplebeam.errors import BadInputError, IndexMissingError, TriplebeamError
+from triplebeam.errors import BadInputError, IndexMissingError, TriplebeamError, nearest
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.manifest import MANIFEST, is_index
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.names import nearest
 from triplebeam.settings import Settings
 
 ENDING = ".index"

@@ -4,9 +4,9 @@ import asyncio
 from pathlib import Path
 
 from triplebeam.assemble import DEFAULT_METHOD, Index
+from triplebeam.errors import ExtraMissingError
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.serve.extras import ExtraMissingError
-from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, find_passages, opened
+from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, metadata_of, opened
 
 try:
     from llama_index.core.base.base_retriever import BaseRetriever
@@ -22,7 +22,7 @@ _FOR_PROGRAMS = ["id", "document_id", "score", "chains"]
 class TriplebeamRetriever(BaseRetriever):
     """An index as a LlamaIndex retriever.
 
-    A node's metadata hold ``id``, ``title``, ``document_id``, ``score`` and ``chains``, the triples that led to it.
+    The metadata of a node has ``id``, ``title``, ``document_id``, ``score`` and ``chains``, the triples that led to it.
     """
 
     def __init__(
@@ -39,17 +39,17 @@ class TriplebeamRetriever(BaseRetriever):
         self._k = similarity_top_k
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        found = find_passages(self._index, query_bundle.query_str, self._method, self._k)
+        found = self._index.search(query_bundle.query_str, self._method, self._k)
         return [
             NodeWithScore(
                 node=TextNode(
-                    id_=each.passage.id,
-                    text=each.passage.text,
-                    metadata=each.metadata,
+                    id_=each.passage_id,
+                    text=each.text,
+                    metadata=metadata_of(each),
                     excluded_llm_metadata_keys=_FOR_PROGRAMS,
                     excluded_embed_metadata_keys=_FOR_PROGRAMS,
                 ),
-                score=each.hit.score,
+                score=each.score,
             )
             for each in found
         ]
@@ -60,11 +60,11 @@ class TriplebeamRetriever(BaseRetriever):
 
 
 def from_llama_index(retriever: BaseRetriever, source: Source, *, id_key: str = "id") -> OwnRetriever:
-    """Any LlamaIndex retriever as a base of graph expansion and of agents.
+    """Use any LlamaIndex retriever as the base of graph expansion and agents.
 
-    A node is the passage whose id is in its metadata under ``id_key``, is its own, or is that of the document it
-    was cut from; else the passage that has its text. The retriever gives as many nodes as it was made to give
-    (``similarity_top_k``): 15 or more are best.
+    A node belongs to the passage whose id is in its metadata under ``id_key``, is its own id, or is that of the
+    document it was split from, or else to the passage with the same text. The retriever returns the number of nodes it
+    was created with (``similarity_top_k``), which should be 15 or more.
     """
     known = KnownPassages(source, id_key)
 

@@ -10,11 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
-from triplebeam.assemble import Index, check_question, open_index
+from triplebeam.assemble import Index, open_index
 from triplebeam.errors import BadInputError
 from triplebeam.passage import Passage
-from triplebeam.ranking import Hit, Ranking
-from triplebeam.retrieve.retriever import Retriever
+from triplebeam.ranking import Hit, Ranking, Result
 
 #: Given a query and k, the ids of passages, best first.
 Search: TypeAlias = Callable[[str, int], Iterable[str]]
@@ -24,41 +23,21 @@ Source: TypeAlias = Index | Sequence[Passage]
 _SHOWN = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A passage and its hit."""
-
-    passage: Passage
-    hit: Hit = field(repr=False)
-
-    @property
-    def metadata(self) -> dict[str, object]:
-        """All but the text, as JSON values; the document's own metadata first."""
-        return {
-            **self.passage.metadata,
-            "id": self.passage.id,
-            "title": self.passage.title,
-            "document_id": self.passage.document_id,
-            "score": self.hit.score,
-            "chains": [[list(triple) for triple in chain] for chain in self.hit.chains],
-        }
+def metadata_of(found: Result) -> dict[str, object]:
+    """All but the text, as JSON values; the document's own metadata first."""
+    return {
+        **found.passage.metadata,
+        "id": found.passage.id,
+        "title": found.title,
+        "document_id": found.passage.document_id,
+        "score": found.score,
+        "chains": [[list(triple) for triple in chain] for chain in found.chains],
+    }
 
 
 def opened(index: Index | str | Path) -> Index:
     """An open index as it is; an index folder is opened."""
     return index if isinstance(index, Index) else open_index(index)
-
-
-def find_passages(index: Index, question: str, method: str | Retriever, k: int) -> list[Found]:
-    """Search by a method's name, or with a retriever that was put together by hand."""
-    if isinstance(method, str):
-        ranking: Ranking = index.search(question, method, k)
-    else:
-        check_question(question)
-        if k < 1:
-            raise BadInputError(f"k is {k}: ask for at least one passage.")
-        ranking = method.retrieve(question, k)
-    return [Found(index.passages[hit.passage_id], hit) for hit in ranking]
 
 
 @dataclass(frozen=True)
@@ -75,7 +54,7 @@ class OwnRetriever:
 
 
 def from_function(search: Search, source: Source) -> OwnRetriever:
-    """A function that gives passage ids, best first, as a base; an id that the index does not have is an error."""
+    """Use a function that returns passage ids, best first, as a base. An id that is not in the index is an error."""
     known = KnownPassages(source)
     name = getattr(search, "__name__", type(search).__name__)
     return OwnRetriever(name, lambda query, k: [known.find([passage_id]) for passage_id in search(query, k)])
@@ -108,16 +87,10 @@ class KnownPassages:
     def _ids_by_text(self) -> dict[str, str]:
         """Read only where a document carries no id we know. Of two passages that say the same, the first is taken."""
         ids: dict[str, str] = {}
-        for passage in self._passages():
+        for passage in self.source:
             ids.setdefault(passage.text.strip(), passage.id)
             ids.setdefault(passage.searchable.strip(), passage.id)
         return ids
-
-    def _passages(self) -> Iterable[Passage]:
-        if isinstance(self.source, Index):
-            table = self.source.passages
-            return (table.at(row) for row in range(len(table)))
-        return self.source
 
     def _not_found(self, ids: Sequence[object], text: str | None) -> str:
         named = ", ".join(repr(each) for each in ids if each is not None) or "none"

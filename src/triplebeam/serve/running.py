@@ -16,10 +16,9 @@ from typing import ParamSpec, TypeVar
 
 from triplebeam.answer import Answer, Run, Step
 from triplebeam.assemble import Index, Method
-from triplebeam.assemble.results import Result
 from triplebeam.errors import TriplebeamError
 from triplebeam.generate.cancellation import WorkCancelledError, cancel_on
-from triplebeam.ranking import Ranking
+from triplebeam.ranking import Ranking, Result
 from triplebeam.serve.library import Library
 from triplebeam.serve.limits import Limits
 from triplebeam.serve.tracing import span

@@ -12,12 +12,11 @@ from typing_extensions import TypedDict
 
 from triplebeam.answer import Answer, Evidence, Span, Step
 from triplebeam.assemble import Index
-from triplebeam.assemble.results import Result
 from triplebeam.errors import BadInputError
+from triplebeam.generate.accounting import price
 from triplebeam.generate.language_model import Usage
-from triplebeam.generate.prices import price
 from triplebeam.passage import Passage, Passages
-from triplebeam.ranking import Hit, Ranking
+from triplebeam.ranking import Hit, Ranking, Result
 from triplebeam.triple import Triple
 
 TripleShape: TypeAlias = Annotated[tuple[str, str, str], Field(description="Subject, predicate, object.")]
@@ -237,13 +236,8 @@ def _found_passage(result: Result) -> FoundPassageShape:
 
 
 def _evidence(fact: Evidence) -> EvidenceShape:
-    span = fact.span
-    written: EvidenceShape = {
-        "triple": fact.triple,
-        "span": {"passage_id": span.passage_id, "start": span.start, "end": span.end, "text": span.text}
-        if span
-        else None,
-    }
+    span = cast("SpanShape", asdict(fact.span)) if fact.span else None
+    written: EvidenceShape = {"triple": fact.triple, "span": span}
     if fact.note:
         written["note"] = fact.note
     return written

@@ -58,7 +58,7 @@ def subject_of(words: Sequence[Word], sentence: Sentence, entity: Mention, trigg
     between = words[entity.last : trigger]
     if owns(words, entity):
         return trigger - entity.last <= 3 and (is_role(words[trigger].key) or not words[trigger].verb)
-    if not _stands_as_subject(words, sentence, entity):
+    if not _is_subject(words, sentence, entity):
         return len(between) <= 4 and all(word.key in _BETWEEN or word.key.endswith("ly") for word in between)
     if between and words[trigger].verb and _is_name(words[trigger - 1]) and words[trigger].gap == " ":
         return False  # "A … at the B located in C": located is said of B
@@ -66,7 +66,7 @@ def subject_of(words: Sequence[Word], sentence: Sentence, entity: Mention, trigg
 
 
 def reaches(words: Sequence[Word], trigger: int, entity: Mention) -> bool:
-    """No other verb and no new clause stands between a relation word and the entity after it."""
+    """No other verb and no new clause is between a relation word and the entity after it."""
     place = trigger + 1
     while place < entity.first and (words[place].key == "and" or words[place].gap.startswith(",") or words[place].verb):
         if words[place].key in AUXILIARIES and not is_role(words[trigger].key):
@@ -88,7 +88,7 @@ def preposition_before(words: Sequence[Word], entity: Mention, after: int) -> in
 
 
 def owns(words: Sequence[Word], entity: Mention) -> bool:
-    """The entity stands in the possessive: "Cahn's", "his"."""
+    """The entity is in the possessive: "Cahn's", "his"."""
     if entity.last - entity.first == 1 and words[entity.first].key in _OWNERS:
         return True
     return entity.last < len(words) and words[entity.last].key == "s" and words[entity.last].gap in ("'", "’")
@@ -137,7 +137,7 @@ def lies_in(words: Sequence[Word], sentence: Sentence, inner: Mention, outer: Me
     return not owns(words, outer) and not any(word.key in RELATIVES for word in between)
 
 
-def _stands_as_subject(words: Sequence[Word], sentence: Sentence, entity: Mention) -> bool:
+def _is_subject(words: Sequence[Word], sentence: Sentence, entity: Mention) -> bool:
     for place in range(entity.first, sentence.first, -1):
         word, before = words[place], words[place - 1]
         if _BORDERS.intersection(word.gap):
@@ -158,7 +158,7 @@ def _new_clause(words: Sequence[Word], start: int, trigger: int) -> bool:
         word, following = words[place], words[place + 1]
         bracketed = (bracketed or "(" in word.gap) and ")" not in word.gap
         if bracketed and any(")" in later.gap for later in words[place + 1 : trigger + 1]):
-            continue  # what stands in brackets is an aside
+            continue  # what is in brackets is an aside
         foreign = word.key in RELATIVES and place > start and _is_name(words[place - 1])
         if ";" in word.gap or foreign or word.key in _SUBJECTS:
             return True

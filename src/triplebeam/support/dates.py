@@ -32,7 +32,7 @@ class Date(NamedTuple):
     day: int = 0
 
     def covers(self, other: "Date") -> bool:
-        """Whether whoever says this date has said the other: a full date says its year, not the other way round."""
+        """Whether this date implies the other: a full date implies its year, not the other way round."""
         return all(theirs in (0, ours) for ours, theirs in zip(self, other, strict=True))
 
 

@@ -60,7 +60,7 @@ def _supports(triple: Triple, page: Page) -> Iterator[tuple[int, int]]:
                 for first, last in extents(page, sentence, subject, object_, predicate, dated=dated):
                     start = page.words[first].start
                     for mention, mentions in ((subject, subjects), (object_, objects)):
-                        if mention.stands_in:
+                        if mention.is_coreference:
                             start = min(start, _named_at(page, number, mentions, start))
                     yield start, page.words[last - 1].end
 
@@ -72,8 +72,8 @@ def _within(mentions: list[Mention], sentence: Sentence) -> list[Mention]:
 
 
 def _named_at(page: Page, number: int, mentions: list[Mention], start: int) -> int:
-    """Where the entity is last named before a sentence in which a pronoun stands for it, if that is not far."""
+    """Where the entity is last named before a sentence in which a pronoun refers to it, if that is not far."""
     border = page.sentences[number].first
     earliest = page.sentences[max(0, number - _SENTENCES_BACK)].first
-    named = [m.first for m in mentions if not m.stands_in and earliest <= m.first and m.last <= border]
+    named = [m.first for m in mentions if not m.is_coreference and earliest <= m.first and m.last <= border]
     return page.words[named[-1]].start if named else start

@@ -1,16 +1,14 @@
-"""Where a passage mentions an entity: by its name, a part of its name, another form of a date, or a word that stands
-for the passage's title.
-"""
+"""Where a passage mentions an entity: by a name or part of it, a form of a date, or a word that means the title."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from triplebeam.support.coreference import coreferences, is_title
 from triplebeam.support.dates import read_date
 from triplebeam.support.page import Page, Word, without_article, words_of
-from triplebeam.support.stand_ins import is_title, stand_ins
 from triplebeam.support.words import ARTICLES, LIGHT, PREPOSITIONS, listed
 
-#: Words that are no name by themselves, though they stand in many: "Lake Michigan" is not "Michigan".
+#: Words that are no name by themselves, though they are part of many: "Lake Michigan" is not "Michigan".
 _GENERIC = listed(
     "north south east west northern southern eastern western new old great upper lower central lake river mount"
     " mountain battle university college school house county city town state states united national international royal"
@@ -28,11 +26,11 @@ _LONGEST_DATE = 4
 
 
 class Mention(NamedTuple):
-    """Words ``first`` to ``last`` (not included) of a page mention an entity; a pronoun may stand for the title."""
+    """Words ``first`` to ``last`` (not included) of a page mention an entity; a pronoun may refer to the title."""
 
     first: int
     last: int
-    stands_in: bool = False
+    is_coreference: bool = False
 
 
 def mentions_of(entity: str, page: Page) -> list[Mention]:
@@ -46,7 +44,7 @@ def mentions_of(entity: str, page: Page) -> list[Mention]:
     found = found or list(_loose(name, page))
     if found or is_title(name, page):
         found += _parts(name, page)
-    found += [Mention(place, place + length, stands_in=True) for place, length in stand_ins(name, page)]
+    found += [Mention(place, place + length, is_coreference=True) for place, length in coreferences(name, page)]
     return sorted(set(found))
 
 
@@ -60,11 +58,11 @@ def _verbatim(name: Sequence[Word], page: Page) -> Iterator[Mention]:
     for first in range(len(words) - len(keys) + 1):
         last = first + len(keys)
         same = words[first].folded == keys[0] and [word.folded for word in words[first:last]] == keys
-        if same and _stands_alone(words, first, last, name):
+        if same and _is_whole_name(words, first, last, name):
             yield Mention(first, last)
 
 
-def _stands_alone(words: Sequence[Word], first: int, last: int, name: Sequence[Word]) -> bool:
+def _is_whole_name(words: Sequence[Word], first: int, last: int, name: Sequence[Word]) -> bool:
     """Not a piece of a longer name, number or compound: not "Paris" in "Paris Hilton", nor "3" in "3.5"."""
     after = words[last] if last < len(words) else None
     before = words[first - 1] if first else None
@@ -79,15 +77,13 @@ def _stands_alone(words: Sequence[Word], first: int, last: int, name: Sequence[W
         return True
     if after and after.gap == " " and after.capital and after.key not in LIGHT:
         return False
-    # A single word may be a surname only where nothing that looks like a first name stands before it.
+    # A single word may be a surname only where nothing that looks like a first name precedes it.
     lonely = len(name) == 1 and before is not None and words[first].gap == " "
     return not (lonely and before and before.capital and before.key not in LIGHT | _GENERIC)
 
 
 def _loose(name: Sequence[Word], page: Page) -> Iterator[Mention]:
-    """The words that carry the name, in order, with few words between: "oldest stadiums" in "oldest and most modern
-    stadiums", "Edward Cahn" in "Edward L. Cahn".
-    """
+    """The words of the name, in order, with few words between: "oldest stadiums" in "oldest and modern stadiums"."""
     carrying = [word for word in name if word.key not in LIGHT] or list(name)
     proper = all(word.capital for word in carrying)
     if len(carrying) < 2 or (proper and any(word.key in PREPOSITIONS for word in name)):
@@ -95,7 +91,7 @@ def _loose(name: Sequence[Word], page: Page) -> Iterator[Mention]:
     for sentence in page.sentences:
         for first in range(sentence.first, sentence.last):
             last = _follow(carrying, page.words, first, sentence.last, 1 if proper else _WIDEST_SKIP)
-            if last and _stands_alone(page.words, first, last, carrying):
+            if last and _is_whole_name(page.words, first, last, carrying):
                 yield Mention(first, last)
 
 
@@ -132,12 +128,12 @@ def _parts(name: Sequence[Word], page: Page) -> Iterator[Mention]:
     if unclear or len(part.key) < 3 or part.key.isdecimal():
         return
     for place, word in enumerate(page.words):
-        if word.folded == part.folded and word.capital and _stands_alone(page.words, place, place + 1, [part]):
+        if word.folded == part.folded and word.capital and _is_whole_name(page.words, place, place + 1, [part]):
             yield Mention(place, place + 1)
 
 
 def _same(run: Sequence[Word], whole: Sequence[str]) -> bool:
-    """A run of words with capitals is the name, with or without what stands before or after it."""
+    """A run of words with capitals is the name, with or without what comes before or after it."""
     folded = [word.folded for word in run]
     return set(folded) <= set(whole) or set(whole) <= set(folded)
 

@@ -15,7 +15,7 @@ _BRACKETED = re.compile(r"\s*\([^)]*\)\s*$")
 
 
 class Word(NamedTuple):
-    """A word, its lower-case key, its place in the text, and what stands between it and the word before."""
+    """A word, its lower-case key, its place in the text, and what is between it and the word before."""
 
     text: str
     key: str
@@ -83,7 +83,7 @@ class Page:
 
     @cached_property
     def title_words(self) -> list[Word]:
-        """The words of the title, without an article before it and what stands in brackets behind it."""
+        """The words of the title, without its article and without brackets at its end."""
         return without_article(words_of(_BRACKETED.sub("", self.title)))
 
     @cached_property

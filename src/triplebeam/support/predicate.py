@@ -31,7 +31,7 @@ class Predicate:
     backward: bool
     """The object acts on the subject: "directed by"; "director", which says that the object directs the subject."""
     preposition: str
-    """The group of its last preposition, before which the object stands; empty where it has none."""
+    """The group of its last preposition, which the object follows; empty where it has none."""
     denials: frozenset[str]
     copular: bool
     possessive: bool

@@ -65,7 +65,7 @@ def _fits(
     predicate: Predicate,
     dated: bool,
 ) -> bool:
-    """The relation word stands to the entities as the predicate says."""
+    """The relation word relates the entities as the predicate says."""
     if subject.last <= trigger < object_.first:
         reading = read_between(words, sentence, subject, trigger, object_)
         return reading is not None and _agrees(reading, predicate, dated, swapped=False)
@@ -129,7 +129,7 @@ def _dated_opening(
     predicate: Predicate,
     dated: bool,
 ) -> bool:
-    """Say it last, as in "In 1950, A moved …": a phrase before the subject, and the relation word behind it."""
+    """Say it last, as in "In 1950, A moved …": a phrase before the subject, and the relation word after it."""
     if object_.first - sentence.first > _INTRODUCTION or object_.last > subject.first or predicate.backward:
         return False
     key = words[object_.first - 1].key if object_.first > sentence.first else ""

@@ -74,7 +74,7 @@ class TestWithoutRetrieval:
         assert (answer.text, answer.sentence) == ("", "Nobody knows.")
         assert answer.ending == "the reasoning came to no answer"
 
-    def test_a_reply_that_cannot_be_used_is_told(self) -> None:
+    def test_a_reply_that_cannot_be_used_is_reported(self) -> None:
         with Scripted(["no", "no"]) as model:
             answer = ChainOfThought(model=Accounted(model)).answer(QUESTION)
         assert (answer.text, answer.usage.calls) == ("", 2)

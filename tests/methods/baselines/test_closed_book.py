@@ -6,7 +6,7 @@ import pytest
 
 from triplebeam.generate.accounting import Accounted
 from triplebeam.methods.auto import Auto
-from triplebeam.methods.baselines.closed_book import ClosedBook
+from triplebeam.methods.baselines.read_once import ClosedBook
 from triplebeam.testing.scripted import Scripted
 
 QUESTION = "Who directed Laughter in Hell?"
@@ -34,7 +34,7 @@ def test_not_to_know_is_no_answer(said: str) -> None:
         assert ClosedBook(model=model).answer(QUESTION).text == ""
 
 
-def test_a_reply_that_cannot_be_used_is_told() -> None:
+def test_a_reply_that_cannot_be_used_is_reported() -> None:
     with Scripted(["no", "no"]) as model:
         answer = ClosedBook(model=Accounted(model)).answer(QUESTION)
     assert (answer.text, answer.usage.calls) == ("", 2)

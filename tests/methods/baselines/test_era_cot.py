@@ -109,7 +109,7 @@ def test_a_pair_has_so_many_inferred_relations_and_no_more() -> None:
     assert answer.steps[0].facts == (Triple(*WROTE), Triple(*OUTLIVED)), "both ways round it is one pair"
 
 
-def test_what_is_given_no_score_is_put_aside_and_told() -> None:
+def test_what_is_given_no_score_is_put_aside_and_reported() -> None:
     replies = [entities("A"), relations(DIED), relations(OUTLIVED, WROTE), scores((1, 10), (7, 10)), path("1963")]
     with Scripted(replies) as model:
         [step] = agent(model).answer(QUESTION).steps
@@ -117,7 +117,7 @@ def test_what_is_given_no_score_is_put_aside_and_told() -> None:
     assert step.problems == ("1 of 2 inferred relations were given no score and are put aside",)
 
 
-def test_replies_that_cannot_be_used_are_told_and_lived_with() -> None:
+def test_replies_that_cannot_be_used_are_reported_and_do_not_stop_it() -> None:
     with Scripted([*["no"] * 4, relations(OUTLIVED, ["Edward Cahn", "died"]), *["no"] * 4]) as model:
         answer = agent(model).answer(QUESTION)
     [step] = answer.steps

@@ -160,7 +160,7 @@ class TestWithoutLogProbabilities:
         assert "Milwaukee lies in Wisconsin" in done.model.prompts[3].user
         assert answer.text == "Lake Michigan", "the conclusion itself is not searched for"
 
-    def test_it_is_told_once(self, done: Driven) -> None:
+    def test_it_is_reported_once(self, done: Driven) -> None:
         assert [len(step.problems) for step in done.answer.steps] == [1, 0, 0]
         assert "no log-probabilities" in done.answer.steps[0].problems[0]
 
@@ -186,7 +186,7 @@ class TestEndings:
             answer = agent(model, Table({QUESTION: ["film"]})).answer(QUESTION)
         assert (answer.text, answer.ending) == ("", "the model gave no further sentence")
 
-    def test_replies_that_cannot_be_used_are_told_and_lived_with(self) -> None:
+    def test_replies_that_cannot_be_used_are_reported_and_do_not_stop_it(self) -> None:
         cut = Completion(text="Laughter in", usage=Usage(calls=1), finish_reason="length")
         with Scripted([said("A."), cut, final("Michigan")]) as model:
             answer = agent(model, Table({QUESTION: ["film"]})).answer(QUESTION)

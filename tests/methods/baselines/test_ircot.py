@@ -163,13 +163,13 @@ class TestEndings:
             answer = agent(model, table).answer("q")
         assert (table.asked, answer.loop_text) == (["q", DIRECTED], "2")
 
-    def test_where_the_passages_do_not_say_it_the_reasonings_answer_stands(self) -> None:
+    def test_where_the_passages_do_not_say_it_the_reasonings_answer_is_kept(self) -> None:
         answer, _ = self.run([sentence("Sentence: So the answer is Lake Michigan."), final("")])
         assert answer.text == "Lake Michigan"
         answer, _ = self.run([sentence("Hence the answer is: Dr. Cahn of the U.S."), final("")])
         assert (answer.text, answer.sentence) == ("Dr. Cahn of the U.S", "")
 
-    def test_replies_that_cannot_be_used_are_told_and_lived_with(self) -> None:
+    def test_replies_that_cannot_be_used_are_reported_and_do_not_stop_it(self) -> None:
         bad = Completion(text="no idea", usage=Usage(calls=1))
         answer, _ = self.run([sentence("R is S."), bad, bad, bad, bad])
         assert [len(step.problems) for step in answer.steps] == [0, 1]

@@ -94,7 +94,7 @@ class TestEndings:
         answer, table = self.run([generation(nothing), final("x")])
         assert (answer.ending, answer.text, table.asked) == ("the model generated nothing", "x", ["q"])
 
-    def test_replies_that_cannot_be_used_are_told_and_lived_with(self) -> None:
+    def test_replies_that_cannot_be_used_are_reported_and_do_not_stop_it(self) -> None:
         answer, _ = self.run([generation("A.", "x"), BAD, BAD, final("")])
         assert [len(step.problems) for step in answer.steps] == [0, 1]
         assert (answer.ending, answer.text, answer.ranking.ids) == ("the model generated nothing", "", ["actor"])

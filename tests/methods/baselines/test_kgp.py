@@ -145,7 +145,7 @@ class TestEndings:
         assert (answer.ending, answer.ranking.ids) == ("no path leads to another passage", ["film"])
         assert [(step.query, len(step.ranking)) for step in answer.steps] == [(QUESTION, 1), ("", 0)]
 
-    def test_replies_that_cannot_be_used_are_told_and_lived_with(self, world: Snapshot) -> None:
+    def test_replies_that_cannot_be_used_are_reported_and_do_not_stop_it(self, world: Snapshot) -> None:
         answer = self.run(world, [BAD, BAD, BAD, BAD])
         assert [len(step.problems) for step in answer.steps] == [0, 1]
         assert answer.ending.startswith("no path leads to another passage; ")

@@ -74,7 +74,7 @@ def test_what_the_retriever_spends_is_the_steps() -> None:
     assert (answer.text, answer.usage.calls) == ("", 2)
 
 
-def test_a_reply_that_cannot_be_used_is_told() -> None:
+def test_a_reply_that_cannot_be_used_is_reported() -> None:
     with Scripted(["no idea", "none"]) as model:
         answer = agent(model).answer(QUESTION)
     assert answer.text == ""

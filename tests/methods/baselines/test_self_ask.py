@@ -123,7 +123,7 @@ class TestEndings:
         assert answer.ending == "the model gave neither a follow-up question nor an answer"
         assert table.asked == ["q"], "the question itself is the first follow-up then"
 
-    def test_replies_that_cannot_be_used_are_told_and_lived_with(self) -> None:
+    def test_replies_that_cannot_be_used_are_reported_and_do_not_stop_it(self) -> None:
         answer, _ = self.run([follow_up(FILM), BAD, BAD, BAD, BAD, BAD, BAD])
         assert (len(answer.steps[0].problems), answer.usage.calls, answer.text) == (2, 7, "")
         assert answer.ending.startswith("the model gave neither a follow-up question nor an answer; ")
@@ -159,11 +159,11 @@ class TestClosedBook:
         assert not answer.ranking
         assert not answer.supported
 
-    def test_an_answer_at_once_stands(self) -> None:
+    def test_an_immediate_answer_is_kept(self) -> None:
         _, [step], answer = self.run([follow_up("", "Michigan")])
         assert (answer.text, step.query, answer.usage.calls) == ("Michigan", QUESTION, 1)
 
-    def test_without_an_answer_of_the_loop_the_question_is_put_as_it_stands(self) -> None:
+    def test_without_an_answer_of_the_loop_the_question_is_put_unchanged(self) -> None:
         model, _, answer = self.run([follow_up(FILM), final("x"), follow_up(ACTOR), final("Erie")], max_steps=1)
         assert (answer.text, answer.loop_text, answer.ending) == ("Erie", "", "the last step was reached")
         assert model.prompts[-1].user == f"Question: {QUESTION}"

@@ -37,7 +37,7 @@ class TestPaths:
         ]
         assert len({(prompt.system, prompt.user) for prompt in model.prompts}) == 1
 
-    def test_a_path_that_cannot_be_used_is_told_and_has_no_vote(self) -> None:
+    def test_a_path_that_cannot_be_used_is_reported_and_has_no_vote(self) -> None:
         with Scripted([path("A"), "no", path("B"), path("B"), path("A"), "no"]) as model:
             answer = agent(model).answer(QUESTION)
         assert (answer.text, answer.usage.calls) == ("A", 6), "two votes each: the first given wins"

@@ -104,7 +104,7 @@ class TestThreeSteps:
         assert done.answer.usage.calls == 5 + 6 + 1
 
 
-def test_replies_that_cannot_be_used_are_told_and_lived_with() -> None:
+def test_replies_that_cannot_be_used_are_reported_and_do_not_stop_it() -> None:
     table = Table({FIRST: ["film"], SECOND: ["actor"]})
     two = [path("A", f"{FIRST} {SECOND}"), path("B"), path("C"), path("D"), path("E")]
     with Scripted([*two, "no", "no", "no", "no", asked(None), edited(None), "no", "no"]) as model:

@@ -107,7 +107,7 @@ class TestThreeRounds:
             f"#3 (lake) = Lake Michigan: {LAKE}",
         ]
 
-    def test_what_was_read_stands_first(self, done: Driven) -> None:
+    def test_what_was_read_comes_first(self, done: Driven) -> None:
         assert done.answer.ranking.ids == ["actor", "city", "film", "lake", "other"]
 
     def test_facts_problems_and_calls_by_step(self, done: Driven) -> None:

@@ -82,7 +82,7 @@ class TestReading:
 
 
 class TestFilling:
-    def test_a_value_stands_everywhere(self) -> None:
+    def test_a_value_is_filled_in_everywhere(self) -> None:
         graph, _ = read_graph([*CHAIN, ["place: #3", "birthplace of", "name: #1"]])
         assert graph.candidates() == [graph.triplets[0]]
         filled = graph.assign(NAME, "Edward Cahn")
@@ -152,12 +152,12 @@ class TestFaults:
         assert "hang on each other in a circle" in correction.request
 
     @pytest.mark.parametrize("wrong", [reply(CIRCLE), reply([["a", "b", "c"]]), reply([]), "The director died."])
-    def test_a_graph_that_stays_wrong_is_none_and_told(self, wrong: str) -> None:
+    def test_a_graph_that_stays_wrong_is_none_and_reported(self, wrong: str) -> None:
         with account() as spent, Scripted([wrong, wrong]) as model:
             assert GraphConstruction(model=model).construct("q") is None
         assert len(spent.problems) == 1
 
-    def test_what_nothing_leads_to_is_told(self) -> None:
+    def test_what_nothing_leads_to_is_reported(self) -> None:
         with account() as spent, Scripted([reply([*CHAIN, ["name: #3", "wife", "name: #4"]], ["#9"])]) as model:
             graph = GraphConstruction(model=model).construct("q")
         assert graph is not None

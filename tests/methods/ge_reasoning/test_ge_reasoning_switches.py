@@ -53,7 +53,7 @@ class TestWrongGraphs:
         assert model.prompts[-1].template == "closed_book"
         assert (answer.text, len(answer.ranking)) == ("Cahn", 0)
 
-    def test_an_unknown_variable_and_bad_triplets_are_told(self) -> None:
+    def test_an_unknown_variable_and_bad_triplets_are_reported(self) -> None:
         rows = [CHAIN[0], ["too", "short"], ["name: #8", "wife", "name: #9"]]
         with Scripted([graph(rows, "#7"), asks(WHO), says("Pat Brien"), final("")]) as model:
             steps, answer = drive(agent(model))

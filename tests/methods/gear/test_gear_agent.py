@@ -181,7 +181,7 @@ class TestEndings:
         answer, _ = self.run([facts(LIES), empty, final("")], max_steps=1)
         assert answer.ending == "the last step was reached"
 
-    def test_where_the_passages_do_not_say_it_the_loops_answer_stands(self) -> None:
+    def test_where_the_passages_do_not_say_it_the_loops_answer_is_kept(self) -> None:
         answer, _ = self.run([facts(LIES), verdict(answer="Lake Michigan", used=[1]), final("")])
         assert (answer.text, answer.loop_text, answer.sentence) == ("Lake Michigan", "Lake Michigan", "")
 
@@ -198,7 +198,7 @@ class TestEndings:
         answer, _ = self.run([facts(LIES), verdict(answer="x", used=[7, 1, 1, 0]), final("x")])
         assert [fact.triple for fact in answer.evidence] == [Triple(*LIES)]
 
-    def test_replies_that_cannot_be_used_are_told_and_lived_with(self) -> None:
+    def test_replies_that_cannot_be_used_are_reported_and_do_not_stop_it(self) -> None:
         bad = Completion(text="no idea", usage=Usage(calls=1))
         answer, _ = self.run([bad, bad, bad, bad, bad, bad, final("")])
         (step,) = answer.steps

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from oracles import gnn_ret as oracle
 from small_graphs import Problem, graph_of, problems
-from triplebeam.methods.gnn_ret.labels import assign_labels, training_steps
-from triplebeam.methods.gnn_ret.objective import HingeObjective, TrainingStep
+from triplebeam.methods.gnn_ret.objective import HingeObjective, TrainingStep, assign_labels, training_steps
 from triplebeam.methods.gnn_ret.printed import printed_gradient
 from triplebeam.methods.gnn_ret.propagate import Message, MessagePassing
 

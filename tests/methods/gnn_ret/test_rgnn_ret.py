@@ -27,7 +27,7 @@ from triplebeam.methods.baselines.ircot import IRCoT
 from triplebeam.methods.gear import GeAR, NaiveGE, Pooled
 from triplebeam.methods.gnn_ret import GNNRet
 from triplebeam.methods.gnn_ret.agent import RGNNRet
-from triplebeam.methods.gnn_ret.recurrent import RecurrentGNNRet
+from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet
 from triplebeam.methods.shared.question_answering import question_first
 from triplebeam.passage import Passage, Passages
 from triplebeam.ranking import Ranking
@@ -326,7 +326,7 @@ class TestEndings:
         answer, table = self.run([ask(FILM), sub_answer(""), ask(LAKE), sub_answer("B."), critique(True), final("x")])
         assert (answer.text, table.asked) == ("x", [FILM, LAKE])
 
-    def test_not_found_is_told_to_the_next_question(self) -> None:
+    def test_not_found_is_shown_to_the_next_question(self) -> None:
         table = Table({FILM: ["film"]})
         with Scripted([ask(FILM), sub_answer(""), ask(""), final("")]) as model:
             agent(model, table).answer("q")
@@ -352,7 +352,7 @@ class TestEndings:
         answer, _ = self.run([ask(FILM), sub_answer("A."), critique(True), final(""), final("z")])
         assert (answer.text, answer.loop_text, answer.sentence) == ("z", "", "It is z.")
 
-    def test_replies_that_cannot_be_used_are_told_and_lived_with(self) -> None:
+    def test_replies_that_cannot_be_used_are_reported_and_do_not_stop_it(self) -> None:
         answer, table = self.run([BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD])
         assert (table.asked, answer.text, answer.usage.calls) == (["q"], "", 8)
         assert len(answer.steps[0].problems) == 3

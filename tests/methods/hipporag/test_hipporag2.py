@@ -158,7 +158,7 @@ class TestBase:
             assert method.retrieve("books").ids[0] == "other"
         assert "other" not in HippoRAG2.over(world, words, base=bm25, base_k=1).retrieve("lake").ids
 
-    def test_it_stands_in_where_the_walk_cannot_start(self, world: Snapshot, words: Embedder) -> None:
+    def test_it_is_the_fallback_where_the_walk_cannot_start(self, world: Snapshot, words: Embedder) -> None:
         bm25 = BM25.over_passages(world)
         method = HippoRAG2.over(world, words, base=bm25, triple_filter=TestFilter.Keeps())
         assert method.retrieve("lake", 3) == bm25.retrieve("lake", 3)

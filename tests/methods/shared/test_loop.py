@@ -157,7 +157,7 @@ class TestEnding:
         assert (answer.text, answer.sentence, answer.loop_text) == ("own", "", "own")
         assert self.loop(final("a"), final("b"), answer="own").text == "b"
 
-    def test_problems_are_told_where_they_came_up(self) -> None:
+    def test_problems_are_reported_where_they_came_up(self) -> None:
         answer = self.loop(BAD, BAD, BAD, BAD)
         assert len(answer.steps[0].problems) == 1
         assert answer.ending.startswith("it ended; ")

@@ -103,7 +103,7 @@ def test_past_the_time_limit_no_call_is_made(make: MakeApp) -> None:
     assert stands_still(model)
 
 
-def test_one_agent_more_than_may_run_is_told_to_come_back(make: MakeApp) -> None:
+def test_one_agent_more_than_may_run_is_asked_to_retry(make: MakeApp) -> None:
     with on_loopback(make(model=Slow(), agents=1)) as address, httpx.stream("POST", address + ASK, json=ENDLESS) as one:
         lines = one.iter_lines()  # held: a stream nobody holds is closed
         next(lines)

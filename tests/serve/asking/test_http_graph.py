@@ -29,13 +29,13 @@ def test_a_passage_with_its_triples(client: TestClient) -> None:
     assert [edge["predicate"] for edge in drawn["edges"] if "predicate" in edge] == ["lies in", "lies on"]
 
 
-def test_a_passage_without_triples_stands_alone(client: TestClient) -> None:
+def test_a_passage_without_triples_is_alone(client: TestClient) -> None:
     drawn = client.get(GRAPH, params={"passage": "other"}).json()
     assert [node["id"] for node in drawn["nodes"]] == ["p:other"]
     assert drawn["edges"] == []
 
 
-def test_a_limit_is_kept_and_told(client: TestClient) -> None:
+def test_a_limit_is_kept_and_reported(client: TestClient) -> None:
     drawn = client.get(GRAPH, params={"entity": "Milwaukee", "limit": 1}).json()
     assert drawn["truncated"] is True
     assert len([edge for edge in drawn["edges"] if "predicate" in edge]) == 1

@@ -159,7 +159,7 @@ def test_a_cancelled_job_leaves_nothing_behind(make: Make) -> None:
         assert [id_ for id_ in ids(client, "world") if id_.endswith(".txt")] == ["right.txt"]
 
 
-def test_what_a_cancelled_job_replaced_is_told(make: Make) -> None:
+def test_what_a_cancelled_job_replaced_is_reported(make: Make) -> None:
     held = Held()
     with make(extractor=held) as client:
         texts = [{"id": "film", "text": "Another film."}, {"id": "new", "text": "A new one."}]
@@ -262,7 +262,7 @@ def test_bad_requests_for_documents(client: TestClient) -> None:
     assert error_of(client.post(url, content=b"nonsense", headers=broken), 400)[0] in ("bad_input", "no_files")
 
 
-def test_unknown_things_are_told_with_the_nearest_name(client: TestClient) -> None:
+def test_unknown_things_are_reported_with_the_nearest_name(client: TestClient) -> None:
     code, message = error_of(client.get("/api/indexes/wrold"), 404)
     assert (code, "did you mean 'world'?" in message) == ("unknown_index", True)
     assert error_of(client.get("/api/jobs/x"), 404)[0] == "unknown_job"
@@ -294,7 +294,7 @@ def test_a_single_index_takes_documents_too(make: Make, data: Path) -> None:
     assert (data / ".triplebeam" / "jobs.sqlite").is_file()
 
 
-def test_a_damaged_index_is_told_and_the_others_work(client: TestClient, data: Path) -> None:
+def test_a_damaged_index_is_reported_and_the_others_work(client: TestClient, data: Path) -> None:
     (data / "broken.index").mkdir()
     (data / "broken.index" / "manifest.json").write_text("{")
     rows = {row["name"]: row for row in client.get("/api/indexes").json()["indexes"]}

@@ -53,7 +53,7 @@ async def test_what_no_route_would_do(data: Path, tool: str, arguments: dict[str
 
 
 @pytest.mark.anyio
-async def test_nobody_is_told_where_the_server_keeps_its_files(data: Path) -> None:
+async def test_nobody_learns_where_the_server_keeps_its_files(data: Path) -> None:
     next(data.glob("world.index/generations/*/passage_vectors.npy")).unlink()
     message = await refused(runner_over(data), "search", question="lake")
     assert "world.index" in message

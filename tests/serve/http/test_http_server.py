@@ -35,7 +35,7 @@ def test_our_errors_have_a_status_each() -> None:
     assert all(problem_of(kind("x"), str).status != 500 for kind in kinds if kind.__module__ == "triplebeam.errors")
 
 
-def test_a_bug_is_logged_with_an_id_and_told_without_details(
+def test_a_bug_is_logged_with_an_id_and_reported_without_details(
     make: Make, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(self: Library) -> list[str]:
@@ -50,7 +50,7 @@ def test_a_bug_is_logged_with_an_id_and_told_without_details(
     assert message.rpartition(" ")[2].strip(".") in caplog.text
 
 
-def test_nobody_is_told_where_the_server_keeps_its_files(make: Make, data: Path) -> None:
+def test_nobody_learns_where_the_server_keeps_its_files(make: Make, data: Path) -> None:
     next(data.glob("world.index/generations/*/passage_vectors.npy")).unlink()
     with make() as client:
         search = client.post("/api/indexes/world/search", json={"question": "lake"})

@@ -97,7 +97,7 @@ def test_a_link_fills_in_but_spends_nothing(visit: Visit) -> None:
     assert model.prompts == []
 
 
-def test_problems_are_told_in_a_sentence(visit: Visit) -> None:
+def test_problems_are_reported_in_a_sentence(visit: Visit) -> None:
     page = visit(Scripted([]), link=f"#index=toy&q={QUESTION}&mode=search&method=nonsense")
     problem(page, "nonsense")
     page.get_by_text("Ask", exact=True).first.click()

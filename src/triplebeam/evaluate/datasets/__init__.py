@@ -4,19 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from triplebeam.errors import BadInputError
-from triplebeam.evaluate.datasets.bamboogle import read_bamboogle
+from triplebeam.errors import BadInputError, nearest
 from triplebeam.evaluate.datasets.beir import read_beir
 from triplebeam.evaluate.datasets.dataset import Dataset
 from triplebeam.evaluate.datasets.hipporag import read_hipporag
-from triplebeam.evaluate.datasets.hotpotqa import read_hotpotqa, read_two_wiki
 from triplebeam.evaluate.datasets.iirc import read_iirc
-from triplebeam.evaluate.datasets.ircot import read_ircot
-from triplebeam.evaluate.datasets.musique import read_musique
-from triplebeam.evaluate.datasets.own import read_own
-from triplebeam.evaluate.datasets.quality import read_quality
-from triplebeam.evaluate.datasets.write import Written, refuse_to_overwrite, write_dataset
-from triplebeam.names import nearest
+from triplebeam.evaluate.datasets.multi_hop import read_hotpotqa, read_ircot, read_musique, read_two_wiki
+from triplebeam.evaluate.datasets.own import Written, read_own, refuse_to_overwrite, write_dataset
+from triplebeam.evaluate.datasets.without_gold import read_bamboogle, read_quality
 
 __all__ = ["FORMATS", "Dataset", "Written", "read_dataset", "refuse_to_overwrite", "write_dataset"]
 

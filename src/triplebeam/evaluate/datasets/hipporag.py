@@ -9,7 +9,7 @@ from pathlib import Path
 
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.datasets.dataset import Collected, Dataset, LeftOut, Rereadable, require_gold
-from triplebeam.evaluate.datasets.musique import UNANSWERABLE, kind
+from triplebeam.evaluate.datasets.multi_hop import UNANSWERABLE, kind
 from triplebeam.evaluate.datasets.paragraphs import Paragraph, distinct, gold_ids, joined, listed, paragraph, titled
 from triplebeam.evaluate.datasets.row import Row, read_rows
 from triplebeam.evaluate.json_values import first_character, members

@@ -38,9 +38,7 @@ def paragraph(title: str, text: str, is_gold: bool = False) -> Paragraph:
 
 
 def listed(row: Row, *names: str, gold: bool = False) -> list[Paragraph]:
-    """Paragraphs written as objects: ``title``, ``paragraph_text`` or ``text``, ``is_supporting`` (without it,
-    ``gold``).
-    """
+    """Paragraphs as objects: ``title``, ``paragraph_text`` or ``text``, ``is_supporting`` (or else ``gold``)."""
     paragraphs = []
     for each in row.rows(*names):
         if not each.has("paragraph_text", "text"):

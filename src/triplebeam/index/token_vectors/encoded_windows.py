@@ -25,9 +25,7 @@ class Window(NamedTuple):
 
 @dataclass(frozen=True)
 class EncodedWindows:
-    """Vectors encoded so far, in half precision, one file per window. Passages are known by the hash of their text,
-    whatever their row is when a build continues.
-    """
+    """Vectors encoded so far, in half precision, one file per window; passages are known by the hash of their text."""
 
     folder: Path
 

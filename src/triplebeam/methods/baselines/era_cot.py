@@ -29,12 +29,10 @@ from pydantic import BaseModel
 from triplebeam.answer import Answer, Step
 from triplebeam.generate.accounting import remark
 from triplebeam.generate.language_model import Prompt
-from triplebeam.generate.parse import ReplyType
-from triplebeam.generate.prompts import load
-from triplebeam.generate.reply_fields import Text, TripleRow
+from triplebeam.generate.parse import ReplyType, Text, TripleRow
+from triplebeam.generate.prompts import load, numbered_facts
 from triplebeam.methods.shared.exemplars import Exemplar, load_exemplars
 from triplebeam.methods.shared.loop import Loop
-from triplebeam.methods.shared.prompt_text import numbered_facts
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import RetrievingAgent
 from triplebeam.methods.shared.reasoning_paths import CAME_TO_AN_ANSWER, NO_ANSWER, PathReply, worked_examples

@@ -26,8 +26,8 @@ from functools import partial
 from pydantic import BaseModel
 
 from triplebeam.answer import Answer, Step
+from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, load
-from triplebeam.generate.reply_fields import Text
 from triplebeam.ingest.sentences import sentence_spans
 from triplebeam.methods.shared.loop import LAST_STEP, Loop
 from triplebeam.methods.shared.reading import AnsweringAgent

@@ -23,8 +23,8 @@ import numpy as np
 from pydantic import BaseModel
 
 from triplebeam.answer import Answer, Step
+from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, load
-from triplebeam.generate.reply_fields import Text
 from triplebeam.index.passage_graph import KINDS, EdgeKind, PassageGraph
 from triplebeam.index.passages import PassageTable
 from triplebeam.methods.shared.loop import LAST_STEP, Loop

@@ -25,8 +25,8 @@ from functools import cached_property, partial
 from pydantic import BaseModel
 
 from triplebeam.answer import Answer, Step
+from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, load
-from triplebeam.generate.reply_fields import Text
 from triplebeam.methods.shared.loop import LAST_STEP, NothingToSearch
 from triplebeam.methods.shared.question_answering import Answerer, ClosedBookAnswerer, QuestionAnswerer, ReadAnswer
 from triplebeam.methods.shared.reading import ReadingAgent

@@ -26,8 +26,8 @@ from pydantic import BaseModel
 
 from triplebeam.answer import Answer, Step
 from triplebeam.generate.accounting import account
+from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import load
-from triplebeam.generate.reply_fields import Text
 from triplebeam.ingest.sentences import sentence_spans
 from triplebeam.methods.shared.exemplars import Exemplar, load_exemplars
 from triplebeam.methods.shared.loop import Loop

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from pydantic import BaseModel
 
 from triplebeam.generate.language_model import LanguageModel
+from triplebeam.generate.parse import TripleRow
 from triplebeam.generate.prompts import Template, load
-from triplebeam.generate.reply_fields import TripleRow
 from triplebeam.index.triple_store import TripleStore
 from triplebeam.methods.shared.triple_filter import LLMTripleFilter
 from triplebeam.methods.shared.usable_replies import usable_replies, usable_triples

@@ -15,8 +15,8 @@ from typing import Annotated, NamedTuple
 from pydantic import AfterValidator, BaseModel, BeforeValidator
 
 from triplebeam.generate.language_model import LanguageModel
+from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, load
-from triplebeam.generate.reply_fields import Text
 from triplebeam.methods.ge_reasoning.confidence import Confidence, Thresholds, agreement, smallest_probability
 from triplebeam.methods.shared.usable_replies import usable_replies
 

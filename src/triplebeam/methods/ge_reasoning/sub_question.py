@@ -11,8 +11,8 @@ from functools import partial
 from pydantic import BaseModel
 
 from triplebeam.generate.language_model import LanguageModel, Prompt
+from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, load
-from triplebeam.generate.reply_fields import Text
 from triplebeam.methods.ge_reasoning.question_graph import QuestionTriplet
 from triplebeam.methods.ge_reasoning.sub_answer import Pair, shown_pairs
 from triplebeam.methods.shared.usable_replies import usable_text

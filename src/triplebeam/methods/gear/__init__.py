@@ -2,11 +2,10 @@
 
 | paper | here |
 | --- | --- |
-| Eq. 1, 4 read | `read.py` |
+| Eq. 1, 4 read, Eq. 5 gist memory | `read.py` |
 | Eq. 2 tripleLink, Eq. 8, 10, 11 passageLink | `link.py` |
 | Algorithm 1, diverse triple beam search | `beam_search.py`, with `score(·, ·)` in `score.py` |
 | Eq. 3, NaiveGE, SyncGE | `expand.py` |
-| Eq. 5 gist memory | `gist.py` |
 | Eq. 6 reason, Eq. 7 rewrite | `reason.py` |
 | section 5, Eq. 9, the agent | `agent.py` |
 """

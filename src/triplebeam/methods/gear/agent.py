@@ -18,9 +18,8 @@ from functools import cached_property, partial
 
 from triplebeam.answer import Answer, Evidence, Step
 from triplebeam.methods.gear.expand import NaiveGE, SyncGE
-from triplebeam.methods.gear.gist import new_facts
 from triplebeam.methods.gear.link import PassageLink
-from triplebeam.methods.gear.read import LLMReader, Reader
+from triplebeam.methods.gear.read import LLMReader, Reader, new_facts
 from triplebeam.methods.gear.reason import Reasoner, Verdict
 from triplebeam.methods.shared.loop import LAST_STEP, ONE_STEP, Loop
 from triplebeam.methods.shared.question_answering import evidence_for

@@ -1,8 +1,10 @@
-"""GeAR, Eq. 1 and 4: a reader turns retrieved passages into proximal triples, facts that help with the question.
+"""GeAR, Eq. 1, 4 and 5: a reader turns retrieved passages into proximal triples, facts that help with the question,
+and the gist memory is all of them, one step after the other.
 
 Followed to the letter: the reader sees the passages and the query (Eq. 1) and, from the second step on, the gist of the
 earlier steps (Eq. 4). Ours: the prompt's words and example, the reply as JSON, and a reply that cannot be used even
-after a correction counts as no facts and is noted on the open account.
+after a correction counts as no facts and is noted on the open account; a fact the gist holds
+already is not added again, since it would be linked and counted twice in Eq. 9.
 """
 
 from collections.abc import Sequence
@@ -13,12 +15,11 @@ from typing import Protocol
 from pydantic import BaseModel
 
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.generate.prompts import Template, load
-from triplebeam.generate.reply_fields import TripleRow
-from triplebeam.methods.shared.prompt_text import numbered_facts, numbered_passages
+from triplebeam.generate.parse import TripleRow
+from triplebeam.generate.prompts import Template, load, numbered_facts, numbered_passages
 from triplebeam.methods.shared.usable_replies import usable_reply, usable_triples
 from triplebeam.passage import Passages
-from triplebeam.triple import Triple
+from triplebeam.triple import Triple, entity_key
 
 
 class Reader(Protocol):
@@ -52,3 +53,17 @@ class LLMReader:
         )
         reply = usable_reply(self.model, prompt, _Facts)
         return usable_triples(reply.facts) if reply else ()
+
+
+def new_facts(read: Sequence[Triple], gist: Sequence[Triple]) -> tuple[Triple, ...]:
+    """Eq. 5: what a step adds to the gist: facts it does not hold under the entities' normal form."""
+    known = {_key(fact) for fact in gist}
+    fresh: dict[tuple[str, ...], Triple] = {}
+    for fact in read:
+        if _key(fact) not in known:
+            fresh.setdefault(_key(fact), fact)
+    return tuple(fresh.values())
+
+
+def _key(fact: Triple) -> tuple[str, ...]:
+    return tuple(entity_key(part) for part in fact)

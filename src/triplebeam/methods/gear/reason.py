@@ -13,9 +13,8 @@ from functools import partial
 from pydantic import BaseModel
 
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.generate.prompts import Template, load
-from triplebeam.generate.reply_fields import Numbers, Text
-from triplebeam.methods.shared.prompt_text import numbered_facts
+from triplebeam.generate.parse import Numbers, Text
+from triplebeam.generate.prompts import Template, load, numbered_facts
 from triplebeam.methods.shared.usable_replies import usable_reply, usable_text
 from triplebeam.triple import Triple
 

@@ -4,16 +4,16 @@
 | --- | --- |
 | section 3.1, the graph of passages | `triplebeam.index.passage_graph` |
 | Eq. 1 messages, Eq. 2 mixing with α | `propagate.py` |
-| section 3.2, GNN-Ret as a retriever | `retrieve.py`, why a hit is there in `explain.py` |
-| Eq. 4, mixing of steps with β | `propagate.py`, as a retriever in `recurrent.py` |
+| section 3.2, GNN-Ret as a retriever | `retrieve.py` |
+| Eq. 4, mixing of steps with β | `propagate.py`, as a retriever in `retrieve.py` |
 | section 3.3, RGNN-Ret's steps and self-critique | `agent.py`, `self_critique.py` |
 | Eq. 3 and 5, hinge losses and their derivatives | `objective.py` |
 | Eq. 9-12 and 16-21, the printed gradients of appendix A | `printed.py` |
-| appendix B, labels and gradient descent | `labels.py`, `training.py` |
+| appendix B, labels and gradient descent | `objective.py`, `training.py` |
 | ours: the file of trained values | `weights.py` |
 """
 
-from triplebeam.methods.gnn_ret.labels import training_steps
+from triplebeam.methods.gnn_ret.objective import training_steps
 from triplebeam.methods.gnn_ret.propagate import MessagePassing, integrate_steps
 from triplebeam.methods.gnn_ret.retrieve import GNNRet
 from triplebeam.methods.gnn_ret.training import GNN_RET, RGNN_RET, TrainingResult, TrainingSettings, train

@@ -1,6 +1,6 @@
 """GNN-Ret, Eq. 1 and 2, and RGNN-Ret, Eq. 4: distances to a query, passed along the graph of passages.
 
-Followed to the letter: at each layer the K passages of smallest distance (T_K, taken anew from the layer's own
+Followed to the letter: at each layer the K passages of smallest distance (T_K, chosen again from the layer's own
 distances) send it to their neighbours (S_K); a neighbour takes the smallest it is sent (Eq. 1), or the mean in the
 ablation, and mixes it with its own (Eq. 2); all others keep theirs. So a passage that is among the K and next to
 another of them takes a message too, and its distance may grow. A passage sends nothing to itself. Ours: between equal
@@ -36,9 +36,7 @@ def distances_of(scores: NDArray[np.float32], distance: Distance) -> Distances:
 
 
 class Messages(NamedTuple):
-    """Who sent what to whom at one layer. A receiver of several messages takes their mean, so the minimum is the case
-    of one sender each: the nearest.
-    """
+    """Who sent what to whom at one layer. Several messages are averaged; a minimum has one sender, the nearest."""
 
     receivers: NDArray[np.int64]
     """S_K, in rising order."""

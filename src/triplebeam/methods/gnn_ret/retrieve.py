@@ -1,8 +1,16 @@
-"""GNN-Ret as a retriever (section 3.2): a base's distances, passed along the graph of passages, and the nearest.
+"""GNN-Ret as a retriever (section 3.2): a base's distances, passed along the graph of passages, and the nearest; and
+RGNN-Ret (section 3.3, Eq. 4), whose distances are mixed over the steps of a question.
 
 The paper's settings without training: one layer, α 0.5, K 5 (or 10), dense distances. Over any other base that has a
 score for every passage, say how its scores become distances (`distances_of`). Retrieval to a number of tokens instead
 of k passages is `triplebeam.retrieve.token_budget`, for this and for every other retriever.
+
+RGNN-Ret, followed to the letter: a step's integrated distances are β times those GNN-Ret has for its query and 1 - β
+times those of the step before, which contain all earlier steps in the same way; the first step has GNN-Ret's own. β is
+0.9 untrained. Ours: the same query twice in a row is one step, so that a caller may ask for more of its passages.
+What it remembers belongs to one question: `begin` starts one, and an agent that calls it (`for_question`) has the
+recurrence in its loop, as appendix G does with IRCoT and ITER-RETGEN. With no layers (``alpha=()``) only the recurrent
+part is left, with β = 1 only the graph: the rows of Table 2.
 """
 
 from collections.abc import Sequence
@@ -17,11 +25,18 @@ from triplebeam.errors import BadInputError
 from triplebeam.index.passage_graph import KINDS, EdgeKind, PassageGraph
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.triple_graph import TripleGraph
-from triplebeam.methods.gnn_ret.explain import messages_that_helped, shared_keyword
-from triplebeam.methods.gnn_ret.propagate import Distance, Distances, Message, MessagePassing, Propagated, distances_of
+from triplebeam.methods.gnn_ret.propagate import (
+    Distance,
+    Distances,
+    Message,
+    MessagePassing,
+    Propagated,
+    distances_of,
+    integrate_steps,
+)
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.explained import Found, Reasons, explained, no_reasons
-from triplebeam.retrieve.retriever import ScoringRetriever, scores_many
+from triplebeam.retrieve.retriever import PerQuestion, Retriever, ScoringRetriever, scores_many
 from triplebeam.retrieve.scores import rank_scores
 from triplebeam.triple import Chain
 
@@ -41,9 +56,7 @@ class GNNRet:
     edges: tuple[EdgeKind, ...] = KINDS
     distance: Distance = "cosine"
     triples: TripleGraph | None = field(default=None, repr=False)
-    """Where given, a hit that a message brought shows a triple of the sender and one of its own with the keyword they
-    share.
-    """
+    """Where given, a hit that a message brought shows two triples, of sender and receiver, with the shared keyword."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -109,3 +122,68 @@ class GNNRet:
 
 def _nearness(distances: Distances) -> NDArray[np.float32]:
     return (1 - distances).astype(np.float32)
+
+
+def messages_that_helped(propagated: Propagated, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each row the nearest sender of the last message that was smaller than the row's own distance, or -1."""
+    helped_by = np.full(len(rows), -1)
+    for before, sent in zip(propagated.hidden, propagated.messages, strict=False):
+        if len(sent.receivers):
+            place = np.minimum(np.searchsorted(sent.receivers, rows), len(sent.receivers) - 1)
+            senders = sent.senders[sent.starts[place]]
+            helped = (sent.receivers[place] == rows) & (before[senders] < before[rows])
+            helped_by[helped] = senders[helped]
+    return helped_by
+
+
+def shared_keyword(triples: TripleGraph, sender: int, receiver: int) -> tuple[Chain, ...]:
+    """A triple of each with an entity in common, the receiver's first; nothing where they share none."""
+    sent, received = (triples.triples_at([row]).tolist() for row in (sender, receiver))
+    first: dict[int, int] = {}
+    for triple_id, ends in zip(sent, triples.ends(sent).tolist(), strict=True):
+        for entity in ends:
+            first.setdefault(entity, triple_id)
+    for triple_id, ends in zip(received, triples.ends(received).tolist(), strict=True):
+        for entity in ends:
+            if entity in first:
+                return ((triples.triple(first[entity]), triples.triple(triple_id)),)
+    return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecurrentGNNRet(PerQuestion):
+    """GNN-Ret for the sub-questions of a question. Asked directly, it is GNN-Ret: a first step has none before it."""
+
+    gnn_ret: GNNRet
+    beta: float = 0.9
+    """How much of its own distances a step has; the rest is those of the steps before."""
+
+    def __post_init__(self) -> None:
+        check_fields(self, "beta")
+
+    def begin(self) -> Retriever:
+        """Start a question."""
+        return _Recurrence(self.gnn_ret, self.beta)
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        """The first step of a question, with the reasons that GNN-Ret has for its hits."""
+        return self.gnn_ret.retrieve(query, k)
+
+
+class _Recurrence:
+    """One question's steps."""
+
+    def __init__(self, gnn_ret: GNNRet, beta: float) -> None:
+        self._gnn_ret, self._beta = gnn_ret, beta
+        self._last: tuple[str, Distances] | None = None
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        return self._gnn_ret.rank(self._distances(query), k)
+
+    def _distances(self, query: str) -> Distances:
+        if self._last and self._last[0] == query:
+            return self._last[1]
+        current = self._gnn_ret.propagate(query).distances
+        integrated = integrate_steps(current, self._last[1] if self._last else None, self._beta)
+        self._last = (query, integrated)
+        return integrated

@@ -16,8 +16,8 @@ from functools import partial
 from pydantic import BaseModel
 
 from triplebeam.generate.language_model import LanguageModel
+from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, load
-from triplebeam.generate.reply_fields import Text
 from triplebeam.methods.shared.question_answering import ReadAnswer, short_answer
 from triplebeam.methods.shared.sub_questions import Exchange, numbered_exchanges
 from triplebeam.methods.shared.usable_replies import usable_reply, usable_text

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
 from triplebeam.index.passage_graph import KINDS, EdgeKind, PassageGraph
-from triplebeam.methods.gnn_ret.labels import Targets
-from triplebeam.methods.gnn_ret.objective import HingeObjective, LossAndGradient, TrainingStep
+from triplebeam.methods.gnn_ret.objective import HingeObjective, LossAndGradient, Targets, TrainingStep
 from triplebeam.methods.gnn_ret.printed import printed_gradient
 from triplebeam.methods.gnn_ret.propagate import Message, MessagePassing
 from triplebeam.progress import Progress, silent

@@ -118,9 +118,7 @@ class HippoRAG:
         return np.array(list(dict.fromkeys(numbers.values())), np.int64)
 
     def passage_scores(self, seeds: Sequence[NDArray[np.int64]]) -> NDArray[np.float32]:
-        """A row of scores for each query's entities: a passage has the probabilities of its own, each as often as it
-        occurs there.
-        """
+        """A row of scores per query: the probabilities of a passage's entities, each as often as it occurs there."""
         reset = np.zeros((len(seeds), len(self.graph)))
         for row, linked in zip(reset, seeds, strict=True):
             row[linked] = 1 / self.graph.passage_counts[linked] if self.node_specificity else 1.0

@@ -16,8 +16,8 @@ from pydantic import BaseModel, ValidationError
 
 from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import LanguageModel
+from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, load
-from triplebeam.generate.reply_fields import Text
 from triplebeam.index.entity_graph import EntityGraph
 from triplebeam.methods.shared.usable_replies import usable_reply
 from triplebeam.retrieve.verbatim import VerbatimNames

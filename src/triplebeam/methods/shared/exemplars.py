@@ -12,7 +12,7 @@ from importlib import resources
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from triplebeam.methods.shared.prompt_text import numbered_passages
+from triplebeam.generate.prompts import numbered_passages
 from triplebeam.passage import Passage
 
 

@@ -13,9 +13,8 @@ from pydantic import BaseModel
 
 from triplebeam.answer import Evidence
 from triplebeam.generate.language_model import LanguageModel, Prompt
-from triplebeam.generate.prompts import Template, load
-from triplebeam.generate.reply_fields import Text
-from triplebeam.methods.shared.prompt_text import numbered_passages
+from triplebeam.generate.parse import Text
+from triplebeam.generate.prompts import Template, load, numbered_passages
 from triplebeam.methods.shared.usable_replies import usable_reply
 from triplebeam.passage import Passage, Passages
 from triplebeam.support import support_among

@@ -1,4 +1,4 @@
-"""Agents that show a model the passages they retrieve: what those need besides a retriever and a model is derived."""
+"""Agents that show a model the passages they retrieve: what they need beyond a retriever and a model is derived."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,8 +7,8 @@ from functools import cached_property
 from triplebeam.answer import Agent, Answer, Evidence
 from triplebeam.bounds import check_fields
 from triplebeam.generate.language_model import LanguageModel
+from triplebeam.generate.prompts import numbered_passages
 from triplebeam.methods.shared.loop import Loop
-from triplebeam.methods.shared.prompt_text import numbered_passages
 from triplebeam.methods.shared.question_answering import Answerer, QuestionAnswerer, ReadAnswer
 from triplebeam.passage import Passages
 from triplebeam.retrieve.retriever import Retriever, passages_of

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from triplebeam.generate.language_model import LanguageModel, Prompt
-from triplebeam.generate.prompts import load
-from triplebeam.generate.reply_fields import Text
+from triplebeam.generate.parse import Text
+from triplebeam.generate.prompts import load, numbered_passages
 from triplebeam.methods.shared.exemplars import Exemplar, with_cue
-from triplebeam.methods.shared.prompt_text import numbered_passages
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.usable_replies import usable_samples
 from triplebeam.passage import Passage

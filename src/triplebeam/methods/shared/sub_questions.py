@@ -13,10 +13,9 @@ from typing import NamedTuple
 from pydantic import BaseModel
 
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.generate.prompts import Template, load
-from triplebeam.generate.reply_fields import Numbers, Text
+from triplebeam.generate.parse import Numbers, Text
+from triplebeam.generate.prompts import Template, load, numbered_passages
 from triplebeam.methods.shared.loop import Loop
-from triplebeam.methods.shared.prompt_text import numbered_passages
 from triplebeam.methods.shared.usable_replies import usable_reply
 from triplebeam.passage import Passages
 from triplebeam.ranking import Hit, Ranking

@@ -14,9 +14,8 @@ from pydantic import BaseModel
 
 from triplebeam.generate.accounting import remark
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.generate.prompts import Template, load
-from triplebeam.generate.reply_fields import Numbers
-from triplebeam.methods.shared.prompt_text import numbered_facts
+from triplebeam.generate.parse import Numbers
+from triplebeam.generate.prompts import Template, load, numbered_facts
 from triplebeam.methods.shared.usable_replies import usable_reply
 from triplebeam.triple import Triple
 

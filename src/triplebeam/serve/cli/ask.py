@@ -10,7 +10,7 @@ from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offl
 
 
 class Effort(StrEnum):
-    """The dial."""
+    """How much to spend on an answer."""
 
     none = "none"
     low = "low"
@@ -27,8 +27,8 @@ def ask(
     effort: Annotated[
         Effort,
         typer.Option(
-            help="none: passages and chains, no call. low: one reading, two calls. high: the agent, step by step."
-            " auto: low first, high only when that does not answer it.",
+            help="none: passages and chains, no model calls. low: one step, two calls. high: the agent, step by step."
+            " auto: low first, and high only if that finds no answer.",
         ),
     ] = Effort.auto,
     method: Annotated[
@@ -37,7 +37,7 @@ def ask(
             "--method",
             "-m",
             help="An agent by name instead, such as gear[max_steps=2]:hybrid, rgnn_ret or ge_reasoning;"
-            " docs/evaluating.md lists them.",
+            " docs/methods/index.md lists them.",
             show_default=False,
         ),
     ] = None,

@@ -31,8 +31,8 @@ def bench(
         Path | None,
         typer.Argument(
             metavar="QUESTIONS",
-            help="JSON lines (.jsonl or .jsonl.gz) of id, question, gold and, where there are any, answers. Without it"
-            " and with a model, questions are made from the index's triples.",
+            help="JSON lines (.jsonl or .jsonl.gz) of id, question, gold and optionally answers. Without a file, the"
+            " model writes questions from the index's triples.",
             show_default=False,
         ),
     ] = None,
@@ -41,7 +41,7 @@ def bench(
         typer.Option(
             "--method",
             "-m",
-            help=f"A method; give it several times. Default: {', '.join(_DEFAULT_METHODS)}.",
+            help=f"A method; can be repeated. Default: {', '.join(_DEFAULT_METHODS)}.",
             show_default=False,
         ),
     ] = None,
@@ -52,9 +52,11 @@ def bench(
     results: ResultsFile = None,
     seed: Annotated[
         list[int] | None,
-        typer.Option("--seed", help="Of the model's samples; give it several times.", show_default=False),
+        typer.Option("--seed", help="Seed of the model's samples; can be repeated.", show_default=False),
     ] = None,
-    k: Annotated[int, typer.Option("-k", min=1, max=15, help="Passages you can use: the recommendation's cut.")] = 5,
+    k: Annotated[
+        int, typer.Option("-k", min=1, max=15, help="Compare recall at k, the number of passages you can use.")
+    ] = 5,
     limit: Limit = None,
     query_entities: Annotated[
         Path | None,

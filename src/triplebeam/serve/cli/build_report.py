@@ -60,14 +60,14 @@ def _tell_of_failures(folder: Path, report: "BuildReport") -> None:
 
 def tell_cost(settings: "Settings", bill: "Account") -> None:
     """What the calls of a run cost."""
-    from triplebeam.generate.prices import price
+    from triplebeam.generate.accounting import price
     from triplebeam.serve.cli.display import err
 
     usage = bill.usage
     paid = price(usage, settings.endpoint("extraction").model or "", settings.prices)
     err().print(
         f"{usage.calls:,} calls, {usage.tokens_in:,} tokens in, {usage.tokens_out:,} out"
-        f"{' (guessed)' if usage.estimated else ''}; {usage.cached_calls:,} more calls from the cache;"
+        f"{' (estimated)' if usage.estimated else ''}; {usage.cached_calls:,} more calls from the cache;"
         f" {'price not known' if paid is None else f'${paid:,.4f}'}.",
         markup=False,
     )

@@ -73,13 +73,13 @@ def _tell(folder: Path, written: "Written", commands: list[str]) -> None:
     left_out = ", ".join(f"{count:,} {reason}" for reason, count in written.left_out.items())
     rows = {
         "written to": str(folder),
-        "passages": f"{written.passages:,}" + (" documents, to be cut into passages" if written.to_be_cut else ""),
+        "passages": f"{written.passages:,}" + (" documents, to be split into passages" if written.to_be_cut else ""),
         "questions": f"{written.questions:,}" + (f" ({hops})" if hops else ""),
         "left out": left_out or "nothing",
     }
-    rows |= {"go on with" if n == 0 else "": command for n, command in enumerate(commands)}
+    rows |= {"next" if n == 0 else "": command for n, command in enumerate(commands)}
     if not written.passages:
-        rows["passages"] = "none: the dataset comes without, so index a corpus that answers its questions"
+        rows["passages"] = "none: the dataset has no passages, so index a corpus that answers its questions"
     for label, value in rows.items():
         out().print(f"[dim]{label:>10}[/dim]  ", end="")
         out().print(value, markup=False)

@@ -20,7 +20,7 @@ _MARKS = {"ok": "[green]✔[/green]", "note": "[yellow]–[/yellow]", "broken": 
 
 def doctor(
     folder: Annotated[
-        Path | None, typer.Argument(metavar="INDEX", help="An index to check, too.", show_default=False)
+        Path | None, typer.Argument(metavar="INDEX", help="An index to check as well.", show_default=False)
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -17,12 +17,12 @@ ResultsFile: TypeAlias = Annotated[
     typer.Option(
         "--results",
         metavar="FILE",
-        help="Also put the figures into this JSON file, one row for each method; a row measured before is replaced.",
+        help="Also write the figures to this JSON file, one row per method; existing rows are replaced.",
         show_default=False,
     ),
 ]
-Limit: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Only the first so many questions.")]
-Again: TypeAlias = Annotated[bool, typer.Option("--again", help="Measure again what was measured before.")]
+Limit: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Only the first N questions.")]
+Again: TypeAlias = Annotated[bool, typer.Option("--again", help="Measure again instead of reusing saved results.")]
 _SHOWN = ("R@2", "R@5", "R@10", "R@15", "All@5", "MRR", "EM", "F1", "Accuracy", "Judged")
 _COSTS = {"ms_p50": "ms p50", "ms_p95": "p95", "encodings": "encodings", "tokens": "tokens", "dollars": "$"}
 

@@ -20,7 +20,7 @@ def experiment(
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option("--dataset", help="Only this dataset of the file; give it several times.", show_default=False),
+        typer.Option("--dataset", help="Only this dataset of the file; can be repeated.", show_default=False),
     ] = None,
     results: ResultsFile = None,
     limit: Limit = None,
@@ -39,11 +39,10 @@ def experiment(
     """
     from triplebeam.assemble.evaluation import Evaluator
     from triplebeam.assemble.method import Method
-    from triplebeam.errors import BadInputError
+    from triplebeam.errors import BadInputError, nearest
     from triplebeam.evaluate.experiment import read_experiment
     from triplebeam.evaluate.output import across, summary, write_evaluation
     from triplebeam.evaluate.results_file import add_results
-    from triplebeam.names import nearest
     from triplebeam.serve.cli.display import progress_bars
     from triplebeam.serve.cli.evaluation_display import draw_evaluation, tell_written
     from triplebeam.settings import read_settings

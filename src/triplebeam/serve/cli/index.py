@@ -38,17 +38,16 @@ def index(
         bool,
         typer.Option(
             "--keywords",
-            help="Also ask the model for each passage's keywords, for gnn_ret's graph; else the triples' ends serve.",
+            help="Also ask the model for each passage's keywords, for gnn_ret. Default: the entities of its triples.",
         ),
     ] = False,
-    passage_tokens: Annotated[int, typer.Option(min=20, help="The most tokens of a passage.")] = 200,
-    split: Annotated[bool, typer.Option("--split", help="Cut JSON lines and BEIR rows into passages too.")] = False,
+    passage_tokens: Annotated[int, typer.Option(min=20, help="Largest number of tokens in a passage.")] = 200,
+    split: Annotated[bool, typer.Option("--split", help="Also split JSON lines and BEIR rows into passages.")] = False,
     retry_failed: Annotated[
         bool,
         typer.Option(
             "--retry-failed",
-            help="Retry only the passages whose extraction failed, in the whole index; with --extractor llm unless you"
-            " name another.",
+            help="Retry every passage whose extraction failed; uses the LLM unless --extractor says otherwise.",
         ),
     ] = False,
     max_failures: Annotated[
@@ -65,14 +64,14 @@ def index(
         typer.Option(
             metavar="USD",
             min=0.0,
-            help="With --extractor llm: stop before the model has cost more; the next run goes on.",
+            help="With --extractor llm: stop before the cost exceeds this; the next run continues.",
             show_default=False,
         ),
     ] = None,
     embedder: EmbedderName = None,
     offline: Offline = False,
 ) -> None:
-    """Index documents, or add and update some. Stopped or killed, it goes on where it was when run again.
+    """Index documents, or add and update them. If it is stopped, run it again to continue where it left off.
 
     Examples:
 
@@ -136,7 +135,7 @@ def _check(
 ) -> None:
     """Refuse what cannot be meant, before anything is done."""
     if extractor and triples:
-        raise BadInputError("--extractor and --triples say two things about where triples come from: give one of them.")
+        raise BadInputError("--extractor and --triples both say where triples come from: give only one of them.")
     if retry_failed and sources:
         raise BadInputError(
             "--retry-failed retries what failed in the whole index and reads no SOURCE: leave one of them out."

@@ -22,7 +22,7 @@ Folder: TypeAlias = Annotated[
 
 
 class RoleName(StrEnum):
-    """What a key is good for."""
+    """What a key allows."""
 
     READ = "read"
     WRITE = "write"
@@ -31,10 +31,10 @@ class RoleName(StrEnum):
 @keys.command()
 def create(
     folder: Folder,
-    role: Annotated[RoleName, typer.Option(help="read: search and ask. write: documents in and out, too.")],
+    role: Annotated[RoleName, typer.Option(help="read: search and ask. write: also add and delete documents.")],
     name: Annotated[str, typer.Option(help="What it is for. Default: key-1, key-2, …", show_default=False)] = "",
 ) -> None:
-    """Create a key and print it; it is shown only once. From then on the server needs a key, even one that is running.
+    """Create a key and print it; it is shown only once. From then on every request needs a key.
 
     Examples:
 
@@ -47,7 +47,7 @@ def create(
 
 @keys.command("list")
 def list_keys(folder: Folder) -> None:
-    """List the names and roles of keys. The keys themselves are kept nowhere.
+    """List the names and roles of keys. The keys themselves are not stored.
 
     Example:
 

@@ -24,7 +24,7 @@ def late_index(
     ] = None,
     nbits: Annotated[
         int | None,
-        typer.Option(help="Bits per dimension: 2, 4 or 8. Default: as before, 2 at first.", show_default=False),
+        typer.Option(help="Bits per dimension: 2, 4 or 8. Default: as before; 2 if new.", show_default=False),
     ] = None,
     as_json: AsJson = False,
     offline: Offline = False,

@@ -21,12 +21,12 @@ def plan(
         list[Path],
         typer.Argument(metavar="SOURCE…", help="What you would give to `triplebeam index`.", show_default=False),
     ],
-    sample: Annotated[int, typer.Option(min=5, help="How many passages are extracted to see what they cost.")] = 20,
-    seed: Annotated[int, typer.Option(help="Another seed takes another sample.")] = 0,
+    sample: Annotated[int, typer.Option(min=5, help="How many passages to extract for the estimate.")] = 20,
+    seed: Annotated[int, typer.Option(help="Another seed gives another sample.")] = 0,
     passage_tokens: Annotated[
         int, typer.Option(min=20, help="Largest number of tokens in a passage.")
     ] = PASSAGE_TOKENS,
-    split: Annotated[bool, typer.Option("--split", help="Cut JSON lines and BEIR rows into passages too.")] = False,
+    split: Annotated[bool, typer.Option("--split", help="Also split JSON lines and BEIR rows into passages.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Extract a random sample of passages and estimate what `triplebeam index --extractor llm` will cost.
@@ -42,7 +42,7 @@ def plan(
     from triplebeam.assemble import make_extractor
     from triplebeam.extract.llm import LLMExtractor
     from triplebeam.extract.quote import draw_sample, extract_sample, quote
-    from triplebeam.generate.prices import price_of
+    from triplebeam.generate.accounting import price_of
     from triplebeam.serve.cli.display import err
     from triplebeam.settings import read_settings
 
@@ -114,7 +114,7 @@ def _draw(model: str, passages: int, quoted: "Quote", drawn: "Sample") -> None:
     triples = sum(len(extraction.triples) for extraction in drawn.extractions)
     failures = [extraction.failure for extraction in drawn.extractions if extraction.failure]
     twice = passages - quoted.passages
-    tokens = "tokens (guessed)" if drawn.usage.estimated else "tokens"
+    tokens = "tokens (estimated)" if drawn.usage.estimated else "tokens"
     rows = {
         "model": model,
         "passages": f"{passages:,}" + (f", {twice:,} of them repeated, which cost nothing" if twice else ""),
@@ -124,10 +124,10 @@ def _draw(model: str, passages: int, quoted: "Quote", drawn: "Sample") -> None:
         f"{tokens} out": _range(quoted.tokens_out, "{:,.0f}".format),
         "price": _range(quoted.price, "${:,.2f}".format)
         if quoted.price
-        else f"not known: give it in triplebeam.toml, {_how_to_price(model)}",
+        else f"unknown: set it in triplebeam.toml, {_how_to_price(model)}",
         "time": _range(quoted.seconds, _duration) + ", if the endpoint stays as fast"
         if quoted.seconds
-        else "not known, since the sample was in the cache: try another --seed",
+        else "unknown, because the sample was in the cache: try another --seed",
     }
     console = out()
     for name, value in rows.items():

@@ -27,12 +27,10 @@ def questions(
         Path, typer.Argument(metavar="OUT.jsonl", help="The file to write; it must not exist.", show_default=False)
     ],
     count: Annotated[int, typer.Option(min=1, help="How many questions to write.")] = _COUNT,
-    seed: Annotated[int, typer.Option(min=0, help="Another seed takes other chains.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed gives other chains.")] = 0,
     hops: Annotated[
         list[int] | None,
-        typer.Option(
-            min=2, max=4, help="Hops of a question; give it several times. Default: 2 and 3.", show_default=False
-        ),
+        typer.Option(min=2, max=4, help="Hops per question; can be repeated. Default: 2 and 3.", show_default=False),
     ] = None,
     check_shortcuts: Annotated[
         bool,
@@ -105,8 +103,7 @@ def _make(
     """Write the file; what is in it, what was used, and its price where that is known."""
     from triplebeam.assemble.models import make_model
     from triplebeam.evaluate.synthesize import check_destination, synthesize, write_questions
-    from triplebeam.generate.accounting import account
-    from triplebeam.generate.prices import price
+    from triplebeam.generate.accounting import account, price
     from triplebeam.index.snapshot import Snapshot
     from triplebeam.serve.cli.display import progress_bars
 

@@ -9,8 +9,7 @@ from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offl
 
 if TYPE_CHECKING:
     from triplebeam.assemble import Index
-    from triplebeam.assemble.results import Result
-    from triplebeam.ranking import Ranking
+    from triplebeam.ranking import Ranking, Result
 
 
 def search(
@@ -21,20 +20,20 @@ def search(
         typer.Option(
             "--method",
             "-m",
-            help="bm25, dense, hybrid or another of docs/evaluating.md; +naive_ge behind one walks the graph of"
-            " triples, +gnn_ret that of passages. Default: blend, which fuses several walks.",
+            help="bm25, dense, hybrid or another one of docs/methods/index.md; append +naive_ge to walk the graph of"
+            " triples, +gnn_ret for that of passages. Default: blend, which fuses several walks.",
             show_default=False,
         ),
     ] = None,
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages.")] = 10,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show the chains of triples that brought each passage in.")
+        bool, typer.Option("--explain", help="Show the chains of triples that led to each passage.")
     ] = False,
     as_json: AsJson = False,
     embedder: EmbedderName = None,
     offline: Offline = False,
 ) -> None:
-    """Find passages, also those that only a chain of facts leads to.
+    """Find passages, including those that only a chain of facts leads to.
 
     Examples:
 
@@ -72,4 +71,4 @@ def _draw(index: "Index", results: "Ranking[Result]", explain: bool) -> None:
         own = {index.triples.triple(id_) for id_ in index.triples.triples_of([hit.passage_id]).tolist()}
         draw_hit(console, rank, hit, hit.passage, own, explain)
     if not len(results):
-        err().print("No passage matches: try other words, or --method dense, which needs none in common.")
+        err().print("No passage matches: try other words, or --method dense, which needs no words in common.")

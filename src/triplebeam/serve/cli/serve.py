@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from triplebeam.errors import BadInputError
+from triplebeam.errors import BadInputError, ExtraMissingError
 from triplebeam.serve.cli.options import EmbedderName, Offline
-from triplebeam.serve.extras import ExtraMissingError
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

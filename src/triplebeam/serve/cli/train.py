@@ -29,7 +29,7 @@ def train(
         ),
     ],
     output: Annotated[
-        Path | None, typer.Option("--out", help="The weights, as JSON. Needed unless --folds.", show_default=False)
+        Path | None, typer.Option("--out", help="The weights, as JSON. Required without --folds.", show_default=False)
     ] = None,
     force: Annotated[bool, typer.Option("--force", metavar="", help="Overwrite an existing file.")] = False,
     base: Annotated[str, typer.Option(help="The base of distances: dense, scaled_hybrid or bm25.")] = "dense",
@@ -37,7 +37,7 @@ def train(
     relevant: Annotated[int, typer.Option(min=1, help="K: passages that send messages.")] = 5,
     message: Annotated[str, typer.Option(help="min or mean.")] = "min",
     edges: Annotated[str, typer.Option(help="both, structural or keyword.")] = "both",
-    gradient: Annotated[str, typer.Option(help="exact, or printed: as in the paper, which differs.")] = "exact",
+    gradient: Annotated[str, typer.Option(help="exact, or printed: the paper's, which are not exact.")] = "exact",
     labels: Annotated[
         str | None,
         typer.Option(
@@ -105,14 +105,14 @@ def _settings(
     from triplebeam.assemble.parameters import choice
     from triplebeam.assemble.training import METHODS
     from triplebeam.errors import BadInputError
-    from triplebeam.methods.gnn_ret.labels import Targets
+    from triplebeam.methods.gnn_ret.objective import Targets
     from triplebeam.methods.gnn_ret.propagate import Message
     from triplebeam.methods.gnn_ret.training import Gradient
 
     start = METHODS[choice("METHOD", method, METHODS)]
     targets = choice("--labels", labels, get_args(Targets)) if labels else start.targets
     if start.beta is None and targets != "all":
-        raise BadInputError(f"gnn_ret has one step, which is to find all gold passages: leave out --labels {labels}.")
+        raise BadInputError(f"gnn_ret has one step, which has to find all gold passages: leave out --labels {labels}.")
     return replace(
         start,
         alpha=start.alpha * layers,
@@ -136,7 +136,7 @@ def _check_destination(output: Path | None, force: bool, folds: int | None) -> N
     elif output.exists() and not force:
         raise BadInputError(f"{output} exists: name another file, or overwrite it with --force.")
     elif not output.parent.is_dir():
-        raise BadInputError(f"{output} cannot be written, since there is no folder {output.parent}: make it first.")
+        raise BadInputError(f"{output} cannot be written, because there is no folder {output.parent}: create it first.")
 
 
 def _as_json(output: Path | None, weights: "Weights | None", folds: "Sequence[Fold]") -> dict[str, object]:

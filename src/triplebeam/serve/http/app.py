@@ -17,7 +17,7 @@ from triplebeam.serve.http.keys import Keys, may_read
 from triplebeam.serve.http.mcp_endpoint import PATH, MCPEndpoint
 from triplebeam.serve.http.metrics import CountRequests, Metrics
 from triplebeam.serve.http.middleware import BodyLimit, HostCheck
-from triplebeam.serve.http.openai_api import router as openai_api
+from triplebeam.serve.http.openai_api.routes import router as openai_api
 from triplebeam.serve.http.page_routes import router as page
 from triplebeam.serve.library import Library
 from triplebeam.serve.limits import Limits

@@ -19,6 +19,7 @@ from triplebeam.errors import (
     EmbedderMismatchError,
     EndpointError,
     ExtractionError,
+    ExtraMissingError,
     IndexBusyError,
     IndexDamagedError,
     IndexFormatError,
@@ -62,6 +63,7 @@ _KINDS: dict[type[TriplebeamError], tuple[int, str]] = {
     IndexBusyError: (409, "busy"),
     EmbedderMismatchError: (503, "embedder_mismatch"),
     ExtractionError: (503, "extraction_failed"),
+    ExtraMissingError: (503, "extra_missing"),
 }
 _CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "unsupported"}
 _FAULTS_SHOWN = 3

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from fastapi import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from triplebeam.serve.extras import ExtraMissingError
+from triplebeam.errors import ExtraMissingError
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.keys import role_of_request
 from triplebeam.serve.running import Runner

@@ -4,7 +4,7 @@ from pydantic import BaseModel, Field
 
 from triplebeam.answer import Answer, Evidence, Step
 from triplebeam.assemble import Index
-from triplebeam.assemble.results import Result
+from triplebeam.ranking import Result
 from triplebeam.serve.graph import ScoredChain
 from triplebeam.triple import Chain, Triple
 

@@ -15,8 +15,7 @@ from pydantic import Field
 
 from triplebeam.answer import Step
 from triplebeam.assemble import DEFAULT_AGENT, DEFAULT_METHOD
-from triplebeam.errors import BadInputError, TriplebeamError
-from triplebeam.serve.extras import ExtraMissingError
+from triplebeam.errors import BadInputError, ExtraMissingError, TriplebeamError
 from triplebeam.serve.graph import find_entity, follow
 from triplebeam.serve.mcp.results import (
     AskResult,

@@ -3,12 +3,8 @@
 Subclass one in a test module, give the fixtures its docstring names, and pytest runs the rest.
 """
 
-from triplebeam.testing.contracts.embedder import EmbedderContract
-from triplebeam.testing.contracts.extractor import ExtractorContract
-from triplebeam.testing.contracts.language_model import LanguageModelContract
-from triplebeam.testing.contracts.retriever import RetrieverContract
-from triplebeam.testing.contracts.scorer import ChainScorerContract
-from triplebeam.testing.contracts.triple_store import TripleStoreContract
+from triplebeam.testing.contracts.models import EmbedderContract, ExtractorContract, LanguageModelContract
+from triplebeam.testing.contracts.search import ChainScorerContract, RetrieverContract, TripleStoreContract
 
 __all__ = [
     "ChainScorerContract",

@@ -1,20 +1,23 @@
-"""Routes: search for passages, and read one."""
+"""Routes: search for passages, read one, and the graph around an entity or a passage."""
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from triplebeam.assemble import DEFAULT_METHOD, Index
+from triplebeam.errors import BadInputError
+from triplebeam.serve.graph import Neighbourhood, around_entity, around_passage
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.library import Library
 from triplebeam.serve.running import Runner
 from triplebeam.serve.shapes import PassageShape, SearchShape, passage_json, ranking_json
 
 IndexName = Annotated[str, Path(description="An index of `GET /api/indexes`.", examples=["films"])]
+_NAME_CHARACTERS = 1000
 EXAMPLE = "When did the director of Laughter in Hell die?"
 
-router = APIRouter(tags=["search"])
+router = APIRouter()
 
 
 class SearchRequest(BaseModel):
@@ -27,7 +30,7 @@ class SearchRequest(BaseModel):
     k: int = Field(10, ge=1, le=100, description="How many passages.")
 
 
-@router.post("/indexes/{name}/search")
+@router.post("/indexes/{name}/search", tags=["search"])
 async def search(request: Request, name: IndexName, asked: SearchRequest) -> SearchShape:
     """Find passages, also those that only a chain of facts leads to."""
     return await searched(request, name, asked.question, asked.method, asked.k)
@@ -40,7 +43,7 @@ async def searched(request: Request, name: str, question: str, method: str, k: i
     return {**ranking_json(question, method, found.ranking), "seconds": found.seconds}
 
 
-@router.get("/indexes/{name}/passages/{passage_id:path}")
+@router.get("/indexes/{name}/passages/{passage_id:path}", tags=["search"])
 async def passage(request: Request, name: IndexName, passage_id: str) -> PassageShape:
     """One passage, with the triples extracted from it."""
     runner: Runner = request.app.state.runner
@@ -61,3 +64,26 @@ def check_passage(index: Index, name: str, passage_id: str) -> None:
             "unknown_passage",
             f"there is no passage {passage_id[:80]!r} in the index {name!r}: use an id that a search returned.",
         )
+
+
+@router.get("/indexes/{name}/graph", tags=["graph"], response_model_exclude_none=True)
+async def graph(
+    request: Request,
+    name: IndexName,
+    entity: Annotated[str | None, Query(max_length=_NAME_CHARACTERS, examples=["Edward Cahn"])] = None,
+    passage: Annotated[str | None, Query(max_length=_NAME_CHARACTERS, description="A passage's id.")] = None,
+    limit: Annotated[int, Query(ge=1, le=500, description="How many triples at most.")] = 60,
+) -> Neighbourhood:
+    """An entity's triples with their passages, or a passage's triples and entities."""
+    runner: Runner = request.app.state.runner
+    return await runner.run(_graph, runner.library, name, entity, passage, limit)
+
+
+def _graph(library: Library, name: str, entity: str | None, passage: str | None, limit: int) -> Neighbourhood:
+    index = library.index(name)
+    if entity and not passage:
+        return around_entity(index, entity, limit)
+    if passage and not entity:
+        check_passage(index, name, passage)
+        return around_passage(index, passage, limit)
+    raise BadInputError("the graph is drawn around one thing: give either ?entity=NAME or ?passage=ID.")

@@ -133,7 +133,7 @@ class JobStore:
         with self._writing() as db:
             db.execute("UPDATE job SET state = 'waiting' WHERE id = ?", (job_id,))
 
-    def tell(self, job_id: str, stage: str, done: int, total: int) -> None:
+    def set_progress(self, job_id: str, stage: str, done: int, total: int) -> None:
         """Record a job's progress."""
         with self._writing() as db:
             db.execute("UPDATE job SET stage = ?, done = ?, total = ? WHERE id = ?", (stage, done, total, job_id))

@@ -21,8 +21,8 @@ _SECONDS_BETWEEN_NOTES = 0.25
 _UNREADABLE_LOGGED = 100
 
 
-class Cancelled(Exception):  # noqa: N818 - a wish, not an error
-    """Somebody wished the job ended."""
+class Cancelled(Exception):  # noqa: N818 - a request, not an error
+    """Somebody cancelled the job."""
 
 
 class Stopped(Exception):  # noqa: N818
@@ -68,26 +68,26 @@ class Work:
             yield reading
 
     def check(self) -> None:
-        """Leave where somebody wishes it."""
+        """Stop if the job was cancelled or the server shuts down."""
         if self.stopping.is_set():
             raise Stopped
         if self.store.is_cancelling(self.job.id):
             raise Cancelled
 
     def progress(self, stage: str, done: int, total: int) -> None:
-        """Note how far it is, now and then, and leave where somebody wishes it."""
+        """Store the progress now and then; stop if the job was cancelled."""
         self.check()
         now = time.monotonic()
         if stage != self._stage:
             self.store.log(self.job.id, stage)
         if stage != self._stage or now > self._noted + _SECONDS_BETWEEN_NOTES or done == total:
-            self.store.tell(self.job.id, stage, done, total)
+            self.store.set_progress(self.job.id, stage, done, total)
             self._stage, self._noted = stage, now
 
     def take_back(self) -> str:
         """Forget the documents that came with this job and were never published: the next job must not bring them.
 
-        Those that replace others cannot be taken back, since what they replace is gone from the store: it is told.
+        Those that replace others cannot be taken back, since what they replace is gone from the store: this is said.
         """
         if not self.read:
             return ""
@@ -121,10 +121,10 @@ def _add(work: Work) -> str:
         work.store.log(work.job.id, f"{usage.calls:,} calls, {usage.tokens_in:,} tokens in, {usage.tokens_out:,} out")
     if not report.documents_seen:
         raise BadInputError(f"nothing could be read: {'; '.join(map(str, report.unreadable[:5]))}.")
-    return _told(report)
+    return _summary(report)
 
 
-def _told(report: BuildReport) -> str:
+def _summary(report: BuildReport) -> str:
     said = [f"{report.documents_changed:,} of {report.documents_seen:,} documents were new or changed"]
     if report.unreadable:
         said.append(f"{len(report.unreadable):,} could not be read: see the log")

@@ -24,7 +24,7 @@ class Message(BaseModel):
 
 
 class StreamOptions(BaseModel):
-    """What a stream contains besides the text."""
+    """What a stream contains in addition to the text."""
 
     include_usage: bool | None = Field(None, description="One more chunk at the end, with the tokens used.")
 

@@ -30,7 +30,7 @@ function stepRow(step) {
         { class: "facts" },
         step.facts.map((each) => make("li", {}, fact(each))),
       ),
-    step.problems.map((problem) => make("p", { class: "warning" }, `A reply of the model could not be used: ${problem}`)),
+    step.problems.map((problem) => make("p", { class: "warning" }, `A reply from the model could not be used: ${problem}`)),
     make("p", { class: "note" }, did.join(" · ")),
   );
 }
@@ -39,12 +39,12 @@ function stepRow(step) {
 export function showAnswer(section, result) {
   const said = result.sentence || result.answer || "No answer was found in these documents.";
   const support = result.supported
-    ? make("p", { class: "support yes" }, "✓ Every fact below stands in a passage, and they say this answer.")
+    ? make("p", { class: "support yes" }, "✓ Every fact below is stated in a passage, and together they support this answer.")
     : result.answer &&
       make(
         "p",
         { class: "support" },
-        "Not every step of this answer is covered by a fact found word for word: read the passages before you rely on it.",
+        "Not every step of this answer is supported by a passage: read the passages before you rely on it.",
       );
   show(
     section,
@@ -83,7 +83,7 @@ function evidenceList({ evidence, passages }) {
                 titles.get(span.passage_id),
               ),
             )
-          : make("p", { class: "note" }, "no words in a passage found for this"),
+          : make("p", { class: "note" }, "no supporting passage found"),
       ),
     ),
   );

@@ -37,7 +37,7 @@ async function send(path, options = {}) {
 
 async function problemOf(response) {
   const body = await response.json().catch(() => null);
-  const said = body?.error?.message ?? `the server answered ${response.status} without a reason.`;
+  const said = body?.error?.message ?? `the server returned ${response.status} without a reason.`;
   return new Problem(body?.error?.code ?? "unexplained", sentence(said));
 }
 

@@ -19,7 +19,7 @@ function fillMethods() {
   const wanted = state.chosen[now] ?? (now === "ask" ? state.known.default_ask : state.known.default_search);
   const all = listed.some((method) => method.name === wanted)
     ? listed
-    : [{ name: wanted, description: "as the link has it" }, ...listed];
+    : [{ name: wanted, description: "from the link" }, ...listed];
   select.replaceChildren(
     ...all.map(({ name, uses_model }) =>
       make("option", { value: name, disabled: uses_model && !state.known.can_ask }, name),

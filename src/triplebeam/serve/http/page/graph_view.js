@@ -136,7 +136,7 @@ async function choose(view, node) {
     if (isStopped(error) || view.chosen !== node) return;
     const message =
       error.code === "unknown_entity"
-        ? "The model read this name in a passage; no fact of the index has it."
+        ? "The model read this name in a passage; no fact in the index mentions it."
         : error.message;
     fillPanel(view, node, make("p", { class: "note" }, message));
   }

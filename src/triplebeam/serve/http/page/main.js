@@ -49,7 +49,7 @@ async function ask(asked) {
   const heard = {
     step: (step) => {
       steps.add(step);
-      say(`Step ${step.number} is done, ${plural(step.facts.length, "new fact")}. Going on …`);
+      say(`Step ${step.number} is done, ${plural(step.facts.length, "new fact")}. Continuing …`);
     },
   };
   try {

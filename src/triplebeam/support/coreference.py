@@ -1,6 +1,6 @@
-"""Pronouns and nouns such as "the film" at a sentence's start that stand for the passage's title, where that is safe.
+"""Pronouns and nouns such as "the film" at a sentence's start that refer to the passage's title, where that is safe.
 
-It is safe while the sentences before have the title, or a word that stands for it, as their subject too; and where the
+It is safe while the sentences before have the title, or a word that refers to it, as their subject too; and where the
 word fits: "it" for a thing, "he" and "she" for a person.
 """
 
@@ -25,20 +25,20 @@ def is_title(name: Sequence[Word], page: Page) -> bool:
     return ours == title or (len(ours) == 1 and len(title) in (2, 3) and ours[0] == title[-1])
 
 
-def stand_ins(name: Sequence[Word], page: Page) -> Iterator[tuple[int, int]]:
-    """Where words stand for the title, if that is what the name is: place and number of words."""
+def coreferences(name: Sequence[Word], page: Page) -> Iterator[tuple[int, int]]:
+    """Where words refer to the title, if that is what the name is: place and number of words."""
     if not is_title(name, page):
         return
     thing = _is_thing(page)
     on_topic = True
     for number, sentence in enumerate(page.sentences):
-        found = _stand_in(page, sentence, thing) if on_topic else None
+        found = _coreference(page, sentence, thing) if on_topic else None
         on_topic = found is not None or _names_title(page, sentence) or (number == 0 and not page.names[1:])
         if found:
             yield found
 
 
-def _stand_in(page: Page, sentence: Sentence, thing: bool) -> tuple[int, int] | None:
+def _coreference(page: Page, sentence: Sentence, thing: bool) -> tuple[int, int] | None:
     start = _after_introduction(page.words, sentence)
     word = page.words[start]
     if word.key in (_IMPERSONAL if thing else _PERSONAL):
@@ -67,7 +67,7 @@ def _after_introduction(words: Sequence[Word], sentence: Sentence) -> int:
 
 
 def _names_title(page: Page, sentence: Sentence) -> bool:
-    """The title, its first or its last word stands where the subject does."""
+    """The title, its first or its last word is where the subject is."""
     ends = {page.title_words[0].folded, page.title_words[-1].folded}
     start = _after_introduction(page.words, sentence)
     return any(word.folded in ends and word.capital for word in page.words[start : start + _SUBJECT_WITHIN])

@@ -1,12 +1,14 @@
-"""Chat completions: a question in, passages or an answer out."""
+"""Routes: chat completions, a question in, passages or an answer out; every index with every method is a model."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
 
 from triplebeam.assemble import Method
+from triplebeam.assemble.table import ASK_METHODS, SEARCH_METHODS
 from triplebeam.serve.http.asking.ask import answered, priced_json
 from triplebeam.serve.http.asking.search import searched
 from triplebeam.serve.http.event_stream import EventStream, do_nothing
@@ -16,7 +18,25 @@ from triplebeam.serve.running import AgentRun, Runner
 
 _PASSAGES_SHOWN = 5
 
-router = APIRouter()
+
+class OpenAIErrorDetail(BaseModel):
+    """Why a request failed."""
+
+    message: str
+    type: str
+    code: str
+    param: str | None
+
+
+class OpenAIErrorResponse(BaseModel):
+    """An error in the shape that OpenAI's clients know."""
+
+    error: OpenAIErrorDetail
+
+
+_PROBLEM = {"model": OpenAIErrorResponse, "description": "What is wrong, and what to do."}
+
+router = APIRouter(prefix="/v1", tags=["openai"], responses={"4XX": _PROBLEM, "5XX": _PROBLEM})
 
 
 @router.post(
@@ -56,3 +76,41 @@ async def _at_once(reply: Reply) -> Reply:
 async def _answered(request: Request, run: AgentRun) -> Reply:
     answer = await answered(request, run)
     return reply_of_answer(answer, run.index.passages, priced_json(run, answer))
+
+
+class Model(BaseModel):
+    """A model to name in a chat."""
+
+    id: str = Field(examples=["films/auto"])
+    object: str = "model"
+    created: int = 0
+    owned_by: str = "triplebeam"
+
+
+class ModelsResponse(BaseModel):
+    """The models there are."""
+
+    object: str = "list"
+    data: list[Model]
+
+
+@router.get("/models")
+async def models(request: Request) -> ModelsResponse:
+    """Each index alone, with the default method, then with each method that the server's configuration allows."""
+    runner: Runner = request.app.state.runner
+    can_ask = runner.library.can_ask
+    methods = [name for name in (*SEARCH_METHODS, *ASK_METHODS) if can_ask or not Method.parse(name).uses_model]
+    names = await runner.run(runner.library.names)
+    return ModelsResponse(
+        data=[Model(id=id_) for name in names for id_ in (name, *(f"{name}/{method}" for method in methods))]
+    )
+
+
+@router.get("/models/{model_id:path}")
+async def model(request: Request, model_id: str) -> Model:
+    """One model, also one with parameters in brackets, which the list does not contain."""
+    runner: Runner = request.app.state.runner
+    index, method = index_and_method(runner.library, model_id)
+    await runner.run(runner.library.folder, index)
+    Method.parse(method)
+    return Model(id=model_id)

@@ -1,0 +1,109 @@
+"""Gold as a person writes it: where an answer is, by file and phrase, found again however the file was cut."""
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, pairwise
+from typing import TypeAlias
+
+from triplebeam.errors import BadInputError, nearest
+from triplebeam.index.passages import PassageTable
+
+_MOST_SEARCHED = 100_000
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The passages of a file that contain a phrase: of every file without ``file``, all of them without ``phrase``."""
+
+    file: str = ""
+    """As the file was indexed, or the end of its path: ``usage/notes.html``."""
+    phrase: str = ""
+
+    def __str__(self) -> str:
+        phrase = f"the phrase {self.phrase!r}" if self.phrase else ""
+        return " in ".join(filter(None, [phrase, f"the file {self.file!r}" if self.file else ""]))
+
+
+Entry: TypeAlias = tuple[str | Place, ...]
+"""One entry of a question's gold: passage ids and places, any one of which is enough."""
+
+
+class GoldFinder:
+    """The passages of an index, to look gold up in. What is missing is an error: recall would be silently wrong."""
+
+    def __init__(self, passages: PassageTable) -> None:
+        self._passages = passages
+
+    @cached_property
+    def _documents(self) -> dict[str, list[int]]:
+        """The rows of each document, in their order."""
+        documents: dict[str, list[int]] = {}
+        for row, document in enumerate(self._passages.documents):
+            documents.setdefault(document, []).append(row)
+        return documents
+
+    def passages_of(self, question_id: str, entry: Entry) -> tuple[str, ...]:
+        """The passages of which any one is enough. Each alternative must be in the index."""
+        found = (self._find(question_id, each) for each in entry)
+        return tuple(dict.fromkeys(chain.from_iterable(found)))
+
+    def _find(self, question_id: str, wanted: str | Place) -> Sequence[str]:
+        if isinstance(wanted, Place):
+            return self._passages.ids(self._rows_of(question_id, wanted))
+        if wanted not in self._passages:
+            raise BadInputError(
+                f"the gold passage {wanted!r} of question {question_id!r} is not in the index"
+                f"{self._nearest_id(wanted)}: index the corpus these questions were written for."
+            )
+        return [wanted]
+
+    def _rows_of(self, question_id: str, place: Place) -> list[int]:
+        documents = [each for each in self._documents if _names(place.file, each)]
+        if not documents:
+            raise BadInputError(
+                f"question {question_id!r} names {place}, but the index has no such file"
+                f"{_listed(' (near: ', self._near_documents(place.file))}: name a file as it was indexed."
+            )
+        rows = self._holding(place.phrase, documents)
+        if not rows:
+            elsewhere = (each for each in self._documents if self._holding(place.phrase, [each]))
+            raise BadInputError(
+                f"question {question_id!r} names {place}, but no passage contains it"
+                f"{_listed(' (it is in ', elsewhere)}: copy a phrase from one sentence of the text."
+            )
+        return rows
+
+    def _holding(self, phrase: str, documents: Iterable[str]) -> list[int]:
+        """The rows of the passages with a phrase; of two neighbours where the document was cut inside it."""
+        folded = _folded(phrase)
+        inside, across = [], []
+        for document in documents:
+            texts = [(row, _folded(self._passages.at(row).text)) for row in self._documents[document]]
+            inside += [row for row, text in texts if folded in text]
+            across += [each for (one, a), (two, b) in pairwise(texts) if folded in f"{a} {b}" for each in (one, two)]
+        return inside or across
+
+    def _near_documents(self, file: str) -> list[str]:
+        names = {_folded(each.replace("\\", "/").rpartition("/")[2]): each for each in self._documents}
+        near = difflib.get_close_matches(_folded(file.rpartition("/")[2]), list(names), n=_MOST_NAMED)
+        return [names[each] for each in near]
+
+    def _nearest_id(self, passage_id: str) -> str:
+        """What was probably meant; an index of millions is not searched for it."""
+        return nearest(passage_id, self._passages.ids(range(min(len(self._passages), _MOST_SEARCHED))))
+
+
+def _names(file: str, document: str) -> bool:
+    return not file or f"/{document}".replace("\\", "/").endswith(f"/{file.removeprefix('/')}".replace("\\", "/"))
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _listed(opening: str, documents: Iterable[str]) -> str:
+    named = [repr(each) for each, _ in zip(documents, range(_MOST_NAMED), strict=False)]
+    return f"{opening}{', '.join(named)})" if named else ""

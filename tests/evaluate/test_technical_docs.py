@@ -1,0 +1,34 @@
+"""The questions on technical manuals that are shipped: a person can read them, and half of them need two files."""
+
+from pathlib import Path
+
+import pytest
+
+from triplebeam.evaluate.gold import Entry, Place
+from triplebeam.evaluate.questions import read_questions
+
+FOLDER = Path(__file__).parents[2] / "benchmarks" / "technical-docs"
+
+
+def files(entry: Entry) -> set[str]:
+    return {place.file for place in entry if isinstance(place, Place)}
+
+
+@pytest.mark.parametrize("name", ["aptitude", "borgbackup", "exim"])
+def test_half_of_the_questions_need_two_files(name: str) -> None:
+    questions = read_questions(FOLDER / f"{name}.jsonl")
+    assert len(questions) == 22
+    two = [question for question in questions if question.hops == 2]
+    assert len(two) == 11
+    for question in two:
+        first, second = question.unresolved
+        assert not files(first) & files(second), question.id
+    assert all(len(question.unresolved) == question.hops for question in questions)
+
+
+@pytest.mark.parametrize("name", ["aptitude", "borgbackup", "exim"])
+def test_what_is_quoted_is_short(name: str) -> None:
+    places = [
+        each for question in read_questions(FOLDER / f"{name}.jsonl") for entry in question.unresolved for each in entry
+    ]
+    assert all(isinstance(place, Place) and place.file and 2 < len(place.phrase.split()) < 20 for place in places)
