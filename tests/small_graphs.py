@@ -1,5 +1,6 @@
 """Random little graphs of passages with distances, for the tests of GNN-Ret."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,14 +10,16 @@ from triplebeam.index.passage_graph import EdgeKind, Edges, PassageGraph
 from triplebeam.methods.gnn_ret.objective import TrainingStep
 
 
-def graph_of(nodes: int, structural: list[tuple[int, int]], keyword: list[tuple[int, int]]) -> PassageGraph:
-    """Any pairs as edges of either kind."""
+def graph_of(
+    nodes: int, structural: list[tuple[int, int]], keyword: list[tuple[int, int]], links: Sequence[tuple[int, int]] = ()
+) -> PassageGraph:
+    """Any pairs as edges of each kind."""
 
-    def joined(pairs: list[tuple[int, int]]) -> Edges:
+    def joined(pairs: Sequence[tuple[int, int]]) -> Edges:
         both = np.array(sorted({*pairs, *((b, a) for a, b in pairs)}), np.int64).reshape(-1, 2)
         return Edges(np.searchsorted(both[:, 0], np.arange(nodes + 1)), both[:, 1].astype(np.int32))
 
-    return PassageGraph(structural=joined(structural), keyword=joined(keyword))
+    return PassageGraph(structural=joined(structural), keyword=joined(keyword), links=joined(links))
 
 
 def neighbours_of(
@@ -66,7 +69,7 @@ def problems(draw: st.DrawFn, max_steps: int = 3) -> Problem:
     share = st.floats(0.05, 0.95)
     return Problem(
         graph=graph_of(nodes, [], edges),
-        neighbours=neighbours_of(nodes, {"structural": [], "keyword": edges}, ("keyword",)),
+        neighbours=neighbours_of(nodes, {"structural": [], "keyword": edges, "links": []}, ("keyword",)),
         distances=random.random((count, nodes)).tolist(),
         targets=[draw(st.sets(st.integers(0, nodes - 1), max_size=3)) for _ in range(count)],
         alpha=draw(st.lists(share, min_size=1, max_size=3)),

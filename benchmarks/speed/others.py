@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from speed.clock import seconds
 from triplebeam.assemble import Index
-from triplebeam.index.terms import query_words, text_words
+from triplebeam.index.words import query_words, text_words
 from triplebeam.methods.gear import Pooled
 from triplebeam.methods.gear.beam_search import DiverseTripleBeamSearch
 from triplebeam.retrieve.bm25 import BM25

@@ -15,7 +15,7 @@ from scipy.stats import spearmanr
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.terms import query_words, text_words
+from triplebeam.index.words import query_words, text_words
 from triplebeam.passage import Document
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.testing import toy

@@ -74,10 +74,11 @@ def test_a_projection_is_run_after_the_encoder(tiny_bert: Weights) -> None:
     assert np.allclose(projected, oracle(tiny_bert, ids) @ projection.T, atol=1e-4)
 
 
-def test_robertas_positions_begin_behind_its_padding_token(tiny_bert: Weights) -> None:
+@pytest.mark.parametrize("model_type", ["roberta", "xlm-roberta"])
+def test_robertas_positions_begin_behind_its_padding_token(tiny_bert: Weights, model_type: str) -> None:
     table = tiny_bert["embeddings.position_embeddings.weight"]
     shifted = {**tiny_bert, "embeddings.position_embeddings.weight": np.concatenate([np.full((2, 8), 99.0), table])}
-    roberta = {**CONFIG, "model_type": "roberta", "pad_token_id": 1, "max_position_embeddings": 14}
+    roberta = {**CONFIG, "model_type": model_type, "pad_token_id": 1, "max_position_embeddings": 14}
     ids = [1, 4, 5, 6, 2]
     (hidden,) = run(assemble(roberta, shifted), np.array([ids]), np.ones((1, 5), np.int64))
     assert np.allclose(hidden, oracle(tiny_bert, ids), atol=1e-4)

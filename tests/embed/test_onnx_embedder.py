@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,26 @@ def test_prompts_of_the_folder_go_in_front(make_folder: MakeFolder) -> None:
     embedder = OnnxEmbedder.from_folder(make_folder(config_sentence_transformers=prompts))
     assert np.allclose(embedder.embed(["river"], "query"), embedder.embed(["query : river"]), atol=1e-6)
     assert not np.allclose(embedder.embed(["river"], "query"), embedder.embed(["river"]), atol=1e-2)
+
+
+def test_e5_has_its_prompts_though_its_folder_names_none(
+    make_folder: MakeFolder, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    named = tmp_path_factory.mktemp("home") / "intfloat--multilingual-e5-small"
+    plain, e5 = OnnxEmbedder.from_folder(make_folder()), OnnxEmbedder.from_folder(copytree(make_folder(), named))
+    assert np.array_equal(e5.embed(["river"], "query"), plain.embed(["query: river"]))
+    assert np.array_equal(e5.embed(["river"]), plain.embed(["passage: river"]))
+
+
+def test_weights_of_half_precision_are_widened(make_folder: MakeFolder, tiny_bert: dict[str, Any]) -> None:
+    import ml_dtypes
+    from safetensors.numpy import save_file
+
+    folder = make_folder()
+    halves = {name: tensor.astype(ml_dtypes.bfloat16) for name, tensor in tiny_bert.items()}
+    save_file(halves, folder / "model.safetensors")
+    halved = OnnxEmbedder.from_folder(folder).embed(TEXTS)
+    assert np.allclose(halved, OnnxEmbedder.from_folder(make_folder()).embed(TEXTS), atol=0.05)
 
 
 def test_several_threads_may_embed_at_once(make_folder: MakeFolder) -> None:

@@ -24,6 +24,7 @@ from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index import build
 from triplebeam.index.build import BuildReport, IndexBuilder
+from triplebeam.index.manifest import FORMAT
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.ingest import Skipped, Unreadable
 from triplebeam.passage import Document
@@ -260,7 +261,7 @@ class TestOpening:
         with pytest.raises(IndexMissingError, match="make one with"):
             Snapshot.open(tmp_path / "nowhere")
 
-    @pytest.mark.parametrize("number", [1, 99])
+    @pytest.mark.parametrize("number", [1, 2, 99])
     def test_another_format(self, folder: Path, number: int) -> None:
         manifest = json.loads((folder / "manifest.json").read_text())
         (folder / "manifest.json").write_text(json.dumps(manifest | {"format": number}))
@@ -269,7 +270,7 @@ class TestOpening:
         extractor = TableExtractor(TRIPLES)
         assert make(folder, extractor=extractor).published
         assert extractor.asked == []
-        assert Snapshot.open(folder).manifest.format == 2
+        assert Snapshot.open(folder).manifest.format == FORMAT
 
     def test_a_newer_store(self, folder: Path) -> None:
         import sqlite3
@@ -280,7 +281,7 @@ class TestOpening:
         with pytest.raises(IndexFormatError, match="format 99"):
             make(folder)
 
-    @pytest.mark.parametrize("content", ["", "{", "[]", '{"format": 2}'])
+    @pytest.mark.parametrize("content", ["", "{", "[]", f'{{"format": {FORMAT}}}'])
     def test_a_damaged_manifest(self, folder: Path, content: str) -> None:
         (folder / "manifest.json").write_text(content)
         with pytest.raises(IndexDamagedError, match=r"manifest\.json"):

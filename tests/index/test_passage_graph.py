@@ -1,8 +1,10 @@
 """The graph of passages: its edges against pairs found one by one, its rule for common keywords, its files."""
 
 import json
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.passage_graph import (
     KINDS,
+    MAX_LINKS,
     EdgeKind,
     Edges,
     GraphStatistics,
@@ -23,8 +26,11 @@ from triplebeam.index.passage_graph import (
     triple_keywords,
 )
 from triplebeam.index.snapshot import Snapshot
+from triplebeam.ingest import document_id, read_sources
 from triplebeam.passage import Document, Passage
 from triplebeam.serve.cli.app import app
+
+Pairs: TypeAlias = Sequence[tuple[int, int]]
 
 
 def pairs_of(graph: PassageGraph, kind: EdgeKind) -> list[tuple[int, int]]:
@@ -32,9 +38,12 @@ def pairs_of(graph: PassageGraph, kind: EdgeKind) -> list[tuple[int, int]]:
     return list(zip(ends.tolist(), others.tolist(), strict=True))
 
 
-def build(documents: list[tuple[str, int]], keywords: list[tuple[int, int]], most: int = 50) -> PassageGraph:
+def build(
+    documents: list[tuple[str, int]], keywords: list[tuple[int, int]], most: int = 50, links: Pairs = ()
+) -> PassageGraph:
     pairs = np.array(keywords, np.int64).reshape(-1, 2)
-    return build_passage_graph([d for d, _ in documents], [p for _, p in documents], pairs[:, 0], pairs[:, 1], most)
+    names, places = [d for d, _ in documents], [p for _, p in documents]
+    return build_passage_graph(names, places, pairs[:, 0], pairs[:, 1], most, links)
 
 
 passages = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 5)), min_size=1, max_size=10)
@@ -71,11 +80,44 @@ def test_a_keyword_of_too_many_passages_makes_no_edges() -> None:
     assert pairs_of(graph, "keyword") == [(3, 7), (7, 3)]
 
 
+def test_links_are_edges_in_both_directions() -> None:
+    graph = build([("a", 0), ("a", 1), ("b", 0)], [], links=[(2, 0), (0, 2), (2, 0), (1, 1), (2, 1)])
+    assert pairs_of(graph, "links") == [(0, 2), (1, 2), (2, 0), (2, 1)]
+    assert pairs_of(graph, "structural") == [(0, 1), (1, 0)]
+
+
+def test_a_list_of_links_and_a_page_that_all_link_to_are_no_evidence() -> None:
+    documents = [(str(row), 0) for row in range(100)]
+    contents = [(0, row) for row in range(1, 2 + MAX_LINKS)]
+    home = [(row, 99) for row in range(40, 91)]
+    graph = build(documents, [], links=[*contents, *home, (1, 3)])
+    assert pairs_of(graph, "links") == [(1, 3), (3, 1)]
+    assert len(pairs_of(build(documents, [], links=contents[1:]), "links")) == 2 * MAX_LINKS
+
+
+def test_files_that_link_to_each_other_are_neighbours(tmp_path: Path, words: Embedder) -> None:
+    pages, folder = tmp_path / "pages", tmp_path / "index"
+    pages.mkdir()
+    for here, there in (("one", "two"), ("two", "one"), ("three", "missing")):
+        (pages / f"{here}.html").write_text(
+            f"<title>{here}</title><p>The page {here} has a paragraph. See also <a href='{there}.html'>{there}</a>.</p>"
+        )
+    builder = IndexBuilder(folder=folder, embedder=words)
+    builder.build(read_sources([pages]))
+    index = Snapshot.open(folder)
+    one, two = sorted(row for row in range(3) if index.passages.at(row).title != "three")
+    assert pairs_of(index.passage_graph, "links") == [(one, two), (two, one)]
+    assert index.manifest.passage_graph.edges_by_kind["links"] == 1
+
+    builder.remove([document_id(pages / "two.html")])
+    assert pairs_of(Snapshot.open(folder).passage_graph, "links") == []
+
+
 def test_statistics_are_table_5s() -> None:
     graph = build([("a", 0), ("a", 1), ("b", 0), ("c", 0)], [(0, 0), (1, 0), (2, 0)])
     statistics = graph.statistics()
     assert (statistics.nodes, statistics.edges, statistics.nodes_without_edges) == (4, 3, 1)
-    assert statistics.edges_by_kind == {"structural": 1, "keyword": 3}  # 0-1 is of both kinds
+    assert statistics.edges_by_kind == {"structural": 1, "keyword": 3, "links": 0}  # 0-1 is of both kinds
     assert statistics.edges_per_node == 0.75
     assert statistics.density == pytest.approx(2 * 3 / (4 * 3))
 
@@ -102,7 +144,8 @@ def test_files_that_do_not_fit_are_noticed(tmp_path: Path) -> None:
 def test_no_kinds_is_no_edges() -> None:
     graph = PassageGraph(
         structural=Edges(np.array([0, 1, 2]), np.array([1, 0], np.int32)),
-        keyword=Edges(np.zeros(3, np.int64), np.zeros(0, np.int32)),
+        keyword=(nothing := Edges(np.zeros(3, np.int64), np.zeros(0, np.int32))),
+        links=nothing,
     )
     assert [len(part) for part in graph.around(np.arange(2), [])] == [0, 0]
 
@@ -145,18 +188,18 @@ def test_the_graph_follows_the_documents(tmp_path: Path, words: Embedder) -> Non
     index = Snapshot.open(builder.folder)
     assert pairs_of(index.passage_graph, "structural") == [(0, 1), (1, 0)]
     assert index.manifest.passage_graph == GraphStatistics(
-        nodes=2, edges=1, edges_by_kind={"structural": 1, "keyword": 0}, nodes_without_edges=0
+        nodes=2, edges=1, edges_by_kind={"structural": 1, "keyword": 0, "links": 0}, nodes_without_edges=0
     )
 
 
-def test_status_tells_the_measures_of_the_paper(world: Snapshot) -> None:
+def test_status_shows_the_measures_of_the_paper(world: Snapshot) -> None:
     told = CliRunner().invoke(app, ["status", str(world.folder)], catch_exceptions=False).stdout
-    assert "6 nodes, 4 edges (0 structural, 4 keyword), 0.67 per node, density 0.2667, 1 nodes without edges" in told
+    assert "6 nodes, 4 edges (0 structural, 4 keyword, 0 links), 0.67 per node, density 0.2667, 1 nodes without" in told
     shown = json.loads(CliRunner().invoke(app, ["status", str(world.folder), "--json"], catch_exceptions=False).stdout)
     assert shown["passage_graph"] == {
         "nodes": 6,
         "edges": 4,
-        "edges_by_kind": {"structural": 0, "keyword": 4},
+        "edges_by_kind": {"structural": 0, "keyword": 4, "links": 0},
         "nodes_without_edges": 1,
         "edges_per_node": pytest.approx(2 / 3),
         "density": pytest.approx(4 / 15),

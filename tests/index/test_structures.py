@@ -12,7 +12,6 @@ from small_world import WordEmbedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.columns import StringColumn, write_strings
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.terms import TermIndex, write_terms
 from triplebeam.index.vectors import VectorIndex, VectorWriter, top
 from triplebeam.triple import entity_key
 
@@ -64,24 +63,6 @@ def test_many_vectors_are_scanned_by_bits_and_reranked_exactly(tmp_path: Path) -
 def test_an_unfinished_file_of_vectors_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="announced"):
         VectorWriter(tmp_path / "v.npy", 3, 4).close()
-
-
-class TestTerms:
-    @pytest.fixture
-    def terms(self, tmp_path: Path) -> TermIndex:
-        write_terms(tmp_path / "terms", ["the old bridge", "bridges of Kraków", "a river", ""])
-        return TermIndex(tmp_path / "terms")
-
-    def test_words_are_stemmed(self, terms: TermIndex) -> None:
-        assert sorted(terms.search("bridge", 5)[0].tolist()) == [0, 1]
-
-    def test_no_question_is_a_syntax_error(self, terms: TermIndex) -> None:
-        assert sorted(terms.search('text:bridge AND (NOT "', 5)[0].tolist()) == [0, 1]
-        assert terms.search("\"(':*^~", 5)[0].tolist() == []
-
-    def test_rows_without_a_common_word_are_not_found(self, terms: TermIndex) -> None:
-        assert terms.search("volcano", 5)[0].tolist() == []
-        assert terms.search("", 5)[0].tolist() == []
 
 
 class TestTripleGraph:

@@ -69,7 +69,7 @@ def test_folds_measure_and_write_nothing(quick: Quick, small_index: Path, questi
     ("arguments", "words"),
     [
         (["gnn_rt", "--out", "w.json"], "METHOD=gnn_rt (did you mean 'gnn_ret'?): choose one of gnn_ret, rgnn_ret"),
-        (["gnn_ret", "--out", "w.json", "--edges", "all"], "--edges=all: choose one of both, structural, keyword"),
+        (["gnn_ret", "--out", "w.json", "--edges", "none"], "--edges=none: choose one of both, structural, keyword"),
         (["gnn_ret", "--out", "w.json", "--gradient", "exakt"], "did you mean 'exact'?"),
         (["gnn_ret", "--out", "w.json", "--message", "max"], "choose one of min, mean"),
         (["gnn_ret", "--out", "w.json", "--base", "hybrid"], "a score for every passage"),

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from triplebeam.assemble.context import Context
 from triplebeam.errors import BadInputError
-from triplebeam.index.passage_graph import KINDS, EdgeKind
+from triplebeam.index.passage_graph import KINDS, PAPER_KINDS, EdgeKind
 from triplebeam.methods.gnn_ret import GNN_RET, GNNRet, Weights, read_weights
 from triplebeam.methods.gnn_ret.propagate import Distance, Message
 from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet
@@ -16,11 +16,13 @@ from triplebeam.retrieve.hybrid import ScaledHybrid
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
 from triplebeam.retrieve.title_bonus import TitleBonus
 
-Edges: TypeAlias = Literal["both", "structural", "keyword"]
+Edges: TypeAlias = Literal["both", "structural", "keyword", "links", "all"]
 EDGES: Mapping[Edges, tuple[EdgeKind, ...]] = {
-    "both": KINDS,
+    "both": PAPER_KINDS,
     "structural": ("structural",),
     "keyword": ("keyword",),
+    "links": ("links",),
+    "all": KINDS,
 }
 UNTRAINED_ALPHA = 0.5
 

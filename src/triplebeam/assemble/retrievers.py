@@ -10,6 +10,7 @@ from triplebeam.blend import Blend, Walk
 from triplebeam.embed import load_token_encoder
 from triplebeam.errors import BadInputError
 from triplebeam.fact_links import OwnerLinks, TitleLink, TitleLinks
+from triplebeam.index.passage_graph import KINDS
 from triplebeam.index.token_vectors import published_tokens
 from triplebeam.methods.gear import Cascade, Exact, LLMReader, NaiveGE, Pooled, SyncGE
 from triplebeam.methods.gear.score import ChainScorer
@@ -154,7 +155,9 @@ def _walks(context: Context, plain: ScoringRetriever) -> Mapping[str, Walk]:
     walk: dict[str, Any] = {"max_passages": _MOST_PASSAGES, "tolerance": _BLENDED_TOLERANCE}
     names = VerbatimEntities(index.entities)
     return {
-        "messages": GNNRet(base=plain, graph=index.passage_graph, passages=index.passages, triples=index.triples),
+        "messages": GNNRet(
+            base=plain, graph=index.passage_graph, passages=index.passages, triples=index.triples, edges=KINDS
+        ),
         "triples": HippoRAG2.over(index, embedder, base=plain, seed_entities=_BLENDED_SEEDS, **walk),
         "names": HippoRAG.over(index, embedder, names, fallback=None, **walk),
     }

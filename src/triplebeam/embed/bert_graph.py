@@ -1,4 +1,4 @@
-"""A BERT or RoBERTa encoder assembled from its weights, as a graph ONNX Runtime can run: no torch anywhere.
+"""A BERT, RoBERTa or XLM-RoBERTa encoder assembled from its weights, as a graph ONNX Runtime can run, without torch.
 
 Sentence-embedding models are published as ``model.safetensors`` with the layers' shape in ``config.json``. The graph
 assembled here is the encoder alone: token ids and an attention mask in, one vector per token out, through a projection
@@ -25,6 +25,8 @@ _FUSED = "com.microsoft"
 _WEIGHT_STEPS = 63
 _ZERO_POINT = 128
 _TINY = 1e-12
+#: The multilingual one differs by its vocabulary alone.
+_ROBERTA = ("roberta", "xlm-roberta")
 
 
 class AssembledGraph(NamedTuple):
@@ -57,11 +59,15 @@ def assemble(
 
 def position_offset(config: Mapping[str, Any]) -> int:
     """The position of a text's first token: RoBERTa's begin behind the number of its padding token."""
-    return int(config["pad_token_id"]) + 1 if config.get("model_type") == "roberta" else 0
+    return int(config["pad_token_id"]) + 1 if config.get("model_type") in _ROBERTA else 0
 
 
 def _check(config: Mapping[str, Any]) -> None:
-    expected = {"model_type": ("bert", "roberta"), "hidden_act": ("gelu",), "position_embedding_type": ("absolute",)}
+    expected = {
+        "model_type": ("bert", *_ROBERTA),
+        "hidden_act": ("gelu",),
+        "position_embedding_type": ("absolute",),
+    }
     for key, values in expected.items():
         if config.get(key, values[0]) not in values:
             raise BadInputError(

@@ -6,6 +6,7 @@ The layout is the one model hubs use: ``model.onnx`` (or ``onnx/model.onnx``, or
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -18,6 +19,9 @@ Pooling: TypeAlias = Literal["mean", "cls"]
 
 _GRAPHS = ("model.onnx", "onnx/model.onnx")
 _WEIGHTS = "model.safetensors"
+#: E5 was trained with prompts that its published folders do not name.
+_E5 = re.compile(r"e5-(small|base|large)(-v2)?$")
+_E5_PROMPTS = {"query": "query: ", "passage": "passage: "}
 _RUN_HERE = ("Transformer", "Pooling", "Normalize")
 
 
@@ -104,7 +108,8 @@ class ModelFolder:
 
     def prompt(self, *names: str) -> str:
         """What the model expects in front of a text; the first of the names that the folder has."""
-        prompts = self._json("config_sentence_transformers.json", {}).get("prompts") or {}
+        default = _E5_PROMPTS if _E5.search(self.path.name) else {}
+        prompts = self._json("config_sentence_transformers.json", {}).get("prompts") or default
         return next((str(prompts[name]) for name in names if prompts.get(name)), "")
 
     def fingerprint(self) -> str:

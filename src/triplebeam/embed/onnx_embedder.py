@@ -158,13 +158,10 @@ def open_session(folder: ModelFolder, precision: Precision = "fp32") -> Any:
     options.log_severity_level = 3  # its warnings are about how the graph is stored, not about its results
     graph: str | bytes = str(folder.weights_file)
     if folder.weights_file.suffix == ".safetensors":
-        from safetensors.numpy import load_file
-
         from triplebeam.embed.bert_graph import assemble
 
-        graph, weights = assemble(
-            folder.config, load_file(folder.weights_file), folder.projection, int8=precision == "int8"
-        )
+        tensors = _load_tensors(folder.weights_file)
+        graph, weights = assemble(folder.config, tensors, folder.projection, int8=precision == "int8")
         values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
         options.add_external_initializers(list(weights), values)
     try:
@@ -173,3 +170,11 @@ def open_session(folder: ModelFolder, precision: Precision = "fp32") -> Any:
         raise ModelMissingError(
             f"{folder.weights_file} cannot be run ({error}): get the model's files again."
         ) from error
+
+
+def _load_tensors(file: Path) -> dict[str, NDArray[np.float32]]:
+    """The weights by name; those published in half precision are widened."""
+    import ml_dtypes  # noqa: F401 - NumPy learns bfloat16 from it
+    from safetensors.numpy import load_file
+
+    return {name: tensor.astype(np.float32, copy=False) for name, tensor in load_file(file).items()}

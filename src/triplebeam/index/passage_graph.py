@@ -1,6 +1,7 @@
 """The graph of passages (GNN-Ret, section 3.1): neighbours in a document, and passages that share a keyword.
 
-The two kinds of edges are kept apart, so that either can be left out of a query. Each is an adjacency in compressed
+Ours besides: passages of which one links to the other. The kinds of edges are kept apart, so that each can be left out
+of a query. Each is an adjacency in compressed
 sparse rows, ``neighbours[starts[p] : starts[p + 1]]``, without direction, without loops, in rising order, and
 memory-mapped when opened.
 
@@ -13,6 +14,10 @@ pairs, not with its square.
 **Neighbours in a document** are passages that follow each other by position. A collection whose documents are passages
 already (one row each) has no positions, but its rows of one title were one page once: `document_labels` puts those
 together, in the order of the rows.
+
+**Links** are hyperlinks and cross-references from a passage to another, followed in both directions. A list of links
+says nothing about any of its targets: a passage that links to more than ``MAX_LINKS`` others is no evidence, nor is a
+passage to which more than ``max_passages`` link, such as a home page.
 """
 
 from collections import Counter
@@ -27,12 +32,16 @@ from pydantic import BaseModel, ConfigDict, computed_field
 from triplebeam.index.columns import mapped
 from triplebeam.passage import Passage
 
-EdgeKind: TypeAlias = Literal["structural", "keyword"]
-KINDS: tuple[EdgeKind, ...] = ("structural", "keyword")
+EdgeKind: TypeAlias = Literal["structural", "keyword", "links"]
+KINDS: tuple[EdgeKind, ...] = ("structural", "keyword", "links")
+#: Those of GNN-Ret's graph.
+PAPER_KINDS: tuple[EdgeKind, ...] = ("structural", "keyword")
 
 #: A keyword of more passages than this makes no edges. On MuSiQue 50 leaves out the 45 most common of 92,000 entities
 #: and with them seven in ten edges; recall is a little better for it.
 MAX_PASSAGES = 50
+#: A passage that links to more others than this is a list of links.
+MAX_LINKS = 20
 
 
 class Edges(NamedTuple):
@@ -57,7 +66,7 @@ class GraphStatistics(BaseModel):
 
     nodes: int
     edges: int
-    """An edge of both kinds counts once."""
+    """An edge of several kinds counts once."""
     edges_by_kind: dict[EdgeKind, int]
     nodes_without_edges: int
 
@@ -77,8 +86,8 @@ class GraphStatistics(BaseModel):
 class PassageGraph:
     """Passages by row and the edges between them."""
 
-    def __init__(self, *, structural: Edges, keyword: Edges) -> None:
-        self.edges: Mapping[EdgeKind, Edges] = {"structural": structural, "keyword": keyword}
+    def __init__(self, *, structural: Edges, keyword: Edges, links: Edges) -> None:
+        self.edges: Mapping[EdgeKind, Edges] = {"structural": structural, "keyword": keyword, "links": links}
         for kind, edges in self.edges.items():
             if len(edges.starts) != len(structural.starts) or int(edges.starts[-1]) != len(edges.neighbours):
                 raise ValueError(f"the {kind} edges of the passage graph are not as many as their starts say")
@@ -86,11 +95,10 @@ class PassageGraph:
     @classmethod
     def open(cls, folder: Path) -> "PassageGraph":
         """Open what `write` wrote."""
-        structural, keyword = (Edges(*(mapped(path) for path in _paths(folder, kind).values())) for kind in KINDS)
-        return cls(structural=structural, keyword=keyword)
+        return cls(**{kind: Edges(*(mapped(path) for path in _paths(folder, kind).values())) for kind in KINDS})
 
     def write(self, folder: Path) -> None:
-        """Write two files a kind."""
+        """Write two files per kind."""
         for kind in KINDS:
             for name, path in _paths(folder, kind).items():
                 np.save(path, getattr(self.edges[kind], name))
@@ -101,7 +109,7 @@ class PassageGraph:
     def around(
         self, rows: NDArray[np.int64], kinds: Sequence[EdgeKind] = KINDS
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Every edge at these rows, as `Edges.around`; one of both kinds comes twice."""
+        """Every edge at these rows, as `Edges.around`; one of two kinds comes twice."""
         found = [self.edges[kind].around(rows) for kind in kinds]
         nothing = np.zeros(0, np.int64)
         return (
@@ -131,13 +139,16 @@ def build_passage_graph(
     keyword_passages: NDArray[np.int64],
     keywords: NDArray[np.int64],
     max_passages: int = MAX_PASSAGES,
+    links: Sequence[tuple[int, int]] = (),
 ) -> PassageGraph:
     """Join passages: ``documents`` and ``positions`` have one entry per passage, ``keyword_passages`` (rows) and
-    ``keywords`` (numbers) one entry per pair. Pairs may come in any order and more than once.
+    ``keywords`` (numbers) one entry per pair, and ``links`` are pairs of rows, from and to. Pairs may come in any order
+    and more than once.
     """
     return PassageGraph(
         structural=_structural(documents, np.asarray(positions, np.int64)),
         keyword=_keyword(keyword_passages, keywords, len(documents), max_passages),
+        links=_links(np.array(links, np.int64).reshape(-1, 2), len(documents), max_passages),
     )
 
 
@@ -177,6 +188,14 @@ def _keyword(passages: NDArray[np.int64], keywords: NDArray[np.int64], nodes: in
     shared = (incidence @ incidence.T).tocoo()
     above = shared.row < shared.col
     return _both_ways(shared.row[above], shared.col[above], nodes)
+
+
+def _links(links: NDArray[np.int64], nodes: int, max_passages: int) -> Edges:
+    links = np.unique(links[links[:, 0] != links[:, 1]], axis=0)
+    links = links[np.bincount(links[:, 0], minlength=nodes)[links[:, 0]] <= MAX_LINKS]
+    links = links[np.bincount(links[:, 1], minlength=nodes)[links[:, 1]] <= max_passages]
+    pairs = np.unique(np.sort(links, axis=1), axis=0)
+    return _both_ways(pairs[:, 0], pairs[:, 1], nodes)
 
 
 def _both_ways(ends: NDArray[np.integer], others: NDArray[np.integer], nodes: int) -> Edges:

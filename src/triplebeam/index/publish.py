@@ -30,6 +30,7 @@ from triplebeam.index.synonyms import write_synonyms
 from triplebeam.index.terms import write_terms
 from triplebeam.index.triple_graph import write_triple_graph
 from triplebeam.index.vectors import VectorWriter
+from triplebeam.index.words import stemmer_for
 from triplebeam.passage import SHARED_TITLE, Passage
 from triplebeam.progress import Progress, silent
 from triplebeam.triple import entity_key
@@ -82,7 +83,8 @@ def _write(generation: Path, store: Store, embedder: Embedder, progress: Progres
     numbers, passages = zip(*store.passages(), strict=True) if store.counts()["passages"] else ((), ())
     write_passages(generation, passages)
     done()
-    write_terms(generation / "passage_terms", (passage.term_text for passage in passages))
+    stemmers = [stemmer_for(passage.text) for passage in passages]
+    write_terms(generation / "passage_terms", (passage.term_text for passage in passages), stemmers)
     done()
     shared = store.shared_titles(SHARED_TITLE)
     texts = [passage.embedded(shared) for passage in passages]
@@ -96,10 +98,11 @@ def _write(generation: Path, store: Store, embedder: Embedder, progress: Progres
     np.save(generation / MENTIONS, _mentions(generation, names, ((row_of[n], name) for n, name in store.names())))
     done()
     keywords = [(row_of[number], keyword) for number, keyword in store.keywords()]
-    statistics = _write_passage_graph(generation, passages, names, keywords)
+    links = [(row_of[here], row_of[there]) for here, there in store.links()]
+    statistics = _write_passage_graph(generation, passages, names, keywords, links)
     done()
     texts = [str(triple) for triple in triples]
-    write_terms(generation / "triple_terms", texts)
+    write_terms(generation / "triple_terms", texts, (stemmers[row] for row in rows))
     done()
     _write_vectors(generation / "triple_vectors.npy", texts, store, embedder)
     done()
@@ -119,7 +122,11 @@ def _mentions(generation: Path, names: Sequence[str], found: Iterable[tuple[int,
 
 
 def _write_passage_graph(
-    generation: Path, passages: Sequence[Passage], names: Sequence[str], keywords: Sequence[tuple[int, str]]
+    generation: Path,
+    passages: Sequence[Passage],
+    names: Sequence[str],
+    keywords: Sequence[tuple[int, str]],
+    links: Sequence[tuple[int, int]],
 ) -> GraphStatistics:
     """A passage's keywords are those a model gave it, else the entities of its triples and the names found in it."""
     rows, entities = triple_keywords(
@@ -135,7 +142,7 @@ def _write_passage_graph(
         others = ~np.isin(rows, chosen[:, 0])
         rows, entities = np.append(rows[others], chosen[:, 0]), np.append(entities[others], chosen[:, 1])
     places = [passage.position for passage in passages]
-    graph = build_passage_graph(document_labels(passages), places, rows, entities)
+    graph = build_passage_graph(document_labels(passages), places, rows, entities, links=links)
     graph.write(generation)
     return graph.statistics()
 

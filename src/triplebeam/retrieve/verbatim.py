@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from triplebeam.index.terms import query_words, text_words
+from triplebeam.index.words import query_words, text_words
 from triplebeam.triple import entity_key
 
 

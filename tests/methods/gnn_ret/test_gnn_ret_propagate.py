@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from oracles import gnn_ret as oracle
 from small_graphs import edge_lists, graph_of, neighbours_of
-from triplebeam.index.passage_graph import KINDS, EdgeKind
+from triplebeam.index.passage_graph import KINDS, PAPER_KINDS, EdgeKind
 from triplebeam.methods.gnn_ret.propagate import Message, MessagePassing, distances_of, integrate_steps, nearest
 
 MESSAGES = {"min": min, "mean": fmean}
@@ -22,7 +22,7 @@ MESSAGES = {"min": min, "mean": fmean}
     alpha=st.lists(st.sampled_from([0.0, 0.1, 0.5, 1.0]), max_size=3),
     relevant=st.integers(1, 14),
     message=st.sampled_from(["min", "mean"]),
-    kinds=st.sampled_from([("structural",), ("keyword",), KINDS, ()]),
+    kinds=st.sampled_from([("structural",), ("keyword",), ("links",), PAPER_KINDS, KINDS, ()]),
 )
 def test_agrees_with_the_paper(
     data: st.DataObject,
@@ -36,9 +36,7 @@ def test_agrees_with_the_paper(
     # Coarse, so that ties happen.
     distances = data.draw(st.lists(st.integers(0, 8).map(lambda n: n / 8), min_size=nodes, max_size=nodes))
     layers = oracle.gnn(distances, neighbours_of(nodes, edges, kinds), alpha, relevant, MESSAGES[message])
-    passing = MessagePassing(
-        graph=graph_of(nodes, edges["structural"], edges["keyword"]), relevant=relevant, message=message, edges=kinds
-    )
+    passing = MessagePassing(graph=graph_of(nodes, *edges.values()), relevant=relevant, message=message, edges=kinds)
     propagated = passing.propagate(np.array(distances), alpha)
     assert len(propagated.hidden) == len(layers)
     for hidden, layer in zip(propagated.hidden, layers, strict=True):

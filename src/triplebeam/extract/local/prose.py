@@ -3,14 +3,8 @@
 import re
 from collections.abc import Iterator
 
-#: The commonest words of English that no other language's text is full of.
-_COMMON_WORDS = (
-    "the of and to a in is that it for was on with as are be this by at from or an which but not have has had he"
-    " his her she they their its were been will can if when who you your i we our my all there these those than"
-    " then also more into only other some such no so do does did may must should would could one each any after"
-    " before between while where about over under through during because up out most them him me us what how just"
-)
-FUNCTION_WORDS = frozenset(_COMMON_WORDS.split())
+from triplebeam.language import FUNCTION_WORDS
+
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _BULLET = re.compile(r"^[ \t]*(?:[-*+•·◦▪]|\(?\d{1,3}[.)]|\[\d+\])[ \t]+")
 _EMPHASIS = re.compile(r"\*\*(?=\S)|(?<=\S)\*\*")

@@ -4,11 +4,11 @@ import re
 from dataclasses import dataclass, field
 
 from triplebeam.extract.local.dialogue import Speakers, turns_of
-from triplebeam.extract.local.language import foreign_language
 from triplebeam.extract.local.names import looks_like_title, occurrences, title_name, words_of
 from triplebeam.extract.local.prose import prose_of
 from triplebeam.extract.local.terms import Terms
 from triplebeam.extract.local.tidy import PlainText, joined, plain, tidy
+from triplebeam.language import foreign_language
 from triplebeam.passage import Passage
 from triplebeam.triple import entity_key
 

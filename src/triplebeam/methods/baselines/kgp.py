@@ -25,7 +25,7 @@ from pydantic import BaseModel
 from triplebeam.answer import Answer, Step
 from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, load
-from triplebeam.index.passage_graph import KINDS, EdgeKind, PassageGraph
+from triplebeam.index.passage_graph import PAPER_KINDS, EdgeKind, PassageGraph
 from triplebeam.index.passages import PassageTable
 from triplebeam.methods.shared.loop import LAST_STEP, Loop
 from triplebeam.methods.shared.reading import AnsweringAgent
@@ -58,7 +58,7 @@ class KGP(AnsweringAgent):
     collected: int = 30
     max_steps: int = 10
     """Steps with the first, which asks the model nothing."""
-    edges: tuple[EdgeKind, ...] = KINDS
+    edges: tuple[EdgeKind, ...] = PAPER_KINDS
     template: Template = field(default_factory=partial(load, "kgp/next_evidence"), repr=False)
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:

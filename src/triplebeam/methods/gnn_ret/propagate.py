@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.passage_graph import KINDS, EdgeKind, PassageGraph
+from triplebeam.index.passage_graph import PAPER_KINDS, EdgeKind, PassageGraph
 from triplebeam.retrieve.scores import min_max
 
 Distances: TypeAlias = NDArray[np.float64]
@@ -78,13 +78,13 @@ class MessagePassing:
     relevant: int = 5
     """K: how many passages send."""
     message: Message = "min"
-    edges: tuple[EdgeKind, ...] = KINDS
+    edges: tuple[EdgeKind, ...] = PAPER_KINDS
 
     def messages(self, distances: Distances) -> Messages:
         """Eq. 1: from the K nearest passages to their neighbours."""
         senders = nearest(distances, self.relevant)
         ranks, receivers = self.graph.around(senders, self.edges)
-        # One number per pair, in the order of receivers, then of the senders' ranks; a pair of both kinds is one pair.
+        # One number per pair, in the order of receivers, then of the senders' ranks; a pair of two kinds is one pair.
         pairs = np.unique(receivers * len(senders) + ranks)
         receivers, ranks = np.divmod(pairs, max(len(senders), 1))
         starts = np.flatnonzero(np.diff(receivers, prepend=-1))

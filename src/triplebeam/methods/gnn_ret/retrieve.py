@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from triplebeam.bounds import check_fields
 from triplebeam.errors import BadInputError
-from triplebeam.index.passage_graph import KINDS, EdgeKind, PassageGraph
+from triplebeam.index.passage_graph import PAPER_KINDS, EdgeKind, PassageGraph
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.methods.gnn_ret.propagate import (
@@ -53,7 +53,7 @@ class GNNRet:
     relevant: int = 5
     """K: how many passages send theirs to their neighbours."""
     message: Message = "min"
-    edges: tuple[EdgeKind, ...] = KINDS
+    edges: tuple[EdgeKind, ...] = PAPER_KINDS
     distance: Distance = "cosine"
     triples: TripleGraph | None = field(default=None, repr=False)
     """Where given, a hit that a message brought shows two triples, of sender and receiver, with the shared keyword."""

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.passage_graph import KINDS, EdgeKind, PassageGraph
+from triplebeam.index.passage_graph import PAPER_KINDS, EdgeKind, PassageGraph
 from triplebeam.methods.gnn_ret.objective import HingeObjective, LossAndGradient, Targets, TrainingStep
 from triplebeam.methods.gnn_ret.printed import printed_gradient
 from triplebeam.methods.gnn_ret.propagate import Message, MessagePassing
@@ -44,7 +44,7 @@ class TrainingSettings:
     relevant: int = 5
     competitors: int = 25
     message: Message = "min"
-    edges: tuple[EdgeKind, ...] = KINDS
+    edges: tuple[EdgeKind, ...] = PAPER_KINDS
     gradient: Gradient = "exact"
     targets: Targets = "all"
     """What each step is to find, of the question's gold passages."""

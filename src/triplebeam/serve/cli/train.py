@@ -36,7 +36,7 @@ def train(
     layers: Annotated[int, typer.Option(min=1, help="Layers of message passing.")] = 1,
     relevant: Annotated[int, typer.Option(min=1, help="K: passages that send messages.")] = 5,
     message: Annotated[str, typer.Option(help="min or mean.")] = "min",
-    edges: Annotated[str, typer.Option(help="both, structural or keyword.")] = "both",
+    edges: Annotated[str, typer.Option(help="both (the paper's), structural, keyword, links or all.")] = "both",
     gradient: Annotated[str, typer.Option(help="exact, or printed: the paper's, which are not exact.")] = "exact",
     labels: Annotated[
         str | None,
