@@ -130,7 +130,7 @@ def retrieve_by(scoring: ScoringRetriever, query: str) -> list[str]:
 
 
 def test_the_share_is_that_of_the_index(world: Snapshot, words: Embedder) -> None:
-    assert blend_of(world, words, depth=30).share == world.share == world.ownership.share == 1
+    assert blend_of(world, words, depth=30).share == world.manifest.share == world.manifest.ownership.share == 1
     with pytest.raises(BadInputError, match=r"share is 1\.5: it must lie between 0 and 1"):
         blend_of(world, words, share=1.5)
 

@@ -76,7 +76,7 @@ def test_a_title_that_is_only_named_comes_after_the_facts_and_without_a_chain(wo
     assert (director.row, lake.row) == (rows("director"), rows("lake"))
     assert lake.worth == pytest.approx(0.3)
     assert lake.worth < director.worth
-    assert (links.chain(lake), len(links.chain(director))) == ((), 1)
+    assert (links.chains(lake), len(links.chains(director))) == ((), 1)
 
 
 def test_owners_are_those_whose_topic_a_fact_names(world: Snapshot, words: Embedder) -> None:

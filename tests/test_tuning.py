@@ -77,8 +77,8 @@ def test_the_command(
         return result.stdout
 
     assert "walks count 0.00 from now on (+40.0 points" in run(str(questions))
-    assert Snapshot.open(folder).share == 0
+    assert Snapshot.open(folder).manifest.share == 0
     assert "walks count 1.00, as the index measures it" in run("--reset")
-    assert Snapshot.open(folder).share == 1
+    assert Snapshot.open(folder).manifest.share == 1
     with pytest.raises(BadInputError, match="give a file of questions, or --reset"):
         run()

@@ -98,7 +98,6 @@ def speed_up_of_many(collection: assemble.Index, method: str, questions: list[st
     retriever = collection.retriever(method)
     if not isinstance(retriever, BatchRetriever):
         return None
-    collection.embedder.embed(questions, kind="query")
-    retrieve_many(retriever, questions[-1:], K)
+    retrieve_many(retriever, questions, K)  # questions and clauses are in the embedder's cache from now on
     alone = seconds(lambda: [retriever.retrieve(question, K) for question in questions])
     return alone / seconds(lambda: retrieve_many(retriever, questions, K))

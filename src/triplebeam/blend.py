@@ -166,4 +166,4 @@ def _linked(links: FactLinks, vector: NDArray[np.float32], leading: NDArray[np.f
     best = top(leading, links.followed)
     best = best[leading[best] > 0]
     linked = {each.row: each for each in links.follow(vector, best, leading[best])[:depth] if each.worth > 0}
-    return Listed(np.array(list(linked), np.int64), lambda rows: {row: (links.chain(linked[row]),) for row in rows})
+    return Listed(np.array(list(linked), np.int64), lambda rows: {row: links.chains(linked[row]) for row in rows})

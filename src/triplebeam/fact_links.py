@@ -80,9 +80,9 @@ class FactLinks:
                     found[row] = Linked(row, value, triple_id)
         return list(found.values())
 
-    def chain(self, linked: Linked) -> Chain:
-        """The triple that led to a passage."""
-        return () if linked.triple_id is None else (self.triples.triple(linked.triple_id),)
+    def chains(self, linked: Linked) -> tuple[Chain, ...]:
+        """The triple that led to a passage, if it was one."""
+        return () if linked.triple_id is None else ((self.triples.triple(linked.triple_id),),)
 
     @cached_property
     def _leads(self) -> NDArray[np.bool_]:
@@ -182,6 +182,4 @@ class TitleLink:
         rows = np.array([passages.row(passage_id) for passage_id in found.ids], np.int64)
         linked = self.links.follow(vector, rows, np.array([hit.score for hit in found]))
         ids = passages.ids([each.row for each in linked])
-        return Ranking.of(
-            Hit(id_, each.worth, (self.links.chain(each),)) for id_, each in zip(ids, linked, strict=True)
-        )
+        return Ranking.of(Hit(id_, each.worth, self.links.chains(each)) for id_, each in zip(ids, linked, strict=True))

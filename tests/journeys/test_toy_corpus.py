@@ -81,7 +81,7 @@ def test_search_for_machines(run: Run) -> None:
     for passage in found["passages"]:
         place = ["id", "title", "section", "document_id", "path", "position", "text"]
         assert list(passage) == [*place, "score", "snippet", "chains", "found_by"]
-        assert set(passage["found_by"]) <= {"messages", "triples", "names", "titles"}
+        assert set(passage["found_by"]) <= {"plain", "messages", "triples", "names", "titles", "owners"}
         assert all(len(triple) == 3 for chain in passage["chains"] for triple in chain)
     scores = [passage["score"] for passage in found["passages"]]
     assert scores == sorted(scores, reverse=True)

@@ -138,7 +138,7 @@ def blend(context: Context, *, without: BlendedPart | None = None, share: float 
         owners=OwnerLinks(**facts) if walks and without != "owners" else None,
         passages=context.passages,
         embedder=context.embedder,
-        share=context.snapshot.share if share is None else share,
+        share=context.snapshot.manifest.share if share is None else share,
     )
 
 

@@ -70,12 +70,16 @@ class Manifest(BaseModel):
     unread_languages: dict[str, int] = {}
     """Passages by the code of their language, where the extractor does not read it."""
     passage_graph: GraphStatistics
-    ownership: Ownership | None = None
-    """None in an index that was written before this was measured."""
+    ownership: Ownership
     tuned_share: float | None = None
     """How much walks count in the default search, where `triplebeam tune` chose it."""
     files: dict[str, int]
     """Each file of the generation with its size, so that opening an index notices a missing or truncated file."""
+
+    @property
+    def share(self) -> float:
+        """How much walks count in the default search: as it was tuned, else by the ownership."""
+        return self.ownership.share if self.tuned_share is None else self.tuned_share
 
 
 def is_index(folder: Path) -> bool:

@@ -9,7 +9,6 @@ from typing import TypeVar
 from triplebeam.errors import IndexDamagedError
 from triplebeam.index.entity_graph import EntityGraph
 from triplebeam.index.manifest import Manifest, generation_folder, read_manifest
-from triplebeam.index.ownership import Ownership
 from triplebeam.index.passage_graph import PassageGraph
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.terms import TermIndex
@@ -32,17 +31,6 @@ class Snapshot:
     passage_vectors: VectorIndex
     entities: EntityGraph
     passage_graph: PassageGraph
-
-    @property
-    def ownership(self) -> Ownership:
-        """How far passages have topics of their own; an index of before this was stored is measured now."""
-        return self.manifest.ownership or self.entities.topics.ownership()
-
-    @property
-    def share(self) -> float:
-        """How much walks count in the default search: as it was tuned, else by the ownership."""
-        tuned = self.manifest.tuned_share
-        return self.ownership.share if tuned is None else tuned
 
     @classmethod
     def open(cls, folder: Path) -> "Snapshot":

@@ -7,8 +7,8 @@ import typer
 from triplebeam.serve.cli.options import AsJson, IndexFolder
 
 if TYPE_CHECKING:
+    from triplebeam.index.manifest import Manifest
     from triplebeam.index.passage_graph import GraphStatistics
-    from triplebeam.index.snapshot import Snapshot
 
 
 def status(folder: IndexFolder, as_json: AsJson = False) -> None:
@@ -22,8 +22,7 @@ def status(folder: IndexFolder, as_json: AsJson = False) -> None:
     from triplebeam.serve.cli.display import out
     from triplebeam.serve.cli.language_names import not_parsed
 
-    snapshot = Snapshot.open(folder)
-    manifest = snapshot.manifest
+    manifest = Snapshot.open(folder).manifest
     if as_json:
         typer.echo(manifest.model_dump_json(indent=2))
         return
@@ -37,7 +36,7 @@ def status(folder: IndexFolder, as_json: AsJson = False) -> None:
         "triples": f"{counts['triples']:,} ({counts['triples'] / max(1, counts['passages']):.1f} per passage)",
         "entities": f"{counts['entities']:,}",
         "passage graph": _graph(manifest.passage_graph),
-        "walks count": _share(snapshot),
+        "walks count": _share(manifest),
         "extracted by": ", ".join(f"{name}: {n:,}" for name, n in manifest.triples_by_extractor.items()) or "nothing",
         "extractor": f"{manifest.extractor or 'local'}, for new passages",
         "quarantined": f"{counts['passages_failed']:,} passages failed, {counts['triples_rejected']:,} triples"
@@ -52,12 +51,12 @@ def status(folder: IndexFolder, as_json: AsJson = False) -> None:
         console.print(value, markup=False)
 
 
-def _share(snapshot: "Snapshot") -> str:
+def _share(manifest: "Manifest") -> str:
     """How far the default search relies on the graph, and why."""
-    ownership = snapshot.ownership
-    by = "measured" if snapshot.manifest.tuned_share is None else "set by tune"
+    ownership = manifest.ownership
+    by = "measured" if manifest.tuned_share is None else "set by tune"
     return (
-        f"{snapshot.share:.2f} of 1 in the default search, {by} (ownership {ownership.value:.2f}:"
+        f"{manifest.share:.2f} of 1 in the default search, {by} (ownership {ownership.value:.2f}:"
         f" {ownership.exclusive:.0%} of passages have topics of their own, {ownership.linked:.0%} of links lead there)"
     )
 

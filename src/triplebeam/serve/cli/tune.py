@@ -45,7 +45,7 @@ def tune(
     index = open_index(folder, settings=read_settings(embedder=embedder, offline=offline or None))
     if questions is None:
         set_share(folder, None)
-        out().print(f"{folder}: walks count {index.snapshot.ownership.share:.2f}, as the index measures it.")
+        out().print(f"{folder}: walks count {index.snapshot.manifest.ownership.share:.2f}, as the index measures it.")
         return
     tuning = measure_shares(index, read_questions(questions))
     for share, recall in tuning.recall.items():
