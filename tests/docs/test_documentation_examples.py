@@ -1,5 +1,6 @@
 """What the documentation shows is so: its Python runs, its commands exist and print what stands below them."""
 
+import math
 import os
 import shutil
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from docs.documentation import Block, blocks, commands, pages, prints, runs, ses
 from docs.obliging_endpoint import answer
 from generate.loopback_endpoint import serve
 from triplebeam.assemble import Method
+from triplebeam.serve.cli import progress_display
 from triplebeam.serve.cli.app import app
 
 #: Blocks that are neither run nor parsed. A new one needs a reason beside it, and a higher number here.
@@ -100,6 +102,8 @@ def with_model(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> I
     """A folder to work in, the weights, and a model that says what the demo's recordings say."""
     for name in [name for name in os.environ if name.startswith(("TRIPLEBEAM_", "OPENAI_"))]:
         monkeypatch.delenv(name)
+    # Lines of progress come by the clock, and pages do not show them.
+    monkeypatch.setattr(progress_display, "_SECONDS_TO_FIRST_LINE", math.inf)
     monkeypatch.chdir(tmp_path)
     with serve() as endpoint:
         endpoint.answer = answer

@@ -100,12 +100,14 @@ def test_search_for_people(run: Run) -> None:
 
 
 def test_the_graph_finds_what_the_hybrid_misses(run: Run) -> None:
-    def found(method: str) -> set[str]:
-        done = run("search", "my.index", SHOWN.question, "--json", "-k", "5", "-m", method)
+    def found(method: str, k: int) -> set[str]:
+        done = run("search", "my.index", SHOWN.question, "--json", "-k", str(k), "-m", method)
         return {passage["id"] for passage in json.loads(done.stdout)["passages"]}
 
-    assert not set(SHOWN.gold) <= found("hybrid")
-    assert set(SHOWN.gold) <= found("hybrid+naive_ge")
+    # The walk alone must first rise past the hybrid's own list, half of which is about other planets.
+    assert not set(SHOWN.gold) <= found("hybrid", 10)
+    assert set(SHOWN.gold) <= found("hybrid+naive_ge", 10)
+    assert set(SHOWN.gold) <= found("blend", 5)
 
 
 def test_a_document_of_each_kind_is_found(run: Run) -> None:
