@@ -1,6 +1,7 @@
-"""The shares in docs/local-extractor.md are those of the judged facts."""
+"""The shares in docs/local-extractor.md and docs/benchmarks.md are those of the judged facts and chains."""
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -8,11 +9,14 @@ import pytest
 
 from triplebeam.extract.local.extractor import RULES_VERSION
 
-FACTS = [
-    json.loads(line)
-    for line in (Path(__file__).parent / "judged_facts" / "facts.jsonl").read_text(encoding="utf-8").splitlines()
-]
-PAGE = (Path(__file__).parents[2] / "docs" / "local-extractor.md").read_text(encoding="utf-8")
+FACTS, CHAINS = (
+    [json.loads(line) for line in (Path(__file__).parent / "judged_facts" / name).read_text("utf-8").splitlines()]
+    for name in ("facts.jsonl", "chains.jsonl")
+)
+PAGE, BENCHMARKS = (
+    (Path(__file__).parents[2] / "docs" / name).read_text(encoding="utf-8")
+    for name in ("local-extractor.md", "benchmarks.md")
+)
 KINDS = ("technical", "encyclopaedia", "chat", "news")
 VERSIONS = sorted({fact["rules"] for fact in FACTS})
 
@@ -46,3 +50,12 @@ def test_technical_prose_reaches_its_goal_and_the_encyclopaedia_loses_nothing() 
     wrong = Counter(fact["error"] for fact in technical if fact["verdict"] == "wrong")
     assert max(wrong.values()) <= 0.05 * len(technical)
     assert share(judged("encyclopaedia", RULES_VERSION), "right") >= share(judged("encyclopaedia", 3), "right")
+
+
+@pytest.mark.parametrize(("rules", "method"), sorted({(chain["rules"], chain["method"]) for chain in CHAINS}))
+def test_the_benchmarks_give_the_judged_chains(rules: int, method: str) -> None:
+    verdicts = Counter(chain["verdict"] for chain in CHAINS if (chain["rules"], chain["method"]) == (rules, method))
+    assert set(verdicts) <= {"explains", "beside", "noise"}
+    counts = " | ".join(str(verdicts[verdict]) for verdict in ("explains", "beside", "noise"))
+    row = rf"\| `{re.escape(method)}` \| {rules} \| \d+ \| {re.escape(counts)} \|"
+    assert re.search(row, BENCHMARKS), counts
