@@ -73,7 +73,7 @@ def test_folds_measure_and_write_nothing(quick: Quick, small_index: Path, questi
         (["gnn_ret", "--out", "w.json", "--gradient", "exakt"], "did you mean 'exact'?"),
         (["gnn_ret", "--out", "w.json", "--message", "max"], "choose one of min, mean"),
         (["gnn_ret", "--out", "w.json", "--base", "hybrid"], "a score for every passage"),
-        (["rgnn_ret", "--out", "w.json", "--labels", "later"], "choose one of current_and_later, current, all"),
+        (["rgnn_ret", "--out", "w.json", "--labels", "later"], "choose one of all, current, current_and_later"),
         (["gnn_ret", "--out", "w.json", "--labels", "current"], "gnn_ret has one step"),
         (["gnn_ret"], "name a file with --out, or measure with --folds"),
         (["gnn_ret", "--out", "questions.jsonl"], "questions.jsonl exists: name another file, or overwrite it with"),

@@ -56,7 +56,7 @@ def _passage(library: Library, name: str, passage_id: str) -> PassageShape:
     return passage_json(index, index.passages[passage_id])
 
 
-@router.get("/indexes/{name}/documents/{document_id:path}")
+@router.get("/indexes/{name}/documents/{document_id:path}", tags=["documents"])
 async def document(
     request: Request,
     name: IndexName,
