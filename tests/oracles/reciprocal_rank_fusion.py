@@ -4,7 +4,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 
-def rrf(R: Sequence[Sequence[str]], k: int) -> list[str]:
+def rrf_scores(R: Sequence[Sequence[str]], k: int) -> dict[str, Fraction]:
     D = sorted({d for r in R for d in r})
-    score = {d: sum((Fraction(1, k + r.index(d) + 1) for r in R if d in r), Fraction(0)) for d in D}
-    return sorted(D, key=lambda d: (-score[d], d))
+    return {d: sum((Fraction(1, k + r.index(d) + 1) for r in R if d in r), Fraction(0)) for d in D}
+
+
+def rrf(R: Sequence[Sequence[str]], k: int) -> list[str]:
+    score = rrf_scores(R, k)
+    return sorted(score, key=lambda d: (-score[d], d))
