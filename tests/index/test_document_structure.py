@@ -7,7 +7,7 @@ from pathlib import Path
 from triplebeam.index.passages import PassageTable, write_passages
 from triplebeam.index.store import Store
 from triplebeam.ingest import split
-from triplebeam.passage import Document, Heading, Link, Passage
+from triplebeam.passage import Document, Heading, Link
 
 TEXT = "One\n\nFirst part.\n\nTwo\n\nSecond part."
 HEADINGS = (Heading(0, 1, "One", "one"), Heading(18, 1, "Two", "two"))
@@ -30,13 +30,6 @@ def test_a_passage_has_its_section_in_the_store_and_when_published(tmp_path: Pat
     write_passages(tmp_path, passages)
     table = PassageTable(tmp_path)
     assert [table.at(row) for row in range(2)] == passages
-
-
-def test_passages_published_before_there_were_sections_have_none(tmp_path: Path) -> None:
-    write_passages(tmp_path, [Passage("a", "text")])
-    for path in tmp_path.glob("passage_sections*"):
-        path.unlink()
-    assert PassageTable(tmp_path)["a"].section == ""
 
 
 def test_links_join_passages(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ class EntityGraph:
             vectors=VectorIndex(folder / "entity_vectors.npy"),
             triple_entities=triples.triple_entities,
             triple_passages=triples.triple_passages,
-            mentions=_mentions(folder / MENTIONS),
+            mentions=mapped(folder / MENTIONS),
             synonyms=read_synonyms(folder, len(triples.entity_names)),
             passages=len(triples.passages),
         )
@@ -131,8 +131,3 @@ class EntityGraph:
         joined = csr_array((np.ones(len(one)), (one, two)), shape=(len(self), len(self)))
         near = self.synonyms >= synonym_threshold
         return csr_array(joined + joined.T + self.synonyms.multiply(near))
-
-
-def _mentions(path: Path) -> NDArray[np.int64]:
-    """None in an index that was published before they were stored; a file that is lost is noticed by the manifest."""
-    return mapped(path) if path.exists() else np.empty((0, 2), np.int64)

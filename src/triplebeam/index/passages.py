@@ -42,7 +42,7 @@ class PassageTable:
         self._texts = StringColumn(folder / "passage_texts")
         self.titles = StringColumn(folder / "passage_titles")
         self.documents = StringColumn(folder / "passage_documents")
-        self._sections = _sections(folder)
+        self._sections = StringColumn(folder / "passage_sections")
         self._metadata = StringColumn(folder / "passage_metadata")
         self._places: NDArray[np.int64] = mapped(folder / "passage_places.npy")
 
@@ -106,11 +106,5 @@ class PassageTable:
             start,
             end,
             json.loads(metadata) if metadata else {},
-            self._sections[row] if self._sections else "",
+            self._sections[row],
         )
-
-
-def _sections(folder: Path) -> StringColumn | None:
-    """The column, which indexes of before there were sections do not have."""
-    has_sections = (folder / "passage_sections.utf8").exists()
-    return StringColumn(folder / "passage_sections") if has_sections else None
