@@ -79,8 +79,10 @@ class PersonalizedPageRank:
             raise ValueError("a reset vector has a negative weight, or none above zero")
         graph = self._for_one if reset.ndim == 1 else self._for_many
         visits = self._visits(graph.transition, reset.astype(self.precision, order="C", copy=False)[graph.order])
-        np.maximum(visits, 0, out=visits)  # what is nearly zero may come out below it
-        return np.asarray(visits[graph.places[nodes]] / visits.sum(axis=0))
+        total = visits.sum(axis=0, dtype=np.float64)  # in single precision a sum of so many is off by 1e-4
+        found = visits[graph.places[nodes]]
+        found /= total.astype(self.precision)
+        return np.maximum(found, 0, out=found)  # what is nearly zero may come out below it
 
     def _visits(self, transition: "csr_array[np.floating]", start: NDArray[np.floating]) -> NDArray[np.floating]:
         """The solution of q = d·M q + r."""
