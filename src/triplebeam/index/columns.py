@@ -30,10 +30,10 @@ class StringColumn(Sequence[str]):
 
     def __init__(self, path: Path) -> None:
         # Views of memory: a number or a slice of one costs a fraction of an array's.
-        self._offsets = memoryview(mapped(path.with_suffix(".offsets.npy")))
+        self._offsets = mapped(path.with_suffix(".offsets.npy")).data
         body = path.with_suffix(".utf8")
         # An empty file cannot be memory-mapped.
-        self._bytes = memoryview(np.memmap(body, np.uint8, "r")) if body.stat().st_size else memoryview(b"")
+        self._bytes = np.memmap(body, np.uint8, "r").data if body.stat().st_size else memoryview(b"")
         if self._offsets[-1] != len(self._bytes):
             raise ValueError(f"{body.name} is not as long as its offsets say")
 

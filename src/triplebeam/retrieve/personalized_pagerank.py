@@ -80,9 +80,10 @@ class PersonalizedPageRank:
         graph = self._for_one if reset.ndim == 1 else self._for_many
         visits = self._visits(graph.transition, reset.astype(self.precision, order="C", copy=False)[graph.order])
         total = visits.sum(axis=0, dtype=np.float64)  # in single precision a sum of so many is off by 1e-4
-        found = visits[graph.places[nodes]]
+        found: NDArray[np.floating] = visits[graph.places[nodes]]
         found /= total.astype(self.precision)
-        return np.maximum(found, 0, out=found)  # what is nearly zero may come out below it
+        np.maximum(found, 0, out=found)  # what is nearly zero may come out below it
+        return found
 
     def _visits(self, transition: "csr_array[np.floating]", start: NDArray[np.floating]) -> NDArray[np.floating]:
         """The solution of q = d·M q + r."""
