@@ -45,7 +45,7 @@ def path_of(passage: Passage) -> str:
 def headings(passages: Iterable[Passage]) -> list[str]:
     """Title and section of each, as in ``Handbook › Options``; where several have the same, also file or position."""
     passages = list(passages)
-    written = [" › ".join(filter(None, (passage.title or passage.id, passage.section))) for passage in passages]
+    written = [passage.heading for passage in passages]
     places = Counter((heading, passage.document_id) for heading, passage in zip(written, passages, strict=True))
     documents = Counter(heading for heading, _ in places)
     told_apart = []
