@@ -3,15 +3,13 @@
 Ours, no paper's. Plain search scores every passage by terms, vectors, clauses and titles. Three walks start from it or
 beside it: messages over the graph of passages, PageRank from the nearest triples, PageRank from the names in the
 question. What these find has facts, and facts lead on: to the passages that are called like the end of one (titles),
-and to those that have it as their topic (owners). Links and the names of defined terms lead to other documents
-(references).
+and to those that have it as their topic (owners).
 
 How much walks and owners count is the ``share`` g of the index (`triplebeam.index.ownership`), from 0 (plain search
 and titles alone; no walk is made) to 1. With r = 1 / (constant + rank) in a list, 0 outside of it, and S and D the
 scores of plain search and of vectors, scaled from 0 to 1 for each question, a passage's score is
 
-    g·(r_messages + r_triples + r_names + 0.5·r_owners + 0.3·D) + (1 - g)·(r_plain + 0.3·S)
-      + r_titles + 0.5·r_references
+    g·(r_messages + r_triples + r_names + 0.5·r_owners + 0.3·D) + (1 - g)·(r_plain + 0.3·S) + r_titles
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,11 +21,10 @@ from numpy.typing import NDArray
 
 from triplebeam.bounds import check_fields, check_not_negative
 from triplebeam.embed.embedder import Embedder
-from triplebeam.fact_links import Linked, OwnerLinks, TitleLinks
+from triplebeam.fact_links import FactLinks, OwnerLinks, TitleLinks
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.vectors import top
 from triplebeam.ranking import Ranking
-from triplebeam.references import References
 from triplebeam.retrieve.explained import Found, Reasons, no_reasons
 from triplebeam.retrieve.retriever import ScoringRetriever, scores_many
 from triplebeam.retrieve.scores import min_max, rank_scores
@@ -39,8 +36,6 @@ _LEADING_CONSTANT = 5.0
 #: How much each list of the graph counts in the end, and scores beside ranks.
 _GRAPH: Mapping[str, float] = {"messages": 1.0, "triples": 1.0, "names": 1.0, "owners": 0.5}
 _SCORES = 0.3
-#: How much titles and references count, whatever the share.
-_ALWAYS: Mapping[str, float] = {"titles": 1.0, "references": 0.5}
 
 
 class Walk(Protocol):
@@ -48,25 +43,6 @@ class Walk(Protocol):
 
     def find_many(self, queries: Sequence[str]) -> Sequence[Found | None]:
         """A score for every passage, for each query that it can start from."""
-        ...
-
-
-class Links(Protocol):
-    """Leads from passages that were found to others."""
-
-    @property
-    def followed(self) -> int:
-        """From how many."""
-        ...
-
-    def follow(
-        self, vector: NDArray[np.float32], rows: NDArray[np.int64], scores: NDArray[np.floating]
-    ) -> list[Linked]:
-        """The others, best first."""
-        ...
-
-    def chains(self, linked: Linked) -> tuple[Chain, ...]:
-        """Why a passage is among them."""
         ...
 
 
@@ -86,7 +62,6 @@ class Blend:
     walks: Mapping[str, Walk]
     titles: TitleLinks | None
     owners: OwnerLinks | None
-    references: References | None
     passages: PassageTable = field(repr=False)
     embedder: Embedder = field(repr=False)
     share: float
@@ -131,12 +106,9 @@ class Blend:
     def _follow_facts(
         self, vector: NDArray[np.float32], plain: NDArray[np.float32], lists: dict[str, Listed], depth: int
     ) -> None:
-        """Titles from the best of the walks, or of plain search where there are none; owners and references from all of
-        these.
-        """
+        """Titles from the best of the walks, or of plain search where there are none; owners from all of these."""
         walked = bool(lists)
-        followed = {"titles": self.titles, "owners": self.owners if walked else None, "references": self.references}
-        for name, links in followed.items():
+        for name, links in (("titles", self.titles), ("owners", self.owners if walked else None)):
             if links is not None:
                 leading = self._fused(lists, _LEADING, _LEADING_CONSTANT) if walked else plain
                 lists[name] = _linked(links, vector, leading, depth)
@@ -152,7 +124,7 @@ class Blend:
 
     def _ranked(self, scores: NDArray[np.float64], lists: Mapping[str, Listed], k: int) -> Ranking:
         weights = {name: self.share * weight for name, weight in _GRAPH.items()}
-        weights |= _ALWAYS | {"plain": 1 - self.share}
+        weights |= {"titles": 1.0, "plain": 1 - self.share}
         fused = scores + self._fused(lists, weights, self.constant)
         # In single precision, so that what differs by the order of a sum alone is a tie.
         return self._explained(rank_scores(fused.astype(np.float32), self.passages.ids, k), lists)
@@ -189,8 +161,8 @@ def _positive(scores: NDArray[np.float32], depth: int) -> NDArray[np.int64]:
     return best[scores[best] > 0]
 
 
-def _linked(links: Links, vector: NDArray[np.float32], leading: NDArray[np.floating], depth: int) -> Listed:
-    """Where the leading passages lead."""
+def _linked(links: FactLinks, vector: NDArray[np.float32], leading: NDArray[np.floating], depth: int) -> Listed:
+    """Where the facts of the leading passages lead."""
     best = top(leading, links.followed)
     best = best[leading[best] > 0]
     linked = {each.row: each for each in links.follow(vector, best, leading[best])[:depth] if each.worth > 0}

@@ -28,13 +28,11 @@ from triplebeam.triple import Chain
 
 
 class Linked(NamedTuple):
-    """A passage that was led to: its row, what it is worth, and the number of what led there (of a fact, its triple);
-    a bare name has none.
-    """
+    """A passage that a fact leads to: its row, what it is worth, and the triple; a bare name has none."""
 
     row: int
     worth: float
-    reason: int | None
+    triple_id: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +63,7 @@ class FactLinks:
         triple_ids = triple_ids[self._leads[self.graph.triple_entities[triple_ids]].any(axis=1)]
         senders = self.graph.triple_passages[triple_ids]
         order = np.argsort(rows)
-        shares = shares_of_best(scores)[order[np.searchsorted(rows, senders, sorter=order)]]
+        shares = _shares(scores)[order[np.searchsorted(rows, senders, sorter=order)]]
         worth = self.worth(shares, np.maximum(self.triples.vectors(triple_ids) @ vector, 0))
         return self._receivers(triple_ids, senders, worth)
 
@@ -84,7 +82,7 @@ class FactLinks:
 
     def chains(self, linked: Linked) -> tuple[Chain, ...]:
         """The triple that led to a passage, if it was one."""
-        return () if linked.reason is None else ((self.triples.triple(linked.reason),),)
+        return () if linked.triple_id is None else ((self.triples.triple(linked.triple_id),),)
 
     @cached_property
     def _leads(self) -> NDArray[np.bool_]:
@@ -94,7 +92,7 @@ class FactLinks:
         return leads
 
 
-def shares_of_best(scores: NDArray[np.floating]) -> NDArray[np.float64]:
+def _shares(scores: NDArray[np.floating]) -> NDArray[np.float64]:
     """Scores as shares of the best; 0 where none is above 0."""
     best = scores.max(initial=0.0)
     return np.maximum(scores, 0).astype(np.float64) / best if best > 0 else np.zeros(len(scores))
@@ -132,7 +130,7 @@ class TitleLinks(FactLinks):
     ) -> list[Linked]:
         """Where facts lead, then the titles that are only named, by the passages that name them."""
         found = {linked.row: linked for linked in super().follow(vector, rows, scores)}
-        rows, shares = rows[: self.followed], shares_of_best(scores[: self.followed])
+        rows, shares = rows[: self.followed], _shares(scores[: self.followed])
         for sender, share in zip(rows.tolist(), shares.tolist(), strict=True):
             for entity in self.graph.named_in(sender):
                 for row in self.rows_by_entity.get(entity, ()):

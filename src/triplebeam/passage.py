@@ -61,11 +61,6 @@ class Passage:
     """The headings above the passage, as in ``Managing packages › Uploading``; without the document's title."""
 
     @property
-    def heading(self) -> str:
-        """Where it is, in words: title and section."""
-        return " › ".join(filter(None, (self.title or self.id, self.section)))
-
-    @property
     def searchable(self) -> str:
         """The whole text: the title, the section, then the passage."""
         return "\n".join(filter(None, (self.title, self.section, self.text)))

@@ -25,7 +25,6 @@ from triplebeam.methods.hipporag.query_entities import (
 )
 from triplebeam.methods.shared.triple_filter import LLMTripleFilter
 from triplebeam.passage import SHARED_TITLE
-from triplebeam.references import References
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.clauses import Clauses
 from triplebeam.retrieve.dense import Dense
@@ -39,7 +38,7 @@ from triplebeam.retrieve.title_bonus import TitleBonus
 #: What a base searches; ``@triples`` after its name sets it.
 Over: TypeAlias = Literal["passages", "triples"]
 Scorer: TypeAlias = Literal["cascade", "exact", "pooled"]
-BlendedPart: TypeAlias = Literal["messages", "triples", "names", "titles", "owners", "references"]
+BlendedPart: TypeAlias = Literal["messages", "triples", "names", "titles", "owners"]
 _TITLE_BONUS = 0.2
 #: HippoRAG 2 keeps five entities of the nearest triples; twice as many find more here.
 _BLENDED_SEEDS = 10
@@ -130,17 +129,16 @@ def blend(context: Context, *, without: BlendedPart | None = None, share: float 
     plain = CachedScores(_plain(context, near))
     # Without triples no walk can start, and no fact leads on.
     walks = _walks(context, plain) if len(context.triples) else {}
-    facts, index = _facts(context), context.snapshot
+    facts = _facts(context)
     return Blend(
         plain=plain,
         dense=near,
         walks={name: walk for name, walk in walks.items() if name != without},
         titles=TitleLinks(**facts, most=SHARED_TITLE) if walks and without != "titles" else None,
         owners=OwnerLinks(**facts) if walks and without != "owners" else None,
-        references=References(index=index) if len(index.references) and without != "references" else None,
         passages=context.passages,
         embedder=context.embedder,
-        share=index.manifest.share if share is None else share,
+        share=context.snapshot.manifest.share if share is None else share,
     )
 
 

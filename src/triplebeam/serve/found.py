@@ -8,6 +8,7 @@ from triplebeam.assemble import Index
 from triplebeam.index.passages import PassageTable
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
+from triplebeam.serve.cross_references import CrossReferences
 from triplebeam.serve.explanation import Explanation
 from triplebeam.serve.snippet import Snippet, snippet
 from triplebeam.triple import Chain
@@ -29,7 +30,11 @@ def found(index: Index, question: str, hits: Iterable[Hit]) -> list[Found]:
     explanation = Explanation(index, question)
     hits = list(hits)
     passages = [index.passages[hit.passage_id] for hit in hits]
-    shown = [explanation.chains(hit, passage) for hit, passage in zip(hits, passages, strict=True)]
+    references = CrossReferences(index, question, passages)
+    shown = [
+        explanation.chains(hit, passage) + references.chains(place)
+        for place, (hit, passage) in enumerate(zip(hits, passages, strict=True))
+    ]
     snippets = [
         snippet(passage, question, (chain[-1] for chain in chains))
         for passage, chains in zip(passages, shown, strict=True)
@@ -45,7 +50,7 @@ def path_of(passage: Passage) -> str:
 def headings(passages: Iterable[Passage]) -> list[str]:
     """Title and section of each, as in ``Handbook › Options``; where several have the same, also file or position."""
     passages = list(passages)
-    written = [passage.heading for passage in passages]
+    written = [" › ".join(filter(None, (passage.title or passage.id, passage.section))) for passage in passages]
     places = Counter((heading, passage.document_id) for heading, passage in zip(written, passages, strict=True))
     documents = Counter(heading for heading, _ in places)
     told_apart = []
