@@ -107,13 +107,13 @@ def _write(generation: Path, store: Store, embedder: Embedder, progress: Progres
     rows = [row_of[entry.passage] for entry in stored]
     defined = stored_definitions(store)
     names = write_triple_graph(generation, triples, rows, len(passages), (each.name for each in defined.values()))
-    numbers = {entity_key(name): number for number, name in enumerate(names)}
+    entities = {entity_key(name): entity for entity, name in enumerate(names)}
     found = [(row_of[number], name) for number, name in store.names()]
-    np.save(generation / MENTIONS, _mentions(generation, numbers, found, defined))
+    np.save(generation / MENTIONS, _mentions(generation, entities, found, defined))
     links = [(row_of[here], row_of[there]) for here, there in store.links()]
     documents = [passage.document_id for passage in passages]
     telling = telling_links(links, len(passages)).tolist()
-    np.save(generation / REFERENCES, references(documents, found, defined, numbers, telling))
+    np.save(generation / REFERENCES, references(documents, found, defined, entities, telling))
     done()
     keywords = [(row_of[number], keyword) for number, keyword in store.keywords()]
     statistics = _write_passage_graph(generation, passages, names, keywords, links)

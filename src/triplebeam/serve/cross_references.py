@@ -6,7 +6,7 @@ or which refers to the first, by the reference. References between other hits ar
 point.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice
@@ -74,6 +74,21 @@ class CrossReferences:
 def _bare(word: str) -> str:
     """Without the punctuation of the sentence it is in."""
     return word.casefold().strip("`'\"“”‘’()[]").rstrip(".,;:!?")
+
+
+def telling_facts(chains: Iterable[Chain]) -> Iterator[Triple]:
+    """What of chains the passage found may say itself: their last facts; of a reference, the term without headings."""
+    for *_, last in chains:
+        if last.predicate == DESCRIBED_IN:
+            yield last._replace(object="")
+        elif last.predicate != LINKS_TO:
+            yield last
+
+
+def is_made_by(passage: Passage, fact: Triple) -> bool:
+    """Does a fact say of a passage what it refers to, or what it describes?"""
+    own = fact.object if fact.predicate == DESCRIBED_IN else fact.subject
+    return fact.predicate in (MENTIONS, DESCRIBED_IN, LINKS_TO) and own == called(passage)
 
 
 def called(passage: Passage) -> str:
