@@ -73,7 +73,8 @@ class CrossReferences:
 
 def _bare(word: str) -> str:
     """Without the punctuation of the sentence it is in."""
-    return word.casefold().strip("`'\"“”‘’()[]").rstrip(".,;:!?")
+    bare = word.casefold().lstrip("`'\"“‘([").rstrip("`'\"”’].,;:!?")
+    return bare if bare.endswith("()") else bare.rstrip(")")
 
 
 def telling_facts(chains: Iterable[Chain]) -> Iterator[Triple]:
