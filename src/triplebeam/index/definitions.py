@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from triplebeam.extract.keywords import MARK
 from triplebeam.index.store import Store
+from triplebeam.ingest.outline import unnumbered
 from triplebeam.ingest.word_set import word_set
 from triplebeam.passage import Passage
 from triplebeam.triple import entity_key
@@ -25,9 +26,6 @@ _CODE = r"(?:--?[A-Za-z][\w-]+|\$\{?[A-Za-z]\w+|\?[a-z][\w-]+|[A-Za-z]\w*(?:(?::
 _IS_CODE = re.compile(_CODE)
 _LINE = re.compile(
     rf"^(?:(?:Option|Variable|Command|Function|Setting): )?({_CODE})(?=$| \| |,? (?:-|<|\[))", re.MULTILINE
-)
-_NUMBER = re.compile(
-    r"^(?:(?:chapter|appendix|section|part)\s+)?(?:\d+(?:\.\d+)*|[a-z](?=[.:)]))[.:)]?\s+(?:[-–—]\s+)?", re.IGNORECASE
 )
 _ALTERNATIVES = re.compile(r",\s+|\s+/\s+|\s+or\s+")
 _ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
@@ -94,7 +92,7 @@ def defined_terms(passage: Passage) -> list[str]:
 
 def heading_terms(heading: str) -> list[str]:
     """What a heading names: every option of ``-d, --download-only``, or the heading without its number and article."""
-    title = _NUMBER.sub("", heading.strip())
+    title = unnumbered(heading)
     if code := [match[0] for part in _ALTERNATIVES.split(title) if (match := _IS_CODE.match(part))]:
         return code
     title = _BEHIND.sub("", _ARTICLE.sub("", title))

@@ -56,12 +56,14 @@ def _paths(document: Document) -> list[tuple[str, ...]]:
     """The path before the first heading, then from each heading on. The document's title goes without saying."""
     paths: list[tuple[str, ...]] = [()]
     stack: list[tuple[int, str]] = []
-    title, unnumbered = _folded(document.title), _unnumbered(document.title)
+    title, bare = _folded(document.title), _folded(unnumbered(document.title))
     for heading in document.headings:
         while stack and stack[-1][0] >= heading.level:
             stack.pop()
         stack.append((heading.level, heading.text))
-        paths.append(tuple(text for _, text in stack if _folded(text) not in title and _unnumbered(text) != unnumbered))
+        paths.append(
+            tuple(text for _, text in stack if _folded(text) not in title and _folded(unnumbered(text)) != bare)
+        )
     return paths
 
 
@@ -74,7 +76,6 @@ def _folded(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _unnumbered(heading: str) -> str:
-    """``Chapter 14 - Main configuration`` and ``14. Main configuration`` are one heading."""
-    folded = _folded(heading)
-    return folded[numbered.end() :] if (numbered := _NUMBER.match(folded)) else folded
+def unnumbered(heading: str) -> str:
+    """The heading without its number: ``Main configuration`` of ``Chapter 14 - Main configuration``."""
+    return heading[numbered.end() :] if (numbered := _NUMBER.match(heading)) else heading

@@ -15,7 +15,7 @@ _SUGGESTED = 3
 
 
 class UnknownEntityError(BadInputError):
-    """No triple has that entity as its subject or object."""
+    """The graph has no entity of that name."""
 
 
 class Node(BaseModel):
