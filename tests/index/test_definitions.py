@@ -27,7 +27,7 @@ from triplebeam.triple import Triple
         ("Aptitude::Theme", ["Aptitude::Theme"]),
         ("5. The LOGIN authentication mechanism", ["LOGIN authentication mechanism"]),
         ("Chapter 33 - SMTP authentication", ["SMTP authentication"]),
-        ("Callout caching", ["Callout caching"]),
+        ("A.4. Callout caching", ["Callout caching"]),
     ],
 )
 def test_a_heading_names_what_its_section_is_about(heading: str, terms: list[str]) -> None:

@@ -8,7 +8,8 @@ from triplebeam.passage import Document
 
 _BETWEEN = " › "
 _NUMBER = re.compile(
-    r"(?:(?:chapter|appendix|section|part)\s+)?(?:\d+(?:\.\d+)*|[a-z](?=[.:)]))[.:)]?\s+(?:[-–—]\s+)?", re.IGNORECASE
+    r"(?:(?:chapter|appendix|section|part)\s+)?(?:(?:\d+|[a-z](?=\.\d))(?:\.\d+)*|[a-z](?=[.:)]))[.:)]?\s+(?:[-–—]\s+)?",
+    re.IGNORECASE,
 )
 
 
