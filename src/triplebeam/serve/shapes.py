@@ -18,6 +18,7 @@ from triplebeam.generate.accounting import price
 from triplebeam.generate.language_model import Usage
 from triplebeam.passage import Passage, Passages
 from triplebeam.ranking import Hit
+from triplebeam.serve.conversation import FollowUp
 from triplebeam.serve.found import Found, passages_of, path_of
 from triplebeam.serve.snippet import Snippet, snippet
 from triplebeam.triple import Triple
@@ -58,12 +59,34 @@ class FoundPassageShape(RankedPassageShape):
     found_by: NotRequired[Annotated[dict[str, int], Field(description="Its rank in each list that `blend` fuses.")]]
 
 
+class UsageShape(TypedDict):
+    """Calls to a language model and their tokens; completions from the cache are counted separately."""
+
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    estimated: bool
+    cached_calls: int
+    cached_tokens_in: int
+    cached_tokens_out: int
+
+
+class FollowUpShape(TypedDict):
+    """A message of a conversation, and the self-contained question that was made of it."""
+
+    asked: Annotated[str, Field(description="The message as it was sent.")]
+    question: Annotated[str, Field(description="What is answered; the message itself if it was not rewritten.")]
+    problem: NotRequired[Annotated[str, Field(description="Why it could not be rewritten.")]]
+    usage: Annotated[UsageShape, Field(description="What rewriting it cost.")]
+
+
 class SearchShape(TypedDict):
     """The passages found, best first."""
 
     question: str
     method: str
     seconds: NotRequired[float]
+    follow_up: NotRequired[FollowUpShape]
     passages: list[FoundPassageShape]
 
 
@@ -80,18 +103,6 @@ class DocumentShape(TypedDict):
     title: str
     total: Annotated[int, Field(description="How many passages the document has.")]
     passages: list[PassageShape]
-
-
-class UsageShape(TypedDict):
-    """Calls to a language model and their tokens; completions from the cache are counted separately."""
-
-    calls: int
-    tokens_in: int
-    tokens_out: int
-    estimated: bool
-    cached_calls: int
-    cached_tokens_in: int
-    cached_tokens_out: int
 
 
 class StepShape(TypedDict):
@@ -139,7 +150,8 @@ class AnswerShape(TypedDict):
     evidence: list[EvidenceShape]
     passages: list[RankedPassageShape]
     steps: list[StepShape]
-    usage: UsageShape
+    usage: Annotated[UsageShape, Field(description="All of it, also that of rewriting a follow-up.")]
+    follow_up: NotRequired[FollowUpShape]
     price: NotRequired[Annotated[float, Field(description="US dollars, if the model's price is known.")]]
 
 
@@ -206,6 +218,14 @@ def step_json(step: Step) -> StepShape:
     }
     if step.picture:
         written["picture"] = step.picture
+    return written
+
+
+def follow_up_json(follow_up: FollowUp) -> FollowUpShape:
+    """A message of a conversation, and what was made of it."""
+    written = cast("FollowUpShape", asdict(follow_up))
+    if not follow_up.problem:
+        del written["problem"]
     return written
 
 

@@ -135,8 +135,9 @@ class _Tools:
         with self._tool_errors():
             run = await self.runner.ask(await self._name(index), question, method or DEFAULT_AGENT)
             try:
-                async for step in run.steps():
-                    await context.report_progress(step.number, None, _progress(step))
+                async for step in run.progress():
+                    if isinstance(step, Step):
+                        await context.report_progress(step.number, None, _progress(step))
                 return await self.runner.run(AskResult.of, run.answer, run.index)
             finally:
                 run.cancel()

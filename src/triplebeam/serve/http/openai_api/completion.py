@@ -10,6 +10,7 @@ from typing import Any
 from triplebeam.answer import Answer
 from triplebeam.generate.language_model import Usage
 from triplebeam.passage import Passages
+from triplebeam.serve.conversation import FollowUp
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.event_stream import event
 from triplebeam.serve.shapes import AnswerShape, FoundPassageShape, SearchShape
@@ -31,7 +32,7 @@ class Reply:
     usage: Usage = field(default_factory=Usage)
 
 
-def reply_of_search(found: SearchShape) -> Reply:
+def reply_of_search(found: SearchShape, follow_up: FollowUp | None = None) -> Reply:
     """The passages of a search, numbered."""
     passages = found["passages"]
     listed = [f"[{number}] {_head(passage)}{passage['text']}" for number, passage in enumerate(passages, start=1)]
@@ -39,11 +40,13 @@ def reply_of_search(found: SearchShape) -> Reply:
         _citation(number, passage["id"], passage["title"], passage["text"][:_QUOTED_CHARACTERS])
         for number, passage in enumerate(passages, start=1)
     ]
-    text = "\n\n".join(listed) or "No passage matches: try other words."
-    return Reply(text=text, annotations=cited, details=found)
+    text = "\n\n".join([*_understood(follow_up), *(listed or ["No passage matches: try other words."])])
+    return Reply(text=text, annotations=cited, details=found, usage=follow_up.usage if follow_up else Usage())
 
 
-def reply_of_answer(answer: Answer, passages: Passages, details: AnswerShape) -> Reply:
+def reply_of_answer(
+    answer: Answer, passages: Passages, details: AnswerShape, follow_up: FollowUp | None = None
+) -> Reply:
     """An agent's sentence with numbered citations, and below it the passages they refer to."""
     quotes: dict[str, str] = {}  # the first quote of each passage
     for fact in answer.evidence:
@@ -54,8 +57,17 @@ def reply_of_answer(answer: Answer, passages: Passages, details: AnswerShape) ->
     said = answer.sentence or answer.text or "No answer was found."
     marks = "".join(f"[{number}]" for number in range(1, len(cited) + 1))
     sources = [f'[{number}] {titles[id_] or id_}: "{quote}"' for number, (id_, quote) in enumerate(quotes.items(), 1)]
-    text = "\n\n".join([f"{said} {marks}".strip(), *(["\n".join(sources)] if sources else [])])
+    text = "\n\n".join([*_understood(follow_up), f"{said} {marks}".strip(), *(["\n".join(sources)] if sources else [])])
     return Reply(text=text, annotations=cited, details=details, usage=answer.usage)
+
+
+def _understood(follow_up: FollowUp | None) -> list[str]:
+    """How a follow-up was understood, for the reply to begin with."""
+    if follow_up is None or (follow_up.question == follow_up.asked and not follow_up.problem):
+        return []
+    if follow_up.problem:
+        return [f"(Your message was taken without the conversation before it: {follow_up.problem})"]
+    return [f"Understood as: {follow_up.question}"]
 
 
 def _new_id() -> str:
