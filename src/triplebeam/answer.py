@@ -3,10 +3,14 @@
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 from triplebeam.generate.language_model import Usage
 from triplebeam.ranking import Ranking
 from triplebeam.triple import Triple, entity_key
+
+#: "answered": the documents say it. "guess": the model's best guess. "not_in_documents": there is no answer.
+Outcome: TypeAlias = Literal["answered", "guess", "not_in_documents"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +31,8 @@ class Evidence:
     span: Span | None = None
     note: str = ""
     """What the fact is for, if the method says so, such as a variable, its value and the sub-question."""
+    from_memory: bool = False
+    """The model knows it and no document says it, such as the state that a city is in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +45,8 @@ class Step:
     """What this query found."""
     so_far: Ranking = field(default_factory=Ranking)
     """The ranking if the agent had stopped after this step; that of the last step is the answer's."""
-    facts: tuple[Triple, ...] = ()
-    """Facts that are new with this step."""
+    facts: tuple[Evidence, ...] = ()
+    """Facts that are new with this step, each with the words it was read from, where they are known."""
     thought: str = ""
     picture: str = ""
     """A Mermaid diagram of what the agent works on, if it has one, such as the question graph so far."""
@@ -57,6 +63,11 @@ class Answer:
     question: str
     text: str
     sentence: str = ""
+    outcome: Outcome = "answered"
+    missing: tuple[str, ...] = ()
+    """What no document says, a sentence each: "No document says where Ada Linde was born."; none if answered."""
+    others: tuple[str, ...] = ()
+    """Further answers that fit as well; ``text`` is the one with the best support."""
     ranking: Ranking = field(default_factory=Ranking)
     evidence: tuple[Evidence, ...] = ()
     steps: tuple[Step, ...] = ()
@@ -64,14 +75,18 @@ class Answer:
     ending: str = ""
     """Why the agent stopped, in words."""
     loop_text: str = ""
-    """The answer that ended an agent's loop, if there was one; ``text`` was then read from the best passages.
-    """
+    """The answer that ended an agent's loop, if there was one; ``text`` was then read from the best passages."""
+
+    def __post_init__(self) -> None:
+        if not self.text:
+            object.__setattr__(self, "outcome", "not_in_documents")
 
     @property
     def supported(self) -> bool:
         """There is an answer, the evidence is for that answer, and a passage supports every fact of it."""
         return (
-            bool(self.text and self.evidence)
+            self.outcome == "answered"
+            and bool(self.evidence)
             and self.agreed
             and named_in(self.text, self.evidence)
             and all(fact.span for fact in self.evidence)

@@ -38,7 +38,7 @@ ANSWER = Answer(
             number=1,
             query="director",
             ranking=RANKING,
-            facts=(FACT,),
+            facts=(Evidence(triple=FACT),),
             thought="enough",
             problems=("cut",),
             seconds=0.25,
@@ -72,7 +72,9 @@ def test_everything_is_written() -> None:
         "directed",
         "Edward Cahn",
     ]
-    assert written["steps"][0]["facts"] == [list(FACT)]
+    assert written["steps"][0]["facts"] == [
+        {"triple": list(FACT), "passage_id": None, "quotation": None, "from_memory": False}
+    ]
     assert written["steps"][0]["passages"] == ["film"]
     assert written["steps"][0]["problems"] == ["cut"]
     assert written["usage"]["tokens_in"] == 30

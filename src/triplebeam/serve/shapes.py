@@ -105,12 +105,21 @@ class DocumentShape(TypedDict):
     passages: list[PassageShape]
 
 
+class ReadFactShape(TypedDict):
+    """A fact that a step brought, and the words it was read from."""
+
+    triple: TripleShape
+    passage_id: str | None
+    quotation: str | None
+    from_memory: Annotated[bool, Field(description="The model knew it; no document says it.")]
+
+
 class StepShape(TypedDict):
     """One step of an agent."""
 
     number: int
     query: str
-    facts: list[TripleShape]
+    facts: list[ReadFactShape]
     thought: str
     problems: Annotated[list[str], Field(description="Replies of the model that could not be used.")]
     passages: Annotated[list[str], Field(description="Ids of the passages found, best first.")]
@@ -209,7 +218,7 @@ def step_json(step: Step) -> StepShape:
     written: StepShape = {
         "number": step.number,
         "query": step.query,
-        "facts": list(step.facts),
+        "facts": [_read_fact(fact) for fact in step.facts],
         "thought": step.thought,
         "problems": list(step.problems),
         "passages": step.ranking.ids,
@@ -309,6 +318,16 @@ def _evidence(fact: Evidence) -> EvidenceShape:
     if fact.note:
         written["note"] = fact.note
     return written
+
+
+def _read_fact(fact: Evidence) -> ReadFactShape:
+    passage_id, quotation = (fact.span.passage_id, fact.span.text) if fact.span else (None, None)
+    return {
+        "triple": fact.triple,
+        "passage_id": passage_id,
+        "quotation": quotation,
+        "from_memory": fact.from_memory,
+    }
 
 
 def _usage(usage: Usage) -> UsageShape:

@@ -9,12 +9,22 @@ from triplebeam.passage import Passage
 from triplebeam.support.mentions import Mention, is_date, mentions_of
 from triplebeam.support.page import Page, Sentence, page_of
 from triplebeam.support.predicate import read_predicate
+from triplebeam.support.quotation import locate
 from triplebeam.support.relation import extents
 from triplebeam.triple import Triple
 
 _SENTENCES_BACK = 2
 #: In words. What is longer is a table or a list, and the rules are for sentences.
 _LONGEST_SENTENCE = 150
+
+
+def quoted(triple: Triple, quotation: str, passage: Passage) -> Span | None:
+    """The exact words of the passage that a reader quotes for a fact; None if they are not there or do not state it."""
+    place = locate(quotation, passage.text)
+    if place is None:
+        return None
+    span = Span(passage_id=passage.id, start=place[0], end=place[1], text=passage.text[slice(*place)])
+    return span if fault_of(triple, span, passage) is None else None
 
 
 def find_support(triple: Triple, passage: Passage) -> Span | None:

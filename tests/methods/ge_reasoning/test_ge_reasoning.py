@@ -24,7 +24,7 @@ from scripted_question_graphs import (
     says,
 )
 
-from scripted_loops import Driven, Table, final, reply
+from scripted_loops import Driven, Table, final, read_by, reply
 from triplebeam.generate.completion_cache import Cached, CompletionStore
 from triplebeam.generate.connect import WithParameters
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
@@ -112,7 +112,7 @@ class TestThreeRounds:
 
     def test_facts_problems_and_calls_by_step(self, done: Driven) -> None:
         *_, steps, answer = done
-        assert [step.facts for step in steps] == [(), (STARRED,), (), (LIES,)]
+        assert [read_by(step) for step in steps] == [(), (STARRED,), (), (LIES,)]
         assert [len(step.problems) for step in steps] == [0, 0, 0, 1]
         assert [step.usage.calls for step in steps] == [1, 6, 2, 6]
         assert answer.usage.calls == 16

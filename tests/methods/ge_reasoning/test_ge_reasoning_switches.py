@@ -23,7 +23,7 @@ from scripted_question_graphs import (
     says,
 )
 
-from scripted_loops import Table, final, reply
+from scripted_loops import Table, final, read_by, reply
 from triplebeam.answer import Answer, Step
 from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import Completion
@@ -141,7 +141,7 @@ class TestSwitches:
     def test_without_the_filter_of_triplets(self) -> None:
         replies = [*self.START, says("x", 0.1), extracts(STARRED, LIVED), says("Pat Brien")]
         _, steps, answer = self.run(replies, Table({WHO: ["actor"]}), triplet_filtering=False)
-        assert steps[1].facts == (STARRED, LIVED)
+        assert read_by(steps[1]) == (STARRED, LIVED)
         assert [fact.triple for fact in answer.evidence] == [STARRED, LIVED], "those that name the answer"
 
     def test_without_the_filter_of_answers(self) -> None:
@@ -201,7 +201,7 @@ class TestSwitches:
         replies = [*self.START, says("x", 0.1), helpful(3), says("Pat Brien", used=[1])]
         model, steps, answer = self.run(replies, Table({WHO: ["film", "actor"]}), triples=world.triples)
         assert model.prompts[3].user.startswith("Facts:\n1. Laughter in Hell directed by Edward Cahn\n")
-        assert steps[1].facts == (STARRED,)
+        assert read_by(steps[1]) == (STARRED,)
         assert answer.supported
 
     def test_always_retrieving(self) -> None:

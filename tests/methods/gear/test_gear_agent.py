@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import gear_agent
-from scripted_loops import PASSAGES, Driven, Gone, Table, driven, final, reply
+from scripted_loops import PASSAGES, Driven, Gone, Table, driven, final, read_by, reply
 from triplebeam.answer import Answer
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, Usage
@@ -105,7 +105,7 @@ class TestThreeSteps:
 
     def test_the_gist_grows_and_holds_nothing_twice(self, done: Driven) -> None:
         *_, steps, answer = done
-        assert [step.facts for step in steps] == [
+        assert [read_by(step) for step in steps] == [
             (Triple(*DIRECTED),),
             (Triple(*STARRED), Triple(*LIVED)),
             (Triple(*LIES),),
@@ -191,7 +191,7 @@ class TestEndings:
         with Scripted([found, judged, reply(found=True, answer=1846, sentence=None)]) as model:
             links = Table({"Milwaukee founded in 1846": ["city"]})
             answer = agent(model, Table({"q": ["film"]}), links).answer("q")
-        assert (answer.text, answer.steps[0].facts) == ("1846", (Triple("Milwaukee", "founded in", "1846"),))
+        assert (answer.text, read_by(answer.steps[0])) == ("1846", (Triple("Milwaukee", "founded in", "1846"),))
         assert answer.steps[0].problems == ("a fact that is no triple was passed over: ['a', 'b', 'c', 'd']",)
 
     def test_fact_numbers_that_do_not_exist_are_passed_over(self) -> None:
@@ -272,7 +272,7 @@ def test_agrees_with_equations_4_to_9(data: st.DataObject, n_max: int, gist_read
     ).answer("0")
     assert table.asked == queries
     assert ours.calls == theirs.calls
-    assert [str(fact) for step in answer.steps for fact in step.facts] == G
+    assert [str(fact) for step in answer.steps for fact in read_by(step)] == G
     assert [step.so_far.ids for step in answer.steps] == stopped
     assert answer.ranking.ids == C
     assert links.asked == [fact for fact in G for _ in ("passages", "triples")], "each fact is linked once"

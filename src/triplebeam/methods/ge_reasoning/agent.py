@@ -33,7 +33,7 @@ from triplebeam.methods.ge_reasoning.confidence import Thresholds
 from triplebeam.methods.ge_reasoning.construct import GraphConstruction
 from triplebeam.methods.ge_reasoning.final_answer import FinalAnswer
 from triplebeam.methods.ge_reasoning.refine import Refinement
-from triplebeam.methods.ge_reasoning.run import Ask, Finding, Knowledge, Rounds, describe, new_triples, shown_facts
+from triplebeam.methods.ge_reasoning.run import Ask, Finding, Knowledge, Rounds, describe, new_facts, shown_facts
 from triplebeam.methods.ge_reasoning.sub_answer import SubAnswer, SubAnswers
 from triplebeam.methods.ge_reasoning.sub_question import SubQuestions
 from triplebeam.methods.shared.loop import NothingToSearch
@@ -134,7 +134,7 @@ class GEReasoning(ReadingAgent):
             query=ask.sub_question,
             ranking=knowledge.ranking if knowledge else Ranking(),
             so_far=loop.fused(),
-            facts=new_triples(loop.steps, knowledge),
+            facts=new_facts(loop.steps, knowledge),
             thought=describe(ask, answer, kept=kept, searched=knowledge is not None, graph=loop.graph),
             picture=loop.graph.mermaid() if loop.graph else "",
         )

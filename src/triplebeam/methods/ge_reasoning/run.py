@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from triplebeam.answer import Step
+from triplebeam.answer import Evidence, Step
 from triplebeam.generate.prompts import numbered_facts
 from triplebeam.methods.ge_reasoning.question_graph import QuestionGraph, QuestionTriplet
 from triplebeam.methods.ge_reasoning.refine import Fact
@@ -120,7 +120,8 @@ def shown_facts(facts: Sequence[Fact]) -> str:
     return numbered_facts([fact.triple for fact in facts])
 
 
-def new_triples(steps: Sequence[Step], knowledge: Knowledge | None) -> tuple[Triple, ...]:
+def new_facts(steps: Sequence[Step], knowledge: Knowledge | None) -> tuple[Evidence, ...]:
     """The facts that no earlier step has."""
-    known = {fact for step in steps for fact in step.facts}
-    return tuple(fact.triple for fact in (knowledge.facts if knowledge else ()) if fact.triple not in known)
+    known = {fact.triple for step in steps for fact in step.facts}
+    read = [fact.triple for fact in (knowledge.facts if knowledge else ())]
+    return tuple(Evidence(triple=fact) for fact in read if fact not in known)

@@ -72,7 +72,7 @@ class GeAR(AnsweringAgent):
             query=query,
             ranking=ranking,
             so_far=loop.fused(),
-            facts=facts,
+            facts=tuple(Evidence(triple=fact) for fact in facts),
             thought=loop.verdict.answer if loop.verdict.answerable else loop.verdict.missing,
         )
 
@@ -148,11 +148,19 @@ class SingleStep(AnsweringAgent):
         loop = Loop(question, ending=ONE_STEP)
         step = loop.take(partial(self._step, question))
         yield step
-        evidence = evidence_for(step.facts, [self._passages[passage_id] for passage_id in step.ranking.ids])
+        evidence = evidence_for(
+            [fact.triple for fact in step.facts], [self._passages[passage_id] for passage_id in step.ranking.ids]
+        )
         return self._conclude(loop, evidence=evidence)
 
     def _step(self, question: str) -> Step:
         base = self.retriever.base.retrieve(question, self.retriever.base_k)
         facts = tuple(self.retriever.reader.read(question, base.ids))
         ranking = self.retriever.expand(question, base, self.retriever.link(facts)).top(self.retrieved)
-        return Step(number=1, query=question, ranking=ranking, so_far=ranking, facts=facts)
+        return Step(
+            number=1,
+            query=question,
+            ranking=ranking,
+            so_far=ranking,
+            facts=tuple(Evidence(triple=fact) for fact in facts),
+        )

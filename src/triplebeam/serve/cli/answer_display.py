@@ -32,7 +32,7 @@ def draw_step(console: Console, step: Step, passages: Passages) -> None:
         titles = headings(passages[id_] for id_ in step.ranking.ids[:5])
         console.print(f"    [dim]found[/dim]    {escape(' · '.join(titles))}")
     for number, fact in enumerate(step.facts):
-        console.print("    [dim]read[/dim]     " if number == 0 else " " * 13, draw_triple(fact), sep="")
+        console.print("    [dim]read[/dim]     " if number == 0 else " " * 13, draw_triple(fact.triple), sep="")
     for number, line in enumerate(step.thought.splitlines()):
         console.print("    [dim]thought[/dim]  " if number == 0 else " " * 13, escape(line), sep="")
     for problem in step.problems:

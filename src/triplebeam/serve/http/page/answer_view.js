@@ -28,7 +28,7 @@ function stepRow(step) {
       make(
         "ul",
         { class: "facts" },
-        step.facts.map((each) => make("li", {}, fact(each))),
+        step.facts.map(({ triple }) => make("li", {}, fact(triple))),
       ),
     step.problems.map((problem) => make("p", { class: "warning" }, `A reply from the model could not be used: ${problem}`)),
     make("p", { class: "note" }, did.join(" · ")),

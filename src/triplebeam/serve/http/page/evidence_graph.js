@@ -73,7 +73,9 @@ function connect(graph, source, target, predicate, role) {
 /** The facts of the evidence and of the steps; of a search, the first chain of each passage. */
 function addFacts(graph, { evidence, steps, mode }, chosen) {
   const told =
-    mode === "ask" ? steps.flatMap((step) => step.facts) : chosen.flatMap((passage) => passage.chains[0] ?? []);
+    mode === "ask"
+      ? steps.flatMap((step) => step.facts.map(({ triple }) => triple))
+      : chosen.flatMap((passage) => passage.chains[0] ?? []);
   for (const triple of told) addFact(graph, triple, mode === "ask" ? "" : "chain");
   for (const { triple, span } of evidence) {
     addFact(graph, triple, "evidence");
