@@ -15,7 +15,7 @@ from serve.asking.served_world import QUESTION, MakeApp, Slow, events_in, on_loo
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.cancellation import WorkCancelledError, cancel_on
 from triplebeam.generate.language_model import Completion, Prompt
-from triplebeam.serve.shapes import AnswerShape, StepShape
+from triplebeam.serve.answer_shapes import AnswerShape, StepShape
 from triplebeam.testing.scripted import Scripted
 
 ASK = "/api/indexes/world/ask"

@@ -10,7 +10,8 @@ from starlette.testclient import TestClient
 from scripted_loops import Gone, reply
 from serve.asking.served_world import QUESTION, MakeApp, Slow, events_in, on_loopback, one_reading, stands_still
 from triplebeam.generate.language_model import Completion
-from triplebeam.serve.shapes import AnswerShape, FollowUpShape, SearchShape
+from triplebeam.serve.answer_shapes import AnswerShape
+from triplebeam.serve.shapes import FollowUpShape, SearchShape
 from triplebeam.testing.scripted import Scripted
 
 ASK = "/api/indexes/world/ask"

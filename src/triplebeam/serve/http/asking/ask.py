@@ -9,12 +9,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from triplebeam.answer import Answer, Step
 from triplebeam.assemble import DEFAULT_AGENT
+from triplebeam.serve.answer_shapes import AnswerShape, answer_json, price_of_answer, step_json
 from triplebeam.serve.conversation import Turn
 from triplebeam.serve.http.asking.search import EXAMPLE, IndexName
 from triplebeam.serve.http.errors import problem_of
 from triplebeam.serve.http.event_stream import EventStream, event
 from triplebeam.serve.running import AgentRun, Runner
-from triplebeam.serve.shapes import AnswerShape, answer_json, follow_up_json, price_of_answer, step_json
+from triplebeam.serve.shapes import follow_up_json
 
 router = APIRouter(tags=["ask"])
 
@@ -86,10 +87,7 @@ async def answered(request: Request, run: AgentRun) -> Answer:
 
 def priced_json(run: AgentRun, answer: Answer) -> AnswerShape:
     """The answer with its price, and the question it was made of."""
-    written = answer_json(answer, run.index.passages, price=price_of_answer(answer, run.index))
-    if run.follow_up:
-        written["follow_up"] = follow_up_json(run.follow_up)
-    return written
+    return answer_json(answer, run.index.passages, price=price_of_answer(answer, run.index), follow_up=run.follow_up)
 
 
 async def _cancel_when_disconnected(request: Request, run: AgentRun) -> None:

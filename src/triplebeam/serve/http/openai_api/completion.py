@@ -10,10 +10,11 @@ from typing import Any
 from triplebeam.answer import Answer
 from triplebeam.generate.language_model import Usage
 from triplebeam.passage import Passages
+from triplebeam.serve.answer_shapes import AnswerShape
 from triplebeam.serve.conversation import FollowUp
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.event_stream import event
-from triplebeam.serve.shapes import AnswerShape, FoundPassageShape, SearchShape
+from triplebeam.serve.shapes import FoundPassageShape, SearchShape
 
 _CHUNKS = re.compile(r"\S+\s*(?:\S+\s*){0,7}|\s+")
 """A few words at a time."""

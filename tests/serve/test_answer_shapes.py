@@ -10,7 +10,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import Usage
 from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking
-from triplebeam.serve.shapes import answer_json, evidence_from_json
+from triplebeam.serve.answer_shapes import answer_json, evidence_from_json
 from triplebeam.triple import Triple
 
 PASSAGES = {
