@@ -13,7 +13,8 @@ from triplebeam.serve.http.asking.ask import answered, priced_json
 from triplebeam.serve.http.asking.search import searched_json
 from triplebeam.serve.http.event_stream import EventStream, do_nothing
 from triplebeam.serve.http.openai_api.chat_request import ChatRequest, check_supported, index_and_method, question_of
-from triplebeam.serve.http.openai_api.completion import Head, Reply, reply_of_answer, reply_of_search
+from triplebeam.serve.http.openai_api.completion import Head
+from triplebeam.serve.http.openai_api.reply import Reply, reply_of_answer, reply_of_search
 from triplebeam.serve.running import AgentRun, Runner
 
 _PASSAGES_SHOWN = 5
