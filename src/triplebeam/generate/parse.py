@@ -43,8 +43,12 @@ def _as_row(value: object) -> list[str]:
 Text: TypeAlias = Annotated[str, BeforeValidator(_as_text)]
 #: Numbers of things on a list; null counts as none.
 Numbers: TypeAlias = Annotated[list[int], BeforeValidator(_as_list)]
+#: Texts; null counts as none.
+Texts: TypeAlias = Annotated[list[Text], BeforeValidator(_as_list)]
 #: The schema asks for three texts; numbers, empty parts and rows of another length are left to the reader.
 TripleRow: TypeAlias = Annotated[list[str], BeforeValidator(_as_row), WithJsonSchema(_THREE_TEXTS)]
+#: Triples; null counts as none.
+TripleRows: TypeAlias = Annotated[list[TripleRow], BeforeValidator(_as_list)]
 
 
 ReplyType = TypeVar("ReplyType", bound=BaseModel)
