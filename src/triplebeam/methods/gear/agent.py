@@ -107,7 +107,7 @@ class GeAR(AnsweringAgent):
         return below.retrieve(query, self.retrieved)
 
     def _expand(self, loop: "Gist", query: str, found: Ranking, facts: Sequence[Fact]) -> Ranking:
-        """With few calls Eq. 2, 3 from what the step read; otherwise the retriever did it, with a reading of its own."""
+        """With few calls Eq. 2, 3 from what the step read; otherwise the retriever did it, with its own reading."""
         sync = loop.retriever
         if self.calls == "paper" or not isinstance(sync, SyncGE) or not facts:
             return found
@@ -115,11 +115,11 @@ class GeAR(AnsweringAgent):
 
     def _read(self, loop: "Gist", query: str, ranking: Ranking) -> tuple[Fact, ...]:
         """Eq. 4, 5: what the step adds to the gist."""
-        if self.calls == "paper":
-            ids, searched = ranking.ids[: self.read], ""
-        else:
-            ids, searched = [id_ for id_ in ranking.ids if id_ not in loop.read][: self.read], query
+        ids = ranking.ids[: self.read]
+        if self.calls == "few":
+            ids = [id_ for id_ in ids if id_ not in loop.read]
         loop.read.update(ids)
+        searched = query if self.calls == "few" else loop.question
         facts = new_facts(self._reader.read(loop.question, ids, loop.facts, searched), loop.facts)
         passages = [self._passages[id_] for id_ in ids]
         return tuple(fact if fact.passage_id else found_in(fact.triple, passages) for fact in facts)
