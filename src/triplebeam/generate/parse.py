@@ -13,7 +13,8 @@ from triplebeam.generate.chat_completion import without_thoughts
 from triplebeam.generate.language_model import Completion, PromptFailedError
 from triplebeam.text import storable
 
-_PARTS = ("subject", "predicate", "object")
+#: How models name the parts of a triple.
+PARTS = ("subject", "predicate", "object")
 _THREE_TEXTS = {"type": "array", "items": {"type": "string"}, "minItems": 3, "maxItems": 3}
 
 
@@ -32,8 +33,8 @@ def _as_row(value: object) -> list[str]:
 
     Some models write an object where the schema asks for an array: one with the three parts' names is as good.
     """
-    if isinstance(value, dict) and set(value) == set(_PARTS):
-        value = [value[part] for part in _PARTS]
+    if isinstance(value, dict) and set(value) == set(PARTS):
+        value = [value[part] for part in PARTS]
     if isinstance(value, list) and all(part is None or isinstance(part, str | int | float) for part in value):
         return ["" if part is None else str(part) for part in value]
     return [json.dumps(value)]

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scripted_gear import DIRECTED, LIES, LIVED, PAPER, QUESTION, STARRED, agent, facts, query, verdict
 
 from oracles import gear_agent
 from scripted_loops import PASSAGES, Driven, Gone, Table, driven, final, read_by, reply
@@ -27,42 +28,6 @@ PASSAGE_IDS = sorted(PASSAGES)
 
 def ranking(ids: Sequence[str]) -> Ranking:
     return Ranking(Hit(id_, 1 / rank) for rank, id_ in enumerate(ids, start=1))
-
-
-def facts(*triples: tuple[str, str, str]) -> Completion:
-    return reply(facts=triples)
-
-
-def cited(*rows: tuple[tuple[str, str, str], int, str]) -> Completion:
-    """Facts with the number of their passage and a quotation."""
-    return reply(facts=[{"triple": triple, "passage": number, "quotation": words} for triple, number, words in rows])
-
-
-def verdict(answer: str = "", missing: str = "", used: Sequence[int] = (), **more: Any) -> Completion:
-    return reply(missing=missing, answerable=bool(answer), used=list(used), answer=answer, **more)
-
-
-def query(text: str) -> Completion:
-    return reply(query=text)
-
-
-def agent(model: Scripted, table: Table, links: Table | None = None, **parameters: Any) -> GeAR:
-    link = links or Table({})
-    return GeAR(
-        retriever=table,
-        model=Accounted(model),
-        passage_link=PassageLink(passages=link, triples=link),
-        **parameters,
-    )
-
-
-#: The agent of the paper.
-PAPER: dict[str, Any] = {"calls": "paper", "quotations": False, "ranking": "fusion", "answer_from": "fusion"}
-QUESTION = "On which lake lies the city where the actor of the drama by Edward Cahn lived?"
-DIRECTED = ("Laughter in Hell", "directed by", "Edward Cahn")
-STARRED = ("Pat Brien", "starred in", "Laughter in Hell")
-LIVED = ("Pat Brien", "lived in", "Milwaukee")
-LIES = ("Milwaukee", "lies on", "Lake Michigan")
 
 
 class TestThreeSteps:

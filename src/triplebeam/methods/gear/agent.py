@@ -115,14 +115,19 @@ class GeAR(AnsweringAgent):
 
     def _read(self, loop: "Gist", query: str, ranking: Ranking) -> tuple[Fact, ...]:
         """Eq. 4, 5: what the step adds to the gist."""
-        ids = ranking.ids[: self.read]
+        ids, searched = ranking.ids[: self.read], loop.question
         if self.calls == "few":
-            ids = [id_ for id_ in ids if id_ not in loop.read]
+            ids, searched = self._unread(loop, ranking), query
         loop.read.update(ids)
-        searched = query if self.calls == "few" else loop.question
         facts = new_facts(self._reader.read(loop.question, ids, loop.facts, searched), loop.facts)
         passages = [self._passages[id_] for id_ in ids]
         return tuple(fact if fact.passage_id else found_in(fact.triple, passages) for fact in facts)
+
+    def _unread(self, loop: "Gist", ranking: Ranking) -> list[str]:
+        """The best that no earlier step has read, or, where those are few, some of the next best."""
+        unread = [id_ for id_ in ranking.ids if id_ not in loop.read]
+        best = set(ranking.ids[: self.read]) - loop.read
+        return unread[: max(len(best), self.read // 2)]
 
     def _decide(self, loop: "Gist", stuck: bool) -> None:
         """Stop, and say why, or set the next query (Eq. 7)."""

@@ -13,13 +13,14 @@ from pydantic import BaseModel, BeforeValidator
 
 from triplebeam.answer import Evidence, Span
 from triplebeam.generate.accounting import remark
-from triplebeam.generate.parse import Text, TripleRow
+from triplebeam.generate.parse import PARTS, Text, TripleRow
 from triplebeam.methods.shared.usable_replies import usable_triples
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.support import quoted, support_among
 from triplebeam.triple import Triple, entity_key
 
+_PARTS_AND_SOURCE = 5
 _NUMBER = re.compile(r"\d{1,4}")
 #: From so many facts on, a remark says that most of them are not in the words that were quoted.
 _MANY = 3
@@ -52,10 +53,13 @@ def _first_number(value: object) -> int:
 
 
 def _with_source(value: object) -> object:
-    """Three parts alone are a fact without a source; three parts, a number and a quotation are one with it."""
-    if not isinstance(value, list) or len(value) not in (3, 5):
-        return value if isinstance(value, dict) else {"triple": value, "passage": 0, "quotation": ""}
-    return dict(zip(("triple", "passage", "quotation"), [value[:3], *(value[3:] or (0, ""))], strict=True))
+    """Models also write the parts side by side, in an array or an object, or a fact without its source."""
+    if isinstance(value, dict):
+        parts = [value.get(part) for part in PARTS]
+        return {"triple": parts, "passage": 0, "quotation": "", **value}
+    if isinstance(value, list) and len(value) == _PARTS_AND_SOURCE:
+        return {"triple": value[:3], "passage": value[3], "quotation": value[4]}
+    return {"triple": value, "passage": 0, "quotation": ""}
 
 
 class _CitedFact(BaseModel):
