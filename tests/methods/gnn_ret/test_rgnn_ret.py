@@ -130,7 +130,7 @@ class TestRecurrence:
         undecided = reply(missing="m", answerable=False, used=[], answer="")
         replies = [reply(facts=[]), undecided, reply(query=FILM), reply(facts=[]), undecided, final("x")]
         with Scripted(replies) as model:
-            steps, _ = driven(GeAR(retriever=naive, model=model, max_steps=2, retrieved=3), QUESTION)
+            steps, _ = driven(GeAR(retriever=naive, model=model, max_steps=2, retrieved=3, calls="paper"), QUESTION)
         expected = naive.begin()
         assert [step.ranking for step in steps] == [expected.retrieve(QUESTION, 3), expected.retrieve(FILM, 3)]
         assert steps[1].ranking != naive.retrieve(FILM, 3)
@@ -390,6 +390,6 @@ class TestReading:
 
     def test_the_question_may_come_before_the_passages_too(self) -> None:
         first = question_first(load("answer"))
-        prompt = first.fill(passages="[1] A", question="Who?")
+        prompt = first.fill(passages="[1] A", facts="", question="Who?")
         assert prompt.user == "Question: Who?\n\nPassages:\n[1] A\n\nQuestion: Who?"
         assert prompt.version != load("answer").version

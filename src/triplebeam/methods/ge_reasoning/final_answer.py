@@ -7,7 +7,7 @@ closed-book form.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 from triplebeam.answer import Answer, Evidence
@@ -15,7 +15,8 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.methods.ge_reasoning.run import Finding, Rounds
 from triplebeam.methods.ge_reasoning.sub_answer import shown_pairs
-from triplebeam.methods.shared.question_answering import QuestionAnswerer, ReadAnswer, evidence_for, short_answer
+from triplebeam.methods.shared.facts import found_in
+from triplebeam.methods.shared.question_answering import QuestionAnswerer, ReadAnswer, short_answer
 from triplebeam.passage import Passages
 
 
@@ -63,8 +64,7 @@ def evidence_of(findings: Sequence[Finding], passages: Passages) -> tuple[Eviden
             read = [passages[id_] for id_ in (finding.knowledge.read if finding.knowledge else ())]
             rests_on = [(finding.own_fact, read)]
         for triple, among in rests_on:
-            [fact] = evidence_for([triple], among)
-            evidence[replace(fact, note=finding.note)] = None
+            evidence[found_in(triple, among).evidence(finding.note)] = None
     return tuple(evidence)
 
 

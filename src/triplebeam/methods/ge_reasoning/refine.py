@@ -9,7 +9,6 @@ cannot be used of the replies is noted.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
 
 from pydantic import BaseModel
 
@@ -17,17 +16,10 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import TripleRow
 from triplebeam.generate.prompts import Template, load
 from triplebeam.index.triple_store import TripleStore
+from triplebeam.methods.shared.facts import Fact
 from triplebeam.methods.shared.triple_filter import LLMTripleFilter
 from triplebeam.methods.shared.usable_replies import usable_replies, usable_triples
 from triplebeam.passage import Passages
-from triplebeam.triple import Triple
-
-
-class Fact(NamedTuple):
-    """A triplet, and the passage it was extracted from."""
-
-    triple: Triple
-    passage_id: str
 
 
 class _Reply(BaseModel):

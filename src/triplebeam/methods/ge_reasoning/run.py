@@ -8,8 +8,8 @@ from typing import NamedTuple
 from triplebeam.answer import Evidence, Step
 from triplebeam.generate.prompts import numbered_facts
 from triplebeam.methods.ge_reasoning.question_graph import QuestionGraph, QuestionTriplet
-from triplebeam.methods.ge_reasoning.refine import Fact
 from triplebeam.methods.ge_reasoning.sub_answer import Pair, SubAnswer
+from triplebeam.methods.shared.facts import Fact
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
