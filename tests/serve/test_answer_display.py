@@ -61,8 +61,8 @@ def test_a_fact_has_its_quotation_where_it_is_and_its_note() -> None:
 def test_what_the_model_knows_is_marked_in_steps_and_answers() -> None:
     known = Evidence(triple=Triple("Hollywood", "is in", "California"), from_memory=True)
     lines = drawn(Step(number=1, query="Who?", facts=(FACT, known)))
-    assert "    read     Laughter in Hell ─ directed by → Edward Cahn · Laughter [in] Hell" in lines
-    assert lines[2].endswith("California · the model's own knowledge: no document says it")
+    assert "    read     Laughter in Hell ─ directed by → Edward Cahn  (Laughter [in] Hell)" in lines
+    assert lines[2].endswith("California  (the model's own knowledge: no document says it)")
     text = shown(replace(ANSWER, evidence=(FACT, known)))
     assert "     the model's own knowledge: no document says it\n" in text
     assert "Part of it is the model's own knowledge" in text

@@ -49,7 +49,7 @@ def draw_step(console: Console, step: Step, passages: Passages) -> None:
 
 def _read_fact(fact: Evidence, passages: Passages) -> Text:
     source = heading(passages[fact.span.passage_id]) if fact.span else _MEMORY if fact.from_memory else ""
-    return draw_triple(fact.triple).append(f" · {source}" if source else "", style="dim")
+    return draw_triple(fact.triple).append(f"  ({source})" if source else "", style="dim")
 
 
 def draw_answer(console: Console, answer: Answer, passages: Passages, k: int, dollars: float | None = None) -> None:
