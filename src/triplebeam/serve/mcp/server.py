@@ -41,7 +41,9 @@ _INSTRUCTIONS = (
     " follow an entity through the graph. `ask` lets an agent answer, with quotes; it makes calls to a language model."
 )
 
-QuestionText: TypeAlias = Annotated[str, Field(description="A whole question or a few distinctive words.")]
+QuestionText: TypeAlias = Annotated[
+    str, Field(description="A whole question or a few words, clear without the conversation.")
+]
 IndexName: TypeAlias = Annotated[str | None, Field(description="Which index; needed only if the server has several.")]
 
 
