@@ -24,7 +24,8 @@ def _as_text(value: object) -> object:
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
-def _as_list(value: object) -> object:
+def as_list(value: object) -> object:
+    """An empty list for a null."""
     return [] if value is None else value
 
 
@@ -43,13 +44,13 @@ def _as_row(value: object) -> list[str]:
 #: A text; null counts as empty, a number as its digits.
 Text: TypeAlias = Annotated[str, BeforeValidator(_as_text)]
 #: Numbers of things on a list; null counts as none.
-Numbers: TypeAlias = Annotated[list[int], BeforeValidator(_as_list)]
+Numbers: TypeAlias = Annotated[list[int], BeforeValidator(as_list)]
 #: Texts; null counts as none.
-Texts: TypeAlias = Annotated[list[Text], BeforeValidator(_as_list)]
+Texts: TypeAlias = Annotated[list[Text], BeforeValidator(as_list)]
 #: The schema asks for three texts; numbers, empty parts and rows of another length are left to the reader.
 TripleRow: TypeAlias = Annotated[list[str], BeforeValidator(_as_row), WithJsonSchema(_THREE_TEXTS)]
 #: Triples; null counts as none.
-TripleRows: TypeAlias = Annotated[list[TripleRow], BeforeValidator(_as_list)]
+TripleRows: TypeAlias = Annotated[list[TripleRow], BeforeValidator(as_list)]
 
 
 ReplyType = TypeVar("ReplyType", bound=BaseModel)

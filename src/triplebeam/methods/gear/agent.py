@@ -31,9 +31,9 @@ from triplebeam.methods.gear.expand import NaiveGE, SyncGE
 from triplebeam.methods.gear.link import PassageLink
 from triplebeam.methods.gear.read import LLMReader, Reader
 from triplebeam.methods.gear.reason import Reasoner, Verdict
-from triplebeam.methods.shared.facts import Fact, evidence_first, found_in, new_facts
+from triplebeam.methods.shared.facts import Fact, First, evidence_first, found_in, new_facts
 from triplebeam.methods.shared.loop import LAST_STEP, ONE_STEP, Loop
-from triplebeam.methods.shared.reading import AnsweringAgent, First
+from triplebeam.methods.shared.reading import AnsweringAgent
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
 from triplebeam.triple import entity_key
@@ -206,10 +206,6 @@ class Gist(Loop):
     def fused(self) -> Ranking:
         """Eq. 9: RRF of the passages linked to each fact of the gist and of all steps' passages."""
         return reciprocal_rank_fusion([*self.linked, *self.rankings])
-
-    def ranked(self, first: First) -> Ranking:
-        """Eq. 9, and before it the passages of the facts used and of the other facts."""
-        return evidence_first([*self.used, *self.facts], self.fused()) if first == "evidence" else self.fused()
 
 
 @dataclass(frozen=True, kw_only=True)

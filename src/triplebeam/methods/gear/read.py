@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import TripleRow
 from triplebeam.generate.prompts import load, numbered_facts, numbered_passages
-from triplebeam.methods.shared.facts import CitedFact, Fact, cited_facts
+from triplebeam.methods.shared.facts import CitedFacts, Fact, cited_facts
 from triplebeam.methods.shared.usable_replies import usable_reply, usable_triples
 from triplebeam.passage import Passages
 
@@ -38,8 +38,8 @@ class _Facts(BaseModel):
     facts: list[TripleRow]
 
 
-class _CitedFacts(BaseModel):
-    facts: list[CitedFact]
+class _QuotedFacts(BaseModel):
+    facts: CitedFacts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +65,7 @@ class LLMReader:
         }
         if self.quotations:
             prompt = load("gear/read_and_quote").fill(**shown, searched=searched or question)
-            cited = usable_reply(self.model, prompt, _CitedFacts)
+            cited = usable_reply(self.model, prompt, _QuotedFacts)
             return cited_facts(cited.facts, passages) if cited else ()
         reply = usable_reply(self.model, load("gear/read").fill(**shown), _Facts)
         return tuple(map(Fact, usable_triples(reply.facts))) if reply else ()

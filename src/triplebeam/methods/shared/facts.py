@@ -7,21 +7,24 @@ its passage and no span: it counts as unsupported wherever it is shown.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator
 
 from triplebeam.answer import Evidence, Span
 from triplebeam.generate.accounting import remark
-from triplebeam.generate.parse import PARTS, Text, TripleRow
+from triplebeam.generate.parse import PARTS, Text, TripleRow, as_list
 from triplebeam.methods.shared.usable_replies import usable_triples
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.support import quoted, support_among
 from triplebeam.triple import Triple, entity_key
 
+#: Which passages come first: those of the facts that the answer rests on, or the best of the papers' fusion.
+First: TypeAlias = Literal["evidence", "fusion"]
+
 _PARTS_AND_SOURCE = 5
-_NUMBER = re.compile(r"\d{1,4}")
+_NUMBER = re.compile(r"(?<![\d-])\d{1,4}\b")
 #: From so many facts on, a remark says that most of them are not in the words that were quoted.
 _MANY = 3
 
@@ -68,8 +71,8 @@ class _CitedFact(BaseModel):
     quotation: Text
 
 
-#: A fact in a reply, with the number of its passage and a quotation from it.
-CitedFact: TypeAlias = Annotated[_CitedFact, BeforeValidator(_with_source)]
+#: The facts of a reply, each with the number of its passage and a quotation from it; null counts as none.
+CitedFacts: TypeAlias = Annotated[list[Annotated[_CitedFact, BeforeValidator(_with_source)]], BeforeValidator(as_list)]
 
 
 def cited_facts(rows: Sequence[_CitedFact], passages: Sequence[Passage]) -> tuple[Fact, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from triplebeam.answer import Answer, Evidence, Outcome, Step
 from triplebeam.generate.accounting import Account, account
-from triplebeam.methods.shared.facts import Fact
+from triplebeam.methods.shared.facts import Fact, First, evidence_first
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
@@ -17,7 +17,7 @@ ONE_STEP = "one step was asked for"
 #: How an agent of several steps ends that may take no more of them.
 LAST_STEP = "the last step was reached"
 _NOT_SAID = "No document answers the question."
-_NOT_READ = "No document was read: the answer is what the model remembers."
+_NOT_QUOTED = "No document is quoted for this answer: it is the model's own."
 
 
 class NothingToSearch:
@@ -78,6 +78,10 @@ class Loop:
         """The reciprocal rank fusion of all searches."""
         return reciprocal_rank_fusion(self.rankings)
 
+    def ranked(self, first: First) -> Ranking:
+        """All searches fused, and before them, for "evidence", the passages of the facts used and of the others."""
+        return evidence_first([*self.used, *self.facts], self.fused()) if first == "evidence" else self.fused()
+
     def take(self, do: Callable[[], Step]) -> Step:
         """Take the step that ``do`` makes, with the calls, the problems and the seconds it took."""
         with account() as spent:
@@ -95,13 +99,14 @@ class Loop:
     def conclude(self, last: Callable[[], ReadAnswer], evidence: Sequence[Evidence] | None = None) -> Answer:
         """The answer that the ``last`` calls give; where they give none, or a guess, the loop's own.
 
-        The ``evidence`` is that of the facts used, unless it is given.
+        The loop's own is a guess, too, if it rests on no fact. The ``evidence`` is that of the facts used, unless it is
+        given.
         """
         with account() as spent:
             read = last()
         if self.answer and (read.guessed or not read.text):
             # The loop found what the passages alone do not say: their "not found" would contradict the answer.
-            read = ReadAnswer(self.answer, others=self.others)
+            read = ReadAnswer(self.answer, guessed=not self.used, others=self.others)
         outcome: Outcome = "answered" if self.so_far and not read.guessed else "guess"
         if evidence is None:
             evidence = [fact.evidence() for fact in (*self.used, *read.from_memory)]
@@ -121,4 +126,4 @@ class Loop:
         )
 
     def _lacks(self, read: ReadAnswer) -> str:
-        return read.missing or self.missing or (_NOT_SAID if self.so_far else _NOT_READ)
+        return read.missing or self.missing or (_NOT_QUOTED if read.text else _NOT_SAID)

@@ -3,20 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, TypeAlias
 
 from triplebeam.answer import Agent, Answer
 from triplebeam.bounds import check_fields
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import numbered_passages
-from triplebeam.methods.shared.facts import evidence_first, passages_of_facts
+from triplebeam.methods.shared.facts import First, evidence_first, passages_of_facts
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import Answerer, QuestionAnswerer, ReadAnswer
 from triplebeam.passage import Passages
 from triplebeam.retrieve.retriever import Retriever, passages_of
-
-#: Which passages come first: those of the facts that the answer rests on, or the best of the papers' fusion.
-First: TypeAlias = Literal["evidence", "fusion"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +63,7 @@ class AnsweringAgent(RetrievingAgent):
     def _conclude(self, loop: Loop, *, own_answer: bool = False, answer_from: First = "evidence") -> Answer:
         """The answer read from the best passages; with ``own_answer`` the loop's own, if it has one."""
         if own_answer and loop.answer:
-            return loop.conclude(lambda: ReadAnswer(loop.answer))
+            return loop.conclude(ReadAnswer)
         if answer_from == "fusion":
             best = loop.fused().ids[: self.answered_from]
             return loop.conclude(lambda: self._answerer.answer(loop.question, best))
