@@ -74,7 +74,7 @@ def check_supported(chat: ChatRequest) -> None:
 
 
 def question_of(chat: ChatRequest) -> tuple[str, list[Turn]]:
-    """The user's last message, and what was said before it. Instructions and calls of tools are no part of that."""
+    """The user's last message, and what was said from the first one on, without instructions and calls of tools."""
     places = [place for place, message in enumerate(chat.messages) if message.role == "user"]
     if not places:
         raise HTTPProblem(
@@ -82,7 +82,7 @@ def question_of(chat: ChatRequest) -> tuple[str, list[Turn]]:
         )
     question = chat.messages[places[-1]]
     _check_text_only(question)
-    before = chat.messages[: places[-1]]
+    before = chat.messages[places[0] : places[-1]]
     turns = ({"role": each.role, "content": _text(each)} for each in before if each.role in ("user", "assistant"))
     earlier = [Turn.model_validate(turn) for turn in turns]
     return _text(question), earlier
