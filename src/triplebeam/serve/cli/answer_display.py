@@ -1,6 +1,6 @@
 """Showing an agent's steps and its answer to people."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from rich.console import Console
 from rich.markup import escape
@@ -37,14 +37,17 @@ def draw_step(console: Console, step: Step, passages: Passages) -> None:
     # A step that made no search did not find nothing.
     if step.ranking:
         titles = headings(passages[id_] for id_ in step.ranking.ids[:5])
-        console.print(f"    [dim]found[/dim]    {escape(' · '.join(titles))}")
-    for number, fact in enumerate(step.facts):
-        console.print("    [dim]read[/dim]     " if number == 0 else " " * 13, _read_fact(fact, passages), sep="")
-    for number, line in enumerate(step.thought.splitlines()):
-        console.print("    [dim]thought[/dim]  " if number == 0 else " " * 13, escape(line), sep="")
+        _draw_labelled(console, "found", [Text(" · ".join(titles))])
+    _draw_labelled(console, "read", [_read_fact(fact, passages) for fact in step.facts])
+    _draw_labelled(console, "thought", map(Text, step.thought.splitlines()))
     for problem in step.problems:
-        console.print(f"    [yellow]problem  {escape(problem)}[/yellow]")
+        _draw_labelled(console, "problem", [Text(problem, style="yellow")])
     console.print(f"    [dim]{usage_line(step.usage)}, {step.seconds:.1f} s[/dim]")
+
+
+def _draw_labelled(console: Console, label: str, paragraphs: Iterable[Text]) -> None:
+    for number, paragraph in enumerate(paragraphs):
+        draw_indented(console, paragraph, 13, label=f"    {label}" if number == 0 else "")
 
 
 def _read_fact(fact: Evidence, passages: Passages) -> Text:
@@ -93,7 +96,7 @@ def _draw_outcome(console: Console, answer: Answer) -> None:
 
 def _draw_evidence(console: Console, number: int, fact: Evidence, ranks: Mapping[str, int], passages: Passages) -> None:
     """A fact, then the words it rests on and where they are."""
-    console.print(f"  [dim]{number}[/dim]  ", draw_triple(fact.triple), sep="")
+    draw_indented(console, draw_triple(fact.triple), 5, label=f"  {number}")
     if fact.span:
         draw_indented(console, Text(f"“{fact.span.text}”"), 5)
         rank, source = ranks.get(fact.span.passage_id), heading(passages[fact.span.passage_id])

@@ -49,12 +49,16 @@ def draw_text(console: Console, text: str, highlights: Iterable[tuple[int, int]]
         draw_indented(console, own, 4, keeps_lines=block.keeps_lines)
 
 
-def draw_indented(console: Console, text: Text, columns: int, *, keeps_lines: bool = False) -> None:
-    """A paragraph some columns in, wrapped to the terminal and at most 96 columns wide; or lines as they are."""
+def draw_indented(console: Console, text: Text, columns: int, *, label: str = "", keeps_lines: bool = False) -> None:
+    """A paragraph some columns in, wrapped to the terminal and at most 96 columns wide; or lines as they are.
+
+    A label is in front of the first line.
+    """
     width = max(_NARROWEST, min(_WIDTH, console.width - columns))
     for line in text.split("\n") if keeps_lines else text.wrap(console, width):
         line.rstrip()
-        console.print(Text(" " * columns).append_text(line), soft_wrap=True)
+        console.print(Text.assemble((label.ljust(columns), "dim"), line), soft_wrap=True)
+        label = ""
 
 
 def draw_hit(
