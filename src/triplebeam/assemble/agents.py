@@ -154,7 +154,11 @@ def self_consistency(below: Below) -> ChainOfThought:
     return replace(chain_of_thought(below), paths=5, temperature=0.7)
 
 
-def ge_reasoning(below: Below, *, retrieval: bool = True, stored: bool = False) -> GEReasoning:
-    """``retrieval=no``: the paper's closed book; ``stored=yes``: the index's triples instead of extracting them."""
-    given = {} if retrieval else below.no_retrieval("ge_reasoning[retrieval=no]")
+def ge_reasoning(below: Below, *, paper: bool = False, retrieval: bool = True, stored: bool = False) -> GEReasoning:
+    """The index's triples for ``stored=yes`` instead of extracting them; ``paper=yes`` switches off what is ours.
+
+    ``retrieval=no`` is the paper's closed book.
+    """
+    given = {"grounded": False, "ranking": "fusion"} if paper else {}
+    given |= {} if retrieval else below.no_retrieval("ge_reasoning[retrieval=no]")
     return assembled(GEReasoning, below, triples=below.context.triples if stored else None, **given)

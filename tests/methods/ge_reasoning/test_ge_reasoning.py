@@ -169,7 +169,7 @@ def test_an_answer_without_one_of_its_branches_is_not_supported() -> None:
     lines = [graph(rows, "#1", "#4"), asks(WHO), extracts(STARRED), helpful(1), says("Pat Brien", used=[1])]
     lines += [asks("C?"), extracts(), says("")]
     with Scripted([*lines, final("yes")]) as model:
-        _, answer = drive(agent(model, table, always_retrieve=True, max_rounds=2))
+        _, answer = drive(agent(model, table, grounded=True, max_rounds=2))
     assert [(fact.triple, bool(fact.span)) for fact in answer.evidence] == [
         (STARRED, True),
         (Triple("Ordet", "actor", "name: #4"), False),

@@ -96,7 +96,7 @@ class GeAR(AnsweringAgent):
             ranking=ranking,
             so_far=loop.ranked(self.ranking),
             facts=tuple(fact.evidence() for fact in facts),
-            thought=loop.answer or loop.missing,
+            thought=loop.answer or loop.verdict.missing,
         )
 
     def _retrieve(self, loop: "Gist", query: str) -> Ranking:
@@ -151,7 +151,7 @@ class GeAR(AnsweringAgent):
     def _next_query(self, loop: "Gist") -> str:
         if self.calls == "few":
             return loop.verdict.query
-        return self._reasoner.rewrite(loop.facts, loop.question, loop.missing, loop.queries)
+        return self._reasoner.rewrite(loop.facts, loop.question, loop.verdict.missing, loop.queries)
 
     @cached_property
     def _reader(self) -> Reader:
@@ -199,7 +199,8 @@ class Gist(Loop):
         """Eq. 6: the verdict, and whether the facts that are new with this step are part of its chain."""
         self.verdict = verdict
         self.answer = verdict.answer if verdict.answerable else ""
-        self.others, self.missing = verdict.others, verdict.missing
+        self.others = verdict.others
+        self.missing = (verdict.missing,) if verdict.missing else ()
         useful = len(self.queries) == 1 or any(fact in verdict.used for fact in new)
         self.in_vain = 0 if useful else self.in_vain + 1
 

@@ -44,8 +44,8 @@ class Loop:
     """What the loop itself came to; the passages may say something else."""
     others: tuple[str, ...] = ()
     """Answers that fit as well as the loop's own."""
-    missing: str = ""
-    """What the loop has not found, in a sentence."""
+    missing: tuple[str, ...] = ()
+    """What the loop has not found, a sentence each."""
     ending: str = ""
     """Why the loop stops, in words; empty while it goes on."""
     outside: Account = field(default_factory=Account)
@@ -68,6 +68,11 @@ class Loop:
     def used(self) -> Sequence[Fact]:
         """The facts that the answer rests on, in the order of the chain: all, where the loop does not say which."""
         return self.facts
+
+    @property
+    def grounded(self) -> bool:
+        """Does the loop's own answer rest on what was read?"""
+        return bool(self.used)
 
     def retrieve(self, query: str, k: int) -> Ranking:
         """Search, and remember what was found."""
@@ -99,14 +104,14 @@ class Loop:
     def conclude(self, last: Callable[[], ReadAnswer], evidence: Sequence[Evidence] | None = None) -> Answer:
         """The answer that the ``last`` calls give; where they give none, or a guess, the loop's own.
 
-        The loop's own is a guess, too, if it rests on no fact. The ``evidence`` is that of the facts used, unless it is
-        given.
+        The loop's own is a guess, too, if it rests on nothing that was read. The ``evidence`` is that of the facts
+        used, unless it is given.
         """
         with account() as spent:
             read = last()
-        if self.answer and (read.guessed or not read.text):
+        if self.answer and (not read.text or (read.guessed and read.text != self.answer)):
             # The loop found what the passages alone do not say: their "not found" would contradict the answer.
-            read = ReadAnswer(self.answer, guessed=not self.used, others=self.others)
+            read = ReadAnswer(self.answer, guessed=not self.grounded, others=self.others)
         outcome: Outcome = "answered" if self.so_far and not read.guessed else "guess"
         if evidence is None:
             evidence = [fact.evidence() for fact in (*self.used, *read.from_memory)]
@@ -115,7 +120,7 @@ class Loop:
             text=read.text,
             sentence=read.sentence,
             outcome=outcome,
-            missing=() if read.text and outcome == "answered" else (self._lacks(read),),
+            missing=() if read.text and outcome == "answered" else self._lacks(read),
             others=read.others,
             ranking=self.so_far,
             evidence=tuple(dict.fromkeys(evidence)),
@@ -125,5 +130,7 @@ class Loop:
             loop_text=self.answer,
         )
 
-    def _lacks(self, read: ReadAnswer) -> str:
-        return read.missing or self.missing or (_NOT_QUOTED if read.text else _NOT_SAID)
+    def _lacks(self, read: ReadAnswer) -> tuple[str, ...]:
+        if read.missing:
+            return (read.missing,)
+        return self.missing or (_NOT_QUOTED if read.text else _NOT_SAID,)
