@@ -1,25 +1,12 @@
 """Dates as texts write them: 25 August 1963, August 25, 1963, 1963-08-25."""
 
+from calendar import month_name
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from triplebeam.support.page import Word
 
-_MONTHS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
-_MONTH = {name[:length]: n for n, name in enumerate(_MONTHS, 1) for length in (3, len(name))}
+_MONTH = {name[:length].casefold(): n for n, name in enumerate(month_name) if n for length in (3, len(name))}
 _ORDINALS = ("st", "nd", "rd", "th")
 _LONGEST = 3
 
@@ -39,18 +26,16 @@ class Date(NamedTuple):
 def read_date(words: Sequence[Word]) -> Date | None:
     """The date that these words are, and nothing else."""
     keys = [_plain(word.key) for word in words if word.key not in ("of", "the")]
-    months = [n for n, key in enumerate(keys) if key in _MONTH]
+    months = [_MONTH[key] for key in keys if key in _MONTH]
     numbers = [int(key) for key in keys if key.isdecimal() and len(key) <= 4]
     if not 1 <= len(keys) <= _LONGEST or len(months) + len(numbers) != len(keys):
         return None
-    years, small = [n for n in numbers if n > 31], [n for n in numbers if 0 < n <= 31]
-    if months and len(months) == 1 and len(years) <= 1 and len(small) <= 1:
-        return Date(years[0] if years else 0, _MONTH[keys[months[0]]], small[0] if small else 0)
-    if not months and len(keys) == _LONGEST and numbers[0] > 31 and len(small) == 2 and small[0] <= 12:
-        return Date(numbers[0], small[0], small[1])
-    if not months and len(keys) == 1 and len(keys[0]) == 4:
-        return Date(numbers[0])
-    return None
+    years, days = [n for n in numbers if n > 31], [n for n in numbers if 0 < n <= 31]
+    if not months and len(days) == 2 and numbers[0] > 31 and days[0] <= 12:
+        months, days = days[:1], days[1:]
+    if len(years) > 1 or len(months) > 1 or len(days) > 1 or (not months and (days or len(keys[0]) != 4)):
+        return None
+    return Date(*(part[0] if part else 0 for part in (years, months, days)))
 
 
 def _plain(key: str) -> str:

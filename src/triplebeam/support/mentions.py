@@ -1,12 +1,11 @@
-"""Where a passage mentions an entity: by a name or part of it, a form of a date, or a word that means the title."""
+"""Where a passage mentions an entity: by its name or a part of it, by a date, or by a word for the title."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from triplebeam.support.coreference import coreferences, is_title
 from triplebeam.support.dates import read_date
-from triplebeam.support.page import Page, Word, without_article, words_of
-from triplebeam.support.words import ARTICLES, LIGHT, PREPOSITIONS, listed
+from triplebeam.support.page import Page, Word, name_words, words_of
+from triplebeam.support.words import DENIALS, LIGHT, listed
 
 #: Words that are no name by themselves, though they are part of many: "Lake Michigan" is not "Michigan".
 _GENERIC = listed(
@@ -19,33 +18,41 @@ _GENERIC = listed(
     " station harbour harbor bay sea ocean valley hill hills beach heights language corporation inc ltd airport stadium"
     " district"
 )
-#: Behind these, the words before name the same thing: "EmArcy" is "EmArcy Records".
-_KINDS = listed("company records corporation inc ltd language band")
 _WIDEST_SKIP = 3
 _LONGEST_DATE = 4
 
 
 class Mention(NamedTuple):
-    """Words ``first`` to ``last`` (not included) of a page mention an entity; a pronoun may refer to the title."""
+    """Words ``first`` to ``last`` (not included) of a page mention an entity."""
 
     first: int
     last: int
-    is_coreference: bool = False
 
 
 def mentions_of(entity: str, page: Page) -> list[Mention]:
     """All mentions, in order of place."""
-    name = without_article(words_of(entity))
+    name = name_words(entity)
     if not name:
         return []
-    if is_title(name, page) and len(name) == len(page.title_words):
-        name = page.title_words  # with the title's capitals
-    found = [*_dates(name, page), *_verbatim(name, page)]
-    found = found or list(_loose(name, page))
-    if found or is_title(name, page):
+    found = [*_dates(name, page), *_loose(name, page)]
+    if found or is_title(entity, page):
         found += _parts(name, page)
-    found += [Mention(place, place + length, is_coreference=True) for place, length in coreferences(name, page)]
+    if is_title(entity, page):
+        found += _words_for_title(page)
     return sorted(set(found))
+
+
+def is_title(entity: str, page: Page) -> bool:
+    """The entity is the title, a part of it of several words or before a comma, or its last word: a surname."""
+    name, title = _folded(name_words(entity)), page.title_words
+    whole = _folded(title)
+    if not title or not name or name == whole:
+        return bool(title and name)
+    if len(name) == 1:
+        before_comma = len(title) > 1 and title[1].gap.startswith(",")
+        return name == (whole[:1] if before_comma else whole[-1:] if len(whole) in (2, 3) else [])
+    shorter, longer = sorted((name, _folded(name_words(page.title))), key=len)
+    return any(longer[n : n + len(shorter)] == shorter for n in range(len(longer))) and len(shorter) > 1
 
 
 def is_date(entity: str) -> bool:
@@ -53,89 +60,82 @@ def is_date(entity: str) -> bool:
     return read_date(words_of(entity)) is not None
 
 
-def _verbatim(name: Sequence[Word], page: Page) -> Iterator[Mention]:
-    keys, words = [word.folded for word in name], page.words
-    for first in range(len(words) - len(keys) + 1):
-        last = first + len(keys)
-        same = words[first].folded == keys[0] and [word.folded for word in words[first:last]] == keys
-        if same and _is_whole_name(words, first, last, name):
-            yield Mention(first, last)
+def _folded(words: Sequence[Word]) -> list[str]:
+    return [word.folded for word in words]
+
+
+def _loose(name: Sequence[Word], page: Page) -> Iterator[Mention]:
+    """The words of the name in order, with few between: "oldest stadiums" in "oldest and modern stadiums"."""
+    carrying = [word for word in name if word.key not in LIGHT - {"and"}] or list(name)
+    if carrying[0].key.isdecimal() and set(_folded(carrying[1:])) <= set(_folded(page.title_words)):
+        carrying = carrying[:1]
+    skips = 1 if all(word.is_name for word in carrying) else _WIDEST_SKIP
+    for sentence in page.sentences:
+        for first in range(sentence.first, sentence.last):
+            if page.words[first].folded == carrying[0].folded:
+                last = _follow(carrying, page.words, first, sentence.last, skips)
+                if last and _is_whole_name(page.words, first, last, carrying):
+                    yield Mention(first, last)
+
+
+def _follow(carrying: Sequence[Word], words: Sequence[Word], first: int, end: int, skips: int) -> int:
+    """The end of a loose match that begins at a word; 0 where there is none."""
+    place = first
+    for wanted in carrying[1:]:
+        place += 1
+        while place < end and words[place].folded != wanted.folded:
+            if words[place].is_verb or (wanted.is_name and words[place].key == "and" and wanted.gap == " "):
+                return 0
+            skips -= words[place].key not in LIGHT
+            place += 1
+            if skips < 0:
+                return 0
+        if place >= end:
+            return 0
+    return place + 1
 
 
 def _is_whole_name(words: Sequence[Word], first: int, last: int, name: Sequence[Word]) -> bool:
     """Not a piece of a longer name, number or compound: not "Paris" in "Paris Hilton", nor "3" in "3.5"."""
     after = words[last] if last < len(words) else None
     before = words[first - 1] if first else None
-    digits = name[-1].key[0].isdecimal() or name[0].key[0].isdecimal()
-    if digits:
+    if name[-1].key[0].isdecimal() or name[0].key[0].isdecimal():
         tail = after is not None and after.gap in (".", ",") and after.key[0].isdecimal()
         head = before is not None and words[first].gap in (".", ",") and before.key[0].isdecimal()
         return not tail and not head
     if (after and after.gap == "-") or (before and words[first].gap == "-"):
         return False
-    if not name[-1].capital:
+    if not words[last - 1].is_name:
         return True
-    if after and after.gap == " " and after.capital and after.key not in LIGHT:
+    if after and after.gap == " " and after.is_name:
         return False
     # A single word may be a surname only where nothing that looks like a first name precedes it.
     lonely = len(name) == 1 and before is not None and words[first].gap == " "
-    return not (lonely and before and before.capital and before.key not in LIGHT | _GENERIC)
-
-
-def _loose(name: Sequence[Word], page: Page) -> Iterator[Mention]:
-    """The words of the name, in order, with few words between: "oldest stadiums" in "oldest and modern stadiums"."""
-    carrying = [word for word in name if word.key not in LIGHT] or list(name)
-    proper = all(word.capital for word in carrying)
-    if len(carrying) < 2 or (proper and any(word.key in PREPOSITIONS for word in name)):
-        return
-    for sentence in page.sentences:
-        for first in range(sentence.first, sentence.last):
-            last = _follow(carrying, page.words, first, sentence.last, 1 if proper else _WIDEST_SKIP)
-            if last and _is_whole_name(page.words, first, last, carrying):
-                yield Mention(first, last)
-
-
-def _follow(carrying: Sequence[Word], words: Sequence[Word], first: int, end: int, skips: int) -> int:
-    """The end of a loose match that begins at a word; 0 where there is none."""
-    if words[first].folded != carrying[0].folded:
-        return 0
-    place = first
-    for wanted in carrying[1:]:
-        place += 1
-        while place < end and words[place].folded != wanted.folded:
-            if skips == 0 or words[place].verb or (wanted.capital and words[place].key == "and"):
-                return 0
-            skips -= words[place].key not in ARTICLES
-            place += 1
-        if place >= end:
-            return 0
-    return place + 1
+    return not (lonely and before and before.is_name and before.key not in _GENERIC)
 
 
 def _parts(name: Sequence[Word], page: Page) -> Iterator[Mention]:
-    """A surname or the head of a longer name, where no other name of the passage has the same part."""
-    if len(name) < 2 or not all(word.capital and word.key not in LIGHT for word in name):
-        return
-    whole = [word.folded for word in name]
-    if not any(word.key in _GENERIC for word in name):
-        part = name[-1]
-    elif len(name) == 2 and name[1].key in _KINDS:
-        part = name[0]
-    else:
-        return
-    others = [run for run in page.names if part.folded in {word.folded for word in run} and not _same(run, whole)]
-    unclear = bool(others) and not (part is name[-1] and is_title(name, page))
-    if unclear or len(part.key) < 3 or part.key.isdecimal():
+    """A surname, where no other name of the passage has the same."""
+    part, whole = name[-1], _folded(name)
+    joined = all(word.is_name and word.gap in ("", " ", ". ") for word in name[1:])
+    if len(name) < 2 or len(part.key) < 3 or part.key in _GENERIC or not joined:
         return
     for place, word in enumerate(page.words):
-        if word.folded == part.folded and word.capital and _is_whole_name(page.words, place, place + 1, [part]):
-            yield Mention(place, place + 1)
+        if word.folded == part.folded and word.is_name:
+            first = place
+            while first and page.words[first - 1].is_name and page.words[first].gap == " ":
+                first -= 1
+            run = _folded(page.words[first:place])
+            if all(each in whole for each in run):
+                yield Mention(first, place + 1)
+            elif not is_title(" ".join(w.text for w in name), page):
+                return
 
 
-def _same(run: Sequence[Word], whole: Sequence[str]) -> bool:
-    """A run of words with capitals is the name, with or without what comes before or after it."""
-    folded = [word.folded for word in run]
-    return set(folded) <= set(whole) or set(whole) <= set(folded)
+def _words_for_title(page: Page) -> Iterator[Mention]:
+    for sentence in page.sentences:
+        if sentence.on_title and page.words[sentence.subject].key not in DENIALS:
+            yield Mention(sentence.subject, sentence.subject + 1)
 
 
 def _dates(name: Sequence[Word], page: Page) -> Iterator[Mention]:

@@ -8,8 +8,9 @@ from triplebeam.support.words import (
     ARTICLES,
     COPULAS,
     DENIALS,
+    KINDS_OF_OBJECT,
     LIGHT,
-    PREPOSITION_GROUPS,
+    PREPOSITIONS,
     SYMMETRIC,
     is_role,
     is_verb,
@@ -35,6 +36,9 @@ class Predicate:
     denials: frozenset[str]
     copular: bool
     possessive: bool
+    verbal: bool
+    noun: bool
+    of_date: bool
 
     @property
     def symmetric(self) -> bool:
@@ -47,13 +51,15 @@ def read_predicate(predicate: str) -> Predicate:
     """Take a predicate apart."""
     keys = [word.key for word in words_of(predicate)]
     carrying = [key for key in keys if key not in LIGHT and key not in DENIALS]
+    carrying = [key for key in carrying if key not in KINDS_OF_OBJECT] or carrying
     main = next((key for key in carrying if is_verb(key)), carrying[-1] if carrying else "")
-    preposition = PREPOSITION_GROUPS.get(keys[-1], "") if keys else ""
+    preposition = PREPOSITIONS.get(keys[-1], "") if keys else ""
     possessive = bool(_POSSESSION.intersection(keys))
     if main in _EVENTS and not preposition:  # "birthplace", "place of birth": born in
         carrying, preposition = [main], "place"
-    as_role = bool(main) and is_role(main)
-    backward = (not preposition or possessive) if as_role and main not in _EVENTS else preposition == "agent"
+    verbal = is_verb(main) or main.endswith(("s", "ing"))
+    noun = bool(main) and main not in _EVENTS and (is_role(main) or (not verbal and (not preposition or possessive)))
+    backward = (not preposition or possessive) if noun else preposition == "agent"
     return Predicate(
         stems=tuple(stem(key) for key in carrying),
         main=stem(main) if main else "",
@@ -62,4 +68,7 @@ def read_predicate(predicate: str) -> Predicate:
         denials=DENIALS.intersection(keys),
         copular=bool(keys) and all(key in COPULAS | ARTICLES for key in keys),
         possessive=possessive,
+        verbal=verbal,
+        noun=noun,
+        of_date="date" in keys or "year" in keys,
     )
