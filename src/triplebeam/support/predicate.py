@@ -1,7 +1,7 @@
 """A triple's predicate, taken apart: the words that carry it, which way it points, and its last preposition."""
 
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from triplebeam.support.page import words_of
 from triplebeam.support.words import (
@@ -11,18 +11,16 @@ from triplebeam.support.words import (
     KINDS_OF_OBJECT,
     LIGHT,
     PREPOSITIONS,
-    SYMMETRIC,
     is_role,
     is_verb,
+    listed,
     stem,
 )
 
-_EVENTS = frozenset({"birthplace", "birthdate", "birth", "death"})
-_POSSESSION = frozenset({"has", "have", "had"})
+_EVENTS = listed("birthplace birthdate birth death")
 
 
-@dataclass(frozen=True, slots=True)
-class Predicate:
+class Predicate(NamedTuple):
     """What a text must say to carry the relation."""
 
     stems: tuple[str, ...]
@@ -36,14 +34,9 @@ class Predicate:
     denials: frozenset[str]
     copular: bool
     possessive: bool
-    verbal: bool
     noun: bool
+    """It names what the object is to the subject: "director", "has a population of"."""
     of_date: bool
-
-    @property
-    def symmetric(self) -> bool:
-        """Subject and object may change places."""
-        return self.main in SYMMETRIC
 
 
 @lru_cache(maxsize=1024)
@@ -54,21 +47,19 @@ def read_predicate(predicate: str) -> Predicate:
     carrying = [key for key in carrying if key not in KINDS_OF_OBJECT] or carrying
     main = next((key for key in carrying if is_verb(key)), carrying[-1] if carrying else "")
     preposition = PREPOSITIONS.get(keys[-1], "") if keys else ""
-    possessive = bool(_POSSESSION.intersection(keys))
+    possessive = not {"has", "have", "had"}.isdisjoint(keys)
     if main in _EVENTS and not preposition:  # "birthplace", "place of birth": born in
         carrying, preposition = [main], "place"
-    verbal = is_verb(main) or main.endswith(("s", "ing"))
-    noun = bool(main) and main not in _EVENTS and (is_role(main) or (not verbal and (not preposition or possessive)))
-    backward = (not preposition or possessive) if noun else preposition == "agent"
+    plain = not is_verb(main) and not main.endswith(("s", "ing")) and (not preposition or possessive)
+    noun = bool(main) and main not in _EVENTS and (is_role(main) or plain)
     return Predicate(
         stems=tuple(stem(key) for key in carrying),
         main=stem(main) if main else "",
-        backward=backward,
+        backward=(not preposition or possessive) if noun else preposition == "agent",
         preposition=preposition,
         denials=DENIALS.intersection(keys),
         copular=bool(keys) and all(key in COPULAS | ARTICLES for key in keys),
         possessive=possessive,
-        verbal=verbal,
         noun=noun,
         of_date="date" in keys or "year" in keys,
     )

@@ -21,6 +21,7 @@ from triplebeam.support.words import (
     KNOWN,
     LIGHT,
     PREPOSITIONS,
+    SYMMETRIC,
     is_role,
     listed,
 )
@@ -86,8 +87,11 @@ class Clause(NamedTuple):
             return False
         between = words[max(subject.last, self.quoted[0]) : object_.first]
         governor = next((PREPOSITIONS[word.key] for word in reversed(between) if word.key in PREPOSITIONS), "")
-        stated = bool(said.intersection(predicate.stems))
-        return governor == predicate.preposition and (stated or (predicate.main not in KNOWN and not number))
+        if not said.isdisjoint(predicate.stems):
+            stated = any(word.stem in predicate.stems for word in between)
+        else:
+            stated = predicate.main not in KNOWN and not number
+        return stated and governor == predicate.preposition
 
     def _complete(self) -> bool:
         """Each word of the predicate is in the sentence, or nowhere in the passage."""
@@ -147,7 +151,7 @@ class Clause(NamedTuple):
         wanted = predicate.preposition
         turned = said == "agent" or (noun and not said)
         turns = turned + (predicate.backward and not light) + swapped + inverse
-        if predicate.symmetric and said in ("", "goal", "company", "owner"):
+        if predicate.main in SYMMETRIC and said in ("", "goal", "company", "owner"):
             return True
         if turns % 2:
             return swapped and predicate.main == "star" and {said, wanted} == {"", "place"}

@@ -90,6 +90,7 @@ begin began begun begins started start starts
 build built builds builder constructed construction
 compose composed composer composes
 population inhabitants populated
+come comes came coming
 """
 SYMMETRIC = frozenset({"marry", "sibling"})
 _CHILD, _PARENT = listed("child son daughter"), listed("parent father mother")
