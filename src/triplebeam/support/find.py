@@ -47,7 +47,8 @@ def fault_of(triple: Triple, span: Span, passage: Passage) -> str | None:
     if any(_supports(triple, page, span.start, span.end)):
         return None
     for entity in (triple.subject, triple.object):
-        if not any(span.start <= page.words[m.first].start < span.end for m in mentions_of(entity, page)):
+        named = any(span.start <= page.words[m.first].start < span.end for m in mentions_of(entity, page))
+        if not named and not is_title(entity, page):
             return f"the quoted words do not hold {entity!r}"
     return f"the quoted words do not say {triple.predicate!r} of {triple.subject!r} and {triple.object!r}"
 
