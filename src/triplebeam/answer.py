@@ -1,5 +1,6 @@
 """What an agent gives back: its steps as they happened, and an answer with evidence one can check."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
@@ -8,6 +9,8 @@ from typing import Literal, TypeAlias
 from triplebeam.generate.language_model import Usage
 from triplebeam.ranking import Ranking
 from triplebeam.triple import Triple, entity_key
+
+_ARTICLE = re.compile(r"^(the|an?)\s+(?=\w)", re.IGNORECASE)
 
 #: "answered": the documents say it. "guess": the model's best guess. "not_in_documents": there is no answer.
 Outcome: TypeAlias = Literal["answered", "guess", "not_in_documents"]
@@ -101,7 +104,7 @@ class Answer:
 
 def named_in(answer: str, evidence: Sequence[Evidence]) -> bool:
     """Is the answer named by a fact or by the words that support one? Yes and no never are, so they pass."""
-    said = entity_key(answer)
+    said = entity_key(_ARTICLE.sub("", answer))
     texts = (f"{fact.triple} {fact.span.text if fact.span else ''}" for fact in evidence)
     return said in ("yes", "no") or any(said in entity_key(text) for text in texts)
 
