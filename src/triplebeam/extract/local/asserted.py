@@ -99,6 +99,8 @@ def is_statement(sentence: "Span") -> bool:
     words = [token for token in sentence if not token.is_punct]
     if not words or len(words) > _LONGEST_SENTENCE or sentence[-1].text == "?":
         return False
+    if any(token.lower_ == "respectively" for token in words):
+        return False  # which of the one list goes with which of the other is not told by the tree
     if sum(token.is_upper for token in words) > len(words) / 2 or words[0].lower_ in _INSTRUCTIONS:
         return False
     if len(words) > _SHORT and sum(is_stand_in(token.text) for token in words) > _SHARE_OF_TERMS * len(words):

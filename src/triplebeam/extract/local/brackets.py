@@ -13,7 +13,7 @@ _YEAR = re.compile(r"(?:both |all )?(?:in )?(\d{4})(?: film| album| song)?$")
 _ABBREVIATION = re.compile(r"(?:the |or |abbreviated (?:as )?|also |formerly )*([A-Z][\w.&/-]*[A-Z0-9][\w.&/-]*)$")
 _ALIAS = re.compile(
     r"(?:^|[;,] ?)(?i:(?:also |commonly |better |formerly |previously |sometimes )*"
-    r"(?:known as|called|known by|a\.?k\.?a\.?|nicknamed|born|née|né|formerly|or)) (?:the )?"
+    r"(?:known as|called|known by|a\.?k\.?a\.?|nicknamed|born|née|né|formerly)) (?:the )?"
     rf"(?!{_MONTH}|Zqx|\"[a-z])([A-Z\"][^;,\d]{{1,50}})"
 )
 _FOREIGN = re.compile(

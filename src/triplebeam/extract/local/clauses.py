@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from triplebeam.extract.local.antecedents import antecedent
 from triplebeam.extract.local.asserted import is_asserted, is_statement, quoted_tokens
 from triplebeam.extract.local.kinds import PLACE_KINDS, is_common, is_named, is_person, is_time
 from triplebeam.extract.local.owners import owners_of
@@ -12,6 +13,7 @@ from triplebeam.extract.local.phrases import (
     is_definite,
     is_empty,
     is_stranded,
+    is_vague,
     measured,
     named_modifiers,
     noun_phrase,
@@ -34,7 +36,7 @@ _COMPLEMENTS = (*_OBJECTS, "prep", "agent", "xcomp")
 _BE = frozenset(("is", "was", "are", "were", "be", "been", "being", "became", "become", "'s", "am", "'m", "'re"))
 _ONE_OF = {"are": "is", "were": "was"}
 _RELATIVE = ("WDT", "WP")
-_PRONOUNS = ("PRP", "PRP$", "DT", *_RELATIVE)
+_FINITE = ("VBD", "VBZ", "VBP")
 _DEEPEST = 3
 _PARTS_OF_OTHERS = ("aux", "auxpass", "xcomp", "pcomp", "amod", "compound")
 #: Verbs that point elsewhere, or tell of a speaker's mind only.
@@ -83,7 +85,9 @@ def _facts_of(verb: "Token", references: "References") -> Iterator[tuple[str, st
     for noun, subject, role in _subjects(verb, references) if statements else ():
         for predicate, other in statements:
             target = references.entity(other)
-            if target and target != subject and _worth_saying(noun, other):
+            if not target or target == subject or not _worth_saying(noun, other):
+                continue
+            if target == references.title or not is_vague(other):
                 if predicate in _ONE_OF and not role and other.tag_ == "NNS":
                     predicate, target = _ONE_OF[predicate], singular(target)  # "Ext3 and XFS are file systems"
                 yield subject, f"{role} {predicate}".strip(), target
@@ -102,13 +106,19 @@ def _worth_saying(subject: "Token", target: "Token") -> bool:
 def _subjects(verb: "Token", references: "References") -> Iterator[tuple["Token", str, str]]:
     """The entities a verb speaks of, each with the role in which it does (``father`` in ``his father was``)."""
     token = _subject_token(verb)
-    if token is None or _follows_gerund(token):
+    if token is None or _follows_gerund(token) or _disagrees(verb, token):
         return
     if _is_loose(verb, token) and references.entity(token) != references.title:
         return
     of_one = verb.dep_ in ("acl", "relcl") and verb.head == token
     for noun in [token] if of_one else with_conjuncts(token):
         yield from _stood_for(noun, references)
+
+
+def _disagrees(verb: "Token", subject: "Token") -> bool:
+    """``Purdy find``: the parser missed what the verb's own subject is."""
+    several = any(child.dep_ in ("conj", "appos", "cc") for child in subject.children)
+    return verb.tag_ == "VBP" and not several and (is_person(subject) or (is_common(subject) and subject.tag_ == "NN"))
 
 
 def _is_loose(verb: "Token", subject: "Token") -> bool:
@@ -165,9 +175,9 @@ def _subject_token(verb: "Token") -> "Token | None":
     if verb.dep_ == "acl" and _is_compound(verb):
         return None
     if verb.dep_ == "acl" and verb.tag_ in ("VBG", "VBN"):
-        return _subject_beyond_place(verb) or _described(verb.head)
+        return _subject_beyond_place(verb) or _described(antecedent(verb))
     if verb.dep_ == "relcl" and own is not None:
-        return _subject_beyond_place(verb, own) or _described(verb.head)
+        return _subject_beyond_place(verb, own) or _described(antecedent(verb, own))
     if verb.dep_ == "relcl":
         return None
     shares = verb.dep_ in ("conj", "xcomp") or (verb.dep_ == "advcl" and verb.tag_ in ("VBG", "VBN"))
@@ -204,8 +214,10 @@ def _subject_beyond_place(verb: "Token", relative: "Token | None" = None) -> "To
     return None
 
 
-def _described(noun: "Token") -> "Token | None":
+def _described(noun: "Token | None") -> "Token | None":
     """The name itself; of a noun after ``is``, the subject of that ``is``."""
+    if noun is None:
+        return None
     if is_named(noun):
         return noun if not _is_restricted(noun) else None
     head = noun
@@ -230,7 +242,8 @@ def _statements(verb: "Token", group: str) -> Iterator[Statement]:
     yield from _shared_statements(verb, group)
     given = any(child.dep_ == "dobj" for child in verb.children)
     roles = [role for role in _OBJECTS if not (given and role == "dative")]  # "gives owners the option": not owners
-    objects = [noun for child in verb.children if child.dep_ in roles for noun in with_conjuncts(child)]
+    listed = [(child, noun) for child in verb.children if child.dep_ in roles for noun in with_conjuncts(child)]
+    objects = [noun for first, noun in listed if first.dep_ != "attr" or _is_alike(first, noun)]
     own = next((child for child in verb.children if child.dep_ == "nsubj"), None)
     if verb.dep_ == "relcl" and not objects and own is not None and own.tag_ not in _RELATIVE:
         where = any(child.lower_ == "where" for child in verb.children)
@@ -252,9 +265,16 @@ def _statements(verb: "Token", group: str) -> Iterator[Statement]:
             yield from _hanging_below(child, group, None if half else longer)
 
 
+def _is_alike(noun: "Token", other: "Token") -> bool:
+    """``a member of Ajax and PSV``, ``the monarchy of Spain and its islands``: what is listed is not what X is."""
+    owned = any(child.tag_ == "PRP$" for child in other.lefts)
+    return noun == other or is_named(noun) or (is_common(other) and noun.tag_ == other.tag_ and not owned)
+
+
 def _completes(child: "Token") -> bool:
     """Without this child the verb says only half: ``was asked to sing in 2002``, ``accused him of fraud``."""
-    return child.dep_ in ("xcomp", "ccomp") or (child.dep_ in _OBJECTS and child.tag_ in _PRONOUNS)
+    nameless = child.dep_ in ("dobj", "dative") and not (is_common(child) or is_named(child))
+    return child.dep_ in ("xcomp", "ccomp") or nameless
 
 
 def _is_expressed(noun: "Token") -> bool:
@@ -278,7 +298,7 @@ def _hanging_below(child: "Token", group: str, longer: str | None) -> Iterator[S
         yield from ((f"{group} {child.lower_} {word}", noun) for word, noun in prepositions(child))
     elif child.dep_ == "npadvmod" and is_time(child) and longer:
         yield f"{longer} on", child
-    elif child.dep_ == "xcomp" and is_verb(child):
+    elif child.dep_ == "xcomp" and is_verb(child) and child.tag_ not in _FINITE:
         linked = "to " if any(part.tag_ == "TO" for part in child.children) else ""
         yield from _statements(child, f"{group} {linked}{verb_group(child)}")
     elif child.dep_ == "prep" and longer and child.head.lower_ not in _BE:
@@ -307,6 +327,12 @@ def object_statements(noun: "Token", predicate: str, depth: int = 0) -> Iterator
         for word, target in (prepositions(noun) if depth < _DEEPEST else ())
         if word == "of" or is_common(noun)
         for statement in object_statements(target, f"{phrase} {word}", depth + 1)
+    ]
+    further += [
+        (f"{phrase} of", name)  # "launched Park's career"
+        for child in noun.lefts
+        if child.dep_ == "poss" and is_named(child) and not is_time(child)
+        for name in with_conjuncts(child)
     ]
     yield from further
     yield from ((f"{predicate} {noun.lower_} of", name) for name in named_modifiers(noun))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from triplebeam.extract.local.dialogue import Speakers
-from triplebeam.extract.local.kinds import is_common, is_named, is_person, is_time
+from triplebeam.extract.local.kinds import PLACE_KINDS, is_common, is_named, is_person, is_time
 from triplebeam.extract.local.names import is_called, same_name, surname_of, words_of
 from triplebeam.extract.local.phrases import is_definite, noun_phrase, says_something
 from triplebeam.triple import entity_key
@@ -83,7 +83,8 @@ class References:
         """Learn from the first sentence's subject: a longer form of the title, or what a topic's title is about."""
         name = noun_phrase(subject) if subject is not None else ""
         title, words = words_of(self.title), words_of(name)
-        if subject is not None and not same_name(title, words, person=born or is_person(subject)):
+        place = subject is not None and subject.ent_type_ in PLACE_KINDS and set(title[len(words) :]) & {"in", "at"}
+        if subject is not None and (place or not same_name(title, words, person=born or is_person(subject))):
             if set(words) <= set(title):
                 self.title = name
             elif not is_called(self.title, next(iter(doc.sents)).text):
