@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from triplebeam.extract.local.kinds import NAME_KINDS, is_common, is_named, is_person
+from triplebeam.extract.local.kinds import NAME_KINDS, PLACE_KINDS, is_common, is_named, is_person
 from triplebeam.extract.local.phrases import is_empty
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ _OF_WORKS_WORDS = (
 )
 #: Participles that no person is described with.
 _OF_WORKS = frozenset(_OF_WORKS_WORDS.split())
+_NAMING = ("known", "called", "named")
 _PERSONS = ("who", "whom")
 _ADVERBS = ("RB", "RBR", "RBS")
 
@@ -27,7 +28,7 @@ def antecedent(verb: "Token", relative: "Token | None" = None) -> "Token | None"
     if _suits(head, verb, relative):
         other = before != head and is_common(before) and before not in head.conjuncts and not is_empty(head)
         return None if other and not who else head
-    if head.dep_ != "pobj":
+    if head.dep_ not in ("pobj", "appos"):
         return head  # more likely the recogniser errs than the parser
     while head.dep_ not in ("ROOT", "conj"):  # "a film by Hurst, which is based on": not Hurst, the film
         head = head.head
@@ -37,9 +38,11 @@ def antecedent(verb: "Token", relative: "Token | None" = None) -> "Token | None"
 
 
 def _suits(noun: "Token", verb: "Token", relative: "Token | None") -> bool:
-    """*Who* is of a person, *which* is not, and no person is published."""
+    """*Who* is of a person, *which* is not, no person is published, and a place has a comma before its participle."""
     if relative is not None and relative.lower_ in _PERSONS:
         return noun.ent_type_ not in NAME_KINDS - {"PERSON", "NORP"}
+    if relative is None and noun.ent_type_ in PLACE_KINDS:
+        return _word_before(verb).text in (",", "(") or verb.lower_ in _NAMING  # "an ensemble in Boston devoted to"
     return not is_person(noun) or (relative is None and verb.lower_ not in _OF_WORKS)
 
 

@@ -1,7 +1,7 @@
 """Whether a clause is stated as a fact: conditions, wishes, questions and what someone else says are not.
 
-- *if*, *unless*, *whether*, *until*, *lest*: never stated, nor is what depends on them. *when*, *where*, *once* and
-  *as* tell of what happened if the verb is in the past; in the present they are conditions as well.
+- *if*, *unless*, *whether*, *until*, *lest*: never stated, nor is what depends on them. *when*, *where*, *once*,
+  *before*, *after* and *as* tell of what happened if the verb is in the past; in the present they are conditions as well.
 - *may*, *might*, *could*, *would*, *should*: not stated. *can*, *must* and *will* are, and stay in the predicate.
 - *not* and *never* stay in the predicate; *hardly*, *rarely*, *almost* and a negated adverb change it: nothing is said.
 - What stands between quotation marks, or below a verb of saying or thinking, belongs to its speaker.
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
 _NEVER = frozenset(("if", "unless", "whether", "until", "till", "lest", "provided", "suppose", "supposing", "assuming"))
-_ONLY_PAST = frozenset(("when", "where", "once", "whenever", "wherever", "as"))
+_ONLY_PAST = frozenset(("when", "where", "once", "whenever", "wherever", "as", "before", "after"))
 _OPEN_MODALS = frozenset(("may", "might", "could", "would", "should", "shall", "ought", "'d", "need"))
 _WEAKENING_WORDS = (
     "hardly rarely seldom almost nearly barely allegedly reportedly perhaps maybe possibly probably supposedly neither"

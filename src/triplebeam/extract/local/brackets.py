@@ -19,7 +19,7 @@ _ALIAS = re.compile(
 _FOREIGN = re.compile(
     r"(?:^|[;,] ?)(?:in )?(?:[A-Z][a-z]+ )?(?:[A-Z][a-z]*(?:ese|ish|an|ic|ch|ek|ew|in|i)|Urdu|Tamil): ([^;,()]{2,60})"
 )
-_QUOTED = re.compile(r'^"([^"]+)"$')
+_QUOTED = re.compile(r'^"\s*([^\W\d_a-z][^"]+)"$')
 _ASIDE = re.compile(r"[\d.,]+ \S+$|[a-z, -]{2,30}$|.*\bpopulation\b")
 _REMARK = re.compile(
     r"(?:see|e\.g|i\.e|cf|for example|such as|including|and|or|but|which|where|if|though|not|as) ?\b", re.I

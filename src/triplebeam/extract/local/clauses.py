@@ -42,9 +42,19 @@ _PARTS_OF_OTHERS = ("aux", "auxpass", "xcomp", "pcomp", "amod", "compound")
 #: Verbs that point elsewhere, or tell of a speaker's mind only.
 _SAYING_NOTHING_WORDS = (
     "see sees refer refers consult note think thinks thought guess hope hopes bet wonder suppose mean means say"
-    " says said agree feel feels know knows sounds sound seems seem looks look let want wants keep"
+    " says said tell tells told agree feel feels know knows sounds sound seems seem looks look let want wants keep"
 )
 _SAYING_NOTHING = frozenset(_SAYING_NOTHING_WORDS.split())
+#: Verbs that say nothing of their object without the infinitive behind it.
+_CAUSES_WORDS = (
+    "permit permits permitted allow allows allowed allowing enable enables enabled enabling force forces forced forcing"
+    " ask asks asked tell tells told order ordered urge urges urged require requires required invited persuaded causes"
+    " caused causing encourage encourages encouraged wants wanted instructed convinced expect expects expected"
+)
+_CAUSES = frozenset(_CAUSES_WORDS.split())
+_BARE = frozenset("go goes went gone come comes came get gets got take takes took make makes made".split())
+_CIRCUMSTANCES = ("in", "at", "near", "during", "by")
+_REPORTING = frozenset("argued said says added noted explained claimed insisted replied thinking".split())
 #: What whole pages are about: on such a page, *the film* is the title's.
 _SUBJECTS_OF_PAGES_WORDS = (
     "film movie show series song album single novel book story band group team club company school university"
@@ -85,12 +95,21 @@ def _facts_of(verb: "Token", references: "References") -> Iterator[tuple[str, st
     for noun, subject, role in _subjects(verb, references) if statements else ():
         for predicate, other in statements:
             target = references.entity(other)
-            if not target or target == subject or not _worth_saying(noun, other):
+            if not target or target == subject or not _worth_saying(noun, other) or _is_misread(verb, other):
                 continue
             if target == references.title or not is_vague(other):
                 if predicate in _ONE_OF and not role and other.tag_ == "NNS":
                     predicate, target = _ONE_OF[predicate], singular(target)  # "Ext3 and XFS are file systems"
                 yield subject, f"{role} {predicate}".strip(), target
+
+
+def _is_misread(verb: "Token", target: "Token") -> bool:
+    """``…, argued Rehn`` argues for nobody, and ``the Monegasque entrant`` is not *Monegasque* alone."""
+    if target.dep_ == "attr" and is_time(target):
+        return True  # "is a 14th century mosque"
+    if target.dep_ == "attr" and target.ent_type_ == "NORP" and " " not in target.text:
+        return any(child.dep_ == "det" for child in target.lefts)
+    return verb.lower_ in _REPORTING and target.dep_ in _OBJECTS and is_named(target)
 
 
 def is_verb(token: "Token") -> bool:
@@ -244,6 +263,8 @@ def _statements(verb: "Token", group: str) -> Iterator[Statement]:
     roles = [role for role in _OBJECTS if not (given and role == "dative")]  # "gives owners the option": not owners
     listed = [(child, noun) for child in verb.children if child.dep_ in roles for noun in with_conjuncts(child)]
     objects = [noun for first, noun in listed if first.dep_ != "attr" or _is_alike(first, noun)]
+    if objects and verb.lower_ in _CAUSES and any(child.dep_ in ("xcomp", "ccomp") for child in verb.rights):
+        return  # "permitted Spain to leave": nobody permitted Spain
     own = next((child for child in verb.children if child.dep_ == "nsubj"), None)
     if verb.dep_ == "relcl" and not objects and own is not None and own.tag_ not in _RELATIVE:
         where = any(child.lower_ == "where" for child in verb.children)
@@ -258,11 +279,31 @@ def _statements(verb: "Token", group: str) -> Iterator[Statement]:
         governed = []  # "did not qualify for the cup until 1990": no part of it is true by itself
     for word, noun in governed:
         first_word = word == governed[0][0] or is_time(noun)
-        if (verb.lower_ not in _BE and not half and first_word) or (is_named(noun) and not is_time(noun)):
+        named = is_named(noun) and not is_time(noun) and _may_stand_apart(verb, word, noun, first_word)
+        if verb.lower_ in _BE and (adjective := _adjective_before(verb, noun)) is not None:
+            yield from object_statements(noun, f"{group} {adjective.lower_} {word}") if is_named(noun) else ()
+            continue
+        bare = first is None and verb.lower_ in _BARE and is_time(noun)  # "went to trial in May": not "went in May"
+        if (verb.lower_ not in _BE and not half and first_word and not bare) or named:
             yield from object_statements(noun, f"{longer} {word}")
     for child in verb.children:
         if not (child.dep_ == "xcomp" and objects):  # "takes the union to find": not "takes to find"
             yield from _hanging_below(child, group, None if half else longer)
+
+
+def _may_stand_apart(verb: "Token", word: str, noun: "Token", first_word: bool) -> bool:
+    """The verb and this preposition say something true without the verb's other complements."""
+    complements = {child.dep_ for child in verb.children}
+    if verb.lower_ in _BE:
+        return "attr" in complements or (first_word and "acomp" not in complements)
+    if noun.i < verb.i and complements & {"xcomp", "ccomp"}:
+        return False  # "With Kupp back, Stafford continues to trust Nacua"
+    given = any(child.dep_ == "dobj" and child.tag_ == "PRP" for child in verb.children)
+    return (not given or word in _CIRCUMSTANCES) and not (verb.lower_ == "known" and not first_word)
+
+
+def _adjective_before(verb: "Token", noun: "Token") -> "Token | None":
+    return next((child for child in verb.children if child.dep_ == "acomp" and child.i < noun.i), None)
 
 
 def _is_alike(noun: "Token", other: "Token") -> bool:
@@ -274,7 +315,8 @@ def _is_alike(noun: "Token", other: "Token") -> bool:
 def _completes(child: "Token") -> bool:
     """Without this child the verb says only half: ``was asked to sing in 2002``, ``accused him of fraud``."""
     nameless = child.dep_ in ("dobj", "dative") and not (is_common(child) or is_named(child))
-    return child.dep_ in ("xcomp", "ccomp") or nameless
+    predicative = child.dep_ == "acomp" and child.head.lower_ not in _BE  # "pleaded guilty"
+    return child.dep_ in ("xcomp", "ccomp") or nameless or predicative
 
 
 def _is_expressed(noun: "Token") -> bool:

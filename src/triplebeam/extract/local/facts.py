@@ -112,17 +112,22 @@ def _stated_of_names(doc: "Doc", asides: Iterable[Aside]) -> Iterator[tuple["Tok
         if token is not None and _is_life(aside) and token.dep_ == "pobj" and is_named(token.head.head):
             token = token.head.head  # "Hedwig of Saxony (1445–1511)": Hedwig died, not Saxony
         if token is not None and is_named(token) and not is_time(token):
-            yield from ((token, predicate, other) for predicate, other in aside.facts if _fits(token, predicate, other))
+            years = sum(other.isdigit() for _, other in aside.facts)
+            yield from ((token, *fact) for fact in aside.facts if _fits(token, *fact, span_of_years=years > 1))
 
 
-def _fits(name: "Token", predicate: str, other: str) -> bool:
+def _fits(name: "Token", predicate: str, other: str, *, span_of_years: bool) -> bool:
     """A year is of a work, two years are a person's life, and an abbreviation is made of the name's first letters."""
     if predicate == "dated":
         return name.i == 0 or name.ent_type_ in ("WORK_OF_ART", "EVENT")
     if predicate.startswith(("born", "died")):
-        return is_person(name) or not name.ent_type_ or not other.isdigit() or name.i == 0
+        return not span_of_years or is_person(name) or not name.ent_type_ or _opens_a_life(name)
     initials = {letter.casefold() for letter in re.findall(r"[A-Z]|\b\w", name.text)}
     return not other.isupper() or 2 * sum(letter.casefold() in initials for letter in other) >= len(other)
+
+
+def _opens_a_life(name: "Token") -> bool:
+    return name.i == 0 and any(token.lower_ in ("he", "she", "who") for token in name.doc)
 
 
 def _is_life(aside: Aside) -> bool:

@@ -31,6 +31,7 @@ _OF_PERSONS_WORDS = (
     " heir king queen duke actor actress singer writer author"
 )
 _OF_PERSONS = frozenset(_OF_PERSONS_WORDS.split())
+_DIRECTIONS = frozenset("north south east west northeast northwest southeast southwest".split())
 _NO_ROLES = frozenset(("generation", "size", "version", "edition", "class", "type", "style", "letter", "brand"))
 _TIES = ("in", "near", "at", "of", "on", "by", "from")
 
@@ -61,7 +62,8 @@ def _behind(token: "Token", name: str, references: "References") -> Iterator[tup
             for noun in with_conjuncts(child):
                 if noun == child or noun.doc[noun.left_edge.i - 2].text != ",":  # ", and a granddaughter of": of another
                     yield from _apposition(token, name, noun, references)
-    for word, noun in prepositions(token):
+    following = {part.lower_ for part in token.doc[token.i + 1 : token.i + 3]}
+    for word, noun in prepositions(token) if following & set(_TIES) else ():
         tied = word in _TIES and is_named(noun) and not is_time(noun) and not _is_technical(token, noun)
         if tied and _may_be_tied(token, word, noun) and (place := references.entity(noun)):
             yield name, word, place
@@ -76,11 +78,14 @@ def _may_be_tied(name: "Token", word: str, other: "Token") -> bool:
 
 def _apposition(token: "Token", name: str, noun: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
     if is_named(noun):
-        listed = any(child.dep_ in ("cc", "conj") for child in token.children)
+        between = token.doc[token.i + 1 : noun.i]
+        listed = any(part.text != "," and part.ent_type_ not in PLACE_KINDS for part in between)
         if noun.ent_type_ in PLACE_KINDS and token.ent_type_ in ("GPE", "FAC", "ORG") and not listed:
             yield name, "located in", references.entity(noun) or noun.text
         return
     if not is_common(noun) or not _is_introduced(noun, token) or _is_technical(token):
+        return
+    if noun.lower_ in _DIRECTIONS or noun.ent_type_ in ("PERCENT", "MONEY", "QUANTITY", "CARDINAL"):
         return
     if noun.lower_ in _OF_PERSONS and token.ent_type_ in NAME_KINDS - {"PERSON"}:
         return  # "the king of Arles, husband of Bertha": not Arles
@@ -95,7 +100,7 @@ def _apposition(token: "Token", name: str, noun: "Token", references: "Reference
 
 def _is_technical(*names: "Token") -> bool:
     """Stand-ins for terms and abbreviations, beside which technical prose puts nouns of any kind."""
-    return any(is_stand_in(n.text) or (n.text.isupper() and n.text.isalpha()) or n.text[0].islower() for n in names)
+    return any(is_stand_in(n.text) or (n.text.isupper() and n.text.isalpha()) or not n.text[0].isupper() for n in names)
 
 
 def _is_introduced(noun: "Token", name: "Token") -> bool:

@@ -244,4 +244,7 @@ def is_vague(noun: "Token") -> bool:
     pointed = noun.head.lower_ not in _OF_THE_KIND and any(
         child.lower_ == "the" or (child.dep_ == "poss" and child.tag_ == "PRP$") for child in noun.lefts
     )
-    return pointed or (noun.dep_ == "dobj" and noun.head.lower_ in _LIGHT_VERBS)
+    first = noun
+    while first.dep_ == "conj":
+        first = first.head
+    return pointed or (first.dep_ == "dobj" and first.head.lower_ in _LIGHT_VERBS)
