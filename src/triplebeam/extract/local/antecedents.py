@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 _OF_WORKS_WORDS = (
     "published released written directed recorded produced based set built designed located filmed broadcast aired"
-    " painted adapted distributed issued manufactured opened composed edited printed airing"
+    " painted adapted distributed issued manufactured opened composed edited printed airing licensed"
 )
 #: Participles that no person is described with.
 _OF_WORKS = frozenset(_OF_WORKS_WORDS.split())
@@ -40,7 +40,8 @@ def antecedent(verb: "Token", relative: "Token | None" = None) -> "Token | None"
 def _suits(noun: "Token", verb: "Token", relative: "Token | None") -> bool:
     """*Who* is of a person, *which* is not, no person is published, and a place has a comma before its participle."""
     if relative is not None and relative.lower_ in _PERSONS:
-        return noun.ent_type_ not in NAME_KINDS - {"PERSON", "NORP"}
+        team = noun.ent_type_ == "ORG" and noun.text.endswith("s")  # "the Chicago Bulls, who won"
+        return team or noun.ent_type_ not in NAME_KINDS - {"PERSON", "NORP"}
     if relative is None and noun.ent_type_ in PLACE_KINDS:
         return _word_before(verb).text in (",", "(") or verb.lower_ in _NAMING  # "an ensemble in Boston devoted to"
     return not is_person(noun) or (relative is None and verb.lower_ not in _OF_WORKS)

@@ -1,7 +1,7 @@
 """Whether a clause is stated as a fact: conditions, wishes, questions and what someone else says are not.
 
 - *if*, *unless*, *whether*, *until*, *lest*: never stated, nor is what depends on them. *when*, *where*, *once*,
-  *before*, *after* and *as* tell of what happened if the verb is in the past; in the present they are conditions as well.
+  *before*, *after* and *as* tell of what happened if the verb is in the past; in the present they are conditions, too.
 - *may*, *might*, *could*, *would*, *should*: not stated. *can*, *must* and *will* are, and stay in the predicate.
 - *not* and *never* stay in the predicate; *hardly*, *rarely*, *almost* and a negated adverb change it: nothing is said.
 - What stands between quotation marks, or below a verb of saying or thinking, belongs to its speaker.
@@ -44,12 +44,19 @@ _BEHIND = ("RB", "RBR", "RBS", "JJ")
 
 def is_asserted(verb: "Token") -> bool:
     """The verb's clause, and every clause above it that it leans on, is stated as a fact."""
-    if not _is_plain(verb) or (verb.dep_ == "ccomp" and verb.head.lower_ not in _FACTIVE):
+    if not _is_plain(verb) or _is_open(verb) or (verb.dep_ == "ccomp" and verb.head.lower_ not in _FACTIVE):
         return False
     participle = verb.dep_ == "advcl" and verb.tag_ in ("VBG", "VBN")
     leans = verb.dep_ in _LEANS_ON_HEAD or participle
     above = verb.head.head if verb.dep_ == "pcomp" else verb.head
     return not leans or above == verb or not above.tag_.startswith("VB") or is_asserted(above)
+
+
+def _is_open(verb: "Token") -> bool:
+    """``for me to get a fridge``: an infinitive with a subject of its own tells what may be."""
+    before = list(verb.lefts)
+    has_subject = any(child.dep_ == "nsubj" for child in before)
+    return verb.tag_ == "VB" and has_subject and any(child.tag_ == "TO" for child in before)
 
 
 def _is_plain(verb: "Token") -> bool:

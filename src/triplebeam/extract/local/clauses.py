@@ -1,5 +1,6 @@
 """Facts that verbs state: who did what, to whom, where and when."""
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -42,7 +43,7 @@ _PARTS_OF_OTHERS = ("aux", "auxpass", "xcomp", "pcomp", "amod", "compound")
 #: Verbs that point elsewhere, or tell of a speaker's mind only.
 _SAYING_NOTHING_WORDS = (
     "see sees refer refers consult note think thinks thought guess hope hopes bet wonder suppose mean means say"
-    " says said tell tells told agree feel feels know knows sounds sound seems seem looks look let want wants keep"
+    " says said tell tells told hear agree feel feels know knows sounds sound seems seem looks look let want wants keep"
 )
 _SAYING_NOTHING = frozenset(_SAYING_NOTHING_WORDS.split())
 #: Verbs that say nothing of their object without the infinitive behind it.
@@ -50,11 +51,14 @@ _CAUSES_WORDS = (
     "permit permits permitted allow allows allowed allowing enable enables enabled enabling force forces forced forcing"
     " ask asks asked tell tells told order ordered urge urges urged require requires required invited persuaded causes"
     " caused causing encourage encourages encouraged wants wanted instructed convinced expect expects expected"
+    " triggering prompting leading led helping helped"
 )
 _CAUSES = frozenset(_CAUSES_WORDS.split())
-_BARE = frozenset("go goes went gone come comes came get gets got take takes took make makes made".split())
+_BARE_WORDS = "go goes went gone come comes came get gets got take takes took make makes made"
+_BARE = frozenset(_BARE_WORDS.split())
 _CIRCUMSTANCES = ("in", "at", "near", "during", "by")
-_REPORTING = frozenset("argued said says added noted explained claimed insisted replied thinking".split())
+_REPORTING_WORDS = "argued said says added noted explained claimed insisted replied thinking"
+_REPORTING = frozenset(_REPORTING_WORDS.split())
 #: What whole pages are about: on such a page, *the film* is the title's.
 _SUBJECTS_OF_PAGES_WORDS = (
     "film movie show series song album single novel book story band group team club company school university"
@@ -62,6 +66,7 @@ _SUBJECTS_OF_PAGES_WORDS = (
     " museum"
 )
 _SUBJECTS_OF_PAGES = frozenset(_SUBJECTS_OF_PAGES_WORDS.split())
+_DURATION = re.compile(r"\b(?:second|minute|hour|day|week|month|year)s?\b")
 #: A predicate and the token of its object.
 Statement = tuple[str, "Token"]
 
@@ -97,7 +102,7 @@ def _facts_of(verb: "Token", references: "References") -> Iterator[tuple[str, st
             target = references.entity(other)
             if not target or target == subject or not _worth_saying(noun, other) or _is_misread(verb, other):
                 continue
-            if target == references.title or not is_vague(other):
+            if target == references.title or not (is_vague(other) or references.is_small_talk(other)):
                 if predicate in _ONE_OF and not role and other.tag_ == "NNS":
                     predicate, target = _ONE_OF[predicate], singular(target)  # "Ext3 and XFS are file systems"
                 yield subject, f"{role} {predicate}".strip(), target
@@ -135,9 +140,12 @@ def _subjects(verb: "Token", references: "References") -> Iterator[tuple["Token"
 
 
 def _disagrees(verb: "Token", subject: "Token") -> bool:
-    """``Purdy find``: the parser missed what the verb's own subject is."""
+    """``Purdy find``, ``read_line: pass the length``: the parser missed what the verb's own subject is."""
+    if subject.i < verb.i and ":" in (subject.nbor().text, verb.nbor(-1).text):
+        return True
     several = any(child.dep_ in ("conj", "appos", "cc") for child in subject.children)
-    return verb.tag_ == "VBP" and not several and (is_person(subject) or (is_common(subject) and subject.tag_ == "NN"))
+    one = is_person(subject) or is_stand_in(subject.text) or (is_common(subject) and subject.tag_ == "NN")
+    return verb.tag_ == "VBP" and not several and one
 
 
 def _is_loose(verb: "Token", subject: "Token") -> bool:
@@ -278,6 +286,8 @@ def _statements(verb: "Token", group: str) -> Iterator[Statement]:
     if len({word for word, _ in governed}) > 1 and any(child.dep_ == "neg" for child in verb.children):
         governed = []  # "did not qualify for the cup until 1990": no part of it is true by itself
     for word, noun in governed:
+        if word in ("with", "without") and noun.i < verb.i:
+            continue  # "With two outs, Gibson stepped in": a circumstance
         first_word = word == governed[0][0] or is_time(noun)
         named = is_named(noun) and not is_time(noun) and _may_stand_apart(verb, word, noun, first_word)
         if verb.lower_ in _BE and (adjective := _adjective_before(verb, noun)) is not None:
@@ -312,6 +322,11 @@ def _is_alike(noun: "Token", other: "Token") -> bool:
     return noun == other or is_named(noun) or (is_common(other) and noun.tag_ == other.tag_ and not owned)
 
 
+def _is_restricted_by_clause(noun: "Token") -> bool:
+    """``Brown's first song to reach the top``: not his first song."""
+    return any(child.dep_ in ("acl", "relcl") for child in noun.rights)
+
+
 def _completes(child: "Token") -> bool:
     """Without this child the verb says only half: ``was asked to sing in 2002``, ``accused him of fraud``."""
     nameless = child.dep_ in ("dobj", "dative") and not (is_common(child) or is_named(child))
@@ -338,7 +353,7 @@ def _hanging_below(child: "Token", group: str, longer: str | None) -> Iterator[S
     """``is famous for``, ``released June 2016``, ``began to write``, ``known for playing``."""
     if child.dep_ == "acomp":
         yield from ((f"{group} {child.lower_} {word}", noun) for word, noun in prepositions(child))
-    elif child.dep_ == "npadvmod" and is_time(child) and longer:
+    elif child.dep_ == "npadvmod" and is_time(child) and longer and not _DURATION.search(child.text):
         yield f"{longer} on", child
     elif child.dep_ == "xcomp" and is_verb(child) and child.tag_ not in _FINITE:
         linked = "to " if any(part.tag_ == "TO" for part in child.children) else ""
@@ -373,7 +388,7 @@ def object_statements(noun: "Token", predicate: str, depth: int = 0) -> Iterator
     further += [
         (f"{phrase} of", name)  # "launched Park's career"
         for child in noun.lefts
-        if child.dep_ == "poss" and is_named(child) and not is_time(child)
+        if child.dep_ == "poss" and is_named(child) and not is_time(child) and not _is_restricted_by_clause(noun)
         for name in with_conjuncts(child)
     ]
     yield from further

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from triplebeam.extract.extractor import Extraction, sort_out
 from triplebeam.extract.local.clauses import clause_facts
 from triplebeam.extract.local.dialogue import conversation_facts
-from triplebeam.extract.local.kinds import NAME_KINDS, is_named, is_person, is_time
+from triplebeam.extract.local.kinds import NAME_KINDS, PLACE_KINDS, is_named, is_person, is_time
 from triplebeam.extract.local.mentions import join_names, join_titles
 from triplebeam.extract.local.names import is_work, occurrences, reads_like_phrase
 from triplebeam.extract.local.nominals import nominal_facts
@@ -121,7 +121,8 @@ def _fits(name: "Token", predicate: str, other: str, *, span_of_years: bool) -> 
     if predicate == "dated":
         return name.i == 0 or name.ent_type_ in ("WORK_OF_ART", "EVENT")
     if predicate.startswith(("born", "died")):
-        return not span_of_years or is_person(name) or not name.ent_type_ or _opens_a_life(name)
+        possible = name.ent_type_ not in PLACE_KINDS and not span_of_years
+        return possible or is_person(name) or not name.ent_type_ or _opens_a_life(name)
     initials = {letter.casefold() for letter in re.findall(r"[A-Z]|\b\w", name.text)}
     return not other.isupper() or 2 * sum(letter.casefold() in initials for letter in other) >= len(other)
 

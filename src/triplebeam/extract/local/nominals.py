@@ -31,7 +31,8 @@ _OF_PERSONS_WORDS = (
     " heir king queen duke actor actress singer writer author"
 )
 _OF_PERSONS = frozenset(_OF_PERSONS_WORDS.split())
-_DIRECTIONS = frozenset("north south east west northeast northwest southeast southwest".split())
+_DIRECTIONS_WORDS = "north south east west northeast northwest southeast southwest"
+_DIRECTIONS = frozenset(_DIRECTIONS_WORDS.split())
 _NO_ROLES = frozenset(("generation", "size", "version", "edition", "class", "type", "style", "letter", "brand"))
 _TIES = ("in", "near", "at", "of", "on", "by", "from")
 
@@ -60,13 +61,20 @@ def _behind(token: "Token", name: str, references: "References") -> Iterator[tup
         apart = any(between.text in (",", "–") for between in token.doc[token.i + 1 : child.i])
         if child.dep_ == "appos" and apart and not is_listed(token, child) and not is_bracketed(token, child):
             for noun in with_conjuncts(child):
-                if noun == child or noun.doc[noun.left_edge.i - 2].text != ",":  # ", and a granddaughter of": of another
+                if (
+                    noun == child or noun.doc[noun.left_edge.i - 2].text != ","
+                ):  # ", and a granddaughter of": of another
                     yield from _apposition(token, name, noun, references)
-    following = {part.lower_ for part in token.doc[token.i + 1 : token.i + 3]}
-    for word, noun in prepositions(token) if following & set(_TIES) else ():
+    for word, noun in prepositions(token) if _word_behind(token) in _TIES else ():
         tied = word in _TIES and is_named(noun) and not is_time(noun) and not _is_technical(token, noun)
         if tied and _may_be_tied(token, word, noun) and (place := references.entity(noun)):
             yield name, word, place
+
+
+def _word_behind(name: "Token") -> str:
+    """The word behind the name and the places that it lies in: ``Ghent, Flanders, in Belgium``."""
+    behind = (part for part in name.doc[name.i + 1 :] if part.text != "," and part.ent_type_ not in PLACE_KINDS)
+    return next((part.lower_ for part in behind), "")
 
 
 def _may_be_tied(name: "Token", word: str, other: "Token") -> bool:
@@ -87,6 +95,8 @@ def _apposition(token: "Token", name: str, noun: "Token", references: "Reference
         return
     if noun.lower_ in _DIRECTIONS or noun.ent_type_ in ("PERCENT", "MONEY", "QUANTITY", "CARDINAL"):
         return
+    if noun.tag_ == "NNS" and not token.text.endswith("s"):
+        return  # "the licence, copyright notices and": a list
     if noun.lower_ in _OF_PERSONS and token.ent_type_ in NAME_KINDS - {"PERSON"}:
         return  # "the king of Arles, husband of Bertha": not Arles
     if any(child.dep_ == "poss" for child in noun.children):
@@ -134,7 +144,9 @@ def _may_have_role(name: "Token") -> bool:
 
 def _is_role(noun: "Token", phrase: str) -> bool:
     """``former coach``, but neither ``seventh generation`` nor ``Broncos WRs`` nor what a bracket has left over."""
-    return noun.tag_ == "NN" and (noun.text.islower() or noun.text.isupper()) and noun.text not in _NO_ROLES and not re.search(r"[()\[\]/]|^\W", phrase)
+    plain = noun.text.islower() or noun.text.isupper()
+    left_over = re.search(r"[()\[\]]|^\W|\d/", phrase) is not None
+    return noun.tag_ == "NN" and plain and noun.text not in _NO_ROLES and not left_over
 
 
 def _owned(noun: "Token", references: "References") -> Iterator[tuple[str, str, str]]:

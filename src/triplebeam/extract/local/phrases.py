@@ -67,6 +67,8 @@ _POINTING_WORDS = (
 )
 _POINTING = frozenset(_POINTING_WORDS.split())
 
+_AREAS_WORDS = "region province district area state county city town village department municipality island canton"
+_AREAS = frozenset(_AREAS_WORDS.split())
 _OURS = frozenset(("our", "your"))
 #: Verbs behind which *the* means a kind: ``plays the violin``.
 _OF_THE_KIND_WORDS = "play plays played playing learn learned learnt studied study join joined entered taught teaches"
@@ -128,8 +130,10 @@ def measured(noun: "Token") -> "Token | None":
 
 def named_modifiers(noun: "Token") -> list["Token"]:
     """Names inside a common noun's phrase (``a Royal Air Force officer``), but not those of peoples."""
-    if noun.text[0].isupper():
+    if noun.text[0].isupper() or noun.lower_ in ("million", "billion"):
         return []  # "the Sacramento Kings" are no kings of Sacramento
+    if noun.lower_ not in _AREAS and any(child.lower_ == "of" for child in noun.rights):
+        return []  # "a Broadway revival of Annie": not a revival of Broadway
     return [child for child in noun.lefts if child.dep_ in ("compound", "nmod") and _is_proper_part(child)]
 
 
@@ -197,9 +201,9 @@ def prepositions(head: "Token") -> Iterator[tuple[str, "Token"]]:
 
 
 def _is_denied(preposition: "Token") -> bool:
-    """``but not during``: the *not* is of the preposition alone."""
+    """``but not during``, ``instead of``: what the preposition leads to is not so."""
     before = preposition.doc[preposition.i - 1] if preposition.i else preposition
-    return before.lower_ == "not" and before.head == preposition
+    return (before.lower_ == "not" and before.head == preposition) or before.lower_ in _EXCEPTING
 
 
 def _governed(preposition: "Token") -> Iterator[tuple[str, "Token"]]:
@@ -233,11 +237,11 @@ def is_complete(noun: "Token") -> bool:
 
 
 def is_vague(noun: "Token") -> bool:
-    """A bare noun that only its text can tell: ``the game``, ``his duties``, ``our favourite watch``, ``take a bath``."""
+    """A bare noun that only its text explains: ``the game``, ``his duties``, ``our cafe``, ``take a bath``."""
     if not is_common(noun) or noun.text[0].isupper():
         return False
     before = {child.lower_ for child in noun.lefts if child.dep_ in ("det", "poss")}
-    if before & _OURS:
+    if before & _OURS or noun_phrase(noun).startswith(("them ", "him ", "it ")):
         return True
     if " " in noun_phrase(noun):
         return False
