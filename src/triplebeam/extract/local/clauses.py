@@ -65,6 +65,8 @@ _SUBJECTS_OF_PAGES_WORDS = (
     " city town village county district river lake mountain game season tournament festival station airport church"
     " museum"
 )
+#: Whom a text means by these, the title alone does not say: ``the boy learned the oboe``.
+_PERSONS = frozenset(("boy", "girl", "man", "woman", "child", "couple", "pair", "king", "queen", "president", "judge"))
 _SUBJECTS_OF_PAGES = frozenset(_SUBJECTS_OF_PAGES_WORDS.split())
 _DURATION = re.compile(r"\b(?:second|minute|hour|day|week|month|year)s?\b")
 #: A predicate and the token of its object.
@@ -183,6 +185,7 @@ def _stood_for(noun: "Token", references: "References") -> Iterator[tuple["Token
     elif (
         references.title
         and is_definite(noun)
+        and noun.lower_ not in _PERSONS
         and (noun.lower_ in _SUBJECTS_OF_PAGES or (entity and references.is_about_title(noun)))
     ):
         yield noun, references.title, noun.lower_  # "The decision was made by": the title's decision
