@@ -1,5 +1,6 @@
 """Passages and the sections they are in."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,6 +27,12 @@ def test_a_passage_knows_the_path_of_its_headings() -> None:
     assert passages[1].text.startswith("Uploads\n\nBy hand\n\nword")
     assert passages[2].searchable == f"The Manual\nUploads › By hand\n{passages[2].text}"
     assert passages[2].term_text == f"The Manual\n{passages[2].searchable}"
+
+
+@pytest.mark.parametrize("heading", ["Chapter 4 - Uploading", "4. Uploading", "Uploading"])
+def test_the_title_with_another_number_goes_without_saying(heading: str) -> None:
+    page = f"<title>4. Uploading</title><h1>{heading}</h1><p>Why.</p><h2>1. Queues</h2><p>{words(60)}</p>"
+    assert cut(html_content(page), title="4. Uploading")[-1].section == "1. Queues"
 
 
 def test_a_passage_without_a_section_is_searched_as_before() -> None:

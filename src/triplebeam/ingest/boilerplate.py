@@ -53,6 +53,9 @@ _SIGNS = word_set("¶ # § ↩ ↩︎ ↑ ^ 🔗 ⚓ [edit] edit [source] [link]
 _SKIPS = ("jump to ", "skip to ")
 _CONTENTS = frozenset(("index", "contents", "table of contents", "on this page", "navigation", "navigation menu"))
 _RELATIONS = word_set("prev previous next up start home contents index top first last")
+_STEPS = word_set("prev previous next up toc")
+_HEADINGS = word_set("h1 h2 h3")
+_HOME = re.compile(r"(?:https?:)?//[^/]+/?|/|(?:\.\./)*index\.html?", re.IGNORECASE)
 _ACCESS_KEYS = word_set("n p u h")
 _BLOCKS = word_set("p div table tr td th ul ol dl center span section header footer aside")
 _LISTS = word_set("ul ol dl")
@@ -143,13 +146,13 @@ class Page:
         if tag in _TAGS or element.get("role") in _ROLES or _is_hidden(element):
             return tag != "form" or self._weights[element].text < _ROW
         if tag in _CONTENT_TAGS or element.get("role") in _CONTENT_ROLES:
-            return self._is_heading_of_contents(element)
+            return self._is_heading_of_contents(element) or self._is_banner(element)
         if tag == "a":
             return self._is_permalink(element)
         weight = self._weights.get(element, Weight())
         return (
             self._is_named(element, weight)
-            or (tag in ("footer", "header") and _is_of_the_page(element, weight))
+            or ((tag in ("footer", "header") or _is_footer(element, weight)) and _is_of_the_page(element))
             or (tag in _BLOCKS and weight.text < _ROW and self._is_row_of_steps(element, weight))
             or (tag in _LISTS and _is_list_of_links(weight))
         )
@@ -158,7 +161,8 @@ class Page:
         text, parent = self._weights[link].start.lower(), link.getparent()
         if text in _SIGNS or text.startswith(_SKIPS) or (0 < len(text) <= 2 and bool(_names(link) & _NAMES)):
             return True
-        return parent is not None and parent.tag == "body" and _is_of_steps(text)
+        is_apart = parent is not None and parent.tag == "body"
+        return (is_apart or any(_words(name) & _STEPS for name in _names(link))) and _is_of_steps(text)
 
     def _is_heading_of_contents(self, heading: Element) -> bool:
         """One that says so, over what is nothing but links."""
@@ -166,6 +170,12 @@ class Page:
         if self._weights[heading].start.lower() not in _CONTENTS or following is None:
             return False
         return self._weights.get(following, Weight()).linked_share > _NEARLY_ALL
+
+    def _is_banner(self, heading: Element) -> bool:
+        """The name of the site over each of its pages: a link to where the site begins, and no more."""
+        link = heading.find(".//a[@href]") if heading.tag in _HEADINGS else None
+        is_home = link is not None and _HOME.fullmatch(link.get("href", "")) is not None
+        return is_home and self._weights[heading].linked_share > _NEARLY_ALL
 
     def _is_named(self, element: Element, weight: Weight) -> bool:
         names = _names(element)
@@ -204,7 +214,12 @@ def _is_list_of_links(weight: Weight) -> bool:
     return weight.linked_share > _NEARLY_ALL and (most_are_inside or weight.links >= _MANY_LINKS)
 
 
-def _is_of_the_page(element: Element, weight: Weight) -> bool:
+def _is_footer(element: Element, weight: Weight) -> bool:
+    """``<div class="footer">`` with a line or two, such as whose copyright it is and what made the page."""
+    return element.tag == "div" and weight.text < _ROW and "footer" in _names(element)
+
+
+def _is_of_the_page(element: Element) -> bool:
     """Not the header or footer of an article or a quotation, which belong to it."""
     parent = element.getparent()
     while parent is not None and parent.tag in ("div", "form", "center"):

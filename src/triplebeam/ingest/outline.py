@@ -1,11 +1,13 @@
 """The headings of a document as a tree: which section a stretch of its text is in."""
 
+import re
 from bisect import bisect_right
 from itertools import takewhile
 
 from triplebeam.passage import Document
 
 _BETWEEN = " › "
+_NUMBER = re.compile(r"^(?:chapter|section|appendix|part)?\s*(?:\d+|[a-z](?=\.))(?:\.\d+)*[.:)]?\s*[-–—]?\s+")
 
 
 class Outline:
@@ -52,12 +54,12 @@ def _paths(document: Document) -> list[tuple[str, ...]]:
     """The path before the first heading, then from each heading on. The document's title goes without saying."""
     paths: list[tuple[str, ...]] = [()]
     stack: list[tuple[int, str]] = []
-    title = _folded(document.title)
+    title, bare_title = _folded(document.title), _unnumbered(document.title)
     for heading in document.headings:
         while stack and stack[-1][0] >= heading.level:
             stack.pop()
         stack.append((heading.level, heading.text))
-        paths.append(tuple(text for _, text in stack if _folded(text) not in title))
+        paths.append(tuple(text for _, text in stack if _folded(text) not in title and _unnumbered(text) != bare_title))
     return paths
 
 
@@ -68,3 +70,8 @@ def _common(paths: list[tuple[str, ...]]) -> list[str]:
 
 def _folded(text: str) -> str:
     return " ".join(text.split()).casefold()
+
+
+def _unnumbered(text: str) -> str:
+    """``Chapter 4 - Building`` and ``4. Building`` are one heading."""
+    return _NUMBER.sub("", _folded(text))
