@@ -53,9 +53,6 @@ _SIGNS = word_set("¶ # § ↩ ↩︎ ↑ ^ 🔗 ⚓ [edit] edit [source] [link]
 _SKIPS = ("jump to ", "skip to ")
 _CONTENTS = frozenset(("index", "contents", "table of contents", "on this page", "navigation", "navigation menu"))
 _RELATIONS = word_set("prev previous next up start home contents index top first last")
-_STEPS = word_set("prev previous next up toc")
-_HEADINGS = word_set("h1 h2 h3")
-_HOME = re.compile(r"(?:https?:)?//[^/]+/?|/|(?:\.\./)*index\.html?", re.IGNORECASE)
 _ACCESS_KEYS = word_set("n p u h")
 _BLOCKS = word_set("p div table tr td th ul ol dl center span section header footer aside")
 _LISTS = word_set("ul ol dl")
@@ -161,8 +158,10 @@ class Page:
         text, parent = self._weights[link].start.lower(), link.getparent()
         if text in _SIGNS or text.startswith(_SKIPS) or (0 < len(text) <= 2 and bool(_names(link) & _NAMES)):
             return True
-        is_apart = parent is not None and parent.tag == "body"
-        return (is_apart or any(_words(name) & _STEPS for name in _names(link))) and _is_of_steps(text)
+        is_step = (parent is not None and parent.tag == "body") or any(
+            _words(name) <= _NAVIGATION_WORDS for name in _names(link)
+        )
+        return is_step and _is_of_steps(text)
 
     def _is_heading_of_contents(self, heading: Element) -> bool:
         """One that says so, over what is nothing but links."""
@@ -172,10 +171,11 @@ class Page:
         return self._weights.get(following, Weight()).linked_share > _NEARLY_ALL
 
     def _is_banner(self, heading: Element) -> bool:
-        """The name of the site over each of its pages: a link to where the site begins, and no more."""
-        link = heading.find(".//a[@href]") if heading.tag in _HEADINGS else None
-        is_home = link is not None and _HOME.fullmatch(link.get("href", "")) is not None
-        return is_home and self._weights[heading].linked_share > _NEARLY_ALL
+        """The name of the site above every page: named so, and nothing but a link to elsewhere."""
+        link = heading.find(".//a[@href]")
+        if link is None or self._weights[heading].linked_share < _NEARLY_ALL or "://" not in link.get("href", ""):
+            return False
+        return any(_words(name) & _WORDS for name in _names(heading))
 
     def _is_named(self, element: Element, weight: Weight) -> bool:
         names = _names(element)

@@ -7,7 +7,10 @@ from itertools import takewhile
 from triplebeam.passage import Document
 
 _BETWEEN = " › "
-_NUMBER = re.compile(r"^(?:chapter|section|appendix|part)?\s*(?:\d+|[a-z](?=\.))(?:\.\d+)*[.:)]?\s*[-–—]?\s+")
+_NUMBER = re.compile(
+    r"(?:(?:chapter|appendix|section|part)\s+)?(?:(?:\d+|[a-z](?=\.\d))(?:\.\d+)*|[a-z](?=[.:)]))[.:)]?\s+(?:[-–—]\s+)?",
+    re.IGNORECASE,
+)
 
 
 class Outline:
@@ -54,12 +57,14 @@ def _paths(document: Document) -> list[tuple[str, ...]]:
     """The path before the first heading, then from each heading on. The document's title goes without saying."""
     paths: list[tuple[str, ...]] = [()]
     stack: list[tuple[int, str]] = []
-    title, bare_title = _folded(document.title), _unnumbered(document.title)
+    title, bare = _folded(document.title), _folded(unnumbered(document.title))
     for heading in document.headings:
         while stack and stack[-1][0] >= heading.level:
             stack.pop()
         stack.append((heading.level, heading.text))
-        paths.append(tuple(text for _, text in stack if _folded(text) not in title and _unnumbered(text) != bare_title))
+        paths.append(
+            tuple(text for _, text in stack if _folded(text) not in title and _folded(unnumbered(text)) != bare)
+        )
     return paths
 
 
@@ -72,6 +77,6 @@ def _folded(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _unnumbered(text: str) -> str:
-    """``Chapter 4 - Building`` and ``4. Building`` are one heading."""
-    return _NUMBER.sub("", _folded(text))
+def unnumbered(heading: str) -> str:
+    """The heading without its number: ``Main configuration`` of ``Chapter 14 - Main configuration``."""
+    return heading[numbered.end() :] if (numbered := _NUMBER.match(heading)) else heading
