@@ -15,6 +15,7 @@ from typing import TypeVar
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexDamagedError, IndexMissingError, SourceError
 from triplebeam.extract.extractor import Extractor
+from triplebeam.index.definitions import stored_definitions
 from triplebeam.index.extraction import MAX_FAILURES, Budget, Failure, Numbered, extract_triples
 from triplebeam.index.manifest import MANIFEST, Manifest, VectorSpace, publish, published, read_manifest
 from triplebeam.index.publish import LOCK, publish_generation, withdraw, write_lock
@@ -217,7 +218,8 @@ class IndexBuilder:
         shared = store.shared_titles(SHARED_TITLE)
         passages = (passage.embedded(shared) for _, passage in store.passages())
         triples = (str(entry.triple) for entry in store.triples())
-        entities, _ = number_entities(entry.triple for entry in store.triples())
+        terms = (definition.name for definition in stored_definitions(store).values())
+        entities, _ = number_entities((entry.triple for entry in store.triples()), terms)
         texts = {vector_key(self.embedder.fingerprint, text): text for text in chain(passages, triples, entities)}
         missing = store.keys_without_vector(texts)
         waiting = [(key, text) for key, text in texts.items() if key in missing]

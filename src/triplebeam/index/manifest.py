@@ -18,7 +18,7 @@ from triplebeam.errors import EmbedderMismatchError, IndexDamagedError, IndexFor
 from triplebeam.index.ownership import Ownership
 from triplebeam.index.passage_graph import GraphStatistics
 
-FORMAT = 3
+FORMAT = 4
 MANIFEST = "manifest.json"
 
 ManifestType = TypeVar("ManifestType", bound=BaseModel)

@@ -16,8 +16,11 @@ from triplebeam.index.vectors import VectorIndex, top
 from triplebeam.triple import Triple, entity_key
 
 
-def number_entities(triples: Iterable[Triple]) -> tuple[list[str], NDArray[np.int64]]:
-    """The entities, each by the first name it has, and the two of every triple: subject and object."""
+def number_entities(triples: Iterable[Triple], others: Iterable[str] = ()) -> tuple[list[str], NDArray[np.int64]]:
+    """The entities, each by the first name it has, and the two of every triple: subject and object.
+
+    Behind those of triples come ``others``, of which no triple says anything.
+    """
     numbers: dict[str, int] = {}
     names: list[str] = []
 
@@ -29,17 +32,19 @@ def number_entities(triples: Iterable[Triple]) -> tuple[list[str], NDArray[np.in
         return numbers[key]
 
     ends = [(number(triple.subject), number(triple.object)) for triple in triples]
+    for other in others:
+        number(other)
     return names, np.array(ends, np.int64).reshape(-1, 2)
 
 
 def write_triple_graph(
-    folder: Path, triples: Sequence[Triple], passage_rows: Sequence[int], passages: int
+    folder: Path, triples: Sequence[Triple], passage_rows: Sequence[int], passages: int, others: Iterable[str] = ()
 ) -> list[str]:
     """Write the columns and adjacencies; returns the names of the entities."""
     write_strings(folder / "triple_subjects", (t.subject for t in triples))
     write_strings(folder / "triple_predicates", (t.predicate for t in triples))
     write_strings(folder / "triple_objects", (t.object for t in triples))
-    names, ends = number_entities(triples)
+    names, ends = number_entities(triples, others)
     write_strings(folder / "entity_names", names)
     np.save(folder / "triple_entities.npy", ends)
     np.save(folder / "triple_passages.npy", np.array(passage_rows, np.int64))
