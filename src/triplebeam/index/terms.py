@@ -90,7 +90,9 @@ class TermIndex:
         import tantivy
 
         english = stems[ENGLISH]
-        others = [(stem, self._of(stemmer, stem)) for stemmer, stem in stems.items() if stem != english]
+        # Most foreign stems of an English word are in no text at all, which their frequency says sooner than a search.
+        foreign = {stemmer: stem for stemmer, stem in stems.items() if stem != english and self._frequency(stem)}
+        others = [(stem, self._of(stemmer, stem)) for stemmer, stem in foreign.items()]
         matches = [self._searcher.search(query, limit=1).count for _, query in others]
         if not any(matches):
             return self._term("text", english)
