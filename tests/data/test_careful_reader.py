@@ -1,0 +1,179 @@
+"""The agent over real questions, with the replies of a careful reader in place of a model: the table of docs/answering.md.
+
+``careful_reader.jsonl.gz`` has a row per question: what each search found, and the reply to each prompt. A row of the
+table asks all its questions again, so a change of the agent, its prompts or the check of quotations shows here. A
+prompt without a reply says that prompts have changed: the table must then be made again.
+"""
+
+import gzip
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from triplebeam.answer import Agent, Answer
+from triplebeam.evaluate.measures import exact_match
+from triplebeam.evaluate.questions import Question, read_questions
+from triplebeam.generate.accounting import Accounted
+from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
+from triplebeam.methods.baselines.read_once import ReadOnce
+from triplebeam.index.triple_store import TripleStore
+from triplebeam.methods.gear import GeAR, PassageLink, SyncGE
+from triplebeam.methods.gear.read import LLMReader
+from triplebeam.methods.gear.score import ChainScorer
+from triplebeam.passage import Passage
+from triplebeam.ranking import Hit, Ranking
+from triplebeam.triple import Triple
+
+pytestmark = pytest.mark.data
+
+RECORDED = Path(__file__).with_name("careful_reader.jsonl.gz")
+CORPORA = ("musique", "2wikimultihopqa", "hotpotqa")
+
+
+@dataclass(frozen=True)
+class Searches:
+    """What was found when the questions were asked."""
+
+    found: Mapping[str, Sequence[str]] = field(repr=False)
+    part: str
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        """The passages, with their ranks as scores."""
+        ids = self.found[f"{self.part}|{k}|{query}"]
+        return Ranking(Hit(passage_id, 1 / rank) for rank, passage_id in enumerate(ids, start=1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Walks(SyncGE):
+    """SyncGE whose walks were recorded: no graph is needed to take them again."""
+
+    recorded: Searches
+
+    def __post_init__(self) -> None:
+        """Nothing to check: there is no graph."""
+
+    def link(self, proximal: Sequence[Triple]) -> NDArray[np.int64]:
+        """The walk is known by its query alone."""
+        return np.zeros(0, np.int64)
+
+    def expand(self, query: str, base: Ranking, initial: NDArray[np.int64]) -> Ranking:
+        """What the walk found."""
+        return self.recorded.retrieve(query, 20)
+
+
+@dataclass(frozen=True)
+class Replies:
+    """The careful reader's reply to each prompt."""
+
+    replies: Mapping[str, Mapping[str, Any]] = field(repr=False)
+    name: str = "careful reader"
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        """One reply per prompt; the tokens are estimates, four letters each."""
+        return [self._completion(prompt) for prompt in prompts]
+
+    def _completion(self, prompt: Prompt) -> Completion:
+        found = self.replies[hashlib.sha256(f"{prompt.template}\n{prompt.user}".encode()).hexdigest()[:16]]
+        return Completion(
+            text=found["reply"], usage=Usage(calls=1, tokens_in=found["in"], tokens_out=found["out"])
+        )
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question with what was recorded for it."""
+
+    question: Question
+    recorded: Mapping[str, Any] = field(repr=False)
+    passages: Mapping[str, Passage] = field(repr=False)
+
+    @property
+    def model(self) -> LanguageModel:
+        """The reader, whose calls count."""
+        return Accounted(Replies(self.recorded["replies"]))
+
+    def searches(self, part: str) -> Searches:
+        """What one of the agent's retrievers found."""
+        return Searches(self.recorded["searches"], part)
+
+    def gear(self, **parameters: Any) -> GeAR:
+        """The agent over the searches of `blend`."""
+        link = PassageLink(passages=self.searches("passages"), triples=self.searches("triples"))
+        return GeAR(
+            model=self.model,
+            retriever=self._walks(),
+            passages=self.passages,
+            passage_link=link,
+            **parameters,
+        )
+
+    def _walks(self) -> SyncGE:
+        reader = LLMReader(model=self.model, passages=self.passages, quotations=False)
+        return Walks(
+            base=self.searches("base"),
+            recorded=self.searches("walk"),
+            reader=reader,
+            base_k=10,
+            triples=cast("TripleStore", None),
+            scorer=cast("ChainScorer", None),
+        )
+
+    def read_once(self) -> ReadOnce:
+        """One reading of the best five of `blend`."""
+        return ReadOnce(model=self.model, retriever=self.searches("retriever"), passages=self.passages)
+
+
+@pytest.fixture(scope="module")
+def asked(data: Path) -> list[Asked]:
+    """The recorded questions."""
+    with gzip.open(RECORDED, "rt", encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    questions = {(corpus, each.id): each for corpus in CORPORA for each in _questions(data, corpus)}
+    return [
+        Asked(questions[row["corpus"], row["id"]], row, _passages(data, row["corpus"]))
+        for row in rows
+    ]
+
+
+@cache
+def _questions(data: Path, corpus: str) -> list[Question]:
+    return read_questions(data / corpus / "questions.dev.jsonl.gz")
+
+
+@cache
+def _passages(data: Path, corpus: str) -> Mapping[str, Passage]:
+    with gzip.open(data / corpus / "corpus.jsonl.gz", "rt", encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    return {row["id"]: Passage(id=row["id"], text=row["text"], title=row["title"]) for row in rows}
+
+
+def _row(asked: Sequence[Asked], agent: Callable[[Asked], Agent], corpus: str) -> dict[str, float]:
+    """What the table says of one agent and one corpus."""
+    chosen = [each for each in asked if each.recorded["corpus"] == corpus]
+    answers = [agent(each).answer(each.question.question) for each in chosen]
+    right = [bool(exact_match(answer.text, each.question.answers)) for each, answer in zip(chosen, answers, strict=True)]
+    return {
+        "R@5": 100 * float(np.mean([_recall(each, answer) for each, answer in zip(chosen, answers, strict=True)])),
+        "EM": 100 * float(np.mean(right)),
+        "calls": float(np.mean([answer.usage.calls for answer in answers])),
+        "tokens": float(np.mean([answer.usage.tokens_in for answer in answers])),
+        "right": sum(right),
+        "right and supported": sum(answer.supported for answer, is_right in zip(answers, right, strict=True) if is_right),
+        "wrong and supported": sum(
+            answer.supported for answer, is_right in zip(answers, right, strict=True) if not is_right
+        ),
+    }
+
+
+def _recall(asked: Asked, answer: Answer) -> float:
+    return float(np.mean([gold in answer.ranking.ids[:5] for gold in asked.question.gold]))
+
+
