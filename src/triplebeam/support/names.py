@@ -22,7 +22,7 @@ def mentions(entity: str, page: Page, places: range) -> list[range]:
         return list(_dates(wanted, page.words, places))
     name = content(entity)
     found = list(_named(name, page.words, places))
-    return found or list(_surnames(name, page, places))
+    return found or (list(_surnames(name, page, places)) if len(name) == len(words_of(entity)) else [])
 
 
 def is_title(entity: str, page: Page, part: float = 0.5) -> bool:
@@ -88,7 +88,8 @@ def _surnames(name: Sequence[Word], page: Page, places: range) -> Iterator[range
             first = place
             while first > places.start and page.words[first - 1].is_name and page.words[first].gap == " ":
                 first -= 1
-            yield range(first, place + 1)
+            if _folded(page.words[first:place]) <= _folded(name):
+                yield range(first, place + 1)
 
 
 def _dates(wanted: dict[str, int], words: Sequence[Word], places: range) -> Iterator[range]:

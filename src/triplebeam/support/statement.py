@@ -7,7 +7,7 @@ from functools import cached_property
 from triplebeam.support.names import date_of
 from triplebeam.support.page import Page
 from triplebeam.support.vocabulary import (
-    ARTICLES, COPULAS, DENIALS, INVERSE, KINDS_OF_OBJECT, KNOWN, LIGHT, PLACING, PREPOSITIONS, RELATIVES, ROLES, SYMMETRIC,
+    ARTICLES, COPULAS, DENIALS, GENERAL, INVERSE, KINDS_OF_OBJECT, KNOWN, LIGHT, PLACING, PREPOSITIONS, RELATIVES, ROLES, SYMMETRIC,
 )
 from triplebeam.support.words import Word, words_of, stem
 
@@ -38,6 +38,11 @@ class Relation:
         return PREPOSITIONS.get(self.keys[-1], "") if self.keys else ""
 
     @cached_property
+    def of_date(self) -> bool:
+        """Its object is a date."""
+        return not {"date", "year"}.isdisjoint(self.keys)
+
+    @cached_property
     def object_acts(self) -> bool:
         """The object does it to the subject: "directed by"; or is it: "director", but not "director of"."""
         carrying = [key for key in self.keys if key not in LIGHT]
@@ -46,8 +51,13 @@ class Relation:
     @cached_property
     def inverse(self) -> "Relation | None":
         """What says the same in other words: "father" is "child of"."""
-        other = next((INVERSE[each] for each in self.stems if each in INVERSE), None)
+        other = next((INVERSE[GENERAL.get(each, each)] for each in self.stems if GENERAL.get(each, each) in INVERSE), None)
         return Relation(other if self.preposition else f"{other} of") if other else None
+
+
+def _stems(word: Word) -> set[str]:
+    """A daughter is a child as well."""
+    return {word.stem, GENERAL.get(word.stem, word.stem)}
 
 
 def is_role(key: str) -> bool:
@@ -66,7 +76,7 @@ class Statement:
     @cached_property
     def cues(self) -> list[int]:
         """Where the words of the relation are."""
-        return [place for place in self.sentence if self.page.words[place].stem in self.relation.stems]
+        return [n for n in self.sentence if self.relation.stems & _stems(self.page.words[n])]
 
     def holds(self, subject: range, object_: range, dated: bool) -> bool:
         """It relates two mentions, in this direction; an empty mention is the title, which is not named."""
@@ -82,7 +92,7 @@ class Statement:
 
     def _complete(self, subject: range, object_: range) -> bool:
         """Each word of the relation is in the sentence, or nowhere in the passage and no known relation."""
-        said = {self.page.words[place].stem for place in self.sentence}
+        said = {each for place in self.sentence for each in _stems(self.page.words[place])}
         missing = self.relation.stems - said
         if self.relation.preposition == "by" and self._governor(object_) == "by":
             return not missing & self.page.stems
@@ -92,13 +102,13 @@ class Statement:
         relation = self.relation
         wanted, said = relation.preposition, self._governor(object_)
         if not relation.stems or not self.cues:
-            return self._light(subject, object_)
-        reached = [cue for cue in self.cues if cue not in object_ and self._reaches(cue, object_)]
-        if not reached:
-            return False
-        if any(cue >= object_.stop for cue in reached):
-            return subject.start < object_.start
-        if relation.stems & SYMMETRIC or (dated and {said, wanted} <= {"", "on", "in", "of"}):
+            return self._light(subject, object_, dated)
+        outside = [cue for cue in self.cues if cue not in object_ and cue not in subject]
+        if not any(self._reaches(cue, object_) for cue in outside):
+            return self._modifies(object_, outside) and subject.start < object_.start
+        if relation.stems & SYMMETRIC and wanted in ("", "to", "with", "of", "as"):
+            return True
+        if dated and said in ("", "on", "in") and (not said or wanted in ("on", "in") or relation.of_date):
             return True
         if wanted and wanted not in ("by", "of"):
             return said == wanted or (wanted == "in" and self._governor(object_, outer=True) == "in")
@@ -106,13 +116,15 @@ class Statement:
             return True
         return self._acts(*((object_, subject) if relation.object_acts else (subject, object_)))
 
-    def _light(self, subject: range, object_: range) -> bool:
+    def _light(self, subject: range, object_: range, dated: bool) -> bool:
         """Without words of its own, a relation is a preposition, or a copula."""
         words, wanted = self.page.words, self.relation.preposition
         if subject.start >= object_.start:
             return False
         verb = next((words[n].key for n in self._back(object_) if words[n].is_verb), "")
-        if verb and verb not in COPULAS and not (wanted and self.relation.stems):
+        if (verb not in COPULAS) if not wanted else (verb and verb not in COPULAS):
+            return False
+        if not wanted and dated:
             return False
         return wanted == self._governor(object_) or (wanted == "in" and self._governor(object_, outer=True) == "in")
 
@@ -139,6 +151,8 @@ class Statement:
     def _governor(self, mention: range, outer: bool = False) -> str:
         """The group of the preposition that a mention follows, or of the one before "of"; empty if there is none."""
         words = self.page.words
+        if self._owns(mention):
+            return "of"
         for place in self._back(mention):
             word = words[place]
             if word.key in PREPOSITIONS and words[place - 1].key != "such":
@@ -151,14 +165,29 @@ class Statement:
     def _reaches(self, cue: int, mention: range) -> bool:
         """No other verb and no other clause come between a word of the relation and a mention."""
         words, place = self.page.words, cue + 1
-        if cue >= mention.stop:
-            return not any(word.is_verb or word.key in LIGHT for word in words[mention.stop : cue])
+        if self._owns(mention) or cue >= mention.stop:
+            return self._owns(mention) and mention.stop < cue <= mention.stop + 3
         while place < mention.start and (words[place].key in ("and", "or") or self._joined(place)):
             place += 1
         noun = not words[cue].is_verb
         return not any(
             (word.is_verb and not (noun and word.key in COPULAS)) or word.key in RELATIVES or ";" in word.gap
             for word in words[place : mention.start]
+        )
+
+    def _owns(self, mention: range) -> bool:
+        """A mention in the possessive: "Cahn's"."""
+        after = self.page.words[mention.stop : mention.stop + 1]
+        return bool(mention and after and after[0].key == "s" and after[0].gap in ("'", "’"))
+
+    def _modifies(self, mention: range, cues: list[int]) -> bool:
+        """A mention belongs to a noun of the relation behind it: "a 1970 comedy film"."""
+        words = self.page.words
+        return any(
+            mention.stop <= cue <= mention.stop + 4
+            and not words[cue].is_verb
+            and all(word.gap == " " and word.key not in LIGHT for word in words[mention.stop : cue + 1])
+            for cue in cues
         )
 
     def _joined(self, place: int) -> bool:

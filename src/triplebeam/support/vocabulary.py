@@ -38,8 +38,10 @@ VERBS = _AUXILIARIES | listed(
     " lost paid put sent set spent stood told understood saw seen said kept knew known brought broke cut rose shared"
     " lies lay lives plays starring comprising containing including featuring consisting playing living"
 )
+#: Participles that open no clause of their own.
+TRANSPARENT = listed("located situated based named called titled entitled")
 #: Words of a predicate that say what kind of thing its object is.
-KINDS_OF_OBJECT = listed("date place year day time number name named called known title amount type kind share")
+KINDS_OF_OBJECT = listed("date place year day time number amount type kind share")
 #: A statement with one of these in it is not made, or not made outright.
 DENIALS = listed(
     "not never no neither nor cannot false falsely denied denies untrue myth hoax rumour rumor rumoured rumored"
@@ -64,10 +66,14 @@ perform performed performs performer performing performance sung sang sings sing
 produce produced produces producer production
 star starred stars starring
 play played plays player playing role portray portrayed portrays
-name named names called nickname nicknamed alias
+name named names called known nickname nicknamed alias
 release released releases releasing
-child children son sons daughter daughters
-parent parents father fathers mother mothers
+child children
+son sons
+daughter daughters
+parent parents
+father fathers
+mother mothers
 sibling brother sister siblings brothers sisters
 own owned owns owner ownership
 belong belongs belonged part member members
@@ -78,10 +84,11 @@ population inhabitants populated
 """
 EQUIVALENTS = {word: line.split()[0] for line in _RELATIONS.strip().splitlines() for word in line.split()}
 #: Relations with words of their own: no other word is a paraphrase of them.
-KNOWN = frozenset(EQUIVALENTS.values()) - {"release", "name"}
+KNOWN = frozenset(EQUIVALENTS.values()) - {"release"}
 SYMMETRIC = frozenset({"marry", "sibling", "name"})
 #: A preposition says as much: "in" for "located in".
-PLACING = listed("locate com bas situat")
+PLACING = listed("locate com")
+GENERAL = {"son": "child", "daughter": "child", "father": "parent", "mother": "parent"}
 INVERSE = {"child": "parent", "parent": "child"}
 ROLES = listed(
     "author architect capital wife husband spouse mother father son daughter brother sister sibling child parent king"

@@ -5,7 +5,7 @@ import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
-from triplebeam.support.vocabulary import EQUIVALENTS, LIGHT, NUMBERS, VERBS
+from triplebeam.support.vocabulary import EQUIVALENTS, LIGHT, NUMBERS, TRANSPARENT, VERBS
 
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W_]+")
 _SUFFIXES = ("ations", "ation", "ings", "ing", "ied", "ies", "ers", "ors", "ed", "er", "or", "es", "s")
@@ -44,7 +44,7 @@ class Word(NamedTuple):
     @property
     def is_verb(self) -> bool:
         """Looks like a verb: auxiliaries, past forms, a participle behind a comma; not a part of a compound."""
-        past = self.key.endswith("ed") and len(self.key) > 4
+        past = self.key.endswith("ed") and len(self.key) > 4 and self.key not in TRANSPARENT
         participle = self.key.endswith("ing") and self.gap.startswith(",")
         return self.text[0].islower() and self.gap != "-" and (self.key in VERBS or past or participle)
 
