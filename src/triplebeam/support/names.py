@@ -2,6 +2,7 @@
 
 from calendar import month_name
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from triplebeam.support.page import Page
 from triplebeam.support.vocabulary import LIGHT
@@ -21,7 +22,10 @@ def mentions(entity: str, page: Page, places: range) -> list[range]:
     if wanted:
         return list(_dates(wanted, page.words, places))
     name = content(entity)
-    found = list(_named(name, page.words, places))
+    owned = entity.endswith(("'s", "’s"))  # "Stroh's", a beer
+    found = [range(each.start, each.stop + owned) for each in _named(name, page.words, places)]
+    opening = {word.key for word in takewhile(lambda word: word.key in LIGHT, words_of(entity))}
+    found = [range(each.start - (page.words[each.start - 1].key in opening), each.stop) for each in found]
     return found or (list(_surnames(name, page, places)) if len(name) == len(words_of(entity)) else [])
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from triplebeam.support.names import date_of
 from triplebeam.support.page import Page
 from triplebeam.support.vocabulary import (
-    ARTICLES, COPULAS, DENIALS, GENERAL, INVERSE, KINDS_OF_OBJECT, KNOWN, LIGHT, PLACING, PREPOSITIONS, RELATIVES, ROLES, SYMMETRIC,
+    ARTICLES, COPULAS, DENIALS, GENERAL, INVERSE, KINDS_OF_OBJECT, KNOWN, LIGHT, NO_ROLES, PLACING, PREPOSITIONS, RELATIVES, ROLES, SYMMETRIC,
 )
 from triplebeam.support.words import Word, words_of, stem
 
@@ -62,7 +62,7 @@ def _stems(word: Word) -> set[str]:
 
 def is_role(key: str) -> bool:
     """Names a part that one entity plays towards another: "director", "wife"."""
-    return key in ROLES or (len(key) > 4 and key.endswith(("er", "or", "ers", "ors", "ist")) and key not in LIGHT)
+    return key in ROLES or (len(key) > 4 and key.endswith(("er", "or", "ers", "ors", "ist")) and key not in NO_ROLES)
 
 
 @dataclass(frozen=True)
@@ -94,50 +94,52 @@ class Statement:
         """Each word of the relation is in the sentence, or nowhere in the passage and no known relation."""
         said = {each for place in self.sentence for each in _stems(self.page.words[place])}
         missing = self.relation.stems - said
-        if self.relation.preposition == "by" and self._governor(object_) == "by":
+        if self.relation.preposition == "by" and self._governors(object_)[0] == "by":
             return not missing & self.page.stems
         return not missing & (self.page.stems | KNOWN)
 
     def _related(self, subject: range, object_: range, dated: bool) -> bool:
-        relation = self.relation
-        wanted, said = relation.preposition, self._governor(object_)
+        relation, wanted = self.relation, self.relation.preposition
+        said = self._governors(object_)
         if not relation.stems or not self.cues:
             return self._light(subject, object_, dated)
-        outside = [cue for cue in self.cues if cue not in object_ and cue not in subject]
-        if not any(self._reaches(cue, object_) for cue in outside):
-            return self._modifies(object_, outside) and subject.start < object_.start
-        if relation.stems & SYMMETRIC and wanted in ("", "to", "with", "of", "as"):
+        cues = [cue for cue in self.cues if cue not in object_ and cue not in subject]
+        if relation.stems & SYMMETRIC and wanted in ("", "to", "with", "of", "as", "from"):
+            ends = [object_, subject] if object_.stop <= subject.start else [object_]
+            return any(self._reaches(cue, each) for cue in cues for each in ends)
+        if object_ and not any(self._reaches(cue, object_) for cue in cues):
+            return self._modifies(object_, cues) and subject.start < object_.start
+        if dated and said[0] in ("", "on", "in") and (not said[0] or wanted in ("on", "in") or relation.of_date):
             return True
-        if dated and said in ("", "on", "in") and (not said or wanted in ("on", "in") or relation.of_date):
-            return True
-        if wanted and wanted not in ("by", "of"):
-            return said == wanted or (wanted == "in" and self._governor(object_, outer=True) == "in")
-        if wanted == "of" and said == "of" and subject.start < object_.start:
-            return True
-        return self._acts(*((object_, subject) if relation.object_acts else (subject, object_)))
+        if wanted and wanted != "by":
+            if wanted in said:
+                return wanted != "of" or not (wanted in self._governors(subject) and subject.start > min(cues))
+            if wanted != "of":
+                return False
+        return self._acts(*((object_, subject) if relation.object_acts else (subject, object_)), cues)
 
     def _light(self, subject: range, object_: range, dated: bool) -> bool:
         """Without words of its own, a relation is a preposition, or a copula."""
         words, wanted = self.page.words, self.relation.preposition
-        if subject.start >= object_.start:
+        if subject.start >= object_.start or self._owns(subject):
             return False
         verb = next((words[n].key for n in self._back(object_) if words[n].is_verb), "")
-        if (verb not in COPULAS) if not wanted else (verb and verb not in COPULAS):
-            return False
-        if not wanted and dated:
-            return False
-        return wanted == self._governor(object_) or (wanted == "in" and self._governor(object_, outer=True) == "in")
+        if wanted:
+            return wanted in self._governors(object_) and (not verb or verb in COPULAS)
+        return verb in COPULAS and not dated and not self._governors(object_)[0]
 
-    def _acts(self, actor: range, patient: range) -> bool:
-        by_actor, by_patient = self._governor(actor), self._governor(patient)
-        if by_actor == "by":
-            return by_patient != "by"
-        if by_patient == "by" or by_actor:
-            return False
-        roles = [cue for cue in self.cues if is_role(self.page.words[cue].key)]
-        if roles:
-            return by_patient == "of" or (not by_patient and any(patient.start < cue for cue in roles))
-        return not by_patient and any(actor.start < cue < patient.start for cue in self.cues)
+    def _acts(self, actor: range, patient: range, cues: list[int]) -> bool:
+        """The actor does it to the patient: "A directed B", "B, directed by A", "A, director of B", "B's director A"."""
+        words, of_actor, of_patient = self.page.words, self._governors(actor)[0], self._governors(patient)[0]
+        if "by" in (of_actor, of_patient):
+            return of_actor == "by" != of_patient
+        for cue in cues:
+            if is_role(words[cue].key):
+                if not of_actor and (of_patient == "of" or (not of_patient and patient.start < cue)):
+                    return True
+            elif actor.start < cue < patient.start and (not of_patient or (of_patient in ("of", "as") and not words[cue].is_verb)):
+                return True
+        return False
 
     def _back(self, mention: range) -> Iterator[int]:
         """The places before a mention, backwards, brackets left out."""
@@ -148,19 +150,18 @@ class Statement:
             if not depth:
                 yield place
 
-    def _governor(self, mention: range, outer: bool = False) -> str:
-        """The group of the preposition that a mention follows, or of the one before "of"; empty if there is none."""
-        words = self.page.words
-        if self._owns(mention):
-            return "of"
-        for place in self._back(mention):
-            word = words[place]
+    def _governors(self, mention: range) -> list[str]:
+        """The group of the preposition that a mention follows, then of those that this one follows; else empty."""
+        words, found = self.page.words, ["of"] if self._owns(mention) else []
+        for place in () if found else self._back(mention):
+            word, following = words[place], words[place + 1]
             if word.key in PREPOSITIONS and words[place - 1].key != "such":
-                if not (outer and word.key == "of"):
-                    return PREPOSITIONS[word.key]
-            elif word.is_verb or place in self.cues or word.key in RELATIVES or ";" in words[place + 1].gap:
-                return ""
-        return ""
+                found.append(PREPOSITIONS[word.key])
+            elif word.is_verb or place in self.cues or word.key in RELATIVES or ";" in following.gap:
+                break
+            elif (found and found[-1] != "of" and word.is_name) or (word.key == "and" and following.is_plain):
+                break
+        return found or [""]
 
     def _reaches(self, cue: int, mention: range) -> bool:
         """No other verb and no other clause come between a word of the relation and a mention."""
@@ -172,6 +173,7 @@ class Statement:
         noun = not words[cue].is_verb
         return not any(
             (word.is_verb and not (noun and word.key in COPULAS)) or word.key in RELATIVES or ";" in word.gap
+            or (word.is_plain and word.gap != "-" and word.stem in KNOWN - self.relation.stems - PLACING and not is_role(word.key))
             for word in words[place : mention.start]
         )
 
@@ -185,8 +187,7 @@ class Statement:
         words = self.page.words
         return any(
             mention.stop <= cue <= mention.stop + 4
-            and not words[cue].is_verb
-            and all(word.gap == " " and word.key not in LIGHT for word in words[mention.stop : cue + 1])
+            and all(word.gap == " " and word.key not in LIGHT and not word.is_verb for word in words[mention.stop : cue + 1])
             for cue in cues
         )
 

@@ -39,9 +39,9 @@ VERBS = _AUXILIARIES | listed(
     " lies lay lives plays starring comprising containing including featuring consisting playing living"
 )
 #: Participles that open no clause of their own.
-TRANSPARENT = listed("located situated based named called titled entitled")
+TRANSPARENT = listed("located situated based named called titled entitled estimated")
 #: Words of a predicate that say what kind of thing its object is.
-KINDS_OF_OBJECT = listed("date place year day time number amount type kind share")
+KINDS_OF_OBJECT = listed("date place year day time number amount type kind share full real also best")
 #: A statement with one of these in it is not made, or not made outright.
 DENIALS = listed(
     "not never no neither nor cannot false falsely denied denies untrue myth hoax rumour rumor rumoured rumored"
@@ -85,7 +85,7 @@ population inhabitants populated
 EQUIVALENTS = {word: line.split()[0] for line in _RELATIONS.strip().splitlines() for word in line.split()}
 #: Relations with words of their own: no other word is a paraphrase of them.
 KNOWN = frozenset(EQUIVALENTS.values()) - {"release"}
-SYMMETRIC = frozenset({"marry", "sibling", "name"})
+SYMMETRIC = frozenset({"marry", "divorc", "sibling", "name"})
 #: A preposition says as much: "in" for "located in".
 PLACING = listed("locate com")
 GENERAL = {"son": "child", "daughter": "child", "father": "parent", "mother": "parent"}
@@ -94,4 +94,7 @@ ROLES = listed(
     "author architect capital wife husband spouse mother father son daughter brother sister sibling child parent king"
     " queen president mayor governor captain chairman chairwoman ceo head chief birthplace headquarters subsidiary"
     " successor predecessor chancellor emperor host creator widow uncle aunt cousin niece nephew"
+)
+NO_ROLES = LIGHT | listed(
+    "character chapter number member river higher lower longer order major minor former paper power water winter summer"
 )

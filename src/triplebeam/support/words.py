@@ -37,6 +37,11 @@ class Word(NamedTuple):
         return self.text[0].isupper() and self.key not in LIGHT
 
     @property
+    def is_plain(self) -> bool:
+        """Begins with a small letter, and is more than an article, an auxiliary, a preposition or a pronoun."""
+        return self.text[0].islower() and self.key not in LIGHT
+
+    @property
     def is_number(self) -> bool:
         """Is written in digits."""
         return self.text[0].isdecimal()
