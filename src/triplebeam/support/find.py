@@ -14,7 +14,7 @@ from triplebeam.support.words import words_of
 from triplebeam.triple import Triple
 
 #: In words. What is longer is a table or a list, and the rules are for sentences.
-_LONGEST_SENTENCE = 150
+_LONGEST_SENTENCE = 100
 
 
 def quoted(triple: Triple, quotation: str, passage: Passage) -> Span | None:

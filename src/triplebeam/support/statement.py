@@ -3,15 +3,18 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise, takewhile
 
 from triplebeam.support.names import date_of
 from triplebeam.support.page import Page
 from triplebeam.support.vocabulary import (
-    ARTICLES, COPULAS, DENIALS, GENERAL, INVERSE, KINDS_OF_OBJECT, KNOWN, LIGHT, NO_ROLES, PLACING, PREPOSITIONS, RELATIVES, ROLES, SYMMETRIC,
+    ARTICLES, COPULAS, DENIALS, GENERAL, INVERSE, KINDS_OF_OBJECT, KNOWN, LIGHT, NATURES, NO_ROLES, PLACING, PREPOSITIONS, RELATIVES, ROLES, SYMMETRIC,
 )
 from triplebeam.support.words import Word, words_of, stem
 
 _DASHES = frozenset("-–—")
+#: In words, from a word of the relation to the object.
+_FARTHEST = 20
 
 
 @dataclass(frozen=True)
@@ -106,14 +109,14 @@ class Statement:
         cues = [cue for cue in self.cues if cue not in object_ and cue not in subject]
         if relation.stems & SYMMETRIC and wanted in ("", "to", "with", "of", "as", "from"):
             ends = [object_, subject] if object_.stop <= subject.start else [object_]
-            return any(self._reaches(cue, each) for cue in cues for each in ends)
+            return said[0] in ("", "to", "with", "of", "as", "from") and any(self._reaches(cue, each) for cue in cues for each in ends)
         if object_ and not any(self._reaches(cue, object_) for cue in cues):
             return self._modifies(object_, cues) and subject.start < object_.start
         if dated and said[0] in ("", "on", "in") and (not said[0] or wanted in ("on", "in") or relation.of_date):
             return True
         if wanted and wanted != "by":
             if wanted in said:
-                return wanted != "of" or not (wanted in self._governors(subject) and subject.start > min(cues))
+                return not (wanted == self._governors(subject)[0] and subject.start > min(cues, default=0))
             if wanted != "of":
                 return False
         return self._acts(*((object_, subject) if relation.object_acts else (subject, object_)), cues)
@@ -123,10 +126,14 @@ class Statement:
         words, wanted = self.page.words, self.relation.preposition
         if subject.start >= object_.start or self._owns(subject):
             return False
-        verb = next((words[n].key for n in self._back(object_) if words[n].is_verb), "")
+        back = takewhile(lambda n: words[n].key not in RELATIVES, self._back(object_))
+        verb = next((words[n].key for n in back if words[n].is_verb), "")
         if wanted:
             return wanted in self._governors(object_) and (not verb or verb in COPULAS)
-        return verb in COPULAS and not dated and not self._governors(object_)[0]
+        if dated or verb not in COPULAS or self._governors(object_)[0] or self.relation.stems - NATURES:
+            return False
+        after = words[object_.stop] if object_.stop < self.sentence.stop else None
+        return bool(self.relation.stems) or not (after and after.gap == " " and (after.is_plain or after.is_name) and not after.is_verb)
 
     def _acts(self, actor: range, patient: range, cues: list[int]) -> bool:
         """The actor does it to the patient: "A directed B", "B, directed by A", "A, director of B", "B's director A"."""
@@ -135,7 +142,7 @@ class Statement:
             return of_actor == "by" != of_patient
         for cue in cues:
             if is_role(words[cue].key):
-                if not of_actor and (of_patient == "of" or (not of_patient and patient.start < cue)):
+                if not of_actor and not self._modifies(actor, [cue]) and (of_patient == "of" or (not of_patient and patient.start < cue)):
                     return True
             elif actor.start < cue < patient.start and (not of_patient or (of_patient in ("of", "as") and not words[cue].is_verb)):
                 return True
@@ -159,7 +166,9 @@ class Statement:
                 found.append(PREPOSITIONS[word.key])
             elif word.is_verb or place in self.cues or word.key in RELATIVES or ";" in following.gap:
                 break
-            elif (found and found[-1] != "of" and word.is_name) or (word.key == "and" and following.is_plain):
+            elif found and found[-1] != "of" and (word.is_name or word.is_number):
+                break
+            elif word.key == "and" and following.is_plain and place + 1 < mention.start:
                 break
         return found or [""]
 
@@ -171,10 +180,11 @@ class Statement:
         while place < mention.start and (words[place].key in ("and", "or") or self._joined(place)):
             place += 1
         noun = not words[cue].is_verb
-        return not any(
+        return mention.start - cue <= _FARTHEST and not any(
             (word.is_verb and not (noun and word.key in COPULAS)) or word.key in RELATIVES or ";" in word.gap
             or (word.is_plain and word.gap != "-" and word.stem in KNOWN - self.relation.stems - PLACING and not is_role(word.key))
-            for word in words[place : mention.start]
+            or (word.key.endswith("ing") and before.key in PREPOSITIONS)
+            for before, word in pairwise(words[place - 1 : mention.start])
         )
 
     def _owns(self, mention: range) -> bool:

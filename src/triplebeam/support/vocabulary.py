@@ -15,7 +15,9 @@ PREPOSITIONS = {
     word: group
     for group, words in {
         "on": "on upon",
-        "in": "in at within inside during near around since until before after between",
+        "in": "in at within inside",
+        "during": "during since until before after",
+        "near": "near around between",
         "to": "to into onto toward towards",
         "from": "from",
         "of": "of",
@@ -85,6 +87,8 @@ population inhabitants populated
 EQUIVALENTS = {word: line.split()[0] for line in _RELATIONS.strip().splitlines() for word in line.split()}
 #: Relations with words of their own: no other word is a paraphrase of them.
 KNOWN = frozenset(EQUIVALENTS.values()) - {"release"}
+#: What a copula says of its subject without naming it: "is an English painter".
+NATURES = listed("nationality nationalit citizenship occupation profession genr type kind")
 SYMMETRIC = frozenset({"marry", "divorc", "sibling", "name"})
 #: A preposition says as much: "in" for "located in".
 PLACING = listed("locate com")
