@@ -6,7 +6,7 @@ from itertools import takewhile
 
 from triplebeam.support.page import Page
 from triplebeam.support.vocabulary import LIGHT
-from triplebeam.support.words import Word, content, words_of
+from triplebeam.support.words import Word, content, is_role, words_of
 
 _MONTH = {name[:length].casefold(): n for n, name in enumerate(month_name) if n for length in (3, len(name))}
 _LONGEST_DATE = 4
@@ -22,10 +22,12 @@ def mentions(entity: str, page: Page, places: range) -> list[range]:
     if wanted:
         return list(_dates(wanted, page.words, places))
     name = content(entity)
+    if name and name[0].is_number and _folded(name[1:]) <= _folded(page.title_words):
+        name = name[:1]  # "27 World Series", where the passage about it says "won 27"
     owned = entity.endswith(("'s", "’s"))  # "Stroh's", a beer
     found = [range(each.start, each.stop + owned) for each in _named(name, page.words, places)]
     opening = {word.key for word in takewhile(lambda word: word.key in LIGHT, words_of(entity))}
-    found = [range(each.start - (page.words[each.start - 1].key in opening), each.stop) for each in found]
+    found = [_opened(each, opening, page.words) for each in found]
     return found or (list(_surnames(name, page, places)) if len(name) == len(words_of(entity)) else [])
 
 
@@ -38,20 +40,33 @@ def is_title(entity: str, page: Page, part: float = 0.5) -> bool:
     return title <= name or (name <= _folded(content(page.title)) and len(shared) >= part * len(title))
 
 
+def _opened(mention: range, opening: set[str], words: Sequence[Word]) -> range:
+    """A mention with the light words before it that the entity begins with as well: "by the early 1980s"."""
+    first = mention.start
+    while first and words[first - 1].key in opening:
+        first -= 1
+    return range(first, mention.stop)
+
+
 def _folded(words: Sequence[Word]) -> set[str]:
     return {word.folded for word in words}
 
 
-def _named(name: Sequence[Word], words: Sequence[Word], places: range) -> Iterator[range]:
+def _named(name: Sequence[Word], words: Sequence[Word], places: range) -> list[range]:
+    """The shortest stretches that have the words of a name, no two of which overlap."""
     wanted = _folded(name)
-    missing = len(wanted) // 3 if len(wanted) >= _LONG_NAME else 0
-    after = places.start
+    fewest = len(wanted) - (len(wanted) // 3 if len(wanted) >= _LONG_NAME else 0)
+    stretches = []
     for first in places:
-        if first >= after and words[first].folded in wanted:
+        if words[first].folded in wanted:
             last, found = _extent(wanted, words, first, places.stop)
-            if len(found) >= len(wanted) - missing and _is_whole(name, words, first, last):
-                yield range(first, last)
-                after = last
+            if len(found) >= fewest and _is_whole(name, words, first, last):
+                stretches.append((-len(found), last - first, first))
+    kept: list[range] = []
+    for _, length, first in sorted(stretches):
+        if all(first >= each.stop or first + length <= each.start for each in kept):
+            kept.append(range(first, first + length))
+    return sorted(kept, key=lambda each: each.start)
 
 
 def _extent(wanted: set[str], words: Sequence[Word], first: int, stop: int) -> tuple[int, set[str]]:
@@ -76,7 +91,7 @@ def _is_whole(name: Sequence[Word], words: Sequence[Word], first: int, last: int
     if len(name) > 1 or not words[first].is_name:
         return True
     opens = first < 2 or "." in words[first - 1].gap  # "Eventually Apple": the capital of a first word is no name's
-    led = not opens and words[first - 1].is_name and words[first].gap == " "
+    led = not opens and words[first - 1].is_name and not is_role(words[first - 1].key) and words[first].gap == " "
     return not led and not (after and after.is_name and after.gap == " ")
 
 

@@ -8,9 +8,9 @@ from itertools import pairwise, takewhile
 from triplebeam.support.names import date_of
 from triplebeam.support.page import Page
 from triplebeam.support.vocabulary import (
-    ARTICLES, COPULAS, DENIALS, GENERAL, INVERSE, KINDS_OF_OBJECT, KNOWN, LIGHT, NATURES, NO_ROLES, PLACING, PREPOSITIONS, RELATIVES, ROLES, SYMMETRIC,
+    APPEARING, COPULAS, DENIALS, GENERAL, INVERSE, KINDS_OF_OBJECT, KNOWN, LIGHT, NATURES, NO_ROLES, PLACING, PREPOSITIONS, RELATIVES, SYMMETRIC, TRANSPARENT,
 )
-from triplebeam.support.words import Word, words_of, stem
+from triplebeam.support.words import Word, is_role, stem, words_of
 
 _DASHES = frozenset("-–—")
 #: In words, from a word of the relation to the object.
@@ -31,7 +31,7 @@ class Relation:
     @cached_property
     def stems(self) -> frozenset[str]:
         """Its content words, reduced."""
-        keys = [key for key in self.keys if key not in LIGHT and key not in DENIALS]
+        keys = [key for key in self.keys if key not in LIGHT | DENIALS and not key[0].isdecimal()]
         stems = frozenset(map(stem, [key for key in keys if key not in KINDS_OF_OBJECT] or keys))
         return stems - PLACING if self.preposition else stems
 
@@ -63,11 +63,6 @@ def _stems(word: Word) -> set[str]:
     return {word.stem, GENERAL.get(word.stem, word.stem)}
 
 
-def is_role(key: str) -> bool:
-    """Names a part that one entity plays towards another: "director", "wife"."""
-    return key in ROLES or (len(key) > 4 and key.endswith(("er", "or", "ers", "ors", "ist")) and key not in NO_ROLES)
-
-
 @dataclass(frozen=True)
 class Statement:
     """A sentence of a page, and the relation that it may state."""
@@ -96,7 +91,7 @@ class Statement:
     def _complete(self, subject: range, object_: range) -> bool:
         """Each word of the relation is in the sentence, or nowhere in the passage and no known relation."""
         said = {each for place in self.sentence for each in _stems(self.page.words[place])}
-        missing = self.relation.stems - said
+        missing = (self.relation.stems | {key for key in self.relation.keys if key[0].isdecimal()}) - said
         if self.relation.preposition == "by" and self._governors(object_)[0] == "by":
             return not missing & self.page.stems
         return not missing & (self.page.stems | KNOWN)
@@ -111,6 +106,8 @@ class Statement:
             ends = [object_, subject] if object_.stop <= subject.start else [object_]
             return said[0] in ("", "to", "with", "of", "as", "from") and any(self._reaches(cue, each) for cue in cues for each in ends)
         if object_ and not any(self._reaches(cue, object_) for cue in cues):
+            if self._opens(object_, subject) and said[0] == wanted:
+                return True
             return self._modifies(object_, cues) and subject.start < object_.start
         if dated and said[0] in ("", "on", "in") and (not said[0] or wanted in ("on", "in") or relation.of_date):
             return True
@@ -128,9 +125,11 @@ class Statement:
             return False
         back = takewhile(lambda n: words[n].key not in RELATIVES, self._back(object_))
         verb = next((words[n].key for n in back if words[n].is_verb), "")
-        if wanted:
-            return wanted in self._governors(object_) and (not verb or verb in COPULAS)
-        if dated or verb not in COPULAS or self._governors(object_)[0] or self.relation.stems - NATURES:
+        if wanted and wanted in self._governors(object_):
+            return not verb or verb in COPULAS
+        if dated and self.relation.stems and self.relation.stems <= APPEARING:
+            return verb in COPULAS and not self._governors(object_)[0]
+        if wanted or dated or verb not in COPULAS or self._governors(object_)[0] or self.relation.stems - NATURES:
             return False
         after = words[object_.stop] if object_.stop < self.sentence.stop else None
         return bool(self.relation.stems) or not (after and after.gap == " " and (after.is_plain or after.is_name) and not after.is_verb)
@@ -182,7 +181,7 @@ class Statement:
         noun = not words[cue].is_verb
         return mention.start - cue <= _FARTHEST and not any(
             (word.is_verb and not (noun and word.key in COPULAS)) or word.key in RELATIVES or ";" in word.gap
-            or (word.is_plain and word.gap != "-" and word.stem in KNOWN - self.relation.stems - PLACING and not is_role(word.key))
+            or (word.is_plain and word.gap != "-" and word.stem in KNOWN - self.relation.stems - PLACING and not is_role(word.key) and word.key not in TRANSPARENT)
             or (word.key.endswith("ing") and before.key in PREPOSITIONS)
             for before, word in pairwise(words[place - 1 : mention.start])
         )
@@ -197,9 +196,14 @@ class Statement:
         words = self.page.words
         return any(
             mention.stop <= cue <= mention.stop + 4
-            and all(word.gap == " " and word.key not in LIGHT and not word.is_verb for word in words[mention.stop : cue + 1])
+            and all("," not in word.gap and word.key not in LIGHT and not word.is_verb for word in words[mention.stop : cue + 1])
             for cue in cues
         )
+
+    def _opens(self, object_: range, subject: range) -> bool:
+        """A phrase before the sentence proper: "In 1950, A moved"."""
+        after = self.page.words[object_.stop : object_.stop + 1]
+        return object_.start - self.sentence.start < 2 and bool(after) and "," in after[0].gap and object_.stop <= subject.start
 
     def _joined(self, place: int) -> bool:
         """A verb behind "and" or a comma: "written, directed and produced"."""

@@ -38,7 +38,7 @@ VERBS = _AUXILIARIES | listed(
     "born died wrote written won led made took taken gave given went gone came became began begun left met sold bought"
     " built held ran run grew grown fought taught sang sung shot spoke spoken wore drew drawn chose chosen fell found"
     " lost paid put sent set spent stood told understood saw seen said kept knew known brought broke cut rose shared"
-    " lies lay lives plays starring comprising containing including featuring consisting playing living"
+    " lies lay lives plays starring comprising containing featuring consisting playing living"
 )
 #: Participles that open no clause of their own.
 TRANSPARENT = listed("located situated based named called titled entitled estimated")
@@ -89,6 +89,8 @@ EQUIVALENTS = {word: line.split()[0] for line in _RELATIONS.strip().splitlines()
 KNOWN = frozenset(EQUIVALENTS.values()) - {"release"}
 #: What a copula says of its subject without naming it: "is an English painter".
 NATURES = listed("nationality nationalit citizenship occupation profession genr type kind")
+#: What the year of a thing says: "a 1970 film".
+APPEARING = listed("release publish issu premier com")
 SYMMETRIC = frozenset({"marry", "divorc", "sibling", "name"})
 #: A preposition says as much: "in" for "located in".
 PLACING = listed("locate com")

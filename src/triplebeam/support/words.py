@@ -5,7 +5,7 @@ import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
-from triplebeam.support.vocabulary import EQUIVALENTS, LIGHT, NUMBERS, TRANSPARENT, VERBS
+from triplebeam.support.vocabulary import EQUIVALENTS, LIGHT, NO_ROLES, NUMBERS, ROLES, TRANSPARENT, VERBS
 
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W_]+")
 _SUFFIXES = ("ations", "ation", "ings", "ing", "ied", "ies", "ers", "ors", "ed", "er", "or", "es", "s")
@@ -88,3 +88,8 @@ def content(text: str) -> list[Word]:
     """The words of a text that are more than articles, auxiliaries, prepositions and pronouns; else all words."""
     words = words_of(text)
     return [word for word in words if word.key not in LIGHT] or words
+
+
+def is_role(key: str) -> bool:
+    """Names a part that one entity plays towards another: "director", "wife"."""
+    return key in ROLES or (len(key) > 4 and key.endswith(("er", "or", "ers", "ors", "ist")) and key not in NO_ROLES)
