@@ -105,7 +105,7 @@ def _surnames(name: Sequence[Word], page: Page, places: range) -> Iterator[range
     for place in places:
         if page.words[place].folded == last.folded:
             first = place
-            while first > places.start and page.words[first - 1].is_name and page.words[first].gap == " ":
+            while first > places.start and page.words[first - 1].is_name and page.words[first].gap in (" ", ". "):
                 first -= 1
             if _folded(page.words[first:place]) <= _folded(name):
                 yield range(first, place + 1)

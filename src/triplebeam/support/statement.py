@@ -48,8 +48,13 @@ class Relation:
     @cached_property
     def object_acts(self) -> bool:
         """The object does it to the subject: "directed by"; or is it: "director", but not "director of"."""
+        return self.preposition == "by" or (self.is_role and not self.preposition)
+
+    @cached_property
+    def is_role(self) -> bool:
+        """It says what one is to the other."""
         carrying = [key for key in self.keys if key not in LIGHT]
-        return self.preposition == "by" or bool(carrying and is_role(carrying[-1]) and not self.preposition)
+        return bool(carrying) and is_role(carrying[-1])
 
     @cached_property
     def inverse(self) -> "Relation | None":
@@ -113,7 +118,8 @@ class Statement:
             return True
         if wanted and wanted != "by":
             if wanted in said:
-                return not (wanted == self._governors(subject)[0] and subject.start > min(cues, default=0))
+                same = wanted == self._governors(subject)[0]
+                return not (same and any(cue < subject.start and self._reaches(cue, subject) for cue in cues))
             if wanted != "of":
                 return False
         return self._acts(*((object_, subject) if relation.object_acts else (subject, object_)), cues)
@@ -140,7 +146,7 @@ class Statement:
         if "by" in (of_actor, of_patient):
             return of_actor == "by" != of_patient
         for cue in cues:
-            if is_role(words[cue].key):
+            if is_role(words[cue].key) and (self.relation.is_role or words[cue].stem in KNOWN):
                 if not of_actor and not self._modifies(actor, [cue]) and (of_patient == "of" or (not of_patient and patient.start < cue)):
                     return True
             elif actor.start < cue < patient.start and (not of_patient or (of_patient in ("of", "as") and not words[cue].is_verb)):
@@ -182,7 +188,7 @@ class Statement:
         return mention.start - cue <= _FARTHEST and not any(
             (word.is_verb and not (noun and word.key in COPULAS)) or word.key in RELATIVES or ";" in word.gap
             or (word.is_plain and word.gap != "-" and word.stem in KNOWN - self.relation.stems - PLACING and not is_role(word.key) and word.key not in TRANSPARENT)
-            or (word.key.endswith("ing") and before.key in PREPOSITIONS)
+            or (word.is_plain and word.key.endswith("ing") and before.key in PREPOSITIONS)
             for before, word in pairwise(words[place - 1 : mention.start])
         )
 

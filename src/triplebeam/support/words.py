@@ -49,9 +49,11 @@ class Word(NamedTuple):
     @property
     def is_verb(self) -> bool:
         """Looks like a verb: auxiliaries, past forms, a participle behind a comma; not a part of a compound."""
-        past = self.key.endswith("ed") and len(self.key) > 4 and self.key not in TRANSPARENT
+        if self.key in TRANSPARENT or self.gap == "-" or not self.text[0].islower():
+            return False
+        past = self.key.endswith("ed") and len(self.key) > 4
         participle = self.key.endswith("ing") and self.gap.startswith(",")
-        return self.text[0].islower() and self.gap != "-" and (self.key in VERBS or past or participle)
+        return self.key in VERBS or past or participle
 
 
 @lru_cache(maxsize=100_000)
@@ -65,8 +67,9 @@ def fold(key: str) -> str:
 @lru_cache(maxsize=100_000)
 def stem(word: str) -> str:
     """What the forms of a word, and its equivalents in a relation, share."""
-    if word in EQUIVALENTS or not word.isalpha():
-        return EQUIVALENTS.get(word, word)
+    known = EQUIVALENTS.get(word) or EQUIVALENTS.get(word.removesuffix("s"))
+    if known or not word.isalpha():
+        return known or word
     suffix = next((each for each in _SUFFIXES if word.endswith(each) and len(word) - len(each) >= _SHORTEST_STEM), "")
     word = word if word.endswith("ss") else word.removesuffix(suffix)
     if len(word) > _SHORTEST_STEM and word[-1] == word[-2] and word[-1] not in "sl":
