@@ -88,11 +88,15 @@ def _is_whole(name: Sequence[Word], words: Sequence[Word], first: int, last: int
     after = words[last] if last < len(words) else None
     if words[first].gap == "-" or (after and after.gap == "-"):
         return False
-    if len(name) > 1 or not words[first].is_name:
+    if not words[last - 1].is_name:
+        return True
+    if after and after.is_name and after.gap == " ":
+        return False
+    if len(name) > 1:
         return True
     opens = first < 2 or "." in words[first - 1].gap  # "Eventually Apple": the capital of a first word is no name's
     led = not opens and words[first - 1].is_name and not is_role(words[first - 1].key) and words[first].gap == " "
-    return not led and not (after and after.is_name and after.gap == " ")
+    return not led
 
 
 def _surnames(name: Sequence[Word], page: Page, places: range) -> Iterator[range]:

@@ -117,7 +117,7 @@ class Statement:
         if dated and said[0] in ("", "on", "in") and (not said[0] or wanted in ("on", "in") or relation.of_date):
             return True
         if wanted and wanted != "by":
-            if wanted in said:
+            if wanted in (said[:1] if wanted == "of" else said):
                 same = wanted == self._governors(subject)[0]
                 return not (same and any(cue < subject.start and self._reaches(cue, subject) for cue in cues))
             if wanted != "of":
@@ -149,7 +149,7 @@ class Statement:
             if is_role(words[cue].key) and (self.relation.is_role or words[cue].stem in KNOWN):
                 if not of_actor and not self._modifies(actor, [cue]) and (of_patient == "of" or (not of_patient and patient.start < cue)):
                     return True
-            elif actor.start < cue < patient.start and (not of_patient or (of_patient in ("of", "as") and not words[cue].is_verb)):
+            elif not self.relation.is_role and actor.start < cue < patient.start and (not of_patient or (of_patient in ("of", "as") and not words[cue].is_verb)):
                 return True
         return False
 

@@ -102,5 +102,5 @@ ROLES = listed(
     " successor predecessor chancellor emperor host creator widow uncle aunt cousin niece nephew"
 )
 NO_ROLES = LIGHT | listed(
-    "character chapter number member river higher lower longer order major minor former paper power water winter summer"
+    "character chapter transfer number member river higher lower longer order major minor former paper power water winter summer"
 )
