@@ -8,7 +8,7 @@ import re
 from difflib import SequenceMatcher
 from itertools import pairwise
 
-from triplebeam.support.page import Word, words_of
+from triplebeam.support.words import Word, words_of
 
 _ELLIPSIS = re.compile(r"\[?(?:…|\.\s?\.\s?\.)\]?")
 #: A quotation with an ellipsis leaves out at most so many characters in one place.
