@@ -29,8 +29,8 @@ import numpy as np
 
 from triplebeam.errors import BadInputError
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.support.mentions import is_date
-from triplebeam.support.words import ARTICLES, PRONOUNS, listed
+from triplebeam.support.names import is_date
+from triplebeam.support.vocabulary import ARTICLES, PRONOUNS, listed
 from triplebeam.triple import Triple, entity_key
 
 #: The most passages with a triple about an entity that is still specific. Countries, genres and years have more.

@@ -31,7 +31,7 @@ from triplebeam.generate.prompts import load, numbered_passages
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Passages
 from triplebeam.progress import Progress, silent
-from triplebeam.support.page import words_of
+from triplebeam.support.words import words_of
 from triplebeam.triple import Chain
 
 #: The most chains that are tried for each question wanted.

@@ -5,12 +5,12 @@ from itertools import product
 
 from triplebeam.answer import Span
 from triplebeam.passage import Passage
-from triplebeam.support.names import date_of, is_title, mentions
+from triplebeam.support.names import is_date, is_title, mentions
 from triplebeam.support.page import Page, page_of
 from triplebeam.support.quotation import locate
-from triplebeam.support.statement import Relation, Statement
+from triplebeam.support.relation import Relation
+from triplebeam.support.statement import states
 from triplebeam.support.vocabulary import DENIALS
-from triplebeam.support.words import words_of
 from triplebeam.triple import Triple
 
 #: In words. What is longer is a table or a list, and the rules are for sentences.
@@ -28,12 +28,9 @@ def quoted(triple: Triple, quotation: str, passage: Passage) -> Span | None:
 
 def find_support(triple: Triple, passage: Passage) -> Span | None:
     """The first sentence of the passage that states the fact; None if there is none."""
-    words = page_of(passage.text, passage.title).words
-    for sentence in page_of(passage.text, passage.title).sentences:
-        span = _span(passage, words[sentence.start].start, words[sentence.stop - 1].end)
-        if fault_of(triple, span, passage) is None:
-            return span
-    return None
+    page = page_of(passage.text, passage.title)
+    spans = (_span(passage, page.words[each.start].start, page.words[each.stop - 1].end) for each in page.sentences)
+    return next((span for span in spans if fault_of(triple, span, passage) is None), None)
 
 
 def support_among(triple: Triple, passages: Iterable[Passage]) -> Span | None:
@@ -46,31 +43,37 @@ def fault_of(triple: Triple, span: Span, passage: Passage) -> str | None:
     if not 0 <= span.start < span.end <= len(passage.text) or passage.text[span.start : span.end] != span.text:
         return "the passage's text is not what the answer quotes"
     page = page_of(passage.text, passage.title)
-    quote = [n for n, word in enumerate(page.words) if span.start <= word.start and word.end <= span.end]
-    sentences = [s for s in page.sentences if quote and s.start <= quote[-1] and quote[0] < s.stop and len(s) <= _LONGEST_SENTENCE]
-    if not sentences:
-        return "the quoted words are no sentence"
-    place = range(sentences[0].start, sentences[-1].stop)
-    objects = mentions(triple.object, page, range(quote[0], quote[-1] + 1))
-    if not objects and is_title(triple.object, page, 0.6):
-        objects = [range(place.start, place.start)]
-    if not objects:
-        return f"the quoted words do not hold {triple.object!r}"
-    subjects = mentions(triple.subject, page, place)
-    if is_title(triple.subject, page):
-        subjects.append(range(place.start, place.start))
-    if not subjects:
-        return f"the quoted words do not hold {triple.subject!r}"
-    relation = Relation(triple.predicate)
-    dated = bool(date_of(words_of(triple.object)))
-    for subject, object_ in product(subjects, objects):
-        around = range(min(quote[0], subject.start), max(quote[-1] + 1, subject.stop))
-        stretch = [page.words[n].key for n in around if n not in subject and n not in object_]
-        if (DENIALS & set(stretch)) - set(relation.keys):
-            continue
-        if Statement(page, place, relation).holds(subject, object_, dated):
+    quote, sentence = _places(span, page)
+    subjects, objects = mentions(triple.subject, page, sentence), mentions(triple.object, page, quote)
+    if is_title(triple.subject, page, part=0.5):
+        subjects.append(sentence[:0])
+    if not objects and is_title(triple.object, page, part=0.6):
+        objects = [sentence[:0]]
+    for entity, found in ((triple.subject, subjects), (triple.object, objects)):
+        if not found:
+            return f"the quoted words do not hold {entity!r}"
+    relation, dated = Relation(triple.predicate), is_date(triple.object)
+    for subject, object_ in product(subjects, objects) if sentence else ():
+        denied = _is_denied(relation, subject, object_, quote, page)
+        if not denied and states(page, sentence, relation, subject, object_, dated):
             return None
     return f"the quoted words do not say {triple.predicate!r} of {triple.subject!r} and {triple.object!r}"
+
+
+def _places(span: Span, page: Page) -> tuple[range, range]:
+    """The words quoted, and the words of the sentences that they are in."""
+    quote = [n for n, word in enumerate(page.words) if span.start <= word.start and word.end <= span.end]
+    around = [each for each in page.sentences if quote and each.start <= quote[-1] and quote[0] < each.stop]
+    whole = [each for each in around if len(each) <= _LONGEST_SENTENCE]
+    sentence = range(whole[0].start, whole[-1].stop) if whole else range(0)
+    return (range(quote[0], quote[-1] + 1) if quote else range(0)), sentence
+
+
+def _is_denied(relation: Relation, subject: range, object_: range, quote: range, page: Page) -> bool:
+    """What is quoted, or comes between it and the subject, is negated or doubted, and the relation is not."""
+    around = range(min(quote.start, subject.start), max(quote.stop, subject.stop))
+    said = {page.words[n].key for n in around if n not in subject and n not in object_}
+    return said & DENIALS != DENIALS.intersection(relation.keys)
 
 
 def _span(passage: Passage, start: int, end: int) -> Span:

@@ -31,6 +31,11 @@ def mentions(entity: str, page: Page, places: range) -> list[range]:
     return found or (list(_surnames(name, page, places)) if len(name) == len(words_of(entity)) else [])
 
 
+def is_date(entity: str) -> bool:
+    """The entity is a date or a year."""
+    return bool(date_of(words_of(entity)))
+
+
 def is_title(entity: str, page: Page, part: float = 0.5) -> bool:
     """The entity is what the passage is about: it shares its words with the title, or has at least a part of them."""
     name, title = _folded(content(entity)), _folded(page.title_words)

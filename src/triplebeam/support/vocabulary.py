@@ -31,8 +31,12 @@ PREPOSITIONS = {
 }
 RELATIVES = listed("who which that whom where whose while although but because")
 #: Words that carry no relation of their own.
-LIGHT = ARTICLES | PRONOUNS | _AUXILIARIES | PREPOSITIONS.keys() | listed(
-    "and or s t also who which that this there where having one then later now currently both such other"
+LIGHT = (
+    ARTICLES
+    | PRONOUNS
+    | _AUXILIARIES
+    | PREPOSITIONS.keys()
+    | listed("and or s t also who which that this there where having one then later now currently both such other")
 )
 VERBS = _AUXILIARIES | listed(
     "born died wrote written won led made took taken gave given went gone came became began begun left met sold bought"
@@ -49,10 +53,8 @@ DENIALS = listed(
     "not never no neither nor cannot false falsely denied denies untrue myth hoax rumour rumor rumoured rumored"
     " supposedly allegedly incorrectly wrongly mistakenly almost nearly refused declined failed if unless might t"
 )
-NUMBERS = {
-    word: str(number)
-    for number, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), start=1)
-}
+_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+NUMBERS = {word: str(number) for number, word in enumerate(_NUMBERS, start=1)}
 #: Words that may replace one another in a relation; the first of a line names them all.
 _RELATIONS = """
 bear born birth b birthplace birthdate
@@ -95,12 +97,13 @@ SYMMETRIC = frozenset({"marry", "divorc", "sibling", "name"})
 #: A preposition says as much: "in" for "located in".
 PLACING = listed("locate com")
 GENERAL = {"son": "child", "daughter": "child", "father": "parent", "mother": "parent"}
-INVERSE = {"child": "parent", "parent": "child"}
+#: What says the same of the two the other way round.
+INVERSE = dict.fromkeys(("child", "son", "daughter"), "parent") | dict.fromkeys(("parent", "father", "mother"), "child")
 ROLES = listed(
     "author architect capital wife husband spouse mother father son daughter brother sister sibling child parent king"
     " queen president mayor governor captain chairman chairwoman ceo head chief birthplace headquarters subsidiary"
     " successor predecessor chancellor emperor host creator widow uncle aunt cousin niece nephew"
 )
 NO_ROLES = LIGHT | listed(
-    "character chapter transfer number member river higher lower longer order major minor former paper power water winter summer"
+    "character chapter transfer number member river higher lower order major minor former paper power water winter"
 )
