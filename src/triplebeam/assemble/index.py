@@ -15,11 +15,12 @@ from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.cancellation import in_thread
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.index.build import BuildReport, create_empty, has_store
+from triplebeam.index.build import BuildReport
 from triplebeam.index.manifest import is_index
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.triple_graph import TripleGraph
+from triplebeam.index.writing import create_empty, has_store
 from triplebeam.passage import Passage
 from triplebeam.progress import Progress, silent
 from triplebeam.ranking import Ranking, Result, with_passages

@@ -5,36 +5,33 @@ committed in small transactions, and the published generation changes only at th
 done twice.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError, IndexDamagedError, IndexMissingError, SourceError
+from triplebeam.errors import BadInputError, SourceError
 from triplebeam.extract.extractor import Extractor
+from triplebeam.index.contents import Contents
+from triplebeam.index.encoded import EncodedTexts, take_over
+from triplebeam.index.encoding import encode_missing
 from triplebeam.index.extraction import MAX_FAILURES, Budget, Failure, Numbered, extract_triples
-from triplebeam.index.manifest import MANIFEST, Manifest, VectorSpace, publish, published, read_manifest
-from triplebeam.index.publish import LOCK, publish_generation, withdraw, write_lock
+from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, published
+from triplebeam.index.publish import publish_generation, withdraw
 from triplebeam.index.replacing import Replaces, announce, kind_of, stays
-from triplebeam.index.store import Store, vector_key
-from triplebeam.index.triple_graph import number_entities
+from triplebeam.index.store import Store
+from triplebeam.index.writing import check_is_there, writing
 from triplebeam.ingest import Skipped, Unreadable, split
-from triplebeam.passage import PASSAGE_TOKENS, SHARED_TITLE, Document
+from triplebeam.passage import PASSAGE_TOKENS, Document
 from triplebeam.progress import Progress, silent
 
 T = TypeVar("T")
 
-#: Texts encoded between two commits: few enough to lose little, many enough to sort by length.
-ENCODING_WINDOW = 512
-#: Little work is done in smaller windows, so that it can be said early how long it takes.
-_FEWEST_TOGETHER, _WINDOWS_WANTED = 64, 16
 #: As many passages as a model is asked at a time by default, so that a run that goes wrong stops early.
 EXTRACTION_WINDOW = 16
 READING_WINDOW = 256
-_STORE = "store.sqlite"
 
 
 @dataclass(slots=True)
@@ -84,7 +81,7 @@ class IndexBuilder:
         ``expected`` is the number of documents in the sources where it is known, for the progress.
         """
         report = BuildReport()
-        with _writing(self.folder) as store:
+        with writing(self.folder) as store:
             self._check_embedder(store)
             self._remember_extractor(store)
             document_ids = self._read(store, self._watched(sources, expected), report)
@@ -98,9 +95,9 @@ class IndexBuilder:
         """Retry every passage of the index whose extraction failed, and no other, and publish."""
         if self.extractor is None:
             raise BadInputError("passages that failed can only be retried with an extractor: name one.")
-        _check_is_there(self.folder, "nothing that failed")
+        check_is_there(self.folder, "nothing that failed")
         report = BuildReport()
-        with _writing(self.folder) as store:
+        with writing(self.folder) as store:
             self._check_embedder(store)
             self._extract(store, self.extractor, list(store.passages_failed()), report)
             self._finish(store, report)
@@ -111,9 +108,9 @@ class IndexBuilder:
 
         When no document is left nothing is published any more; the folder may be indexed into again.
         """
-        _check_is_there(self.folder, "no document to remove")
+        check_is_there(self.folder, "no document to remove")
         report = BuildReport()
-        with _writing(self.folder) as store:
+        with writing(self.folder) as store:
             self._check_embedder(store)
             with store.transaction():
                 report.documents_changed = store.remove_documents(document_ids)
@@ -125,14 +122,29 @@ class IndexBuilder:
 
     def take_back(self, document_ids: Iterable[str]) -> None:
         """Remove the documents of a build that was cancelled before it published them; nothing is published."""
-        _check_is_there(self.folder, "no document to take back")
-        with _writing(self.folder) as store, store.transaction():
+        check_is_there(self.folder, "no document to take back")
+        with writing(self.folder) as store, store.transaction():
             store.remove_documents(document_ids)
 
     def _finish(self, store: Store, report: BuildReport) -> None:
-        self._encode(store, report)
+        """Encode what is not encoded yet, and publish if anything changed."""
         report.failures = store.failures()
-        self._publish(store, report)
+        current = published(self.folder)
+        if current and current.revision == store.revision:
+            report.manifest = current
+            return
+        if not store.counts()["passages"]:
+            reasons = "; ".join(map(str, report.unreadable[:5])) or "they hold no files of a kind that is read"
+            raise BadInputError(
+                f"nothing could be read from the sources, so there is no index to make at {self.folder}: {reasons}."
+            )
+        contents = Contents.of(store)
+        last, embedder = LastGeneration.of(self.folder), self.embedder
+        with EncodedTexts(self.folder, embedder.fingerprint, embedder.dimension, last) as encoded:
+            take_over(store, encoded)
+            report.texts_encoded = encode_missing(contents, encoded, embedder, self.progress)
+            report.manifest = publish_generation(self.folder, store, contents, encoded, embedder, self.progress)
+            report.published = True
 
     def _check_embedder(self, store: Store) -> None:
         known = store.meta("embedder")
@@ -210,113 +222,8 @@ class IndexBuilder:
         report.passages_without_triples = tally.without_triples
         report.passages_left = tally.left
 
-    def _encode(self, store: Store, report: BuildReport) -> None:
-        """Vectors for every text that has none. Each window has its share of long and short texts, so that the time
-        left can be estimated from the number of texts.
-        """
-        shared = store.shared_titles(SHARED_TITLE)
-        passages = (passage.embedded(shared) for _, passage in store.passages())
-        triples = (str(entry.triple) for entry in store.triples())
-        entities, _ = number_entities(entry.triple for entry in store.triples())
-        texts = {vector_key(self.embedder.fingerprint, text): text for text in chain(passages, triples, entities)}
-        missing = store.keys_without_vector(texts)
-        waiting = [(key, text) for key, text in texts.items() if key in missing]
-        self.progress("embed", 0, len(waiting))
-        size = min(ENCODING_WINDOW, max(_FEWEST_TOGETHER, len(waiting) // _WINDOWS_WANTED))
-        for window in _samples(waiting, size):
-            vectors = self.embedder.embed([text for _, text in window])
-            with store.transaction():
-                store.put_vectors({key: row for (key, _), row in zip(window, vectors, strict=True)})
-            report.texts_encoded += len(window)
-            self.progress("embed", report.texts_encoded, len(waiting))
-        with store.transaction():
-            store.forget_vectors_but(texts)
-
-    def _publish(self, store: Store, report: BuildReport) -> None:
-        current = published(self.folder)
-        if current and current.revision == store.revision:
-            report.manifest = current
-            return
-        if not store.counts()["passages"]:
-            reasons = "; ".join(map(str, report.unreadable[:5])) or "they hold no files of a kind that is read"
-            raise BadInputError(
-                f"nothing could be read from the sources, so there is no index to make at {self.folder}: {reasons}."
-            )
-        report.manifest = publish_generation(self.folder, store, self.embedder, self.progress)
-        report.published = True
-
-
-def set_share(folder: Path, share: float | None) -> None:
-    """Set how much walks count in the default search, for this generation and those to come; None: as measured."""
-    with _writing(folder) as store:
-        with store.transaction():
-            store.tune(share)
-        publish(folder, read_manifest(folder).model_copy(update={"tuned_share": share}))
-
-
-def create_empty(folder: Path) -> None:
-    """Make an index without documents, in a folder that is new or empty."""
-    with _writing(folder):
-        pass
-
-
-def remembered_extractor(folder: Path) -> str | None:
-    """The name of the extractor that an index goes on with; None where there is no index yet, or none was chosen."""
-    if not has_store(folder):
-        return None
-    with _writing(folder) as store:
-        return store.extractor
-
-
-def has_store(folder: Path) -> bool:
-    """Is there an index in this folder that documents can be added to, published or not?"""
-    return (folder / _STORE).is_file()
-
-
-@contextmanager
-def _writing(folder: Path) -> Iterator[Store]:
-    """The store, for one writer at a time."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInputError(
-            f"there can be no index at {folder} ({error.strerror}): name a folder that is new or an index already."
-        ) from error
-    _check_is_ours(folder)
-    with write_lock(folder), closing(Store(folder / _STORE)) as store:
-        yield store
-
-
-def _check_is_there(folder: Path, therefore: str) -> None:
-    if not has_store(folder):
-        raise IndexMissingError(
-            f"there is no index at {folder}, so {therefore}: make one with `triplebeam index {folder} SOURCE…`."
-        )
-
-
-def _check_is_ours(folder: Path) -> None:
-    """Refuse to write into a folder of something else, and to start a new index under the manifest of another."""
-    if (folder / _STORE).exists():
-        return
-    if (folder / MANIFEST).exists() and (folder / "generations").is_dir():
-        raise IndexDamagedError(
-            f"{folder / _STORE} is missing, so the index can be searched but not added to: restore the file from a"
-            " copy, or index into a new folder."
-        )
-    others = sorted(path.name for path in folder.iterdir() if path.name != LOCK and path.name[0] != ".")
-    if others:
-        raise BadInputError(
-            f"{folder} is no index and holds other files, such as {others[0]!r}: name a folder that is new, or empty."
-        )
-
 
 def _windows(items: Iterable[T], size: int) -> Iterator[list[T]]:
     iterator = iter(items)
     while window := list(islice(iterator, size)):
         yield window
-
-
-def _samples(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """Windows of about that size, each drawn evenly from the whole."""
-    count = -(-len(items) // size)
-    return (items[first::count] for first in range(count))

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,7 +19,7 @@ from triplebeam.errors import EmbedderMismatchError, IndexDamagedError, IndexFor
 from triplebeam.index.ownership import Ownership
 from triplebeam.index.passage_graph import GraphStatistics
 
-FORMAT = 3
+FORMAT = 4
 MANIFEST = "manifest.json"
 
 ManifestType = TypeVar("ManifestType", bound=BaseModel)
@@ -112,6 +113,29 @@ def generation_folder(folder: Path, generation: str) -> Path:
     return folder / "generations" / generation
 
 
+@dataclass(frozen=True)
+class LastGeneration:
+    """The published generation, as far as its files are whole: what the next one takes over from it."""
+
+    folder: Path
+    whole: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, folder: Path) -> "LastGeneration":
+        """Of an index; of one that has none, or one of another format, there is nothing to take over."""
+        try:
+            manifest = load_manifest(folder / MANIFEST, Manifest, _REPAIR)
+        except (OSError, IndexDamagedError, IndexFormatError):
+            return cls(folder)
+        generation = generation_folder(folder, manifest.generation)
+        sizes = file_sizes(generation)
+        return cls(generation, frozenset(name for name, size in manifest.files.items() if sizes.get(name) == size))
+
+    def has(self, *files: str) -> bool:
+        """Are all of these files there, and whole?"""
+        return self.whole.issuperset(files)
+
+
 # -- for any manifest of numbered generations
 
 
@@ -135,18 +159,35 @@ def load_manifest(path: Path, kind: type[ManifestType], repair: str) -> Manifest
 
 
 def publish(folder: Path, manifest: BaseModel) -> None:
-    """Make this the manifest that readers see, in one step."""
+    """Make this the manifest that readers see, in one step, which a power cut does not undo."""
     draft = folder / f"{MANIFEST}.new"
-    with draft.open("w", encoding="utf-8") as file:
-        file.write(manifest.model_dump_json(indent=2) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
+    draft.write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    _sync(draft)
     draft.replace(folder / MANIFEST)
+    _sync(folder)
+
+
+def sync_files(generation: Path) -> None:
+    """Have the disk write a generation, before a manifest names it."""
+    for path in sorted(generation.rglob("*"), reverse=True):
+        _sync(path)
+    _sync(generation)
+    _sync(generation.parent)
+
+
+def _sync(path: Path) -> None:
+    if path.is_dir() and os.name == "nt":  # Windows cannot open a folder, and needs not
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def file_sizes(generation: Path) -> dict[str, int]:
     """Every file under a generation with its size."""
-    files = sorted(path for path in generation.rglob("*") if path.is_file() and path.suffix != ".lock")
+    files = sorted(path for path in generation.rglob("*") if path.is_file())
     return {path.relative_to(generation).as_posix(): path.stat().st_size for path in files}
 
 

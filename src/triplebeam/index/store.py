@@ -1,21 +1,19 @@
-"""The source of truth: documents, passages, triples, the state of their extraction, and vectors already paid for.
+"""The source of truth: documents, passages, triples, and the state of their extraction.
 
 One SQLite file, opened by writers only. A passage is a span of its document, so its text is stored once and a
-quotation is exact by construction. Vectors are keyed by what was encoded, so that no text is ever encoded twice.
+quotation is exact by construction.
 """
 
 import hashlib
 import json
+import secrets
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
 
 from triplebeam.database import open_database, transaction
 from triplebeam.errors import IndexDamagedError, SourceError
@@ -45,7 +43,6 @@ CREATE TABLE entity (passage INTEGER NOT NULL REFERENCES passage ON DELETE CASCA
 CREATE INDEX entity_passage ON entity (passage);
 CREATE TABLE rejected (passage INTEGER NOT NULL REFERENCES passage ON DELETE CASCADE, parts TEXT NOT NULL);
 CREATE INDEX rejected_passage ON rejected (passage);
-CREATE TABLE vector (key BLOB NOT NULL UNIQUE, vector BLOB NOT NULL);
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
 
@@ -58,6 +55,9 @@ ALTER TABLE passage ADD COLUMN section TEXT NOT NULL DEFAULT '';
 #: What format 3 added: the languages of passages that their extractor does not read.
 _FORMAT_3 = "ALTER TABLE passage ADD COLUMN unread_language TEXT;"
 
+#: Format 4 has its vectors elsewhere; see `Store.old_vectors`.
+_FORMAT_4 = ""
+
 _IN_ORDER = " ORDER BY p.document, p.position"
 
 
@@ -67,11 +67,6 @@ class StoredTriple:
 
     passage: int
     triple: Triple
-
-
-def vector_key(fingerprint: str, text: str) -> bytes:
-    """The key of a vector: what was encoded, by what."""
-    return hashlib.blake2b(f"{fingerprint}\0{text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _document_hash(document: Document, passages: Sequence[Passage]) -> bytes:
@@ -92,7 +87,7 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         try:
-            self._db = open_database(path, _SCHEMA, _FORMAT_2, _FORMAT_3)
+            self._db = open_database(path, _SCHEMA, _FORMAT_2, _FORMAT_3, _FORMAT_4)
         except sqlite3.DatabaseError as error:
             raise IndexDamagedError(
                 f"{path} is not a usable SQLite file ({error}): restore it from a copy, or index into a new folder."
@@ -121,7 +116,10 @@ class Store:
 
     @property
     def revision(self) -> int:
-        """Rises with every change of what is searched; a generation records the revision it was made from."""
+        """Another number after every change of what is searched; a generation records the one it was made from.
+
+        It is random, so that a store that was restored from a copy and changed since is not taken for the published.
+        """
         return int(self.meta("revision") or 0)
 
     @property
@@ -135,7 +133,7 @@ class Store:
         self.set_meta("tuned_share", "" if share is None else str(share))
 
     def _changed(self) -> None:
-        self.set_meta("revision", str(self.revision + 1))
+        self.set_meta("revision", str(secrets.randbits(53)))
 
     @property
     def extractor(self) -> str | None:
@@ -358,29 +356,20 @@ class Store:
         """Passages whose extraction failed, with the reason."""
         return self._db.execute("SELECT id, failure FROM passage WHERE failure IS NOT NULL ORDER BY number").fetchall()
 
-    # -- vectors
+    # -- vectors of an index that was written before they were moved out of the store
 
-    def keys_without_vector(self, keys: Iterable[bytes]) -> set[bytes]:
-        """Those of the keys that have no vector yet."""
-        have = {key for (key,) in self._db.execute("SELECT key FROM vector")}
-        return {key for key in keys if key not in have}
+    def old_vectors(self) -> Iterator[tuple[bytes, bytes]]:
+        """Vectors in single precision, by key; they are dropped once they are elsewhere."""
+        there = self._db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'vector'").fetchone()
+        return iter(self._db.execute("SELECT key, vector FROM vector") if there else ())
 
-    def put_vectors(self, vectors: Mapping[bytes, NDArray[np.float32]]) -> None:
-        """Keep vectors under their keys."""
-        self._db.executemany(
-            "INSERT OR IGNORE INTO vector VALUES (?, ?)", [(key, row.tobytes()) for key, row in vectors.items()]
-        )
+    def drop_old_vectors(self) -> None:
+        """Give their space back to the disk."""
+        if self._db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'vector'").fetchone():
+            self._db.execute("DROP TABLE vector")
+            self.compact()
 
-    def vector(self, key: bytes) -> NDArray[np.float32]:
-        """The vector kept under a key."""
-        row = self._db.execute("SELECT vector FROM vector WHERE key = ?", (key,)).fetchone()
-        if row is None:
-            raise IndexDamagedError("a vector is missing from the store: run `triplebeam index` again.")
-        return np.frombuffer(row[0], dtype=np.float32)
-
-    def forget_vectors_but(self, keys: Iterable[bytes]) -> None:
-        """Drop vectors of texts that are no longer there."""
-        self._db.execute("CREATE TEMP TABLE IF NOT EXISTS used (key BLOB PRIMARY KEY)")
-        self._db.execute("DELETE FROM used")
-        self._db.executemany("INSERT OR IGNORE INTO used VALUES (?)", ((key,) for key in keys))
-        self._db.execute("DELETE FROM vector WHERE key NOT IN (SELECT key FROM used)")
+    def compact(self) -> None:
+        """Rewrite the file: without the space, and the bytes, of what was removed."""
+        self._db.execute("VACUUM")
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

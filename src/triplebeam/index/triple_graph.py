@@ -5,6 +5,7 @@ leads an adjacency in compressed sparse rows: ``entity_triples[entity_starts[e] 
 """
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ def number_entities(triples: Iterable[Triple]) -> tuple[list[str], NDArray[np.in
     numbers: dict[str, int] = {}
     names: list[str] = []
 
+    @cache
     def number(name: str) -> int:
         key = entity_key(name)
         if key not in numbers:
@@ -33,13 +35,17 @@ def number_entities(triples: Iterable[Triple]) -> tuple[list[str], NDArray[np.in
 
 
 def write_triple_graph(
-    folder: Path, triples: Sequence[Triple], passage_rows: Sequence[int], passages: int
-) -> list[str]:
-    """Write the columns and adjacencies; returns the names of the entities."""
+    folder: Path,
+    triples: Sequence[Triple],
+    passage_rows: Sequence[int],
+    passages: int,
+    names: Sequence[str],
+    ends: NDArray[np.int64],
+) -> None:
+    """Write the columns and adjacencies of triples and of their entities, as `number_entities` numbers them."""
     write_strings(folder / "triple_subjects", (t.subject for t in triples))
     write_strings(folder / "triple_predicates", (t.predicate for t in triples))
     write_strings(folder / "triple_objects", (t.object for t in triples))
-    names, ends = number_entities(triples)
     write_strings(folder / "entity_names", names)
     np.save(folder / "triple_entities.npy", ends)
     np.save(folder / "triple_passages.npy", np.array(passage_rows, np.int64))
@@ -47,7 +53,6 @@ def write_triple_graph(
     starts, rows = _adjacency(ends, len(names))
     np.save(folder / "entity_starts.npy", starts)
     np.save(folder / "entity_triples.npy", rows)
-    return names
 
 
 def _adjacency(ends: NDArray[np.int64], entities: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -100,7 +105,7 @@ class TripleGraph:
 
     def vectors(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
         """The stored unit vector of each triple."""
-        return np.asarray(self._vectors.rows[np.asarray(triple_ids, np.int64)])
+        return self._vectors.at(np.asarray(triple_ids, np.int64))
 
     def nearest(self, vectors: NDArray[np.float32], k: int) -> NDArray[np.int64]:
         """For each vector the k triples nearest to it, best first."""
@@ -118,7 +123,7 @@ class TripleGraph:
         around = [self._around(int(triple_id)) for triple_id in triple_ids]
         # One gather for all: beams often share a hub.
         pool = np.unique(np.concatenate(around)) if around else np.zeros(0, np.int64)
-        similarity = np.asarray(self._vectors.rows[pool] @ query)
+        similarity = np.asarray(self._vectors.at(pool) @ query)
         return [ids[top(similarity[np.searchsorted(pool, ids)], limit)] for ids in around]
 
     def _around(self, triple_id: int) -> NDArray[np.int64]:
