@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build import IndexBuilder
-from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.keys import key_of
 from triplebeam.index.manifest import LastGeneration
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.term_writing import write_terms
 from triplebeam.index.terms import TermIndex
 from triplebeam.index.words import ENGLISH, query_words, stemmer_for, text_words

@@ -6,6 +6,7 @@ the next generation is kept in ``encoded.sqlite`` until that is published; a bui
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -30,7 +31,8 @@ class EncodedTexts:
     """The vectors there are: those of the last generation, and those encoded since."""
 
     def __init__(self, folder: Path, fingerprint: str, dimension: int, last: LastGeneration) -> None:
-        self._fingerprint, self._dimension = fingerprint, dimension
+        self._dimension = dimension
+        self._key = cache(partial(key_of, fingerprint))
         self._path = folder / _FILE
         try:
             self._db = open_database(self._path, _SCHEMA)
@@ -52,20 +54,16 @@ class EncodedTexts:
     ) -> None:
         self._db.close()
 
-    def key(self, text: str) -> bytes:
-        """The key of a text's vector."""
-        return key_of(self._fingerprint, text)
-
     def missing(self, texts: Iterable[str]) -> list[str]:
         """Those of the texts that have no vector yet, each once."""
-        pending = self._pending()
-        unique = {self.key(text): text for text in texts}
-        known = [keys for _, keys in self._published]
-        return [text for key, text in unique.items() if key not in pending and not any(key in keys for keys in known)]
+        unique = {self._key(text): text for text in texts}
+        for known in (self._pending(), *(keys for _, keys in self._published)):
+            unique = {key: text for key, text in unique.items() if key not in known}
+        return list(unique.values())
 
     def put(self, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
         """Keep what was just encoded."""
-        self.put_stored({self.key(text): row.tobytes() for text, row in zip(texts, quantized(vectors), strict=True)})
+        self.put_stored({self._key(text): row.tobytes() for text, row in zip(texts, quantized(vectors), strict=True)})
 
     def put_stored(self, rows: Mapping[bytes, bytes]) -> None:
         """Keep vectors in their stored form, by key."""
@@ -74,7 +72,7 @@ class EncodedTexts:
 
     def write(self, generation: Path, kind: str, texts: Sequence[str]) -> NDArray[np.int8]:
         """Write the vectors of texts into a new generation; returns them."""
-        keys = [self.key(text) for text in texts]
+        keys = [self._key(text) for text in texts]
         stored = np.zeros((len(keys), self._dimension), np.int8)
         waiting = np.ones(len(keys), bool)
         for vectors, known in self._published:

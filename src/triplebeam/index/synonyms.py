@@ -82,9 +82,9 @@ def write_synonyms(
         np.save(folder / file, part)
 
 
-def read_synonyms(folder: Path, entities: int) -> "csr_array[np.float32]":
-    """The links of a generation: a symmetric matrix of cosines, empty but for synonyms."""
-    return _symmetric(csr_array(tuple(mapped(folder / file) for file in _FILES), shape=(entities, entities)))
+def read_choices(folder: Path, entities: int) -> "csr_array[np.float32]":
+    """Whom each entity of a generation chose, memory-mapped."""
+    return csr_array(tuple(mapped(folder / file) for file in _FILES), shape=(entities, entities))
 
 
 def link_synonyms(
@@ -97,10 +97,11 @@ def link_synonyms(
 ) -> "csr_array[np.float32]":
     """The links of entities with these names and vectors, from nothing."""
     links = choose(names, stored, at_most=at_most, exact_up_to=exact_up_to, progress=progress)
-    return _symmetric(csr_array((links.similarity, (links.chooser, links.chosen)), shape=(len(names), len(names))))
+    return both_ways(csr_array((links.similarity, (links.chooser, links.chosen)), shape=(len(names), len(names))))
 
 
-def _symmetric(chosen: "csr_array[np.float32]") -> "csr_array[np.float32]":
+def both_ways(chosen: "csr_array[np.float32]") -> "csr_array[np.float32]":
+    """A link that either end chose holds for both."""
     links = csr_array(chosen.maximum(chosen.T))
     links.sort_indices()
     return links

@@ -99,18 +99,14 @@ class TermIndex:
                 postings = self._postings(stem)
                 yield postings.at(self.stemmers[postings.rows] == self.stemmer_names.index(name))
 
-    def _postings(self, word: str) -> Postings:
-        place = self._place(word)
-        between = slice(self.starts[place], self.starts[place + 1]) if place is not None else slice(0)
-        return Postings(self.rows[between], self.counts[between])
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {word: place for place, word in enumerate(self.words)}
 
-    def _place(self, word: str) -> int | None:
-        """Where a word is among the words, which are sorted."""
-        low, high = 0, len(self.words)
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (middle + 1, high) if self.words[middle] < word else (low, middle)
-        return low if low < len(self.words) and self.words[low] == word else None
+    def _postings(self, word: str) -> Postings:
+        place = self._places.get(word)
+        between = slice(0) if place is None else slice(self.starts[place], self.starts[place + 1])
+        return Postings(self.rows[between], self.counts[between])
 
     def _weights(self, postings: Postings, rarity: float) -> NDArray[np.float32]:
         counts = postings.counts.astype(np.float32)

@@ -57,9 +57,9 @@ def write_triple_graph(
 
 def _adjacency(ends: NDArray[np.int64], entities: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Entity to triples, each once even where it is both subject and object."""
-    rows = np.repeat(np.arange(len(ends)), 2)
-    pairs = np.unique(np.stack([ends.ravel(), rows], axis=1), axis=0)
-    return np.searchsorted(pairs[:, 0], np.arange(entities + 1)), np.ascontiguousarray(pairs[:, 1])
+    size = max(len(ends), 1)
+    pairs = np.unique(ends.ravel() * size + np.repeat(np.arange(len(ends)), 2))
+    return np.searchsorted(pairs, np.arange(entities + 1) * size), pairs % size
 
 
 class TripleGraph:
