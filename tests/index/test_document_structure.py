@@ -63,9 +63,13 @@ def test_a_store_of_format_1_is_upgraded_where_it_is(tmp_path: Path) -> None:
     with closing(Store(path)) as store:
         put(store, Document(id="old", text="Old text."))
     with closing(sqlite3.connect(path)) as db:
-        for added in ("document anchors", "document links", "passage section", "passage unread_language"):
-            table, column = added.split()
-            db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        for table, columns in {
+            "document": "anchors links source content",
+            "passage": "section unread_language",
+        }.items():
+            for column in columns.split():
+                db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        db.execute("DROP TABLE file")
         db.execute("PRAGMA user_version = 1")
     with closing(Store(path)) as store:
         assert put(store, Document(id="old", text="Old text.")) == [False]

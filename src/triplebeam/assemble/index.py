@@ -7,8 +7,8 @@ from pathlib import Path
 
 from triplebeam.answer import Agent, Answer, Run, Step
 from triplebeam.assemble.context import Context
-from triplebeam.assemble.given_documents import Given, read_given
-from triplebeam.assemble.indexing import index_builder, known_documents
+from triplebeam.assemble.given_documents import Given, as_list, read_given
+from triplebeam.assemble.indexing import index_builder, known_documents, source_names
 from triplebeam.assemble.method import Method, expand
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
@@ -21,6 +21,7 @@ from triplebeam.index.passages import PassageTable
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.writing import create_empty, has_store
+from triplebeam.ingest import FolderFiles
 from triplebeam.passage import Passage
 from triplebeam.progress import Progress, silent
 from triplebeam.ranking import Ranking, Result, with_passages
@@ -147,7 +148,9 @@ class Index:
         given or paid for are replaced with ``replace_triples`` only. ``split`` also splits rows into passages;
         ``encoding`` is that of files of text, which is detected by default.
         """
-        readings = read_given(documents, self.documents(), encoding)
+        listed = as_list(documents)
+        names = source_names(self.folder, (each for each in listed if isinstance(each, Path)))
+        readings = read_given(listed, self.documents(), encoding, names)
         builder = index_builder(
             self.folder,
             self.settings,
@@ -157,9 +160,40 @@ class Index:
             replace_triples=replace_triples,
             split=split,
             embedder=self.given_embedder,
+            names=names,
             progress=self.progress,
         )
         report = builder.build(readings)
+        self._reopen(builder.embedder)
+        _log(report)
+        return report
+
+    def sync(
+        self,
+        *folders: str | Path,
+        extractor: str | Extractor | None = None,
+        encoding: str | None = None,
+        dry_run: bool = False,
+    ) -> BuildReport:
+        """Bring the index in step with folders: add what is new, read again what changed, remove what is gone.
+
+        Only files whose size or time of change differs are read. A file that was renamed or moved keeps its triples.
+        Documents from elsewhere are left alone. With ``dry_run`` nothing is written: the report says what would be.
+        """
+        paths = [Path(folder) for folder in folders]
+        names = source_names(self.folder, paths)
+        files = FolderFiles.of(paths, names, encoding)
+        builder = index_builder(
+            self.folder,
+            self.settings,
+            extractor="none" if dry_run else extractor,
+            embedder=self.given_embedder,
+            names=names,
+            progress=self.progress,
+        )
+        if dry_run:
+            return builder.preview(files)
+        report = builder.sync(files)
         self._reopen(builder.embedder)
         _log(report)
         return report
@@ -168,7 +202,7 @@ class Index:
         """Remove documents by id. If one of them does not exist, that is an error and nothing is removed."""
         if self.is_empty:
             raise BadInputError(f"there is no document to remove: the index at {self.folder} is empty.")
-        known = known_documents(self.passages, documents)
+        known = known_documents(self.folder, self.passages, documents)
         builder = index_builder(self.folder, self.settings, extractor="none", embedder=self.given_embedder)
         report = builder.remove(known)
         self._reopen(builder.embedder)

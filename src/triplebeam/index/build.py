@@ -5,11 +5,13 @@ committed in small transactions, and the published generation changes only at th
 done twice.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from tempfile import TemporaryDirectory
+from typing import TypeAlias, TypeVar
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, SourceError
@@ -17,17 +19,20 @@ from triplebeam.extract.extractor import Extractor
 from triplebeam.index.contents import Contents
 from triplebeam.index.encoded import EncodedTexts, take_over
 from triplebeam.index.encoding import encode_missing
-from triplebeam.index.extraction import MAX_FAILURES, Budget, Failure, Numbered, extract_triples
+from triplebeam.index.extraction import MAX_FAILURES, Budget, Failure, Numbered, due, extract_triples
 from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, published
 from triplebeam.index.publish import publish_generation, withdraw
-from triplebeam.index.replacing import Replaces, announce, kind_of, stays
+from triplebeam.index.replacing import Replaces, kind_of
 from triplebeam.index.store import Store
-from triplebeam.index.writing import check_is_there, writing
-from triplebeam.ingest import Skipped, Unreadable, split
+from triplebeam.index.sync import Differences
+from triplebeam.index.writing import check_is_there, has_store, writing
+from triplebeam.ingest import FolderFiles, Reading, Skipped, Unreadable, split, watched
 from triplebeam.passage import PASSAGE_TOKENS, Document
 from triplebeam.progress import Progress, silent
 
 T = TypeVar("T")
+#: What makes all that is written inside happen at once.
+Commit: TypeAlias = Callable[[], AbstractContextManager[object]]
 
 #: As many passages as a model is asked at a time by default, so that a run that goes wrong stops early.
 EXTRACTION_WINDOW = 16
@@ -48,6 +53,12 @@ class BuildReport:
     passages_left: int = 0
     """Not extracted, since the budget was used up."""
     texts_encoded: int = 0
+    added: list[str] = field(default_factory=list)
+    """Documents by their ids, as all of these lists."""
+    changed: list[str] = field(default_factory=list)
+    renamed: list[tuple[str, str]] = field(default_factory=list)
+    """From and to, of files that were renamed or moved: nothing is extracted again."""
+    removed: list[str] = field(default_factory=list)
     unreadable: list[Unreadable] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
@@ -73,9 +84,11 @@ class IndexBuilder:
     max_failures: float = MAX_FAILURES
     budget: Budget | None = None
     replaces: Replaces = "free"
+    source_names: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Which file or folder each name of a source means, by absolute path: see `triplebeam.ingest.SourceNames`."""
     progress: Progress = field(default=silent, repr=False)
 
-    def build(self, sources: Iterable[Document | Unreadable | Skipped], expected: int = 0) -> BuildReport:
+    def build(self, sources: Iterable[Reading], expected: int = 0) -> BuildReport:
         """Read the sources, do what is not done yet, and publish.
 
         ``expected`` is the number of documents in the sources where it is known, for the progress.
@@ -83,12 +96,39 @@ class IndexBuilder:
         report = BuildReport()
         with writing(self.folder) as store:
             self._check_embedder(store)
-            self._remember_extractor(store)
-            document_ids = self._read(store, self._watched(sources, expected), report)
-            if self.extractor:
-                waiting = self._waiting(store, self.extractor.name, document_ids, report)
-                self._extract(store, self.extractor, waiting, report)
+            self._remember(store)
+            document_ids = self._read(store, watched(sources, expected, self.progress), report)
+            self._extract_from(store, document_ids, report)
             self._finish(store, report)
+        return report
+
+    def sync(self, folders: FolderFiles) -> BuildReport:
+        """Bring the index in step with folders: add, read again, rename and remove documents, and publish once.
+
+        Only files whose size or time of change differs are opened. Documents from elsewhere are left alone.
+        """
+        report = BuildReport()
+        with writing(self.folder) as store:
+            self._check_embedder(store)
+            self._remember(store)
+            document_ids = self._compare(store, folders, report, store.transaction)
+            self._extract_from(store, document_ids, report)
+            if store.statistics.counts()["documents"]:
+                self._finish(store, report)
+            else:
+                withdraw(self.folder)
+        return report
+
+    def preview(self, folders: FolderFiles) -> BuildReport:
+        """What `sync` would add, change, rename and remove. The files are read, and nothing is written."""
+        report = BuildReport()
+        with ExitStack() as stack:
+            there = has_store(self.folder)
+            folder = self.folder if there else Path(stack.enter_context(TemporaryDirectory(prefix="triplebeam-")))
+            store = stack.enter_context(writing(folder))
+            with suppress(_NotMeant), store.transaction():
+                self._compare(store, folders, report, nullcontext)
+                raise _NotMeant
         return report
 
     def retry_failed(self) -> BuildReport:
@@ -113,8 +153,9 @@ class IndexBuilder:
         with writing(self.folder) as store:
             self._check_embedder(store)
             with store.transaction():
-                report.documents_changed = store.remove_documents(document_ids)
-            if store.counts()["documents"]:
+                report.removed = store.remove_documents(document_ids)
+            report.documents_changed = len(report.removed)
+            if store.statistics.counts()["documents"]:
                 self._finish(store, report)
             else:
                 withdraw(self.folder)
@@ -128,12 +169,12 @@ class IndexBuilder:
 
     def _finish(self, store: Store, report: BuildReport) -> None:
         """Encode what is not encoded yet, and publish if anything changed."""
-        report.failures = store.failures()
+        report.failures = store.statistics.failures()
         current = published(self.folder)
         if current and current.revision == store.revision:
             report.manifest = current
             return
-        if not store.counts()["passages"]:
+        if not store.statistics.counts()["passages"]:
             reasons = "; ".join(map(str, report.unreadable[:5])) or "they hold no files of a kind that is read"
             raise BadInputError(
                 f"nothing could be read from the sources, so there is no index to make at {self.folder}: {reasons}."
@@ -153,60 +194,68 @@ class IndexBuilder:
         else:
             VectorSpace.model_validate_json(known).check(self.embedder)
 
-    def _remember_extractor(self, store: Store) -> None:
+    def _remember(self, store: Store) -> None:
         """Triples of a file are for the passages they name, and ``none`` is for one run, except in a new index."""
         name = self.extractor.name if self.extractor else "none"
-        if kind_of(name) != "given" and (self.extractor or store.extractor is None):
-            with store.transaction():
+        with store.transaction():
+            store.files.remember_names(self.source_names)
+            if kind_of(name) != "given" and (self.extractor or store.extractor is None):
                 store.remember_extractor(name)
 
-    def _waiting(self, store: Store, name: str, document_ids: Iterable[str], report: BuildReport) -> list[Numbered]:
-        """The passages to extract: those without triples, and those whose triples may be replaced."""
-        made_by = store.extracted_by()
-        due = list(store.passages_awaiting(name, document_ids))
-        kept = {number for number, _ in due if number in made_by and stays(made_by[number], name, self.replaces)}
-        waiting = [(number, passage) for number, passage in due if number not in kept]
-        replaced = [made_by[number] for number, _ in waiting if number in made_by]
-        announce([made_by[number] for number in kept], replaced, len(waiting), name, self.replaces)
-        report.passages_kept = len(kept)
-        return waiting
-
-    def _watched(
-        self, sources: Iterable[Document | Unreadable | Skipped], expected: int
-    ) -> Iterator[Document | Unreadable | Skipped]:
-        """The sources, with progress as each is read."""
-        done = 0
-        for source in sources:
-            if not isinstance(source, Skipped):
-                done += 1
-                self.progress("read", done, max(done, expected) if expected else 0)
-            yield source
-        self.progress("read", done, done)
+    def _compare(self, store: Store, folders: FolderFiles, report: BuildReport, commit: Commit) -> list[str]:
+        """Put into the store what differs from it, and take out what is gone; the documents of the folders."""
+        report.unreadable += folders.unreadable
+        differences = Differences.between(store, folders)
+        readings = watched(differences.read(), len(differences.changed), self.progress)
+        document_ids = self._read(store, readings, report, commit, differences)
+        with commit():
+            report.removed = store.remove_documents(differences.gone())
+            store.files.set_states(differences.file_states())
+        report.documents_changed += len(report.removed) + len(report.renamed)
+        report.documents_seen += len(differences.in_step)
+        return [*differences.in_step, *document_ids]
 
     def _read(
-        self, store: Store, sources: Iterable[Document | Unreadable | Skipped], report: BuildReport
+        self,
+        store: Store,
+        sources: Iterable[Reading],
+        report: BuildReport,
+        commit: Commit | None = None,
+        differences: Differences | None = None,
     ) -> dict[str, None]:
         """Put documents into the store; returns their ids, in order."""
         document_ids: dict[str, None] = {}
         for window in _windows(sources, READING_WINDOW):
-            with store.transaction():
+            with (commit or store.transaction)():
                 for source in window:
                     if isinstance(source, Unreadable):
                         report.unreadable.append(source)
                     elif isinstance(source, Skipped):
                         report.skipped.append(source)
                     else:
-                        self._put(store, source, report)
+                        self._put(store, source, report, differences)
                         document_ids[source.id] = None
             report.documents_seen = len(document_ids)
         return document_ids
 
-    def _put(self, store: Store, document: Document, report: BuildReport) -> None:
+    def _put(self, store: Store, document: Document, report: BuildReport, differences: Differences | None) -> None:
         passages = split(document, self.passage_tokens, force=self.split_passages)
         try:
-            report.documents_changed += store.put_document(document, passages)
+            if differences and (before := differences.renamed_from(document, passages)):
+                store.rename_document(before, document, passages)
+                report.renamed.append((before, document.id))
+                return
+            there = store.has_document(document.id)
+            if store.put_document(document, passages):
+                (report.changed if there else report.added).append(document.id)
+                report.documents_changed += 1
         except SourceError as error:
             report.unreadable.append(Unreadable(document.id, str(error)))
+
+    def _extract_from(self, store: Store, document_ids: Iterable[str], report: BuildReport) -> None:
+        if self.extractor:
+            waiting, report.passages_kept = due(store, self.extractor.name, document_ids, self.replaces)
+            self._extract(store, self.extractor, waiting, report)
 
     def _extract(self, store: Store, extractor: Extractor, waiting: list[Numbered], report: BuildReport) -> None:
         tally = extract_triples(
@@ -221,6 +270,10 @@ class IndexBuilder:
         report.passages_extracted = tally.tried
         report.passages_without_triples = tally.without_triples
         report.passages_left = tally.left
+
+
+class _NotMeant(Exception):  # noqa: N818 - ends a transaction that is only for looking
+    """What was written is to be forgotten."""
 
 
 def _windows(items: Iterable[T], size: int) -> Iterator[list[T]]:

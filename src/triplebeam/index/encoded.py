@@ -7,7 +7,6 @@ the next generation is kept in ``encoded.sqlite`` until that is published; a bui
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
-from itertools import islice
 from pathlib import Path
 from types import TracebackType
 
@@ -102,9 +101,12 @@ class EncodedTexts:
 
 
 def take_over(store: Store, encoded: EncodedTexts) -> None:
-    """Move the vectors of an older format out of the store."""
-    rows = store.old_vectors()
-    while window := list(islice(rows, _MOVED_AT_A_TIME)):
+    """Move the vectors of an older format, which are in single precision, out of the store."""
+    if not store.db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'vector'").fetchone():
+        return
+    rows = store.db.execute("SELECT key, vector FROM vector")
+    while window := rows.fetchmany(_MOVED_AT_A_TIME):
         stored = quantized(np.stack([np.frombuffer(vector, np.float32) for _, vector in window]))
         encoded.put_stored({key: row.tobytes() for (key, _), row in zip(window, stored, strict=True)})
-    store.drop_old_vectors()
+    store.db.execute("DROP TABLE vector")
+    store.compact()

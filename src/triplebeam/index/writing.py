@@ -74,6 +74,14 @@ def remembered_extractor(folder: Path) -> str | None:
         return store.extractor
 
 
+def remembered_sources(folder: Path) -> dict[str, str]:
+    """The names of sources that an index knows, by their absolute paths."""
+    if not has_store(folder):
+        return {}
+    with writing(folder) as store:
+        return store.files.names()
+
+
 def set_share(folder: Path, share: float | None) -> None:
     """Set how much walks count in the default search, for this generation and those to come; None: as measured."""
     with writing(folder) as store:

@@ -20,6 +20,7 @@ from triplebeam.serve.cli.search import search
 from triplebeam.serve.cli.serve import serve
 from triplebeam.serve.cli.show import show
 from triplebeam.serve.cli.status import status
+from triplebeam.serve.cli.sync import sync
 from triplebeam.serve.cli.train import train
 from triplebeam.serve.cli.tune import tune
 from triplebeam.serve.cli.verify import verify
@@ -37,6 +38,7 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(index)
+app.command()(sync)
 app.command()(remove)
 app.command()(search)
 app.command()(show)
