@@ -5,7 +5,7 @@ committed in small transactions, and the published generation changes only at th
 done twice.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -88,10 +88,11 @@ class IndexBuilder:
     """Which file or folder each name of a source means, by absolute path: see `triplebeam.ingest.SourceNames`."""
     progress: Progress = field(default=silent, repr=False)
 
-    def build(self, sources: Iterable[Reading], expected: int = 0) -> BuildReport:
+    def build(self, sources: Iterable[Reading], expected: int = 0, *, whole: bool = False) -> BuildReport:
         """Read the sources, do what is not done yet, and publish.
 
-        ``expected`` is the number of documents in the sources where it is known, for the progress.
+        ``expected`` is the number of documents in the sources where it is known, for the progress. With ``whole`` the
+        sources are all there is: other documents are removed, unless they came from a file that cannot be read now.
         """
         report = BuildReport()
         with writing(self.folder) as store:
@@ -99,6 +100,8 @@ class IndexBuilder:
             self._remember(store)
             document_ids = self._read(store, watched(sources, expected, self.progress), report)
             self._extract_from(store, document_ids, report)
+            if whole and document_ids:
+                self._remove_others(store, document_ids.keys(), report)
             self._finish(store, report)
         return report
 
@@ -251,6 +254,12 @@ class IndexBuilder:
                 report.documents_changed += 1
         except SourceError as error:
             report.unreadable.append(Unreadable(document.id, str(error)))
+
+    def _remove_others(self, store: Store, document_ids: Set[str], report: BuildReport) -> None:
+        unread = {each.source for each in report.unreadable}
+        others = {id_ for id_, source in store.files.sources().items() if source not in unread}
+        with store.transaction():
+            report.removed = store.remove_documents(sorted(others - document_ids))
 
     def _extract_from(self, store: Store, document_ids: Iterable[str], report: BuildReport) -> None:
         if self.extractor:
