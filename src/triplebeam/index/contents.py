@@ -1,7 +1,9 @@
 """What is in an index, read from the store once: the rows that every search structure is made of."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +49,10 @@ class Contents:
     def triple_texts(self) -> list[str]:
         """The text of each triple that is embedded and searched by its words."""
         return [str(triple) for triple in self.triples]
+
+    def texts(self) -> Iterator[str]:
+        """All that is embedded."""
+        return chain(self.passage_texts, self.triple_texts, self.entity_names)
 
     @cached_property
     def _entities(self) -> tuple[list[str], NDArray[np.int64]]:

@@ -1,7 +1,6 @@
 """The encoding stage of a build: a vector for every text that has none."""
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import TypeVar
 
 from triplebeam.embed.embedder import Embedder
@@ -22,7 +21,7 @@ def encode_missing(contents: Contents, encoded: EncodedTexts, embedder: Embedder
 
     Each window has its share of long and short texts, so that the time left can be estimated from the number of texts.
     """
-    waiting = encoded.missing(chain(contents.passage_texts, contents.triple_texts, contents.entity_names))
+    waiting = encoded.missing(contents.texts())
     progress("embed", 0, len(waiting))
     size = min(ENCODING_WINDOW, max(_FEWEST_TOGETHER, len(waiting) // _WINDOWS_WANTED))
     done = 0

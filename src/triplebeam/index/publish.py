@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.contents import Contents
-from triplebeam.index.encoded import EncodedTexts
+from triplebeam.index.encoded import EncodedTexts, remove_encoded
 from triplebeam.index.entity_graph import MENTIONS
 from triplebeam.index.keys import key_of
 from triplebeam.index.manifest import (
@@ -90,6 +90,7 @@ def withdraw(folder: Path) -> None:
     """Publish nothing: readers find no index any more, and no generation keeps texts that were removed."""
     (folder / MANIFEST).unlink(missing_ok=True)
     remove_generations(folder / "generations")
+    remove_encoded(folder)
 
 
 def _write(
