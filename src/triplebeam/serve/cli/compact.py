@@ -14,7 +14,7 @@ def compact(folder: IndexFolder, as_json: AsJson = False) -> None:
     Searches are the same before and after. Run it after `triplebeam remove` or `triplebeam sync` if the documents were
     confidential, or to give space back to the disk.
 
-    Example:
+    Examples:
 
         triplebeam compact my.index
     """
