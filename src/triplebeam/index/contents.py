@@ -8,6 +8,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.index.definitions import Definition, stored_definitions
 from triplebeam.index.store import Store
 from triplebeam.index.triple_graph import number_entities
 from triplebeam.passage import SHARED_TITLE, Passage
@@ -25,6 +26,8 @@ class Contents:
     row_of: dict[int, int] = field(repr=False)
     """The row of a passage, by its number in the store."""
     shared_titles: frozenset[str]
+    definitions: dict[str, Definition] = field(repr=False)
+    """Terms that passages define, by their normal forms."""
 
     @classmethod
     def of(cls, store: Store) -> "Contents":
@@ -38,6 +41,7 @@ class Contents:
             triple_rows=[row_of[entry.passage] for entry in stored],
             row_of=row_of,
             shared_titles=store.shared_titles(SHARED_TITLE),
+            definitions=stored_definitions(passages, store.extracted_by()),
         )
 
     @cached_property
@@ -56,7 +60,7 @@ class Contents:
 
     @cached_property
     def _entities(self) -> tuple[list[str], NDArray[np.int64]]:
-        return number_entities(self.triples)
+        return number_entities(self.triples, (definition.name for definition in self.definitions.values()))
 
     @property
     def entity_names(self) -> list[str]:

@@ -19,7 +19,7 @@ from triplebeam.errors import EmbedderMismatchError, IndexDamagedError, IndexFor
 from triplebeam.index.ownership import Ownership
 from triplebeam.index.passage_graph import GraphStatistics
 
-FORMAT = 4
+FORMAT = 5
 MANIFEST = "manifest.json"
 
 ManifestType = TypeVar("ManifestType", bound=BaseModel)
