@@ -1,9 +1,7 @@
 """What is in an index, read from the store once: the rows that every search structure is made of."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,9 +52,9 @@ class Contents:
         """The text of each triple that is embedded and searched by its words."""
         return [str(triple) for triple in self.triples]
 
-    def texts(self) -> Iterator[str]:
-        """All that is embedded."""
-        return chain(self.passage_texts, self.triple_texts, self.entity_names)
+    def texts(self) -> dict[str, list[str]]:
+        """All that is embedded, by kind."""
+        return {"passage": self.passage_texts, "triple": self.triple_texts, "entity": self.entity_names}
 
     @cached_property
     def _entities(self) -> tuple[list[str], NDArray[np.int64]]:
