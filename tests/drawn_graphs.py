@@ -77,7 +77,7 @@ class Drawn:
             triple_entities=np.array([(number[s], number[o]) for _, s, o in self.triples], np.int64).reshape(-1, 2),
             triple_passages=np.array([self.passages.index(passage) for passage, *_ in self.triples], np.int64),
             mentions=np.empty((0, 2), np.int64),
-            synonyms=csr_array(links),
+            chosen=csr_array(links),
             passages=len(self.passages),
         )
 

@@ -19,7 +19,7 @@ def open_database(path: Path, schema: str, *upgrades: str) -> sqlite3.Connection
     with ExitStack() as on_error:
         db = sqlite3.connect(path, timeout=_SECONDS_TO_WAIT_FOR_A_WRITER, isolation_level=None, check_same_thread=False)
         on_error.callback(db.close)
-        for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
+        for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON", "secure_delete = ON"):
             db.execute(f"PRAGMA {pragma}")
         newest = 1 + len(upgrades)
         (version,) = db.execute("PRAGMA user_version").fetchone()
@@ -32,6 +32,18 @@ def open_database(path: Path, schema: str, *upgrades: str) -> sqlite3.Connection
             db.executescript(f"BEGIN; {change} PRAGMA user_version = {newest}; COMMIT;")
         on_error.pop_all()
         return db
+
+
+def rewrite(db: sqlite3.Connection) -> None:
+    """Write the file anew: without the space, and without a byte, of what was removed."""
+    db.execute("VACUUM")
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def remove_database(path: Path) -> None:
+    """Delete a file that no connection has open, with its log."""
+    for ending in ("-wal", "-shm", ""):
+        path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
 @contextmanager

@@ -43,6 +43,8 @@ class Document:
     """In the order of the text, in which they appear too."""
     links: tuple[Link, ...] = ()
     """Links to other files, and to anchors of this one. Whether there is such a document is known to the index."""
+    source: str = ""
+    """The file it was read from, by its name in the index; empty for a text that was in no file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """BM25 against another implementation of it, on the toy corpus.
 
 Both get the same tokens and the same formula (Lucene's variant, k1 1.2, b 0.75; bm25s leaves out the constant factor
-k1 + 1). They cannot agree to the digit: tantivy, as Lucene does, keeps a passage's length in one byte, so that lengths
-above 40 are rounded to a step and the score moves by up to a few per cent. Passages of nearly the same score may
-therefore change places; the order as a whole, and what is on top, may not.
+k1 + 1). They cannot agree to the digit: the term index, as Lucene does, keeps a passage's length in one byte, so that
+lengths above 40 are rounded to a step and the score moves by up to a few per cent. Passages of nearly the same score
+may therefore change places; the order as a whole, and what is on top, may not.
 """
 
 from pathlib import Path

@@ -15,31 +15,35 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index import synonyms
 from triplebeam.index.build import IndexBuilder
+from triplebeam.index.keys import key_of, write_keys
+from triplebeam.index.manifest import LastGeneration
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.synonyms import link_synonyms
+from triplebeam.index.synonyms import link_synonyms, write_synonyms
+from triplebeam.index.vectors import quantized
 from triplebeam.passage import Document
 from triplebeam.triple import Triple, entity_key
 
 
-def clustered(seed: int, entities: int, spread: float = 0.5, dimension: int = 32) -> NDArray[np.float32]:
-    """Unit vectors around a few centres, so that many are near each other."""
+def clustered(seed: int, entities: int, spread: float = 0.5, dimension: int = 32) -> NDArray[np.int8]:
+    """Stored vectors around a few centres, so that many are near each other."""
     random = np.random.default_rng(seed)
     centres = random.standard_normal((max(1, entities // 8), dimension))
     vectors = centres[random.integers(len(centres), size=entities)] + spread * random.standard_normal(
         (entities, dimension)
     )
-    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    return quantized((vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32))
 
 
-def literal(names: list[str], vectors: NDArray[np.float32], at_most: int) -> dict[tuple[int, int], float]:
+def literal(names: list[str], stored: NDArray[np.int8], at_most: int) -> dict[tuple[int, int], float]:
+    vectors = stored / np.linalg.norm(stored.astype(float), axis=1, keepdims=True)
     long_enough = [number for number, name in enumerate(names) if sum(c.isalnum() for c in name) >= 3]
     near = {(a, b): float(vectors[a] @ vectors[b]) for a, b in combinations(long_enough, 2)}
     near = {pair: cosine for pair, cosine in near.items() if cosine >= 0.8}
     both = near | {(b, a): cosine for (a, b), cosine in near.items()}
     chosen = set()
     for entity in long_enough:
-        others = sorted((-cosine, b) for (a, b), cosine in both.items() if a == entity)
-        chosen |= {(entity, b) for _, b in others[:at_most]}
+        others = sorted((-round(cosine, 9), names[b], b) for (a, b), cosine in both.items() if a == entity)
+        chosen |= {(entity, b) for _, _, b in others[:at_most]}
     return {(a, b): cosine for (a, b), cosine in both.items() if (a, b) in chosen or (b, a) in chosen}
 
 
@@ -51,6 +55,35 @@ def test_synonyms_are_all_near_pairs(seed: int, entities: int, at_most: int, sho
     links = link_synonyms(names, vectors, at_most=at_most).tocoo()
     found = dict(zip(zip(links.row.tolist(), links.col.tolist(), strict=True), links.data.tolist(), strict=True))
     assert found == pytest.approx(literal(names, vectors, at_most), abs=1e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 1000),
+    before=st.permutations(range(24)).map(lambda order: order[:16]),
+    after=st.permutations(range(24)).map(lambda order: order[:16]),
+    spread=st.sampled_from([0.1, 0.4]),
+)
+def test_links_that_are_taken_over_are_those_of_an_index_built_from_nothing(
+    seed: int, before: list[int], after: list[int], spread: float, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Entities come, go and are numbered anew; lists of three are full and lose some."""
+    folder = tmp_path_factory.mktemp("synonyms")
+    stored = clustered(seed, 24, spread)
+
+    def written(name: str, entities: list[int], last: LastGeneration) -> Path:
+        (generation := folder / name).mkdir()
+        names = [f"name {number}" for number in entities]
+        write_keys(generation / "entity_keys.npy", list(map(key_of, names)))
+        write_synonyms(generation, names, stored[entities], last, at_most=3)
+        return generation
+
+    nothing = LastGeneration(folder)
+    first = written("first", before, nothing)
+    last = LastGeneration(first, frozenset(path.name for path in first.iterdir()))
+    updated, whole = written("updated", after, last), written("whole", after, nothing)
+    for file in ("synonym_starts.npy", "synonym_entities.npy", "synonym_similarities.npy"):
+        np.testing.assert_array_equal(np.load(updated / file), np.load(whole / file))
 
 
 @pytest.fixture
@@ -84,7 +117,7 @@ def test_cells_find_nearly_all_that_comparing_all_pairs_finds() -> None:
 
 @pytest.mark.parametrize("exact_up_to", [0, 10])
 def test_no_entities_have_no_synonyms(exact_up_to: int) -> None:
-    assert link_synonyms([], np.zeros((0, 4), np.float32), exact_up_to=exact_up_to).shape == (0, 0)
+    assert link_synonyms([], np.zeros((0, 4), np.int8), exact_up_to=exact_up_to).shape == (0, 0)
 
 
 class TestEntityGraph:

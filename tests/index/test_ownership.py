@@ -10,9 +10,10 @@ from typer.testing import CliRunner
 
 from small_world import TRIPLES, TableExtractor, world_documents
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.build import IndexBuilder, set_share
+from triplebeam.index.build import IndexBuilder
 from triplebeam.index.ownership import Ownership, Topics
 from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.writing import set_share
 from triplebeam.passage import Document
 from triplebeam.serve.cli.app import app
 

@@ -12,7 +12,7 @@ from small_world import WordEmbedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.columns import StringColumn, write_strings
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.vectors import VectorIndex, VectorWriter, top
+from triplebeam.index.vectors import VectorIndex, quantized, restored, top, write_vectors
 from triplebeam.triple import entity_key
 
 
@@ -33,10 +33,7 @@ def test_top_is_a_stable_sort(scores: np.ndarray, k: int) -> None:  # type: igno
 def vectors(path: Path, rows: int, exact_up_to: int) -> VectorIndex:
     data = np.random.default_rng(0).standard_normal((rows, 64)).astype(np.float32)
     data /= np.linalg.norm(data, axis=1, keepdims=True)
-    writer = VectorWriter(path, rows, 64, exact_up_to)
-    for row in data:
-        writer.append(row)
-    writer.close()
+    write_vectors(path, quantized(data), exact_up_to)
     return VectorIndex(path)
 
 
@@ -60,9 +57,14 @@ def test_many_vectors_are_scanned_by_bits_and_reranked_exactly(tmp_path: Path) -
     assert found / 100 >= 0.8
 
 
-def test_an_unfinished_file_of_vectors_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="announced"):
-        VectorWriter(tmp_path / "v.npy", 3, 4).close()
+@given(arrays(np.float32, (5, 16), elements=st.floats(-1, 1, width=32)))
+def test_a_stored_vector_is_nearly_the_one_it_was(data: np.ndarray) -> None:  # type: ignore[type-arg]
+    norms = np.linalg.norm(data, axis=1, keepdims=True)
+    units = np.divide(data, norms, out=np.zeros_like(data), where=norms > 1e-6)
+    stored = quantized(units)
+    kept = restored(stored)
+    assert np.abs(kept - units).max() < 0.02
+    np.testing.assert_array_equal(quantized(kept), stored)  # and no further from it when it is stored again
 
 
 class TestTripleGraph:

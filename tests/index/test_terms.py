@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build import IndexBuilder
+from triplebeam.index.keys import key_of
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.terms import TermIndex, write_terms
+from triplebeam.index.term_writing import write_terms
+from triplebeam.index.terms import TermIndex
 from triplebeam.index.words import ENGLISH, query_words, stemmer_for, text_words
 from triplebeam.passage import Document
 from triplebeam.retrieve.bm25 import BM25
@@ -29,7 +31,7 @@ FOLDERS = count()
 
 def index_of(folder: Path, texts: list[str]) -> TermIndex:
     path = folder / f"terms{next(FOLDERS)}"
-    write_terms(path, texts, map(stemmer_for, texts))
+    write_terms(path, texts, list(map(key_of, texts)), lambda row: stemmer_for(texts[row]))
     return TermIndex(path)
 
 

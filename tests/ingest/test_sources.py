@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import random
+from dataclasses import replace
 from itertools import count, islice
 from pathlib import Path
 
@@ -66,7 +67,8 @@ def test_a_file_has_its_path_as_id_and_its_name_as_title(tmp_path: Path) -> None
     path = write(tmp_path / ".deep/my notes.txt")
     os.utime(path, (0, 0))
     fields = {"path": path.as_posix(), "type": "txt", "modified": "1970-01-01T00:00:00+00:00"}
-    assert only(path) == Document(id=path.as_posix(), text="Some text.", title="my notes", metadata=fields)
+    name = path.as_posix()
+    assert only(path) == Document(id=name, text="Some text.", title="my notes", metadata=fields, source=name)
 
 
 def test_files_of_one_name_in_two_folders_are_two_documents(tmp_path: Path) -> None:
@@ -80,6 +82,13 @@ def test_a_path_is_an_id_as_it_was_named(tmp_path: Path, monkeypatch: pytest.Mon
     assert ids(read(Path())) == ["a.txt"]
     assert ids(read(Path("..//inner/./"))) == ["../inner/a.txt"]
     assert ids(list(read_sources([path]))) == [path.as_posix()]
+
+
+def test_an_index_beside_the_documents_is_none_of_them(tmp_path: Path) -> None:
+    write(tmp_path / "docs/a.txt")
+    for name in ("store.sqlite", "write.lock", "manifest.json"):
+        write(tmp_path / "docs/my.index" / name)
+    assert ids(read(tmp_path / "docs"), tmp_path) == ["docs/a.txt"]
 
 
 def test_every_ending_of_the_table_has_a_reader(tmp_path: Path) -> None:
@@ -207,7 +216,10 @@ def test_json_lines_are_passages_with_their_ids(tmp_path: Path) -> None:
     ]
     data = "\ufeff" + "\r\n".join(json.dumps(row) for row in rows[:2]) + "\n\n" + "\n".join(map(json.dumps, rows[2:]))
     fields = {"other": "1", "year": "1999", "tags": '["a"]'}
-    assert read(write(tmp_path / "a.jsonl", data)) == [
+    path = write(tmp_path / "a.jsonl", data)
+    found = read(path)
+    assert {document.source for document in found if isinstance(document, Document)} == {path.as_posix()}
+    assert [replace(document, source="") for document in found if isinstance(document, Document)] == [
         Document(id="7", text="one", title="T", metadata=fields, is_passage=True),
         Document(id="x", text="two 🙂", is_passage=True),
         Document(id=f"{tmp_path.as_posix()}/a.jsonl:4", text="three", is_passage=True),

@@ -9,7 +9,7 @@ import pytest
 from triplebeam.embed.embedder import Embedder
 from triplebeam.fact_links import TitleLink, TitleLinks
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.vectors import VectorIndex, VectorWriter
+from triplebeam.index.vectors import VectorIndex, quantized, write_vectors
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.hybrid import Hybrid
@@ -78,10 +78,8 @@ def test_many_vectors_find_what_each_finds_alone(tmp_path: Path, exact_up_to: in
     """Where all rows are compared, and where one-bit codes choose them."""
     random = np.random.default_rng(0)
     rows = random.standard_normal((600, 32)).astype(np.float32)
-    writer = VectorWriter(tmp_path / "vectors.npy", len(rows), 32, exact_up_to=exact_up_to)
-    for row in rows / np.linalg.norm(rows, axis=1, keepdims=True):
-        writer.append(row)
-    writer.close()
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    write_vectors(tmp_path / "vectors.npy", quantized(rows), exact_up_to)
     index, queries = VectorIndex(tmp_path / "vectors.npy"), random.standard_normal((5, 32)).astype(np.float32)
     for k in (0, 3, 600):
         for (found, cosines), query in zip(index.nearest_many(queries, k), queries, strict=True):

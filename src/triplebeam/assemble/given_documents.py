@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -18,33 +18,39 @@ _NUMBERED = re.compile(r"text-([0-9]+)")
 
 
 def read_given(
-    given: str | Given | Iterable[Given], known: Iterable[str], encoding: str | None = None
+    listed: list[Given], known: Iterable[str], encoding: str | None = None, name: Callable[[Path], str] | None = None
 ) -> Iterable[Reading]:
     """What is given, as documents. Rows and texts are all checked before anything is written.
 
-    A string by itself is a path; in a list it is a text. Texts and rows without an id are numbered: text-1, text-2 and
-    so on, above those that are ``known`` already.
+    Texts and rows without an id are numbered: text-1, text-2 and so on, above those that are ``known`` already. Files
+    are called what ``name`` returns.
     """
-    if isinstance(given, str):
-        given = _path(given)
-    listed = [given] if isinstance(given, Path | Document | Mapping) else list(given)
     paths = [each for each in listed if isinstance(each, Path)]
     for line in scan_sources(paths).skipped_lines():
         logging.getLogger("triplebeam").info("skipped: %s", line)
     if len(paths) == len(listed):
-        return read_sources(paths, encoding)
+        return read_sources(paths, encoding, name)
     numbers = _free_numbers(known)
-    read = [reading for place, each in enumerate(listed, 1) for reading in _read(each, place, numbers, encoding)]
+    read = [
+        reading
+        for place, each in enumerate(listed, 1)
+        for reading in (read_sources([each], encoding, name) if isinstance(each, Path) else _read(each, place, numbers))
+    ]
     _check_ids(read)
     return read
 
 
-def _read(given: object, place: int, numbers: Iterator[str], encoding: str | None) -> Iterable[Reading]:
+def as_list(given: str | Given | Iterable[Given]) -> list[Given]:
+    """A string by itself is a path; in a list it is a text."""
+    if isinstance(given, str):
+        return [_path(given)]
+    return [given] if isinstance(given, Path | Document | Mapping) else list(given)
+
+
+def _read(given: object, place: int, numbers: Iterator[str]) -> Iterable[Reading]:
     match given:
         case Document():
             return [given]
-        case Path():
-            return read_sources([given], encoding)
         case str():
             return [_text(given, place, numbers)]
         case Mapping():

@@ -7,19 +7,22 @@ from pathlib import Path
 
 from triplebeam.answer import Agent, Answer, Run, Step
 from triplebeam.assemble.context import Context
-from triplebeam.assemble.given_documents import Given, read_given
-from triplebeam.assemble.indexing import index_builder, known_documents
+from triplebeam.assemble.given_documents import Given, as_list, read_given
+from triplebeam.assemble.indexing import compact_index, index_builder, known_documents, source_names
 from triplebeam.assemble.method import Method, expand
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.cancellation import in_thread
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.index.build import BuildReport, create_empty, has_store
+from triplebeam.index.build import BuildReport
+from triplebeam.index.compact import Compacted
 from triplebeam.index.manifest import is_index
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.triple_graph import TripleGraph
+from triplebeam.index.writing import create_empty, has_store
+from triplebeam.ingest import FolderFiles
 from triplebeam.passage import Passage
 from triplebeam.progress import Progress, silent
 from triplebeam.ranking import Ranking, Result, with_passages
@@ -146,7 +149,9 @@ class Index:
         given or paid for are replaced with ``replace_triples`` only. ``split`` also splits rows into passages;
         ``encoding`` is that of files of text, which is detected by default.
         """
-        readings = read_given(documents, self.documents(), encoding)
+        listed = as_list(documents)
+        names = source_names(self.folder, (each for each in listed if isinstance(each, Path)))
+        readings = read_given(listed, self.documents(), encoding, names)
         builder = index_builder(
             self.folder,
             self.settings,
@@ -156,9 +161,40 @@ class Index:
             replace_triples=replace_triples,
             split=split,
             embedder=self.given_embedder,
+            names=names,
             progress=self.progress,
         )
         report = builder.build(readings)
+        self._reopen(builder.embedder)
+        _log(report)
+        return report
+
+    def sync(
+        self,
+        *folders: str | Path,
+        extractor: str | Extractor | None = None,
+        encoding: str | None = None,
+        dry_run: bool = False,
+    ) -> BuildReport:
+        """Bring the index in step with folders: add what is new, read again what changed, remove what is gone.
+
+        Only files whose size or time of change differs are read. A file that was renamed or moved keeps its triples.
+        Documents from elsewhere are left alone. With ``dry_run`` nothing is written: the report says what would be.
+        """
+        paths = [Path(folder) for folder in folders]
+        names = source_names(self.folder, paths)
+        files = FolderFiles.of(paths, names, encoding)
+        builder = index_builder(
+            self.folder,
+            self.settings,
+            extractor="none" if dry_run else extractor,
+            embedder=self.given_embedder,
+            names=names,
+            progress=self.progress,
+        )
+        if dry_run:
+            return builder.preview(files)
+        report = builder.sync(files)
         self._reopen(builder.embedder)
         _log(report)
         return report
@@ -167,11 +203,18 @@ class Index:
         """Remove documents by id. If one of them does not exist, that is an error and nothing is removed."""
         if self.is_empty:
             raise BadInputError(f"there is no document to remove: the index at {self.folder} is empty.")
-        known = known_documents(self.passages, documents)
+        known = known_documents(self.folder, self.passages, documents)
         builder = index_builder(self.folder, self.settings, extractor="none", embedder=self.given_embedder)
         report = builder.remove(known)
         self._reopen(builder.embedder)
         return report
+
+    def compact(self) -> Compacted:
+        """Rewrite the files so that no byte of what was removed is left, and forget cached replies about it."""
+        done = compact_index(self.folder, self.settings)
+        if self._context is not None:
+            self._reopen(self._context.embedder)
+        return done
 
     def _reopen(self, embedder: Embedder) -> None:
         """Read what was just published, with the embedder that is loaded already."""

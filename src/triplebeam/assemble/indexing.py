@@ -4,16 +4,19 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from triplebeam.assemble.extractor_choice import choose, make_chosen
-from triplebeam.assemble.models import DEFAULT_EMBEDDER, make_embedder
+from triplebeam.assemble.models import DEFAULT_EMBEDDER, completions_file, make_embedder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, nearest
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.accounting import Account, price, price_of
+from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.index.build import IndexBuilder
+from triplebeam.index.compact import Compacted, compact
 from triplebeam.index.extraction import Budget
 from triplebeam.index.manifest import published
 from triplebeam.index.passages import PassageTable
-from triplebeam.ingest import document_id
+from triplebeam.index.writing import remembered_sources
+from triplebeam.ingest import SourceNames, document_id
 from triplebeam.progress import Progress, silent
 from triplebeam.settings import Settings
 
@@ -35,6 +38,7 @@ def index_builder(
     max_failures: float | None = None,
     budget: Budget | None = None,
     embedder: Embedder | None = None,
+    names: SourceNames | None = None,
     progress: Progress = silent,
 ) -> IndexBuilder:
     """What adds documents to an index, retries those whose extraction failed, and removes documents.
@@ -42,7 +46,7 @@ def index_builder(
     ``again`` is for such a retry: the model is asked again what the cache holds already, and more may fail. Without an
     ``extractor`` or ``triples`` the index goes on with its own. Triples that were given or paid for are replaced with
     ``replace_triples`` alone. The embedder, unless given, is the one that is set, else the index's own, else the
-    default.
+    default. ``names`` are those of the sources, to be remembered.
     """
     if extractor is None or isinstance(extractor, str):
         choice = choose(folder, extractor, triples=triples, keywords=keywords, again=again)
@@ -59,15 +63,32 @@ def index_builder(
         split_passages=split,
         max_failures=max_failures,
         budget=budget,
+        source_names=names.known if names else {},
         replaces="all" if replace_triples else "older" if extractor is None and triples is None else "free",
         progress=progress,
     )
+
+
+def source_names(folder: Path, sources: Iterable[Path]) -> SourceNames:
+    """The names of files in an index: those that these sources were first indexed by, from wherever it was."""
+    return SourceNames(remembered_sources(folder), sources)
 
 
 def embedder_name(folder: Path, settings: Settings) -> str:
     """The embedder to index with: the one that is set, else the index's own, else the default."""
     there = published(folder)
     return settings.embedder or (there.embedder.name if there else DEFAULT_EMBEDDER)
+
+
+def compact_index(folder: Path, settings: Settings) -> Compacted:
+    """Rewrite an index so that no byte of what was removed is left in it, nor replies to prompts that quoted it in the
+    cache of completions.
+    """
+    cache = completions_file(settings)
+    if not cache.is_file():
+        return compact(folder)
+    with CompletionStore(cache) as completions:
+        return compact(folder, completions.forget)
 
 
 def dollar_budget(dollars: float, settings: Settings, bill: Account) -> Budget:
@@ -81,17 +102,18 @@ def dollar_budget(dollars: float, settings: Settings, bill: Account) -> Budget:
     return Budget(dollars, lambda: price(bill.usage, model, settings.prices) or 0.0)
 
 
-def known_documents(passages: PassageTable, wanted: Iterable[str | Path]) -> list[str]:
+def known_documents(folder: Path, passages: PassageTable, wanted: Iterable[str | Path]) -> list[str]:
     """The ids of documents that are to be removed; one that is not there is an error that names the nearest.
 
-    A file may be written in any way that leads to the path it was indexed by: ``./docs/old.md`` is ``docs/old.md``.
+    A file may be written in any way that leads to it: ``./docs/old.md`` is ``docs/old.md``, and so is ``old.md`` in
+    that folder.
     """
-    known = passages.document_ids
-    return [_known(known, str(each)) for each in wanted]
+    known, names = passages.document_ids, source_names(folder, ())
+    return [_known(known, str(each), names) for each in wanted]
 
 
-def _known(known: dict[str, None], document: str) -> str:
-    for name in (document, document_id(Path(document))):
+def _known(known: dict[str, None], document: str, names: SourceNames) -> str:
+    for name in (document, document_id(Path(document)), names(Path(document))):
         if name in known:
             return name
     there = f"the first of {len(known):,} is {next(iter(known))!r}" if known else "the index is empty"

@@ -5,37 +5,38 @@ committed in small transactions, and the published generation changes only at th
 done twice.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from tempfile import TemporaryDirectory
+from typing import TypeAlias, TypeVar
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError, IndexDamagedError, IndexMissingError, SourceError
+from triplebeam.errors import BadInputError, SourceError
 from triplebeam.extract.extractor import Extractor
-from triplebeam.index.definitions import stored_definitions
-from triplebeam.index.extraction import MAX_FAILURES, Budget, Failure, Numbered, extract_triples
-from triplebeam.index.manifest import MANIFEST, Manifest, VectorSpace, publish, published, read_manifest
-from triplebeam.index.publish import LOCK, publish_generation, withdraw, write_lock
-from triplebeam.index.replacing import Replaces, announce, kind_of, stays
-from triplebeam.index.store import Store, vector_key
-from triplebeam.index.triple_graph import number_entities
-from triplebeam.ingest import Skipped, Unreadable, split
-from triplebeam.passage import PASSAGE_TOKENS, SHARED_TITLE, Document
+from triplebeam.index.contents import Contents
+from triplebeam.index.encoded import EncodedTexts, take_over
+from triplebeam.index.encoding import encode_missing
+from triplebeam.index.extraction import MAX_FAILURES, Budget, Failure, Numbered, due, extract_triples
+from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, published, remove_generations
+from triplebeam.index.publish import publish_generation, withdraw
+from triplebeam.index.replacing import Replaces, kind_of
+from triplebeam.index.store import Store
+from triplebeam.index.sync import Differences
+from triplebeam.index.writing import check_is_there, has_store, writing
+from triplebeam.ingest import FolderFiles, Reading, Skipped, Unreadable, split, watched
+from triplebeam.passage import PASSAGE_TOKENS, Document
 from triplebeam.progress import Progress, silent
 
 T = TypeVar("T")
+#: What makes all that is written inside happen at once.
+Commit: TypeAlias = Callable[[], AbstractContextManager[object]]
 
-#: Texts encoded between two commits: few enough to lose little, many enough to sort by length.
-ENCODING_WINDOW = 512
-#: Little work is done in smaller windows, so that it can be said early how long it takes.
-_FEWEST_TOGETHER, _WINDOWS_WANTED = 64, 16
 #: As many passages as a model is asked at a time by default, so that a run that goes wrong stops early.
 EXTRACTION_WINDOW = 16
 READING_WINDOW = 256
-_STORE = "store.sqlite"
 
 
 @dataclass(slots=True)
@@ -52,8 +53,16 @@ class BuildReport:
     passages_left: int = 0
     """Not extracted, since the budget was used up."""
     texts_encoded: int = 0
+    added: list[str] = field(default_factory=list)
+    """Documents by their ids, as all of these lists."""
+    changed: list[str] = field(default_factory=list)
+    renamed: list[tuple[str, str]] = field(default_factory=list)
+    """From and to, of files that were renamed or moved: nothing is extracted again."""
+    removed: list[str] = field(default_factory=list)
     unreadable: list[Unreadable] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)
+    """Files of the published generation that were not as they were written: they were derived again."""
     failures: list[Failure] = field(default_factory=list)
     """All that are in the index, from this build and earlier ones."""
     published: bool = False
@@ -77,31 +86,63 @@ class IndexBuilder:
     max_failures: float = MAX_FAILURES
     budget: Budget | None = None
     replaces: Replaces = "free"
+    source_names: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Which file or folder each name of a source means, by absolute path: see `triplebeam.ingest.SourceNames`."""
     progress: Progress = field(default=silent, repr=False)
 
-    def build(self, sources: Iterable[Document | Unreadable | Skipped], expected: int = 0) -> BuildReport:
+    def build(self, sources: Iterable[Reading], expected: int = 0, *, whole: bool = False) -> BuildReport:
         """Read the sources, do what is not done yet, and publish.
 
-        ``expected`` is the number of documents in the sources where it is known, for the progress.
+        ``expected`` is the number of documents in the sources where it is known, for the progress. With ``whole`` the
+        sources are all there is: other documents are removed, unless they came from a file that cannot be read now.
         """
         report = BuildReport()
-        with _writing(self.folder) as store:
+        with writing(self.folder) as store:
             self._check_embedder(store)
-            self._remember_extractor(store)
-            document_ids = self._read(store, self._watched(sources, expected), report)
-            if self.extractor:
-                waiting = self._waiting(store, self.extractor.name, document_ids, report)
-                self._extract(store, self.extractor, waiting, report)
+            self._remember(store)
+            document_ids = self._read(store, watched(sources, expected, self.progress), report)
+            self._extract_from(store, document_ids, report)
+            if whole and document_ids:
+                self._remove_others(store, document_ids.keys(), report)
             self._finish(store, report)
+        return report
+
+    def sync(self, folders: FolderFiles) -> BuildReport:
+        """Bring the index in step with folders: add, read again, rename and remove documents, and publish once.
+
+        Only files whose size or time of change differs are opened. Documents from elsewhere are left alone.
+        """
+        report = BuildReport()
+        with writing(self.folder) as store:
+            self._check_embedder(store)
+            self._remember(store)
+            document_ids = self._compare(store, folders, report, store.transaction)
+            self._extract_from(store, document_ids, report)
+            if store.statistics.counts()["documents"]:
+                self._finish(store, report)
+            else:
+                withdraw(self.folder)
+        return report
+
+    def preview(self, folders: FolderFiles) -> BuildReport:
+        """What `sync` would add, change, rename and remove. The files are read, and nothing is written."""
+        report = BuildReport()
+        with ExitStack() as stack:
+            there = has_store(self.folder)
+            folder = self.folder if there else Path(stack.enter_context(TemporaryDirectory(prefix="triplebeam-")))
+            store = stack.enter_context(writing(folder))
+            with suppress(_NotMeant), store.transaction():
+                self._compare(store, folders, report, nullcontext)
+                raise _NotMeant
         return report
 
     def retry_failed(self) -> BuildReport:
         """Retry every passage of the index whose extraction failed, and no other, and publish."""
         if self.extractor is None:
             raise BadInputError("passages that failed can only be retried with an extractor: name one.")
-        _check_is_there(self.folder, "nothing that failed")
+        check_is_there(self.folder, "nothing that failed")
         report = BuildReport()
-        with _writing(self.folder) as store:
+        with writing(self.folder) as store:
             self._check_embedder(store)
             self._extract(store, self.extractor, list(store.passages_failed()), report)
             self._finish(store, report)
@@ -112,28 +153,55 @@ class IndexBuilder:
 
         When no document is left nothing is published any more; the folder may be indexed into again.
         """
-        _check_is_there(self.folder, "no document to remove")
+        check_is_there(self.folder, "no document to remove")
         report = BuildReport()
-        with _writing(self.folder) as store:
+        with writing(self.folder) as store:
             self._check_embedder(store)
             with store.transaction():
-                report.documents_changed = store.remove_documents(document_ids)
-            if store.counts()["documents"]:
+                report.removed = store.remove_documents(document_ids)
+            report.documents_changed = len(report.removed)
+            if store.statistics.counts()["documents"]:
                 self._finish(store, report)
             else:
                 withdraw(self.folder)
         return report
 
+    def repair(self) -> BuildReport:
+        """Derive again what is damaged, from what is not: a generation from the store. The store must be sound."""
+        check_is_there(self.folder, "there is nothing to repair")
+        report = BuildReport()
+        with writing(self.folder) as store:
+            self._check_embedder(store)
+            store.check()
+            report.damaged = sorted(LastGeneration.of(self.folder).damaged)
+            self._finish(store, report)
+        return report
+
     def take_back(self, document_ids: Iterable[str]) -> None:
         """Remove the documents of a build that was cancelled before it published them; nothing is published."""
-        _check_is_there(self.folder, "no document to take back")
-        with _writing(self.folder) as store, store.transaction():
+        check_is_there(self.folder, "no document to take back")
+        with writing(self.folder) as store, store.transaction():
             store.remove_documents(document_ids)
 
     def _finish(self, store: Store, report: BuildReport) -> None:
-        self._encode(store, report)
-        report.failures = store.failures()
-        self._publish(store, report)
+        """Encode what is not encoded yet, and publish if anything changed."""
+        report.failures = store.statistics.failures()
+        current, last = published(self.folder), LastGeneration.of(self.folder)
+        if current and current.revision == store.revision and not last.damaged:
+            remove_generations(self.folder / "generations", keep=current.generation)  # where a process was killed
+            report.manifest = current
+            return
+        if not store.statistics.counts()["passages"]:
+            reasons = "; ".join(map(str, report.unreadable[:5])) or "they hold no files of a kind that is read"
+            raise BadInputError(
+                f"nothing could be read from the sources, so there is no index to make at {self.folder}: {reasons}."
+            )
+        contents, embedder = Contents.of(store), self.embedder
+        with EncodedTexts(self.folder, embedder.fingerprint, embedder.dimension, last) as encoded:
+            take_over(store, encoded)
+            report.texts_encoded = encode_missing(contents, encoded, embedder, self.progress)
+            report.manifest = publish_generation(self.folder, store, contents, encoded, last, embedder, self.progress)
+            report.published = True
 
     def _check_embedder(self, store: Store) -> None:
         known = store.meta("embedder")
@@ -142,60 +210,74 @@ class IndexBuilder:
         else:
             VectorSpace.model_validate_json(known).check(self.embedder)
 
-    def _remember_extractor(self, store: Store) -> None:
+    def _remember(self, store: Store) -> None:
         """Triples of a file are for the passages they name, and ``none`` is for one run, except in a new index."""
         name = self.extractor.name if self.extractor else "none"
-        if kind_of(name) != "given" and (self.extractor or store.extractor is None):
-            with store.transaction():
+        with store.transaction():
+            store.files.remember_names(self.source_names)
+            if kind_of(name) != "given" and (self.extractor or store.extractor is None):
                 store.remember_extractor(name)
 
-    def _waiting(self, store: Store, name: str, document_ids: Iterable[str], report: BuildReport) -> list[Numbered]:
-        """The passages to extract: those without triples, and those whose triples may be replaced."""
-        made_by = store.extracted_by()
-        due = list(store.passages_awaiting(name, document_ids))
-        kept = {number for number, _ in due if number in made_by and stays(made_by[number], name, self.replaces)}
-        waiting = [(number, passage) for number, passage in due if number not in kept]
-        replaced = [made_by[number] for number, _ in waiting if number in made_by]
-        announce([made_by[number] for number in kept], replaced, len(waiting), name, self.replaces)
-        report.passages_kept = len(kept)
-        return waiting
-
-    def _watched(
-        self, sources: Iterable[Document | Unreadable | Skipped], expected: int
-    ) -> Iterator[Document | Unreadable | Skipped]:
-        """The sources, with progress as each is read."""
-        done = 0
-        for source in sources:
-            if not isinstance(source, Skipped):
-                done += 1
-                self.progress("read", done, max(done, expected) if expected else 0)
-            yield source
-        self.progress("read", done, done)
+    def _compare(self, store: Store, folders: FolderFiles, report: BuildReport, commit: Commit) -> list[str]:
+        """Put into the store what differs from it, and take out what is gone; the documents of the folders."""
+        report.unreadable += folders.unreadable
+        differences = Differences.between(store, folders)
+        readings = watched(differences.read(), len(differences.changed), self.progress)
+        document_ids = self._read(store, readings, report, commit, differences)
+        with commit():
+            report.removed = store.remove_documents(differences.gone())
+            store.files.set_states(differences.file_states())
+        report.documents_changed += len(report.removed) + len(report.renamed)
+        report.documents_seen += len(differences.in_step)
+        return [*differences.in_step, *document_ids]
 
     def _read(
-        self, store: Store, sources: Iterable[Document | Unreadable | Skipped], report: BuildReport
+        self,
+        store: Store,
+        sources: Iterable[Reading],
+        report: BuildReport,
+        commit: Commit | None = None,
+        differences: Differences | None = None,
     ) -> dict[str, None]:
         """Put documents into the store; returns their ids, in order."""
         document_ids: dict[str, None] = {}
         for window in _windows(sources, READING_WINDOW):
-            with store.transaction():
+            with (commit or store.transaction)():
                 for source in window:
                     if isinstance(source, Unreadable):
                         report.unreadable.append(source)
                     elif isinstance(source, Skipped):
                         report.skipped.append(source)
                     else:
-                        self._put(store, source, report)
+                        self._put(store, source, report, differences)
                         document_ids[source.id] = None
             report.documents_seen = len(document_ids)
         return document_ids
 
-    def _put(self, store: Store, document: Document, report: BuildReport) -> None:
+    def _put(self, store: Store, document: Document, report: BuildReport, differences: Differences | None) -> None:
         passages = split(document, self.passage_tokens, force=self.split_passages)
         try:
-            report.documents_changed += store.put_document(document, passages)
+            if differences and (before := differences.renamed_from(document, passages)):
+                store.rename_document(before, document, passages)
+                report.renamed.append((before, document.id))
+                return
+            there = store.has_document(document.id)
+            if store.put_document(document, passages):
+                (report.changed if there else report.added).append(document.id)
+                report.documents_changed += 1
         except SourceError as error:
             report.unreadable.append(Unreadable(document.id, str(error)))
+
+    def _remove_others(self, store: Store, document_ids: Set[str], report: BuildReport) -> None:
+        unread = {each.source for each in report.unreadable}
+        others = {id_ for id_, source in store.files.sources().items() if source not in unread}
+        with store.transaction():
+            report.removed = store.remove_documents(sorted(others - document_ids))
+
+    def _extract_from(self, store: Store, document_ids: Iterable[str], report: BuildReport) -> None:
+        if self.extractor:
+            waiting, report.passages_kept = due(store, self.extractor.name, document_ids, self.replaces)
+            self._extract(store, self.extractor, waiting, report)
 
     def _extract(self, store: Store, extractor: Extractor, waiting: list[Numbered], report: BuildReport) -> None:
         tally = extract_triples(
@@ -211,114 +293,12 @@ class IndexBuilder:
         report.passages_without_triples = tally.without_triples
         report.passages_left = tally.left
 
-    def _encode(self, store: Store, report: BuildReport) -> None:
-        """Vectors for every text that has none. Each window has its share of long and short texts, so that the time
-        left can be estimated from the number of texts.
-        """
-        shared = store.shared_titles(SHARED_TITLE)
-        passages = (passage.embedded(shared) for _, passage in store.passages())
-        triples = (str(entry.triple) for entry in store.triples())
-        terms = (definition.name for definition in stored_definitions(store).values())
-        entities, _ = number_entities((entry.triple for entry in store.triples()), terms)
-        texts = {vector_key(self.embedder.fingerprint, text): text for text in chain(passages, triples, entities)}
-        missing = store.keys_without_vector(texts)
-        waiting = [(key, text) for key, text in texts.items() if key in missing]
-        self.progress("embed", 0, len(waiting))
-        size = min(ENCODING_WINDOW, max(_FEWEST_TOGETHER, len(waiting) // _WINDOWS_WANTED))
-        for window in _samples(waiting, size):
-            vectors = self.embedder.embed([text for _, text in window])
-            with store.transaction():
-                store.put_vectors({key: row for (key, _), row in zip(window, vectors, strict=True)})
-            report.texts_encoded += len(window)
-            self.progress("embed", report.texts_encoded, len(waiting))
-        with store.transaction():
-            store.forget_vectors_but(texts)
 
-    def _publish(self, store: Store, report: BuildReport) -> None:
-        current = published(self.folder)
-        if current and current.revision == store.revision:
-            report.manifest = current
-            return
-        if not store.counts()["passages"]:
-            reasons = "; ".join(map(str, report.unreadable[:5])) or "they hold no files of a kind that is read"
-            raise BadInputError(
-                f"nothing could be read from the sources, so there is no index to make at {self.folder}: {reasons}."
-            )
-        report.manifest = publish_generation(self.folder, store, self.embedder, self.progress)
-        report.published = True
-
-
-def set_share(folder: Path, share: float | None) -> None:
-    """Set how much walks count in the default search, for this generation and those to come; None: as measured."""
-    with _writing(folder) as store:
-        with store.transaction():
-            store.tune(share)
-        publish(folder, read_manifest(folder).model_copy(update={"tuned_share": share}))
-
-
-def create_empty(folder: Path) -> None:
-    """Make an index without documents, in a folder that is new or empty."""
-    with _writing(folder):
-        pass
-
-
-def remembered_extractor(folder: Path) -> str | None:
-    """The name of the extractor that an index goes on with; None where there is no index yet, or none was chosen."""
-    if not has_store(folder):
-        return None
-    with _writing(folder) as store:
-        return store.extractor
-
-
-def has_store(folder: Path) -> bool:
-    """Is there an index in this folder that documents can be added to, published or not?"""
-    return (folder / _STORE).is_file()
-
-
-@contextmanager
-def _writing(folder: Path) -> Iterator[Store]:
-    """The store, for one writer at a time."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInputError(
-            f"there can be no index at {folder} ({error.strerror}): name a folder that is new or an index already."
-        ) from error
-    _check_is_ours(folder)
-    with write_lock(folder), closing(Store(folder / _STORE)) as store:
-        yield store
-
-
-def _check_is_there(folder: Path, therefore: str) -> None:
-    if not has_store(folder):
-        raise IndexMissingError(
-            f"there is no index at {folder}, so {therefore}: make one with `triplebeam index {folder} SOURCE…`."
-        )
-
-
-def _check_is_ours(folder: Path) -> None:
-    """Refuse to write into a folder of something else, and to start a new index under the manifest of another."""
-    if (folder / _STORE).exists():
-        return
-    if (folder / MANIFEST).exists() and (folder / "generations").is_dir():
-        raise IndexDamagedError(
-            f"{folder / _STORE} is missing, so the index can be searched but not added to: restore the file from a"
-            " copy, or index into a new folder."
-        )
-    others = sorted(path.name for path in folder.iterdir() if path.name != LOCK and path.name[0] != ".")
-    if others:
-        raise BadInputError(
-            f"{folder} is no index and holds other files, such as {others[0]!r}: name a folder that is new, or empty."
-        )
+class _NotMeant(Exception):  # noqa: N818 - ends a transaction that is only for looking
+    """What was written is to be forgotten."""
 
 
 def _windows(items: Iterable[T], size: int) -> Iterator[list[T]]:
     iterator = iter(items)
     while window := list(islice(iterator, size)):
         yield window
-
-
-def _samples(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """Windows of about that size, each drawn evenly from the whole."""
-    count = -(-len(items) // size)
-    return (items[first::count] for first in range(count))

@@ -3,7 +3,8 @@
 Opening costs nothing however long the column is, and a read-only folder will do.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, overload
 
@@ -18,11 +19,9 @@ def mapped(path: Path) -> NDArray[Any]:
 
 def write_strings(path: Path, strings: Iterable[str]) -> None:
     """Write a column as ``path.utf8`` and ``path.offsets.npy``."""
-    offsets = [0]
-    with path.with_suffix(".utf8").open("wb") as file:
-        for string in strings:
-            offsets.append(offsets[-1] + file.write(string.encode("utf-8", "surrogatepass")))
-    np.save(path.with_suffix(".offsets.npy"), np.array(offsets, dtype=np.int64))
+    encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
+    path.with_suffix(".utf8").write_bytes(b"".join(encoded))
+    np.save(path.with_suffix(".offsets.npy"), np.cumsum([0, *map(len, encoded)], dtype=np.int64))
 
 
 class StringColumn(Sequence[str]):
@@ -50,3 +49,8 @@ class StringColumn(Sequence[str]):
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
+
+    def __iter__(self) -> Iterator[str]:
+        """All of them, several times faster than one by one."""
+        whole = self._bytes.tobytes()
+        return (whole[start:end].decode("utf-8", "surrogatepass") for start, end in pairwise(self._offsets.tolist()))

@@ -7,12 +7,11 @@ define anything: rows and plain text have none.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
 from triplebeam.extract.keywords import MARK
-from triplebeam.index.store import Store
 from triplebeam.ingest.outline import unnumbered
 from triplebeam.ingest.word_set import word_set
 from triplebeam.passage import Passage
@@ -52,15 +51,15 @@ class Definition(NamedTuple):
         return not is_code(self.name) or name.casefold() == self.name.casefold()
 
 
-def stored_definitions(store: Store) -> dict[str, Definition]:
+def stored_definitions(passages: Mapping[int, Passage], readers: Mapping[int, str]) -> dict[str, Definition]:
     """Of the passages that the local extractor has read, by the normal form of the term; rows count all passages.
 
-    A language model's graph is made of its triples alone, as in the papers.
+    Passages and who extracted their triples are given by number, as the store has them. A language model's graph is
+    made of its triples alone, as in the papers.
     """
-    readers = store.extracted_by()
     return definitions(
         (row, passage)
-        for row, (number, passage) in enumerate(store.passages())
+        for row, (number, passage) in enumerate(passages.items())
         if (reader := readers.get(number, "")).startswith("local:") and MARK not in reader
     )
 

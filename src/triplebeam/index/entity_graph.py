@@ -16,7 +16,7 @@ from scipy.sparse import block_array, csr_array, diags_array
 from triplebeam.errors import BadInputError
 from triplebeam.index.columns import mapped
 from triplebeam.index.ownership import Topics
-from triplebeam.index.synonyms import THRESHOLD, read_synonyms
+from triplebeam.index.synonyms import THRESHOLD, both_ways, read_choices
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.vectors import VectorIndex
 from triplebeam.triple import entity_key
@@ -37,7 +37,8 @@ class EntityGraph:
     """The passage of every triple, by row."""
     mentions: NDArray[np.int64] = field(repr=False)
     """Pairs of passage, by row, and entity: names found in a passage in which no triple has them."""
-    synonyms: "csr_array[np.float32]" = field(repr=False)
+    chosen: "csr_array[np.float32]" = field(repr=False)
+    """Whom each entity chose as its synonyms."""
     passages: int
     _graphs: "dict[tuple[float, bool, int | None], csr_array[np.float64]]" = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -53,7 +54,7 @@ class EntityGraph:
             triple_entities=triples.triple_entities,
             triple_passages=triples.triple_passages,
             mentions=mapped(folder / MENTIONS),
-            synonyms=read_synonyms(folder, len(triples.entity_names)),
+            chosen=read_choices(folder, len(triples.entity_names)),
             passages=len(triples.passages),
         )
 
@@ -64,6 +65,11 @@ class EntityGraph:
     def numbers(self) -> dict[str, int]:
         """The number of each entity, by the normal form of its name."""
         return {entity_key(name): number for number, name in enumerate(self.names)}
+
+    @cached_property
+    def synonyms(self) -> "csr_array[np.float32]":
+        """A symmetric matrix of cosines, empty but for synonyms."""
+        return both_ways(self.chosen)
 
     @cached_property
     def incidence(self) -> "csr_array[np.float64]":

@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from triplebeam.errors import ExtractionError, TriplebeamError
 from triplebeam.extract.extractor import Extraction, Extractor
+from triplebeam.index.replacing import Replaces, announce, stays
 from triplebeam.index.store import Store
 from triplebeam.passage import Passage
 from triplebeam.progress import Progress, silent
@@ -106,6 +107,20 @@ def extract_triples(
             progress("extract", tally.tried, len(waiting))
             _check_share(tally, max_failures)
     return tally
+
+
+def due(store: Store, extractor: str, document_ids: Iterable[str], replaces: Replaces) -> tuple[list[Numbered], int]:
+    """The passages of documents to extract: those without triples, and those whose triples may be replaced.
+
+    Also returns how many keep the triples of another extractor.
+    """
+    made_by = store.extracted_by()
+    waiting = list(store.passages_awaiting(extractor, document_ids))
+    kept = {number for number, _ in waiting if number in made_by and stays(made_by[number], extractor, replaces)}
+    left = [(number, passage) for number, passage in waiting if number not in kept]
+    replaced = [made_by[number] for number, _ in left if number in made_by]
+    announce([made_by[number] for number in kept], replaced, len(left), extractor, replaces)
+    return left, len(kept)
 
 
 def affordable_batches(waiting: Sequence[T], budget: Budget | None) -> Iterator[Sequence[T]]:

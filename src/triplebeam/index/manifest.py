@@ -7,7 +7,9 @@ reader sees the old generation or the new one, whole. Token vectors are publishe
 import json
 import os
 import shutil
+import zlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,11 +20,15 @@ from triplebeam.errors import EmbedderMismatchError, IndexDamagedError, IndexFor
 from triplebeam.index.ownership import Ownership
 from triplebeam.index.passage_graph import GraphStatistics
 
-FORMAT = 4
+FORMAT = 5
 MANIFEST = "manifest.json"
 
 ManifestType = TypeVar("ManifestType", bound=BaseModel)
-_REPAIR = "run `triplebeam index` on the same sources again; what was extracted and encoded is kept."
+_REPAIR = "run `triplebeam index` on the same sources again, or `triplebeam repair`; what was extracted is kept."
+_VECTORS = ("_vectors.npy", "_vectors.codes")
+#: Bytes whose checksums are computed when an index is opened: a few tenths of a second.
+_CHECKED_WHEN_OPENED = 256_000_000
+_CHUNK = 1 << 20
 
 
 class VectorSpace(BaseModel):
@@ -75,6 +81,8 @@ class Manifest(BaseModel):
     """How much walks count in the default search, where `triplebeam tune` chose it."""
     files: dict[str, int]
     """Each file of the generation with its size, so that opening an index notices a missing or truncated file."""
+    checksums: dict[str, int] = {}
+    """And with its CRC-32, so that damage that leaves the size alone is noticed, too."""
 
     @property
     def share(self) -> float:
@@ -107,9 +115,47 @@ def read_manifest(folder: Path) -> Manifest:
     return manifest
 
 
+def check_contents(folder: Path, manifest: Manifest) -> None:
+    """Raise where a file of a generation is not what was written, as far as that can be known in little time.
+
+    Vectors are left out, which are most of the bytes and can do no harm but wrong scores, and so is what goes beyond
+    ``_CHECKED_WHEN_OPENED`` bytes. `triplebeam repair` checks everything.
+    """
+    generation, left = generation_folder(folder, manifest.generation), _CHECKED_WHEN_OPENED
+    for name, expected in manifest.checksums.items():
+        left -= 0 if name.endswith(_VECTORS) else manifest.files[name]
+        if left >= 0 and not name.endswith(_VECTORS) and checksum(generation / name) != expected:
+            raise IndexDamagedError(f"{generation / name} is not as it was written: {_REPAIR}")
+
+
 def generation_folder(folder: Path, generation: str) -> Path:
     """Where the files of an index's generation are."""
     return folder / "generations" / generation
+
+
+@dataclass(frozen=True)
+class LastGeneration:
+    """The published generation, as far as its files are whole: what the next one takes over from it."""
+
+    folder: Path
+    whole: frozenset[str] = frozenset()
+    damaged: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, folder: Path) -> "LastGeneration":
+        """Of an index; of one that has none, or one of another format, there is nothing to take over."""
+        try:
+            manifest = load_manifest(folder / MANIFEST, Manifest, _REPAIR)
+        except (OSError, IndexDamagedError, IndexFormatError):
+            return cls(folder)
+        generation = generation_folder(folder, manifest.generation)
+        found = checksums(generation)
+        whole = frozenset(name for name, expected in manifest.checksums.items() if found.get(name) == expected)
+        return cls(generation, whole, frozenset(manifest.files) - whole)
+
+    def has(self, *files: str) -> bool:
+        """Are all of these files there, and whole?"""
+        return self.whole.issuperset(files)
 
 
 # -- for any manifest of numbered generations
@@ -135,29 +181,62 @@ def load_manifest(path: Path, kind: type[ManifestType], repair: str) -> Manifest
 
 
 def publish(folder: Path, manifest: BaseModel) -> None:
-    """Make this the manifest that readers see, in one step."""
+    """Make this the manifest that readers see, in one step, which a power cut does not undo."""
     draft = folder / f"{MANIFEST}.new"
-    with draft.open("w", encoding="utf-8") as file:
-        file.write(manifest.model_dump_json(indent=2) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
+    draft.write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    _sync(draft)
     draft.replace(folder / MANIFEST)
+    _sync(folder)
+
+
+def sync_files(generation: Path) -> None:
+    """Have the disk write a generation, before a manifest names it."""
+    for path in sorted(generation.rglob("*"), reverse=True):
+        _sync(path)
+    _sync(generation)
+    _sync(generation.parent)
+
+
+def _sync(path: Path) -> None:
+    if path.is_dir() and os.name == "nt":  # Windows cannot open a folder, and needs not
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def file_sizes(generation: Path) -> dict[str, int]:
     """Every file under a generation with its size."""
-    files = sorted(path for path in generation.rglob("*") if path.is_file() and path.suffix != ".lock")
+    files = sorted(path for path in generation.rglob("*") if path.is_file())
     return {path.relative_to(generation).as_posix(): path.stat().st_size for path in files}
+
+
+def checksums(generation: Path) -> dict[str, int]:
+    """Every file under a generation with its CRC-32."""
+    return {name: checksum(generation / name) for name in file_sizes(generation)}
+
+
+def checksum(path: Path) -> int:
+    """The CRC-32 of a file."""
+    total = 0
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            total = zlib.crc32(chunk, total)
+    return total
 
 
 def check_files(generation: Path, files: Mapping[str, int], repair: str) -> None:
     """Raise where a file is missing or has another size than when it was written."""
     for name, size in files.items():
         path = generation / name
-        if not path.is_file():
-            raise IndexDamagedError(f"{path} is missing: {repair}")
-        if path.stat().st_size != size:
-            raise IndexDamagedError(f"{path} has {path.stat().st_size} bytes where {size} were written: {repair}")
+        try:
+            found = path.stat().st_size
+        except OSError:
+            raise IndexDamagedError(f"{path} is missing: {repair}") from None
+        if found != size:
+            raise IndexDamagedError(f"{path} has {found} bytes where {size} were written: {repair}")
 
 
 def new_generation(parent: Path) -> Path:

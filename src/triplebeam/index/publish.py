@@ -1,29 +1,37 @@
-"""From the store to a generation: every search structure is derived here, by one writer at a time."""
+"""From the store to a generation: every search structure is derived here, by one writer at a time.
+
+What takes long is taken over from the last generation where it was made from the same text: vectors, words, synonyms.
+The rest is read, numbered and joined anew, which takes a few seconds for tens of thousands of passages. So a change
+costs little, and a generation depends on what is in the index alone, and not on how it came to be.
+"""
 
 import datetime
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
-from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError, IndexBusyError
-from triplebeam.index.definitions import Definition, stored_definitions
+from triplebeam.index.contents import Contents
+from triplebeam.index.definitions import Definition
+from triplebeam.index.encoded import EncodedTexts, remove_encoded
 from triplebeam.index.entity_graph import MENTIONS
+from triplebeam.index.keys import key_of
 from triplebeam.index.manifest import (
     MANIFEST,
+    LastGeneration,
     Manifest,
     VectorSpace,
+    checksums,
     file_sizes,
     new_generation,
     publish,
     remove_generations,
+    sync_files,
 )
-from triplebeam.index.ownership import Ownership, Topics
+from triplebeam.index.ownership import Topics
 from triplebeam.index.passage_graph import (
     GraphStatistics,
     build_passage_graph,
@@ -33,100 +41,116 @@ from triplebeam.index.passage_graph import (
 )
 from triplebeam.index.passages import write_passages
 from triplebeam.index.references import REFERENCES, references
-from triplebeam.index.store import Store, vector_key
+from triplebeam.index.store import Store
 from triplebeam.index.synonyms import write_synonyms
-from triplebeam.index.terms import write_terms
+from triplebeam.index.term_writing import write_terms
 from triplebeam.index.triple_graph import write_triple_graph
-from triplebeam.index.vectors import VectorWriter
 from triplebeam.index.words import stemmer_for
-from triplebeam.passage import SHARED_TITLE, Passage
+from triplebeam.passage import Passage
 from triplebeam.progress import Progress, silent
 from triplebeam.triple import entity_key
 
-LOCK = "write.lock"
 _STAGES = 8
 
 
-def publish_generation(folder: Path, store: Store, embedder: Embedder, progress: Progress = silent) -> Manifest:
-    """Write a new generation from the store and make it the published one."""
+def publish_generation(
+    folder: Path,
+    store: Store,
+    contents: Contents,
+    encoded: EncodedTexts,
+    last: LastGeneration,
+    embedder: Embedder,
+    progress: Progress = silent,
+) -> Manifest:
+    """Write a new generation, with what can be taken over from the last one, and make it the published one."""
     generation = new_generation(folder / "generations")
-    entities, passage_graph = _write(generation, store, embedder, progress)
+    passage_graph = _write(generation, store, contents, encoded, last, progress)
+    sync_files(generation)
+    entities = len(contents.entity_names)
+    topics = Topics(
+        contents.triple_entities,
+        np.array(contents.triple_rows, np.int64),
+        len(contents.passages),
+        entities,
+        np.load(generation / MENTIONS),
+    )
     manifest = Manifest(
         triplebeam=version("triplebeam"),
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         generation=generation.name,
         revision=store.revision,
         embedder=VectorSpace.of(embedder),
-        counts=store.counts() | {"entities": entities},
-        triples_by_extractor=store.triples_by_extractor(),
+        counts=store.statistics.counts() | {"entities": entities},
+        triples_by_extractor=store.statistics.triples_by_extractor(),
         extractor=store.extractor,
-        unread_languages=store.unread_languages(),
+        unread_languages=store.statistics.unread_languages(),
         passage_graph=passage_graph,
-        ownership=_ownership(generation, store.counts()["passages"], entities),
+        ownership=topics.ownership(),
         tuned_share=store.tuned_share,
         files=file_sizes(generation),
+        checksums=checksums(generation),
     )
     publish(folder, manifest)
+    encoded.remove()
     remove_generations(folder / "generations", keep=generation.name)
     return manifest
-
-
-def _ownership(generation: Path, passages: int, entities: int) -> Ownership:
-    ends, rows = np.load(generation / "triple_entities.npy"), np.load(generation / "triple_passages.npy")
-    mentions = np.load(generation / MENTIONS)
-    return Topics(ends, rows, passages, entities, mentions).ownership()
 
 
 def withdraw(folder: Path) -> None:
     """Publish nothing: readers find no index any more, and no generation keeps texts that were removed."""
     (folder / MANIFEST).unlink(missing_ok=True)
     remove_generations(folder / "generations")
+    remove_encoded(folder)
 
 
-def _write(generation: Path, store: Store, embedder: Embedder, progress: Progress) -> tuple[int, GraphStatistics]:
-    """Write all files; returns the number of entities and the statistics of the passage graph."""
+def _write(
+    generation: Path,
+    store: Store,
+    contents: Contents,
+    encoded: EncodedTexts,
+    last: LastGeneration,
+    progress: Progress,
+) -> GraphStatistics:
+    """Write all files; returns the statistics of the passage graph."""
     stages = iter(range(1, _STAGES + 1))
 
     def done() -> None:
         progress("publish", next(stages), _STAGES)
 
     progress("publish", 0, _STAGES)
-    numbers, passages = zip(*store.passages(), strict=True) if store.counts()["passages"] else ((), ())
+    passages, names, row_of = contents.passages, contents.entity_names, contents.row_of
     write_passages(generation, passages)
     done()
-    stemmers = [stemmer_for(passage.text) for passage in passages]
-    write_terms(generation / "passage_terms", (passage.term_text for passage in passages), stemmers)
+    term_texts = [passage.term_text for passage in passages]
+    keys = [key_of(text, passage.text) for text, passage in zip(term_texts, passages, strict=True)]
+    stemmers = write_terms(
+        generation / "passage_terms", term_texts, keys, lambda row: stemmer_for(passages[row].text), last
+    )
     done()
-    shared = store.shared_titles(SHARED_TITLE)
-    texts = [passage.embedded(shared) for passage in passages]
-    _write_vectors(generation / "passage_vectors.npy", texts, store, embedder)
+    encoded.write(generation, "passage", contents.passage_texts)
     done()
-    row_of = {number: row for row, number in enumerate(numbers)}
-    stored = list(store.triples())
-    triples = [entry.triple for entry in stored]
-    rows = [row_of[entry.passage] for entry in stored]
-    defined = stored_definitions(store)
-    names = write_triple_graph(generation, triples, rows, len(passages), (each.name for each in defined.values()))
+    rows = contents.triple_rows
+    write_triple_graph(generation, contents.triples, rows, len(passages), names, contents.triple_entities)
     entities = {entity_key(name): entity for entity, name in enumerate(names)}
     found = [(row_of[number], name) for number, name in store.names()]
-    np.save(generation / MENTIONS, _mentions(generation, entities, found, defined))
+    np.save(generation / MENTIONS, _mentions(generation, entities, found, contents.definitions))
     links = [(row_of[here], row_of[there]) for here, there in store.links()]
     documents = [passage.document_id for passage in passages]
     telling = telling_links(links, len(passages)).tolist()
-    np.save(generation / REFERENCES, references(documents, found, defined, entities, telling))
+    np.save(generation / REFERENCES, references(documents, found, contents.definitions, entities, telling))
     done()
     keywords = [(row_of[number], keyword) for number, keyword in store.keywords()]
     statistics = _write_passage_graph(generation, passages, names, keywords, links)
     done()
-    texts = [str(triple) for triple in triples]
-    write_terms(generation / "triple_terms", texts, (stemmers[row] for row in rows))
+    texts = contents.triple_texts
+    keys = [key_of(text, stemmers[row]) for text, row in zip(texts, rows, strict=True)]
+    write_terms(generation / "triple_terms", texts, keys, lambda triple: stemmers[rows[triple]], last)
     done()
-    _write_vectors(generation / "triple_vectors.npy", texts, store, embedder)
+    encoded.write(generation, "triple", texts)
     done()
-    _write_vectors(generation / "entity_vectors.npy", names, store, embedder)
-    write_synonyms(generation, names, progress)
+    write_synonyms(generation, names, encoded.write(generation, "entity", names), last, progress)
     done()
-    return len(names), statistics
+    return statistics
 
 
 def _mentions(
@@ -167,30 +191,3 @@ def _write_passage_graph(
     graph = build_passage_graph(document_labels(passages), places, rows, entities, links=links)
     graph.write(generation)
     return graph.statistics()
-
-
-def _write_vectors(path: Path, texts: Sequence[str], store: Store, embedder: Embedder) -> None:
-    writer = VectorWriter(path, len(texts), embedder.dimension)
-    for text in texts:
-        writer.append(store.vector(vector_key(embedder.fingerprint, text)))
-    writer.close()
-
-
-@contextmanager
-def write_lock(folder: Path) -> Iterator[None]:
-    """Keep other writers out of an existing folder; readers are not affected."""
-    lock = FileLock(folder / LOCK)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise IndexBusyError(
-            f"another process is writing to {folder}: wait until it is done, then try again."
-        ) from None
-    except OSError as error:
-        raise BadInputError(
-            f"{folder} cannot be written to ({error.strerror}): check its permissions, or index into another folder."
-        ) from error
-    try:
-        yield
-    finally:
-        lock.release()

@@ -1,62 +1,32 @@
-"""The source of truth: documents, passages, triples, the state of their extraction, and vectors already paid for.
+"""The source of truth: documents, passages, triples, and the state of their extraction.
 
 One SQLite file, opened by writers only. A passage is a span of its document, so its text is stored once and a
-quotation is exact by construction. Vectors are keyed by what was encoded, so that no text is ever encoded twice.
+quotation is exact by construction.
 """
 
 import hashlib
 import json
+import secrets
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from triplebeam.database import open_database, transaction
 from triplebeam.errors import IndexDamagedError, SourceError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.keywords import MARK
+from triplebeam.index.forgotten import Forgotten
+from triplebeam.index.known_files import KnownFiles
 from triplebeam.index.links import linked_passages
+from triplebeam.index.schema import SCHEMA, UPGRADES
+from triplebeam.index.statistics import Statistics
 from triplebeam.metadata import FILE_FIELDS
 from triplebeam.passage import Document, Passage
 from triplebeam.triple import Triple
-
-_SCHEMA = """
-CREATE TABLE document (
-    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, hash BLOB NOT NULL,
-    title TEXT NOT NULL, text TEXT NOT NULL, metadata TEXT NOT NULL,
-    anchors TEXT NOT NULL DEFAULT '{}', links TEXT NOT NULL DEFAULT '[]');
-CREATE TABLE passage (
-    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
-    document INTEGER NOT NULL REFERENCES document ON DELETE CASCADE,
-    position INTEGER NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL,
-    extractor TEXT, failure TEXT, section TEXT NOT NULL DEFAULT '', unread_language TEXT);
-CREATE INDEX passage_document ON passage (document, position);
-CREATE TABLE triple (
-    number INTEGER PRIMARY KEY, passage INTEGER NOT NULL REFERENCES passage ON DELETE CASCADE,
-    subject TEXT NOT NULL, predicate TEXT NOT NULL, object TEXT NOT NULL);
-CREATE INDEX triple_passage ON triple (passage);
-CREATE TABLE entity (passage INTEGER NOT NULL REFERENCES passage ON DELETE CASCADE, name TEXT NOT NULL);
-CREATE INDEX entity_passage ON entity (passage);
-CREATE TABLE rejected (passage INTEGER NOT NULL REFERENCES passage ON DELETE CASCADE, parts TEXT NOT NULL);
-CREATE INDEX rejected_passage ON rejected (passage);
-CREATE TABLE vector (key BLOB NOT NULL UNIQUE, vector BLOB NOT NULL);
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-"""
-
-#: What format 2 added: sections of passages, links between documents.
-_FORMAT_2 = """
-ALTER TABLE document ADD COLUMN anchors TEXT NOT NULL DEFAULT '{}';
-ALTER TABLE document ADD COLUMN links TEXT NOT NULL DEFAULT '[]';
-ALTER TABLE passage ADD COLUMN section TEXT NOT NULL DEFAULT '';
-"""
-#: What format 3 added: the languages of passages that their extractor does not read.
-_FORMAT_3 = "ALTER TABLE passage ADD COLUMN unread_language TEXT;"
 
 _IN_ORDER = " ORDER BY p.document, p.position"
 
@@ -69,16 +39,20 @@ class StoredTriple:
     triple: Triple
 
 
-def vector_key(fingerprint: str, text: str) -> bytes:
-    """The key of a vector: what was encoded, by what."""
-    return hashlib.blake2b(f"{fingerprint}\0{text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
+def _hash(document: Document, cuts: Sequence[Sequence[object]]) -> bytes:
+    fields = sorted(field for field in document.metadata.items() if field[0] not in FILE_FIELDS)
+    content = [document.title, document.text, fields]
+    return hashlib.blake2b(json.dumps([content, cuts]).encode(), digest_size=16).digest()
 
 
 def _document_hash(document: Document, passages: Sequence[Passage]) -> bytes:
-    fields = sorted(field for field in document.metadata.items() if field[0] not in FILE_FIELDS)
-    content = [document.title, document.text, fields]
     cuts = [(p.id, p.start, p.end, p.section) if p.section else (p.id, p.start, p.end) for p in passages]
-    return hashlib.blake2b(json.dumps([content, cuts]).encode(), digest_size=16).digest()
+    return _hash(document, cuts)
+
+
+def content_hash(document: Document, passages: Sequence[Passage]) -> bytes:
+    """The same for two documents that differ in their ids alone."""
+    return _hash(document, [(p.start, p.end, p.section) for p in passages])
 
 
 def _apart_from_text(document: Document) -> tuple[str, str, str]:
@@ -92,7 +66,7 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         try:
-            self._db = open_database(path, _SCHEMA, _FORMAT_2, _FORMAT_3)
+            self.db = open_database(path, SCHEMA, *UPGRADES)
         except sqlite3.DatabaseError as error:
             raise IndexDamagedError(
                 f"{path} is not a usable SQLite file ({error}): restore it from a copy, or index into a new folder."
@@ -100,28 +74,56 @@ class Store:
 
     def close(self) -> None:
         """Fold the write-ahead log into the file and close it."""
-        self._db.close()
+        self.db.close()
+
+    def check(self) -> None:
+        """Raise where the file is damaged."""
+        try:
+            found = [text for (text,) in self.db.execute("PRAGMA integrity_check(3)")]
+        except sqlite3.DatabaseError as error:
+            found = [str(error)]
+        if found != ["ok"]:
+            raise IndexDamagedError(
+                f"the store of the index is damaged ({'; '.join(found)}), and nothing else has what is in it: restore"
+                " store.sqlite from a copy, or index into a new folder."
+            )
 
     def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
         """All of what is written inside, or none of it."""
-        return transaction(self._db)
+        return transaction(self.db)
+
+    @property
+    def statistics(self) -> Statistics:
+        """What there is to count."""
+        return Statistics(self.db)
+
+    @property
+    def forgotten(self) -> Forgotten:
+        """What quotations of removed documents are known by."""
+        return Forgotten(self.db)
+
+    @property
+    def files(self) -> KnownFiles:
+        """The files that documents were read from."""
+        return KnownFiles(self.db)
 
     # -- values kept for the index as a whole
 
     def meta(self, key: str) -> str | None:
         """A value kept under a name."""
-        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        row = self.db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return row[0] if row else None
 
     def set_meta(self, key: str, value: str) -> None:
         """Keep a value under a name."""
-        self._db.execute(
-            "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", (key, value)
-        )
+        self.db.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", (key, value))
 
     @property
     def revision(self) -> int:
-        """Rises with every change of what is searched; a generation records the revision it was made from."""
+        """Another number after every change of what is searched; a generation records the one it was made from.
+
+        It is random, so that a store that was restored from a copy and changed since is not taken for the published.
+        """
         return int(self.meta("revision") or 0)
 
     @property
@@ -135,14 +137,14 @@ class Store:
         self.set_meta("tuned_share", "" if share is None else str(share))
 
     def _changed(self) -> None:
-        self.set_meta("revision", str(self.revision + 1))
+        self.set_meta("revision", str(secrets.randbits(53)))
 
     @property
     def extractor(self) -> str | None:
         """The extractor that new passages go to: the one last chosen. Given triples are for the passages they name."""
         if kept := self.meta("extractor"):
             return kept
-        commonest = self._db.execute(  # an index made before this was kept
+        commonest = self.db.execute(  # an index made before this was kept
             "SELECT extractor FROM passage WHERE extractor NOT LIKE 'given:%' GROUP BY 1 ORDER BY count(*) DESC LIMIT 1"
         ).fetchone()
         return commonest[0] if commonest else None
@@ -161,26 +163,34 @@ class Store:
         A document whose passages have another document's ids is refused, and nothing is written.
         """
         digest = _document_hash(document, passages)
-        known = self._db.execute("SELECT hash FROM document WHERE id = ?", (document.id,)).fetchone()
+        known = self.db.execute("SELECT hash FROM document WHERE id = ?", (document.id,)).fetchone()
         if known and known[0] == digest:
-            self._refresh(document)
+            self._refresh(document, content_hash(document, passages))
             return False
         self._check_ids(document, passages)
-        self._db.execute("DELETE FROM document WHERE id = ?", (document.id,))
-        number = self._db.execute(
-            "INSERT INTO document (id, hash, title, text, metadata, anchors, links) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (document.id, digest, document.title, document.text, *_apart_from_text(document)),
+        self._remove(document.id)
+        number = self.db.execute(
+            "INSERT INTO document (id, hash, title, text, source, content, metadata, anchors, links)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(document.id, digest, document.title, document.text, document.source),
+                *(content_hash(document, passages), *_apart_from_text(document)),
+            ),
         ).lastrowid
-        self._db.executemany(
+        self.db.executemany(
             "INSERT INTO passage (id, document, position, start, stop, section) VALUES (?, ?, ?, ?, ?, ?)",
             [(p.id, number, p.position, p.start, p.end, p.section) for p in passages],
         )
         self._changed()
         return True
 
-    def _refresh(self, document: Document) -> None:
+    def _refresh(self, document: Document, content: bytes) -> None:
         """Metadata and links may change while the text does not; what was extracted from it stays."""
-        changed = self._db.execute(
+        self.db.execute(
+            "UPDATE document SET source = ?, content = ? WHERE id = ? AND (source, content) IS NOT (?, ?)",
+            (document.source, content, document.id, document.source, content),
+        )
+        changed = self.db.execute(
             "UPDATE document SET metadata = ?, anchors = ?, links = ? WHERE id = ?"
             " AND (metadata, anchors, links) IS NOT (?, ?, ?)",
             ((now := _apart_from_text(document))[0], now[1], now[2], document.id, *now),
@@ -194,22 +204,56 @@ class Store:
         A link to an anchor leads to the passage with the heading of that name, any other to the document's first.
         """
         return linked_passages(
-            self._db.execute("SELECT number, id, anchors, links FROM document ORDER BY number"),
-            self._db.execute("SELECT document, start, number FROM passage ORDER BY document, position"),
+            self.db.execute("SELECT number, id, anchors, links FROM document ORDER BY number"),
+            self.db.execute("SELECT document, start, number FROM passage ORDER BY document, position"),
         )
 
-    def remove_documents(self, document_ids: Iterable[str]) -> int:
-        """Remove documents and all that was extracted from them; returns how many there were of these ids."""
-        removed = 0
-        for document_id in document_ids:
-            removed += self._db.execute("DELETE FROM document WHERE id = ?", (document_id,)).rowcount
+    def remove_documents(self, document_ids: Iterable[str]) -> list[str]:
+        """Remove documents and all that was extracted from them; returns those of these ids that there were.
+
+        The files they came from are read again when an index is next brought in step with their folder.
+        """
+        removed = [id_ for id_ in dict.fromkeys(document_ids) if self._remove(id_)]
         if removed:
             self._changed()
         return removed
 
+    def _remove(self, document_id: str) -> bool:
+        self.forgotten.note(document_id)
+        self.db.execute(
+            "DELETE FROM file WHERE name IN (?, (SELECT source FROM document WHERE id = ?))", (document_id, document_id)
+        )
+        return bool(self.db.execute("DELETE FROM document WHERE id = ?", (document_id,)).rowcount)
+
+    def has_document(self, document_id: str) -> bool:
+        """Is there a document of that id?"""
+        return self.db.execute("SELECT 1 FROM document WHERE id = ?", (document_id,)).fetchone() is not None
+
+    def rename_document(self, old_id: str, document: Document, passages: Sequence[Passage]) -> None:
+        """Give a document of the same content another id; what was extracted from it stays."""
+        self._check_ids(document, passages)
+        (number,) = self.db.execute("SELECT number FROM document WHERE id = ?", (old_id,)).fetchone()
+        self.db.execute(
+            "UPDATE document SET id = ?, hash = ?, source = ?, metadata = ?, anchors = ?, links = ? WHERE number = ?",
+            (
+                *(document.id, _document_hash(document, passages), document.source),
+                *(*_apart_from_text(document), number),
+            ),
+        )
+        self.db.executemany(
+            "UPDATE passage SET id = ? WHERE document = ? AND position = ?",
+            [(passage.id, number, passage.position) for passage in passages],
+        )
+        self._changed()
+
+    def contents(self, document_ids: Iterable[str]) -> dict[bytes, str]:
+        """Documents by what `content_hash` gave for them."""
+        find = "SELECT content FROM document WHERE id = ? AND content IS NOT NULL"
+        return {row[0]: id_ for id_ in document_ids if (row := self.db.execute(find, (id_,)).fetchone())}
+
     def _check_ids(self, document: Document, passages: Sequence[Passage]) -> None:
         for passage in passages:
-            owner = self._db.execute(
+            owner = self.db.execute(
                 "SELECT d.id FROM passage p JOIN document d ON d.number = p.document WHERE p.id = ? AND d.id != ?",
                 (passage.id, document.id),
             ).fetchone()
@@ -222,7 +266,7 @@ class Store:
 
     def shared_titles(self, most: int) -> frozenset[str]:
         """Titles that more passages have than this."""
-        rows = self._db.execute(
+        rows = self.db.execute(
             "SELECT d.title FROM passage p JOIN document d ON d.number = p.document GROUP BY 1 HAVING count(*) > ?",
             (most,),
         )
@@ -233,9 +277,9 @@ class Store:
 
         The documents are kept in a temporary table: there may be more of them than SQLite allows parameters.
         """
-        self._db.execute("CREATE TEMP TABLE IF NOT EXISTS wanted (id TEXT PRIMARY KEY)")
-        self._db.execute("DELETE FROM wanted")
-        self._db.executemany("INSERT OR IGNORE INTO wanted VALUES (?)", ((id_,) for id_ in document_ids))
+        self.db.execute("CREATE TEMP TABLE IF NOT EXISTS wanted (id TEXT PRIMARY KEY)")
+        self.db.execute("DELETE FROM wanted")
+        self.db.executemany("INSERT OR IGNORE INTO wanted VALUES (?)", ((id_,) for id_ in document_ids))
         return self._passages(
             "WHERE (p.extractor IS NOT ? OR p.failure IS NOT NULL)"
             " AND p.document IN (SELECT number FROM document JOIN wanted USING (id))",
@@ -245,7 +289,7 @@ class Store:
     def extracted_by(self) -> dict[int, str]:
         """The extractor of each passage, by number, that has one and did not fail."""
         return dict(
-            self._db.execute("SELECT number, extractor FROM passage WHERE extractor IS NOT NULL AND failure IS NULL")
+            self.db.execute("SELECT number, extractor FROM passage WHERE extractor IS NOT NULL AND failure IS NULL")
         )
 
     def passages_failed(self) -> Iterator[tuple[int, Passage]]:
@@ -254,13 +298,13 @@ class Store:
 
     def _passages(self, where: str, *values: str) -> Iterator[tuple[int, Passage]]:
         """Passages, each cut out of its document's text, which is fetched once."""
-        cuts = self._db.execute(
+        cuts = self.db.execute(
             f"SELECT p.document, p.number, p.id, p.position, p.start, p.stop, p.section"
             f" FROM passage p {where} {_IN_ORDER}",
             values,
         )
         for document, rows in groupby(cuts, key=itemgetter(0)):
-            document_id, title, text, metadata = self._db.execute(
+            document_id, title, text, metadata = self.db.execute(
                 "SELECT id, title, text, metadata FROM document WHERE number = ?", (document,)
             ).fetchone()
             fields = json.loads(metadata)
@@ -271,18 +315,18 @@ class Store:
 
     def put_extraction(self, passage: int, extraction: Extraction, extractor: str) -> None:
         """Replace what was extracted from a passage, and record the extractor or why it failed."""
-        before = self._db.execute("SELECT extractor, failure FROM passage WHERE number = ?", (passage,)).fetchone()
+        before = self.db.execute("SELECT extractor, failure FROM passage WHERE number = ?", (passage,)).fetchone()
         for table in ("triple", "entity", "rejected"):
-            self._db.execute(f"DELETE FROM {table} WHERE passage = ?", (passage,))
-        self._db.executemany(
+            self.db.execute(f"DELETE FROM {table} WHERE passage = ?", (passage,))
+        self.db.executemany(
             "INSERT INTO triple (passage, subject, predicate, object) VALUES (?, ?, ?, ?)",
             [(passage, *triple) for triple in extraction.triples],
         )
-        self._db.executemany("INSERT INTO entity VALUES (?, ?)", [(passage, name) for name in extraction.entities])
-        self._db.executemany(
+        self.db.executemany("INSERT INTO entity VALUES (?, ?)", [(passage, name) for name in extraction.entities])
+        self.db.executemany(
             "INSERT INTO rejected VALUES (?, ?)", [(passage, json.dumps(parts)) for parts in extraction.rejected]
         )
-        self._db.execute(
+        self.db.execute(
             "UPDATE passage SET extractor = ?, failure = ?, unread_language = ? WHERE number = ?",
             (extractor, extraction.failure, extraction.unread_language, passage),
         )
@@ -292,7 +336,7 @@ class Store:
 
     def triples(self) -> Iterator[StoredTriple]:
         """All triples, in the order of their passages."""
-        rows = self._db.execute(
+        rows = self.db.execute(
             "SELECT t.passage, t.subject, t.predicate, t.object"
             f" FROM triple t JOIN passage p ON p.number = t.passage {_IN_ORDER}, t.number"
         )
@@ -305,7 +349,7 @@ class Store:
         A language model's entities are left out: the papers' graphs are made of its triples alone.
         """
         return iter(
-            self._db.execute(
+            self.db.execute(
                 "SELECT e.passage, e.name FROM entity e JOIN passage p ON p.number = e.passage"
                 " WHERE p.extractor LIKE 'local:%' AND NOT instr(p.extractor, ?)",
                 (MARK,),
@@ -315,72 +359,9 @@ class Store:
     def keywords(self) -> Iterator[tuple[int, str]]:
         """Passages, by number, with the keywords that a model gave; others have none."""
         return iter(
-            self._db.execute(
+            self.db.execute(
                 "SELECT e.passage, e.name FROM entity e JOIN passage p ON p.number = e.passage"
                 " WHERE instr(p.extractor, ?) ORDER BY e.passage, e.rowid",
                 (MARK,),
             )
         )
-
-    def counts(self) -> dict[str, int]:
-        """How many there are of each kind."""
-        queries = {
-            "documents": "SELECT count(*) FROM document",
-            "passages": "SELECT count(*) FROM passage",
-            "triples": "SELECT count(*) FROM triple",
-            "passages_without_extraction": "SELECT count(*) FROM passage WHERE extractor IS NULL",
-            "passages_failed": "SELECT count(*) FROM passage WHERE failure IS NOT NULL",
-            "passages_without_triples": "SELECT count(*) FROM passage p WHERE extractor IS NOT NULL AND failure IS NULL"
-            " AND NOT EXISTS (SELECT 1 FROM triple t WHERE t.passage = p.number)",
-            "triples_rejected": "SELECT count(*) FROM rejected",
-        }
-        return {name: self._db.execute(query).fetchone()[0] for name, query in queries.items()}
-
-    def triples_by_extractor(self) -> dict[str, int]:
-        """Which extractor made how many triples."""
-        return dict(
-            self._db.execute(
-                "SELECT p.extractor, count(*) FROM triple t JOIN passage p ON p.number = t.passage"
-                " GROUP BY 1 ORDER BY 1"
-            )
-        )
-
-    def unread_languages(self) -> dict[str, int]:
-        """How many passages there are in each language that their extractor does not read, the commonest first."""
-        return dict(
-            self._db.execute(
-                "SELECT unread_language, count(*) FROM passage WHERE unread_language IS NOT NULL"
-                " GROUP BY 1 ORDER BY 2 DESC, 1"
-            )
-        )
-
-    def failures(self) -> list[tuple[str, str]]:
-        """Passages whose extraction failed, with the reason."""
-        return self._db.execute("SELECT id, failure FROM passage WHERE failure IS NOT NULL ORDER BY number").fetchall()
-
-    # -- vectors
-
-    def keys_without_vector(self, keys: Iterable[bytes]) -> set[bytes]:
-        """Those of the keys that have no vector yet."""
-        have = {key for (key,) in self._db.execute("SELECT key FROM vector")}
-        return {key for key in keys if key not in have}
-
-    def put_vectors(self, vectors: Mapping[bytes, NDArray[np.float32]]) -> None:
-        """Keep vectors under their keys."""
-        self._db.executemany(
-            "INSERT OR IGNORE INTO vector VALUES (?, ?)", [(key, row.tobytes()) for key, row in vectors.items()]
-        )
-
-    def vector(self, key: bytes) -> NDArray[np.float32]:
-        """The vector kept under a key."""
-        row = self._db.execute("SELECT vector FROM vector WHERE key = ?", (key,)).fetchone()
-        if row is None:
-            raise IndexDamagedError("a vector is missing from the store: run `triplebeam index` again.")
-        return np.frombuffer(row[0], dtype=np.float32)
-
-    def forget_vectors_but(self, keys: Iterable[bytes]) -> None:
-        """Drop vectors of texts that are no longer there."""
-        self._db.execute("CREATE TEMP TABLE IF NOT EXISTS used (key BLOB PRIMARY KEY)")
-        self._db.execute("DELETE FROM used")
-        self._db.executemany("INSERT OR IGNORE INTO used VALUES (?)", ((key,) for key in keys))
-        self._db.execute("DELETE FROM vector WHERE key NOT IN (SELECT key FROM used)")

@@ -4,21 +4,29 @@ Two entities are linked where the cosine of their names' vectors is at least 0.8
 the most, and a link that either end chose holds for both. A name of fewer than three letters or digits has none: the
 vectors of such names say little. (HippoRAG counts Latin letters alone, and lets such a name be chosen by others.)
 
-Up to ``EXACT_UP_TO`` entities every pair is compared, a square of the product at a time. That is quadratic, so above it
-the entities are sorted into about 2√n cells around centroids (faiss, inverted lists), and each is compared with those
-of the 16 cells nearest to it: n√n comparisons. Of pairs as near as 0.8 that misses few, since both ends lie close to
-the same centroids.
+Only entities that are new are compared with all others. The choices of the rest are taken over from the last
+generation, without those who are gone; where that shortens a list of 100, it is made again. Cosines are computed from
+whole numbers and ties are broken by name, so the links are those of an index that is built from nothing.
+
+Up to ``EXACT_UP_TO`` new entities every pair is compared, a square of the product at a time. That is quadratic, so
+above it the entities are sorted into about 2√n cells around centroids (faiss, inverted lists), and each is compared
+with those of the 16 cells nearest to it: n√n comparisons. Of pairs as near as 0.8 that misses few, since both ends lie
+close to the same centroids; what is added later is compared with everything.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from triplebeam.index.columns import mapped
+from triplebeam.index.keys import read_keys, rows_of
+from triplebeam.index.manifest import LastGeneration
+from triplebeam.index.vectors import lengths, restored
 from triplebeam.progress import Progress, silent
 
 THRESHOLD = 0.8
@@ -31,6 +39,9 @@ _BLOCK = 4096
 _MOST_WAITING = 20_000_000
 _CELLS_SEARCHED = 16
 _EXAMPLES_A_CELL = 64
+_FILES = ("synonym_similarities.npy", "synonym_entities.npy", "synonym_starts.npy")
+#: Whole numbers up to this are exact in single precision.
+_EXACT_IN_SINGLE = 2**24
 
 
 class Links(NamedTuple):
@@ -45,47 +56,115 @@ class Links(NamedTuple):
         return Links(self.chooser[where], self.chosen[where], self.similarity[where])
 
 
-def write_synonyms(folder: Path, names: Sequence[str], progress: Progress = silent) -> None:
-    """Link the entities of a generation whose vectors are written: compressed sparse rows, in three files."""
-    links = link_synonyms(names, mapped(folder / "entity_vectors.npy"), progress=progress)
-    np.save(folder / "synonym_starts.npy", links.indptr)
-    np.save(folder / "synonym_entities.npy", links.indices)
-    np.save(folder / "synonym_similarities.npy", links.data)
+class Choices(NamedTuple):
+    """Choices that were made before."""
+
+    links: Links
+    """Between entities that are still there, by their numbers now."""
+    open: NDArray[np.bool_]
+    """Entities whose choice is to be made: they are new, or lost one of a full list."""
+    new: NDArray[np.bool_]
 
 
-def read_synonyms(folder: Path, entities: int) -> "csr_array[np.float32]":
-    """The links of a generation, memory-mapped."""
-    files = [f"synonym_{part}.npy" for part in ("similarities", "entities", "starts")]
-    data, indices, starts = (mapped(folder / file) for file in files)
-    return csr_array((data, indices, starts), shape=(entities, entities))
+def write_synonyms(
+    folder: Path,
+    names: Sequence[str],
+    stored: NDArray[np.int8],
+    last: LastGeneration,
+    progress: Progress = silent,
+    at_most: int = AT_MOST,
+) -> None:
+    """Write the choices of a generation's entities, whose vectors are written: sparse rows, in three files."""
+    links = choose(names, stored, before=_choices(folder, last, at_most), at_most=at_most, progress=progress)
+    links = links.at(np.lexsort((links.chosen, links.chooser)))
+    starts = np.searchsorted(links.chooser, np.arange(len(names) + 1))
+    parts: tuple[NDArray[Any], ...] = (links.similarity, links.chosen.astype(np.int32), starts)
+    for file, part in zip(_FILES, parts, strict=True):
+        np.save(folder / file, part)
+
+
+def read_choices(folder: Path, entities: int) -> "csr_array[np.float32]":
+    """Whom each entity of a generation chose, memory-mapped."""
+    return csr_array(tuple(mapped(folder / file) for file in _FILES), shape=(entities, entities))
 
 
 def link_synonyms(
     names: Sequence[str],
-    vectors: NDArray[np.float32],
+    stored: NDArray[np.int8],
     *,
     at_most: int = AT_MOST,
     exact_up_to: int = EXACT_UP_TO,
     progress: Progress = silent,
 ) -> "csr_array[np.float32]":
-    """A symmetric matrix of cosines, empty but for synonyms."""
-    entities = len(names)
-    telling = np.array([sum(map(str.isalnum, name)) >= _SHORTEST for name in names], bool)
-    few = entities <= exact_up_to
-    batches = _all_pairs(vectors, progress) if few else _pairs_in_cells(vectors, at_most, progress)
-    kept = _nearest_of_each(batches, telling, at_most)
-    chosen = csr_array((kept.similarity, (kept.chooser, kept.chosen)), shape=(entities, entities))
+    """The links of entities with these names and vectors, from nothing."""
+    links = choose(names, stored, at_most=at_most, exact_up_to=exact_up_to, progress=progress)
+    return both_ways(csr_array((links.similarity, (links.chooser, links.chosen)), shape=(len(names), len(names))))
+
+
+def both_ways(chosen: "csr_array[np.float32]") -> "csr_array[np.float32]":
+    """A link that either end chose holds for both."""
     links = csr_array(chosen.maximum(chosen.T))
     links.sort_indices()
     return links
 
 
-def _all_pairs(vectors: NDArray[np.float32], progress: Progress) -> Iterator[Links]:
+def choose(
+    names: Sequence[str],
+    stored: NDArray[np.int8],
+    *,
+    before: Choices | None = None,
+    at_most: int = AT_MOST,
+    exact_up_to: int = EXACT_UP_TO,
+    progress: Progress = silent,
+) -> Links:
+    """Whom each entity chooses, in the order of the choosers."""
+    telling = np.array([sum(map(str.isalnum, name)) >= _SHORTEST for name in names], bool)
+    if before is not None and 2 * before.open.sum() < len(names):
+        batches: Iterator[Links] = chain([before.links], _pairs_of_some(stored, before, progress))
+    elif len(names) <= exact_up_to:
+        batches = _all_pairs(stored, progress)
+    else:
+        batches = _pairs_in_cells(stored, at_most, progress)
+    place_by_name = np.empty(len(names), np.int64)
+    place_by_name[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+    return _nearest_of_each(batches, telling, place_by_name, at_most)
+
+
+def _choices(folder: Path, last: LastGeneration, at_most: int) -> Choices | None:
+    """The choices of the last generation, for the entities of this one."""
+    if not last.has("entity_keys.npy", *_FILES):
+        return None
+    known, now = read_keys(last.folder / "entity_keys.npy"), read_keys(folder / "entity_keys.npy")
+    if not known:
+        return None
+    before = rows_of(now, known)
+    number = np.full(len(known), -1)
+    number[before[before >= 0]] = np.flatnonzero(before >= 0)
+    similarity, chosen, starts = (np.load(last.folder / file) for file in _FILES)
+    counts = np.diff(starts)
+    links = Links(number[np.repeat(np.arange(len(known)), counts)], number[chosen], similarity)
+    shortened = np.bincount(np.repeat(np.arange(len(known)), counts)[links.chosen < 0], minlength=len(known)) > 0
+    new = before < 0
+    open_ = new | (shortened & (counts >= at_most))[before]
+    return Choices(links.at((links.chosen >= 0) & (links.chooser >= 0) & ~open_[links.chooser]), open_, new)
+
+
+def _cosines(one: NDArray[np.int8], two: NDArray[np.int8]) -> NDArray[np.float32]:
+    """The cosine of each of some stored vectors and each of others, the same whichever are compared together."""
+    exact = "float32" if one.shape[1] * 127**2 < _EXACT_IN_SINGLE else "float64"
+    rows: NDArray[np.floating] = one.astype(exact)
+    columns: NDArray[np.floating] = two.astype(exact)
+    products: NDArray[np.floating] = rows @ columns.T
+    products /= np.multiply.outer(lengths(rows), lengths(columns))
+    return products.astype(np.float32, copy=False)
+
+
+def _all_pairs(stored: NDArray[np.int8], progress: Progress) -> Iterator[Links]:
     """Every pair that is near enough, in both directions."""
-    starts = range(0, len(vectors), _BLOCK)
+    starts = range(0, len(stored), _BLOCK)
     squares = [(one, two) for one in starts for two in starts if one <= two]
     for done, (one, two) in enumerate(squares, start=1):
-        cosines = vectors[one : one + _BLOCK] @ vectors[two : two + _BLOCK].T
+        cosines = _cosines(stored[one : one + _BLOCK], stored[two : two + _BLOCK])
         rows, columns = np.nonzero(cosines >= THRESHOLD)
         once = rows + one < columns + two  # on the diagonal a pair occurs twice, and each entity with itself
         rows, columns = rows[once], columns[once]
@@ -94,19 +173,35 @@ def _all_pairs(vectors: NDArray[np.float32], progress: Progress) -> Iterator[Lin
         progress("link synonyms", done, len(squares))
 
 
-def _pairs_in_cells(vectors: NDArray[np.float32], at_most: int, progress: Progress) -> Iterator[Links]:
+def _pairs_of_some(stored: NDArray[np.int8], before: Choices, progress: Progress) -> Iterator[Links]:
+    """Every pair of an entity that has yet to choose: its own choices, and those of others that a new one is for."""
+    choosing = np.flatnonzero(before.open)
+    blocks = [(here, there) for here in range(0, len(choosing), _BLOCK) for there in range(0, len(stored), _BLOCK)]
+    for done, (here, there) in enumerate(blocks, start=1):
+        some = choosing[here : here + _BLOCK]
+        cosines = _cosines(stored[some], stored[there : there + _BLOCK])
+        rows, columns = np.nonzero(cosines >= THRESHOLD)
+        links = Links(some[rows], columns + there, cosines[rows, columns])
+        links = links.at(links.chooser != links.chosen)
+        yield links
+        back = links.at(before.new[links.chooser] & ~before.open[links.chosen])
+        yield Links(back.chosen, back.chooser, back.similarity)
+        progress("link synonyms", done, len(blocks))
+
+
+def _pairs_in_cells(stored: NDArray[np.int8], at_most: int, progress: Progress) -> Iterator[Links]:
     """What each entity finds in the cells nearest to it."""
     import faiss
 
-    entities, dimension = vectors.shape
+    entities, dimension = stored.shape
     cells = max(1, int(2 * np.sqrt(entities)))
     lists = faiss.IndexIVFFlat(faiss.IndexFlatIP(dimension), dimension, cells, faiss.METRIC_INNER_PRODUCT)
     lists.nprobe = _CELLS_SEARCHED
-    lists.train(np.ascontiguousarray(vectors[:: max(1, entities // (cells * _EXAMPLES_A_CELL))]))
+    lists.train(restored(stored[:: max(1, entities // (cells * _EXAMPLES_A_CELL))]))
     for start in range(0, entities, _BLOCK):
-        lists.add(np.ascontiguousarray(vectors[start : start + _BLOCK]))
+        lists.add(restored(stored[start : start + _BLOCK]))
     for start in range(0, entities, _BLOCK):
-        block = np.ascontiguousarray(vectors[start : start + _BLOCK])
+        block = restored(stored[start : start + _BLOCK])
         cosines, found = lists.search(block, at_most + 1)  # it finds itself too
         own = np.arange(start, start + len(block))[:, None]
         rows, places = np.nonzero((cosines >= THRESHOLD) & (found != own) & (found >= 0))
@@ -114,20 +209,23 @@ def _pairs_in_cells(vectors: NDArray[np.float32], at_most: int, progress: Progre
         progress("link synonyms", start + len(block), entities)
 
 
-def _nearest_of_each(batches: Iterator[Links], telling: NDArray[np.bool_], at_most: int) -> Links:
+def _nearest_of_each(
+    batches: Iterator[Links], telling: NDArray[np.bool_], place_by_name: NDArray[np.int64], at_most: int
+) -> Links:
     """Of each chooser's links the nearest, between names that are informative."""
     nearest = Links(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))
     waiting: list[Links] = []
     for batch in batches:
         waiting.append(batch.at(telling[batch.chooser] & telling[batch.chosen]))
         if sum(len(links.chooser) for links in waiting) > _MOST_WAITING:
-            nearest, waiting = _cut([nearest, *waiting], at_most), []
-    return _cut([nearest, *waiting], at_most)
+            nearest, waiting = _cut([nearest, *waiting], place_by_name, at_most), []
+    return _cut([nearest, *waiting], place_by_name, at_most)
 
 
-def _cut(waiting: Sequence[Links], at_most: int) -> Links:
+def _cut(waiting: Sequence[Links], place_by_name: NDArray[np.int64], at_most: int) -> Links:
+    """Of each chooser's links the nearest, ties by name."""
     links = Links(*(np.concatenate(parts) for parts in zip(*waiting, strict=True)))
-    order = np.lexsort((links.chosen, -links.similarity, links.chooser))
+    order = np.lexsort((place_by_name[links.chosen], -links.similarity, links.chooser))
     ordered = links.chooser[order]
     place = np.arange(len(ordered)) - np.searchsorted(ordered, ordered)
     return links.at(order[place < at_most])

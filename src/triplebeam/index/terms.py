@@ -1,124 +1,119 @@
-"""The term index: BM25 over texts, by tantivy (k1 1.2, b 0.75).
+"""The term index: BM25 over texts (k1 1.2, b 0.75).
 
-`words` makes words of a text; here they are counted. Each text has a stemmer, that of its language. A query is in no
-language: each of its words is searched for under its stem by every stemmer that the index has used, in the texts of
-that stemmer. In an index of English alone that is plain BM25.
+`words` makes words of a text; here they are counted and searched. Each text has a stemmer, that of its language. A
+query is in no language: each of its words is searched for under its stem by every stemmer that the index has used, in
+the texts of that stemmer. In an index of English alone that is plain BM25. As in Lucene, the length of a text counts in
+about 8 % steps from 40 words on, so that texts of nearly the same length are not ranked by it.
 """
 
 import math
-import os
-import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.words import ENGLISH, query_stems, text_words
+from triplebeam.index.columns import StringColumn, mapped
+from triplebeam.index.vectors import top
+from triplebeam.index.words import ENGLISH, query_stems
 
-_WRITER_MEMORY = 64_000_000
-
-
-def _schema() -> Any:
-    import tantivy
-
-    schema = tantivy.SchemaBuilder()
-    schema.add_text_field("text", tokenizer_name="whitespace")
-    schema.add_text_field("stemmer", tokenizer_name="raw", index_option="basic")
-    schema.add_unsigned_field("row", fast=True)
-    return schema.build()
+_K1, _B = 1.2, 0.75
 
 
-def write_terms(folder: Path, texts: Iterable[str], stemmers: Iterable[str]) -> None:
-    """Index the texts, each under its row number, with the stemmer of each."""
-    import tantivy
-
-    folder.mkdir()
-    index = tantivy.Index(_schema(), path=str(folder))
-    # One thread, so that equal input gives equal segments.
-    writer = index.writer(heap_size=_WRITER_MEMORY, num_threads=1)
-    for row, (text, stemmer) in enumerate(zip(texts, stemmers, strict=True)):
-        document = tantivy.Document(text=" ".join(text_words(text, stemmer)), stemmer=stemmer)
-        document.add_unsigned("row", row)
-        writer.add_document(document)
-    writer.commit()
-    writer.wait_merging_threads()
+def _length_steps() -> NDArray[np.int64]:
+    """The lengths that are told apart: Lucene's byte-sized floats, 3 bits of mantissa from 40 on."""
+    exact = list(range(40))
+    return np.array(exact + [24 + (8 + place << shift) for shift in range(1, 28) for place in range(8)], np.int64)
 
 
-def _open(folder: Path) -> Any:
-    """Open for reading. tantivy writes a lock file even then, so a read-only folder is opened through links."""
-    import tantivy
+class Postings(NamedTuple):
+    """The texts that have a word, and how often."""
 
-    if os.access(folder, os.W_OK):
-        return tantivy.Index.open(str(folder))
-    with tempfile.TemporaryDirectory(prefix="triplebeam-") as links:  # once the files are mapped it can go
-        for file in folder.iterdir():
-            if file.suffix != ".lock":
-                Path(links, file.name).symlink_to(file.resolve())
-        return tantivy.Index.open(links)
+    rows: NDArray[np.int32]
+    counts: NDArray[np.uint16]
+
+    def at(self, where: NDArray[np.bool_]) -> "Postings":
+        """Some of them."""
+        return Postings(self.rows[where], self.counts[where])
 
 
 class TermIndex:
-    """Finds the rows whose texts match a query's words best."""
+    """Finds the rows whose texts match a query's words best. `triplebeam.index.term_writing` writes its files."""
 
     def __init__(self, folder: Path) -> None:
-        self._index = _open(folder)
-        self._searcher = self._index.searcher()
-        self._stemmers = [stemmer for stemmer, _ in self._searcher.terms_with_prefix("stemmer", "")]
+        self.words = StringColumn(folder / "words")
+        self.starts: NDArray[np.int64] = mapped(folder / "starts.npy")
+        self.rows: NDArray[np.int32] = mapped(folder / "rows.npy")
+        self.counts: NDArray[np.uint16] = mapped(folder / "counts.npy")
+        self.lengths: NDArray[np.int32] = mapped(folder / "lengths.npy")
+        self.stemmers: NDArray[np.uint8] = mapped(folder / "stemmers.npy")
+        """The stemmer of each text, as a place in their names."""
+        self.stemmer_names = list(StringColumn(folder / "stemmer_names"))
+        if int(self.starts[-1]) != len(self.rows) or len(self.starts) != len(self.words) + 1:
+            raise ValueError(f"the postings in {folder.name} are not as many as their starts say")
 
     def __len__(self) -> int:
-        return int(self._searcher.num_docs)
+        return len(self.lengths)
+
+    @cached_property
+    def _damping(self) -> NDArray[np.float32]:
+        """What is added to a word's count in the denominator of BM25: the longer the text, the more."""
+        steps = _length_steps()
+        counted = steps[np.searchsorted(steps, self.lengths, side="right") - 1]
+        return np.asarray(_K1 * (1 - _B + _B * counted / max(self.lengths.mean(), 1e-9)), np.float32)
 
     def search(self, query: str, k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The best k rows and their scores; rows that share no word with the query are not among them."""
-        import tantivy
-
-        words = [self._word(stems) for stems in query_stems(query, self._stemmers)]
+        words = query_stems(query, self.stemmer_names)
         if not words or k <= 0 or not len(self):
             return np.zeros(0, np.int64), np.zeros(0, np.float32)
-        any_of = tantivy.Query.boolean_query([(tantivy.Occur.Should, word) for word in words])
-        hits = self._searcher.search(any_of, limit=min(k, len(self)), count=False).hits
-        rows = self._searcher.fast_field_values("row", [address for _, address in hits])
-        return np.array(rows, np.int64), np.array([score for score, _ in hits], np.float32)
+        scores = np.zeros(len(self), np.float32)
+        for stems in words:
+            self._add(stems, scores)
+        found = np.flatnonzero(scores)
+        best = found[top(scores[found], k)]
+        return best, scores[best]
 
-    def _word(self, stems: Mapping[str, str]) -> Any:
-        """The English stem in any text, another stem in texts of that stemmer; the best of them counts.
+    def _add(self, stems: Mapping[str, str], scores: NDArray[np.float32]) -> None:
+        """Add a word's weight to the rows that have it: the English stem in any text, another stem in texts of that
+        stemmer; the best of them counts.
 
         All are as rare as the word: the few texts of another language would be ranked first for every name otherwise.
         """
-        import tantivy
+        english = self._postings(stems[ENGLISH])
+        others = [postings for postings in self._in_other_languages(stems) if len(postings.rows)]
+        rarity = self._rarity(len(english.rows) + sum(len(postings.rows) for postings in others))
+        if not others:
+            scores[english.rows] += self._weights(english, rarity)
+            return
+        best = np.zeros_like(scores)
+        for postings in (english, *others):
+            best[postings.rows] = np.maximum(best[postings.rows], self._weights(postings, rarity))
+        scores += best
 
-        english = stems[ENGLISH]
-        # Most foreign stems of an English word are in no text at all, which their frequency says sooner than a search.
-        foreign = {stemmer: stem for stemmer, stem in stems.items() if stem != english and self._frequency(stem)}
-        others = [(stem, self._of(stemmer, stem)) for stemmer, stem in foreign.items()]
-        matches = [self._searcher.search(query, limit=1).count for _, query in others]
-        if not any(matches):
-            return self._term("text", english)
-        rarity = self._rarity(self._frequency(english) + sum(matches))
-        alternatives = [(english, self._term("text", english)), *others]
-        return tantivy.Query.disjunction_max_query(
-            [
-                tantivy.Query.boost_query(query, rarity / self._rarity(self._frequency(stem)))
-                for stem, query in alternatives
-            ]
+    def _in_other_languages(self, stems: Mapping[str, str]) -> Iterator[Postings]:
+        for name, stem in stems.items():
+            if stem != stems[ENGLISH]:
+                postings = self._postings(stem)
+                yield postings.at(self.stemmers[postings.rows] == self.stemmer_names.index(name))
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {word: place for place, word in enumerate(self.words)}
+
+    def _postings(self, word: str) -> Postings:
+        place = self._places.get(word)
+        between = slice(0) if place is None else slice(self.starts[place], self.starts[place + 1])
+        return Postings(self.rows[between], self.counts[between])
+
+    def _weights(self, postings: Postings, rarity: float) -> NDArray[np.float32]:
+        counts = postings.counts.astype(np.float32)
+        weights: NDArray[np.float32] = np.float32(rarity * (1 + _K1)) * (
+            counts / (counts + self._damping[postings.rows])
         )
-
-    def _of(self, stemmer: str, stem: str) -> Any:
-        """A stem in texts of one stemmer."""
-        import tantivy
-
-        texts = tantivy.Query.const_score_query(self._term("stemmer", stemmer), 0.0)
-        return tantivy.Query.boolean_query([(tantivy.Occur.Must, part) for part in (self._term("text", stem), texts)])
-
-    def _term(self, field: str, value: str) -> Any:
-        import tantivy
-
-        return tantivy.Query.term_query(self._index.schema, field, value)
-
-    def _frequency(self, stem: str) -> int:
-        return int(self._searcher.doc_freq("text", stem))
+        return weights
 
     def _rarity(self, texts: int) -> float:
         """BM25's inverse document frequency."""

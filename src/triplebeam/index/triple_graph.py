@@ -5,6 +5,7 @@ leads an adjacency in compressed sparse rows: ``entity_triples[entity_starts[e] 
 """
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ def number_entities(triples: Iterable[Triple], others: Iterable[str] = ()) -> tu
     numbers: dict[str, int] = {}
     names: list[str] = []
 
+    @cache
     def number(name: str) -> int:
         key = entity_key(name)
         if key not in numbers:
@@ -38,13 +40,17 @@ def number_entities(triples: Iterable[Triple], others: Iterable[str] = ()) -> tu
 
 
 def write_triple_graph(
-    folder: Path, triples: Sequence[Triple], passage_rows: Sequence[int], passages: int, others: Iterable[str] = ()
-) -> list[str]:
-    """Write the columns and adjacencies; returns the names of the entities."""
+    folder: Path,
+    triples: Sequence[Triple],
+    passage_rows: Sequence[int],
+    passages: int,
+    names: Sequence[str],
+    ends: NDArray[np.int64],
+) -> None:
+    """Write the columns and adjacencies of triples and of their entities, as `number_entities` numbers them."""
     write_strings(folder / "triple_subjects", (t.subject for t in triples))
     write_strings(folder / "triple_predicates", (t.predicate for t in triples))
     write_strings(folder / "triple_objects", (t.object for t in triples))
-    names, ends = number_entities(triples, others)
     write_strings(folder / "entity_names", names)
     np.save(folder / "triple_entities.npy", ends)
     np.save(folder / "triple_passages.npy", np.array(passage_rows, np.int64))
@@ -52,14 +58,13 @@ def write_triple_graph(
     starts, rows = _adjacency(ends, len(names))
     np.save(folder / "entity_starts.npy", starts)
     np.save(folder / "entity_triples.npy", rows)
-    return names
 
 
 def _adjacency(ends: NDArray[np.int64], entities: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Entity to triples, each once even where it is both subject and object."""
-    rows = np.repeat(np.arange(len(ends)), 2)
-    pairs = np.unique(np.stack([ends.ravel(), rows], axis=1), axis=0)
-    return np.searchsorted(pairs[:, 0], np.arange(entities + 1)), np.ascontiguousarray(pairs[:, 1])
+    size = max(len(ends), 1)
+    pairs = np.unique(ends.ravel() * size + np.repeat(np.arange(len(ends)), 2))
+    return np.searchsorted(pairs, np.arange(entities + 1) * size), pairs % size
 
 
 class TripleGraph:
@@ -105,7 +110,7 @@ class TripleGraph:
 
     def vectors(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
         """The stored unit vector of each triple."""
-        return np.asarray(self._vectors.rows[np.asarray(triple_ids, np.int64)])
+        return self._vectors.at(np.asarray(triple_ids, np.int64))
 
     def nearest(self, vectors: NDArray[np.float32], k: int) -> NDArray[np.int64]:
         """For each vector the k triples nearest to it, best first."""
@@ -123,7 +128,7 @@ class TripleGraph:
         around = [self._around(int(triple_id)) for triple_id in triple_ids]
         # One gather for all: beams often share a hub.
         pool = np.unique(np.concatenate(around)) if around else np.zeros(0, np.int64)
-        similarity = np.asarray(self._vectors.rows[pool] @ query)
+        similarity = np.asarray(self._vectors.at(pool) @ query)
         return [ids[top(similarity[np.searchsorted(pool, ids)], limit)] for ids in around]
 
     def _around(self, triple_id: int) -> NDArray[np.int64]:

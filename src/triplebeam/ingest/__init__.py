@@ -1,23 +1,31 @@
 """Documents to passages: read what the user names, and cut it at sections, paragraphs and sentences."""
 
+from triplebeam.ingest.folder_files import FolderFiles, SourceFile
 from triplebeam.ingest.formats import ENDINGS
 from triplebeam.ingest.json_lines import row_document
-from triplebeam.ingest.outcome import Reading, Skipped, Unreadable
+from triplebeam.ingest.naming import SourceNames
+from triplebeam.ingest.outcome import Reading, Skipped, Unreadable, watched
 from triplebeam.ingest.scan import Scan, scan_sources
 from triplebeam.ingest.sentences import sentence_spans
 from triplebeam.ingest.sources import document_id, read_sources
 from triplebeam.ingest.split import split
+from triplebeam.ingest.watch import settled
 
 __all__ = [
     "ENDINGS",
+    "FolderFiles",
     "Reading",
     "Scan",
     "Skipped",
+    "SourceFile",
+    "SourceNames",
     "Unreadable",
     "document_id",
     "read_sources",
     "row_document",
     "scan_sources",
     "sentence_spans",
+    "settled",
     "split",
+    "watched",
 ]

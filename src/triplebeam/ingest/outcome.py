@@ -1,9 +1,11 @@
 """What reading a source can give: a document, or the reason why there is none."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from triplebeam.passage import Document
+from triplebeam.progress import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,3 +30,14 @@ class Skipped:
 
 
 Reading: TypeAlias = Document | Unreadable | Skipped
+
+
+def watched(readings: Iterable[Reading], expected: int, progress: Progress) -> Iterator[Reading]:
+    """Readings, with progress as each comes; ``expected`` is their number where it is known, else 0."""
+    done = 0
+    for reading in readings:
+        if not isinstance(reading, Skipped):
+            done += 1
+            progress("read", done, max(done, expected) if expected else 0)
+        yield reading
+    progress("read", done, done)

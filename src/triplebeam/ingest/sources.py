@@ -1,7 +1,8 @@
 """Walk what the user names (folders, files, BEIR folders) and read it, one document at a time."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,17 +19,19 @@ _HIDDEN = (".", "~$")  # "~$report.docx" is the lock that Word keeps beside an o
 _NOT_DOCUMENTS = frozenset(("__pycache__", "node_modules"))
 
 
-def read_sources(paths: Sequence[Path], encoding: str | None = None) -> Iterator[Reading]:
+def read_sources(
+    paths: Sequence[Path], encoding: str | None = None, name: Callable[[Path], str] | None = None
+) -> Iterator[Reading]:
     """Read every source in turn, lazily. What cannot be read is reported and the rest goes on.
 
-    A file's id is its path as the user named it, such as ``docs/guide/start.md``: two files of one name in two folders
-    are two documents, and the same command run again means the same documents.
+    A file's id is its path as the user named it, such as ``docs/guide/start.md``, or what ``name`` returns for it: two
+    files of one name in two folders are two documents, and the same command run again means the same documents.
     A folder with a BEIR corpus at its top is read as that corpus alone. Files of text are in ``encoding``; without one,
     each says or shows its own. A file of unknown kind is skipped in a folder, and read as plain text where it is named.
     """
     check_exist(paths)
-    _check_encoding(encoding)
-    return _read_all(paths, encoding)
+    check_encoding(encoding)
+    return _read_all(paths, encoding, name or document_id)
 
 
 def check_exist(paths: Sequence[Path]) -> None:
@@ -38,14 +41,15 @@ def check_exist(paths: Sequence[Path]) -> None:
             raise BadInputError(f"There is no file or folder {str(path)!r}; check the path.")
 
 
-def _check_encoding(encoding: str | None) -> None:
+def check_encoding(encoding: str | None) -> None:
+    """Raise BadInputError where there is no encoding of that name."""
     try:
         "".encode(encoding or "utf-8")
     except LookupError:
         raise BadInputError(f"there is no encoding {encoding!r}: name one such as utf-8, latin-1 or utf-16.") from None
 
 
-def _read_all(paths: Sequence[Path], encoding: str | None) -> Iterator[Reading]:
+def _read_all(paths: Sequence[Path], encoding: str | None, name: Callable[[Path], str]) -> Iterator[Reading]:
     seen: set[str] = set()
     for source in paths:
         for path in files(source):
@@ -54,7 +58,7 @@ def _read_all(paths: Sequence[Path], encoding: str | None) -> Iterator[Reading]:
             elif ending_of(path) is None and path != source:
                 yield Skipped(str(path))
             else:
-                yield from _read_file(path, encoding, seen)
+                yield from read_file(path, name(path), encoding, seen)
 
 
 def files(source: Path) -> Iterator[Path | Unreadable]:
@@ -80,7 +84,7 @@ def _walk(folder: Path) -> Iterator[Path | Unreadable]:
         try:
             if not path.is_dir():
                 yield path
-            elif (real := path.resolve()) not in entered and path.name not in _NOT_DOCUMENTS:
+            elif (real := path.resolve()) not in entered and path.name not in _NOT_DOCUMENTS and not _is_index(path):
                 entered.add(real)
                 children = sorted(path.iterdir(), key=lambda child: child.name, reverse=True)
                 waiting += [child for child in children if not child.name.startswith(_HIDDEN)]
@@ -88,9 +92,15 @@ def _walk(folder: Path) -> Iterator[Path | Unreadable]:
             yield Unreadable(str(path), f"the folder cannot be opened: {error.strerror}")
 
 
-def _read_file(path: Path, encoding: str | None, seen: set[str]) -> Iterator[Reading]:
+def _is_index(folder: Path) -> bool:
+    """An index that is kept beside its documents is none of them."""
+    return (folder / "store.sqlite").is_file() and (folder / "write.lock").is_file()
+
+
+def read_file(path: Path, name: str, encoding: str | None, seen: set[str]) -> Iterator[Reading]:
+    """The documents of one file, which has that name in the index; ``seen`` are the ids there were, and grows."""
     try:
-        for line, outcome in _outcomes(path, encoding):
+        for line, outcome in _outcomes(path, name, encoding):
             if isinstance(outcome, str):
                 yield Unreadable(str(path), outcome, line)
             elif outcome.id in seen:
@@ -98,30 +108,29 @@ def _read_file(path: Path, encoding: str | None, seen: set[str]) -> Iterator[Rea
                 yield Unreadable(str(path), reason, line)
             else:
                 seen.add(outcome.id)
-                yield outcome
+                yield replace(outcome, source=name)
     except SourceError as error:
         yield Unreadable(str(path), str(error))
     except OSError as error:
         yield Unreadable(str(path), f"it cannot be read: {error.strerror}")
 
 
-def _outcomes(path: Path, encoding: str | None) -> Iterator[tuple[int | None, Document | str]]:
+def _outcomes(path: Path, name: str, encoding: str | None) -> Iterator[tuple[int | None, Document | str]]:
     ending = ending_of(path)
     if not path.is_file():  # opening a pipe would wait for ever
         raise SourceError("it is no regular file, but a broken link, a pipe or a device")
     if path.stat().st_size == 0:
         raise SourceError("the file is empty")
     if ending is not None and ending in LINE_READERS:
-        yield from _or_empty(LINE_READERS[ending](path, document_id(path)))
+        yield from _or_empty(LINE_READERS[ending](path, name))
     else:
-        yield None, _document(path, ending or path.suffix.lower(), encoding)
+        yield None, _document(path, name, ending or path.suffix.lower(), encoding)
 
 
-def _document(path: Path, ending: str, encoding: str | None) -> Document:
+def _document(path: Path, id_: str, ending: str, encoding: str | None) -> Document:
     content = read_content(path.read_bytes(), ending, encoding)
     if not content.text.strip():
         raise SourceError(_NO_TEXT)
-    id_ = document_id(path)
     modified = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")
     fields = {"path": id_, "type": ending.lstrip("."), "modified": modified}
     return Document(

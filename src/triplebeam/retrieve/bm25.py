@@ -1,4 +1,4 @@
-"""BM25: passages that use the query's words (Robertson & Zaragoza, 2009), by tantivy."""
+"""BM25: passages that use the query's words (Robertson & Zaragoza, 2009)."""
 
 from dataclasses import dataclass, field
 

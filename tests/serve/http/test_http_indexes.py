@@ -18,7 +18,7 @@ from triplebeam.serve.limits import Limits
 
 
 class Held(TableExtractor):
-    """Draws triples of a passage when it is let, so that a job can be caught while it runs."""
+    """Extracts triples of a passage when it is allowed to, so that a job can be caught while it runs."""
 
     def __init__(self) -> None:
         super().__init__({})
@@ -55,6 +55,24 @@ def test_indexes_are_listed(client: TestClient) -> None:
         "default_ask": "auto",
     }
     assert client.get("/api/indexes/world").json() == row | {"jobs": []}
+
+
+def test_what_is_put_is_all_there_is(client: TestClient) -> None:
+    assert client.post("/api/indexes", json={"name": "notes"}).status_code == 201
+    job_ended(client, add(client, "notes", ("ada.txt", b"Ada wrote."), ("bob.txt", b"Bob sings."))["id"])
+    files = [("files", ("bob.txt", b"Bob sings.")), ("files", ("cy.txt", b"Cy paints."))]
+    job = client.put("/api/indexes/notes/documents", files=files, data={"extractor": "none"}).json()["job"]
+    assert job["kind"] == "sync"
+    ended = job_ended(client, job["id"])
+    assert (ended["state"], ended["message"]) == ("done", "1 of 2 documents were new or changed; 1 were deleted")
+    assert ids(client, "notes") == ["bob.txt", "cy.txt"]
+    texts = {"documents": [{"id": "dot", "text": "Dot knits."}], "extractor": "none"}
+    job_ended(client, client.put("/api/indexes/notes/documents", json=texts).json()["job"]["id"])
+    assert ids(client, "notes") == ["dot"]
+    broken = [("files", ("dot.pdf", b"%PDF-1.4 and no more"))]
+    job = client.put("/api/indexes/notes/documents", files=broken, data={"extractor": "none"}).json()["job"]
+    assert job_ended(client, job["id"])["state"] == "failed"
+    assert ids(client, "notes") == ["dot"], "where nothing can be read nothing is deleted"
 
 
 def test_an_index_is_made_filled_searched_and_emptied(client: TestClient, data: Path) -> None:

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from triplebeam.embed.token_encoder import TokenEncoder
 from triplebeam.errors import BadInputError
 from triplebeam.index.manifest import file_sizes, new_generation, publish, remove_generations
-from triplebeam.index.publish import write_lock
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.token_vectors.codec import ResidualCodec, check_nbits, sample_size
 from triplebeam.index.token_vectors.encoded_windows import EncodedWindows, Window, as_array
@@ -35,6 +34,7 @@ from triplebeam.index.token_vectors.token_index import (
     published_tokens,
     text_hashes,
 )
+from triplebeam.index.writing import write_lock
 from triplebeam.progress import Progress, silent
 
 #: Passages encoded between two files: few enough to lose little and to hold in memory, many enough to sort by length.

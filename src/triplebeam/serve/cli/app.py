@@ -4,6 +4,7 @@ import typer
 
 from triplebeam.serve.cli.ask import ask
 from triplebeam.serve.cli.bench import bench
+from triplebeam.serve.cli.compact import compact
 from triplebeam.serve.cli.dataset import dataset
 from triplebeam.serve.cli.demo import demo
 from triplebeam.serve.cli.doctor import doctor
@@ -16,11 +17,14 @@ from triplebeam.serve.cli.model import model
 from triplebeam.serve.cli.plan import plan
 from triplebeam.serve.cli.questions import questions
 from triplebeam.serve.cli.remove import remove
+from triplebeam.serve.cli.repair import repair
 from triplebeam.serve.cli.search import search
 from triplebeam.serve.cli.serve import serve
 from triplebeam.serve.cli.show import show
 from triplebeam.serve.cli.status import status
+from triplebeam.serve.cli.sync import sync
 from triplebeam.serve.cli.train import train
+from triplebeam.serve.cli.triples import triples
 from triplebeam.serve.cli.tune import tune
 from triplebeam.serve.cli.verify import verify
 
@@ -37,9 +41,13 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(index)
+app.command()(sync)
 app.command()(remove)
+app.command()(compact)
+app.command()(repair)
 app.command()(search)
 app.command()(show)
+app.command()(triples)
 app.command()(ask)
 app.command()(serve)
 app.command()(verify)

@@ -105,7 +105,7 @@ def index(
     """
     _check(sources, extractor, triples, retry_failed, replace_triples, quiet and verbose)
     from triplebeam.assemble.extractor_choice import choose
-    from triplebeam.assemble.indexing import dollar_budget, index_builder
+    from triplebeam.assemble.indexing import dollar_budget, index_builder, source_names
     from triplebeam.generate.accounting import account
     from triplebeam.ingest import read_sources
     from triplebeam.serve.cli.build_report import (
@@ -125,7 +125,8 @@ def index(
             "--budget is for extractors that call a model (llm, llm-two-step, --keywords): the others cost nothing."
         )
     settings = read_settings(embedder=embedder, offline=offline or None)
-    documents = read_sources(sources or [], encoding)
+    names = source_names(folder, sources or [])
+    documents = read_sources(sources or [], encoding, names)
     expected = scanned(sources, quiet) if sources else 0
     with shown_progress(quiet) as progress, account() as bill:
         builder = index_builder(
@@ -140,6 +141,7 @@ def index(
             again=retry_failed,
             max_failures=max_failures,
             budget=None if budget is None else dollar_budget(budget, settings, bill),
+            names=names,
             progress=progress,
         )
         try:

@@ -36,7 +36,7 @@ def tune(
     from triplebeam.errors import BadInputError
     from triplebeam.evaluate.numbers import percent, points, probability
     from triplebeam.evaluate.questions import read_questions
-    from triplebeam.index.build import set_share
+    from triplebeam.index.writing import set_share
     from triplebeam.serve.cli.display import out
     from triplebeam.settings import read_settings
 

@@ -152,10 +152,10 @@ class TripleStoreContract:
     def test_vectors_are_those_of_the_triples_texts(
         self, store: TripleStore, passage_ids: Sequence[str], embedder: Embedder
     ) -> None:
-        """A chain of one triple is scored by its stored vector."""
+        """A chain of one triple is scored by its stored vector, which may be rounded to a byte per dimension."""
         ids = store.triples_of(passage_ids)
         texts = [str(store.triple(triple_id)) for triple_id in ids.tolist()]
-        assert np.allclose(store.vectors(ids), embedder.embed(texts), atol=1e-5)
+        assert np.allclose(store.vectors(ids), embedder.embed(texts), atol=5e-3)
 
     def test_neighbours_share_an_entity(
         self, store: TripleStore, passage_ids: Sequence[str], embedder: Embedder

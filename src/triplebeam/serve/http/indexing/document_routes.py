@@ -14,7 +14,7 @@ from starlette.datastructures import FormData, UploadFile
 from triplebeam.assemble import HOW_TO_CONFIGURE
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.indexing.job_runner import JobRunner
-from triplebeam.serve.http.indexing.job_store import Job, JobRequest
+from triplebeam.serve.http.indexing.job_store import Job, JobRequest, Kind
 from triplebeam.serve.http.indexing.uploads import NewDocument, keep_files, keep_texts
 from triplebeam.serve.http.keys import may_write
 from triplebeam.serve.library import DocumentRow, Library
@@ -87,16 +87,34 @@ def documents(
 )
 async def add(request: Request, name: str) -> JobReply:
     """Index files (multipart ``files``) or texts (JSON). A document whose id exists already is replaced."""
+    return await _sent(request, name, "add")
+
+
+@router.put(
+    "/api/indexes/{name}/documents",
+    status_code=202,
+    dependencies=[Depends(may_write)],
+    openapi_extra=_body_schema(),
+)
+async def sync(request: Request, name: str) -> JobReply:
+    """Make the files (multipart ``files``) or texts (JSON) that are sent all that is in the index.
+
+    Unchanged documents are not processed again; those that were not sent are deleted.
+    """
+    return await _sent(request, name, "sync")
+
+
+async def _sent(request: Request, name: str, kind: Kind) -> JobReply:
     library: Library = request.app.state.library
     await run_in_threadpool(library.folder, name)
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind == "multipart/form-data":
+    content = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if content == "multipart/form-data":
         async with request.form(max_files=_MOST_FILES, max_fields=10) as form:
-            return await run_in_threadpool(_add_files, request, name, form)
-    if kind == "application/json":
-        return await run_in_threadpool(_add_texts, request, name, await request.body())
+            return await run_in_threadpool(_add_files, request, name, kind, form)
+    if content == "application/json":
+        return await run_in_threadpool(_add_texts, request, name, kind, await request.body())
     raise HTTPProblem(
-        415, "unsupported", f"send documents as multipart/form-data or application/json, not as {kind[:80]!r}."
+        415, "unsupported", f"send documents as multipart/form-data or application/json, not as {content[:80]!r}."
     )
 
 
@@ -115,21 +133,21 @@ def delete(request: Request, name: str, document_id: str) -> JobReply:
     return JobReply(job=job)
 
 
-def _add_files(request: Request, name: str, form: FormData) -> JobReply:
+def _add_files(request: Request, name: str, kind: Kind, form: FormData) -> JobReply:
     files = [(each.filename or "", each.file) for each in form.getlist("files") if isinstance(each, UploadFile)]
     if not files:
         raise HTTPProblem(400, "no_files", "there is no file in the field 'files': send at least one.")
     extractor = _checked(lambda: _EXTRACTOR.validate_python(form.get("extractor") or None))
-    return _submitted(request, name, extractor, lambda folder: keep_files(files, folder))
+    return _submitted(request, name, kind, extractor, lambda folder: keep_files(files, folder))
 
 
-def _add_texts(request: Request, name: str, body: bytes) -> JobReply:
+def _add_texts(request: Request, name: str, kind: Kind, body: bytes) -> JobReply:
     new = _checked(lambda: NewDocuments.model_validate_json(body))
-    return _submitted(request, name, new.extractor, lambda folder: keep_texts(new.documents, folder))
+    return _submitted(request, name, kind, new.extractor, lambda folder: keep_texts(new.documents, folder))
 
 
 def _submitted(
-    request: Request, name: str, extractor: ExtractorName | None, keep: Callable[[Path], object]
+    request: Request, name: str, kind: Kind, extractor: ExtractorName | None, keep: Callable[[Path], object]
 ) -> JobReply:
     """Keep the upload in the folder of a new job; a refused one leaves nothing behind."""
     library: Library = request.app.state.library
@@ -144,7 +162,7 @@ def _submitted(
     kept = False
     try:
         keep(folder)
-        job = jobs.submit(folder, name, "add", JobRequest(extractor=extractor))
+        job = jobs.submit(folder, name, kind, JobRequest(extractor=extractor))
         kept = True
     finally:
         if not kept:

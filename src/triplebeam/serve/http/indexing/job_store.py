@@ -14,7 +14,8 @@ from pydantic import BaseModel
 from triplebeam.database import open_database, transaction
 from triplebeam.errors import IndexDamagedError
 
-Kind: TypeAlias = Literal["add", "delete"]
+#: ``sync`` adds documents and deletes all others.
+Kind: TypeAlias = Literal["add", "sync", "delete"]
 State: TypeAlias = Literal["waiting", "running", "done", "failed", "cancelled"]
 
 ENDED: tuple[State, ...] = ("done", "failed", "cancelled")

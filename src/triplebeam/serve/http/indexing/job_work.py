@@ -111,7 +111,7 @@ def do(work: Work) -> str:
 
 def _add(work: Work) -> str:
     with account() as bill:
-        report = work.builder(work.extractor()).build(work.documents())
+        report = work.builder(work.extractor()).build(work.documents(), whole=work.job.kind == "sync")
     for unreadable in report.unreadable[:_UNREADABLE_LOGGED]:
         work.store.log(work.job.id, f"not indexed: {unreadable}")
     for passage_id, reason in report.failures[:_UNREADABLE_LOGGED]:
@@ -126,6 +126,8 @@ def _add(work: Work) -> str:
 
 def _summary(report: BuildReport) -> str:
     said = [f"{report.documents_changed:,} of {report.documents_seen:,} documents were new or changed"]
+    if report.removed:
+        said.append(f"{len(report.removed):,} were deleted")
     if report.unreadable:
         said.append(f"{len(report.unreadable):,} could not be read: see the log")
     if report.failures:

@@ -109,7 +109,8 @@ def _renamed(readings: Iterable[Reading], path: str, name: str) -> Iterator[Read
             posix = Path(path).as_posix()
             inside = reading.id.startswith(posix)
             title = "" if reading.title == reading.id else reading.title
-            yield replace(reading, id=name + reading.id.removeprefix(posix), title=title) if inside else reading
+            id_ = name + reading.id.removeprefix(posix) if inside else reading.id
+            yield replace(reading, id=id_, title=title if inside else reading.title, source=name)
         elif isinstance(reading, Unreadable):
             yield replace(reading, source=name)
 

@@ -189,7 +189,7 @@ function follow(view, job, what) {
   if (view.followed.has(job.id)) return;
   view.followed.add(job.id);
   view.jobs.prepend(
-    jobRow(job, what ?? (job.kind === "add" ? "New documents" : "Deletion"), {
+    jobRow(job, what ?? (job.kind === "delete" ? "Deletion" : "New documents"), {
       ended: () =>
         attempt(view, async () => {
           await view.page.refresh();

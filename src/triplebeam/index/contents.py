@@ -1,0 +1,71 @@
+"""What is in an index, read from the store once: the rows that every search structure is made of."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.index.definitions import Definition, stored_definitions
+from triplebeam.index.store import Store
+from triplebeam.index.triple_graph import number_entities
+from triplebeam.passage import SHARED_TITLE, Passage
+from triplebeam.triple import Triple
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Passages in the order of documents and positions, and triples in the order of their passages."""
+
+    passages: list[Passage] = field(repr=False)
+    triples: list[Triple] = field(repr=False)
+    triple_rows: list[int] = field(repr=False)
+    """The row of each triple's passage."""
+    row_of: dict[int, int] = field(repr=False)
+    """The row of a passage, by its number in the store."""
+    shared_titles: frozenset[str]
+    definitions: dict[str, Definition] = field(repr=False)
+    """Terms that passages define, by their normal forms."""
+
+    @classmethod
+    def of(cls, store: Store) -> "Contents":
+        """Everything that is in the store now."""
+        passages = dict(store.passages())
+        row_of = {number: row for row, number in enumerate(passages)}
+        stored = list(store.triples())
+        return cls(
+            passages=list(passages.values()),
+            triples=[entry.triple for entry in stored],
+            triple_rows=[row_of[entry.passage] for entry in stored],
+            row_of=row_of,
+            shared_titles=store.shared_titles(SHARED_TITLE),
+            definitions=stored_definitions(passages, store.extracted_by()),
+        )
+
+    @cached_property
+    def passage_texts(self) -> list[str]:
+        """The text of each passage that is embedded."""
+        return [passage.embedded(self.shared_titles) for passage in self.passages]
+
+    @cached_property
+    def triple_texts(self) -> list[str]:
+        """The text of each triple that is embedded and searched by its words."""
+        return [str(triple) for triple in self.triples]
+
+    def texts(self) -> dict[str, list[str]]:
+        """All that is embedded, by kind."""
+        return {"passage": self.passage_texts, "triple": self.triple_texts, "entity": self.entity_names}
+
+    @cached_property
+    def _entities(self) -> tuple[list[str], NDArray[np.int64]]:
+        return number_entities(self.triples, (definition.name for definition in self.definitions.values()))
+
+    @property
+    def entity_names(self) -> list[str]:
+        """The name of each entity, which is embedded."""
+        return self._entities[0]
+
+    @property
+    def triple_entities(self) -> NDArray[np.int64]:
+        """Subject and object of each triple, by number."""
+        return self._entities[1]

@@ -1,0 +1,49 @@
+"""The files that the documents of an index were read from: their names, and their states when they were read."""
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from triplebeam.ingest.folder_files import covers
+
+_NAMES = "source_names"
+
+
+@dataclass(frozen=True)
+class KnownFiles:
+    """Of a store."""
+
+    db: sqlite3.Connection
+
+    def sources(self) -> dict[str, str]:
+        """The file that each document came from, by its name in the index; the document's id where it is not known."""
+        return dict(self.db.execute("SELECT id, iif(source = '', id, source) FROM document ORDER BY number"))
+
+    def states(self) -> dict[str, str]:
+        """The state of each file when it was last read, by its name in the index."""
+        return dict(self.db.execute("SELECT name, state FROM file"))
+
+    def set_states(self, states: Mapping[str, str | None]) -> None:
+        """Remember the state of files; None forgets a file."""
+        for name, state in states.items():
+            if state is None:
+                self.db.execute("DELETE FROM file WHERE name = ?", (name,))
+            else:
+                self.db.execute("INSERT OR REPLACE INTO file VALUES (?, ?)", (name, state))
+
+    def names(self) -> dict[str, str]:
+        """The names of sources by their absolute paths; see `triplebeam.ingest.naming`."""
+        row = self.db.execute("SELECT value FROM meta WHERE key = ?", (_NAMES,)).fetchone()
+        return dict(json.loads(row[0])) if row else {}
+
+    def remember_names(self, names: Mapping[str, str]) -> None:
+        """Remember under which names files and folders were indexed."""
+        if names:
+            self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_NAMES, json.dumps(dict(names))))
+
+    def forget_unused_names(self) -> None:
+        """Forget sources that no document came from."""
+        files = set(self.sources().values())
+        used = {path: name for path, name in self.names().items() if any(covers(name, file) for file in files)}
+        self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_NAMES, json.dumps(used)))

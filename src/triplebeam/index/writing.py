@@ -1,0 +1,106 @@
+"""Writing to an index folder: one writer at a time, and only into a folder that is an index or may become one."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from triplebeam.errors import BadInputError, IndexBusyError, IndexDamagedError, IndexMissingError
+from triplebeam.index.manifest import MANIFEST, publish, read_manifest
+from triplebeam.index.store import Store
+
+_STORE, _LOCK = "store.sqlite", "write.lock"
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[Store]:
+    """The store of an index, for one writer at a time; a new folder is made."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInputError(
+            f"there can be no index at {folder} ({error.strerror}): name a folder that is new or an index already."
+        ) from error
+    _check_is_ours(folder)
+    with write_lock(folder), closing(Store(folder / _STORE)) as store:
+        yield store
+
+
+@contextmanager
+def write_lock(folder: Path) -> Iterator[None]:
+    """Keep other writers out of an existing folder; readers are not affected."""
+    lock = FileLock(folder / _LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise IndexBusyError(
+            f"another process is writing to {folder}: wait until it is done, then try again."
+        ) from None
+    except OSError as error:
+        raise BadInputError(
+            f"{folder} cannot be written to ({error.strerror}): check its permissions, or index into another folder."
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def has_store(folder: Path) -> bool:
+    """Is there an index in this folder that documents can be added to, published or not?"""
+    return (folder / _STORE).is_file()
+
+
+def check_is_there(folder: Path, therefore: str) -> None:
+    """Raise where there is no index; ``therefore`` says what cannot be done."""
+    if not has_store(folder):
+        raise IndexMissingError(
+            f"there is no index at {folder}, so {therefore}: make one with `triplebeam index {folder} SOURCE…`."
+        )
+
+
+def create_empty(folder: Path) -> None:
+    """Make an index without documents, in a folder that is new or empty."""
+    with writing(folder):
+        pass
+
+
+def remembered_extractor(folder: Path) -> str | None:
+    """The name of the extractor that an index goes on with; None where there is no index yet, or none was chosen."""
+    if not has_store(folder):
+        return None
+    with writing(folder) as store:
+        return store.extractor
+
+
+def remembered_sources(folder: Path) -> dict[str, str]:
+    """The names of sources that an index knows, by their absolute paths."""
+    if not has_store(folder):
+        return {}
+    with writing(folder) as store:
+        return store.files.names()
+
+
+def set_share(folder: Path, share: float | None) -> None:
+    """Set how much walks count in the default search, for this generation and those to come; None: as measured."""
+    with writing(folder) as store:
+        with store.transaction():
+            store.tune(share)
+        publish(folder, read_manifest(folder).model_copy(update={"tuned_share": share}))
+
+
+def _check_is_ours(folder: Path) -> None:
+    """Refuse to write into a folder of something else, and to start a new index under the manifest of another."""
+    if (folder / _STORE).exists():
+        return
+    if (folder / MANIFEST).exists() and (folder / "generations").is_dir():
+        raise IndexDamagedError(
+            f"{folder / _STORE} is missing, so the index can be searched but not added to: restore the file from a"
+            " copy, or index into a new folder."
+        )
+    others = sorted(path.name for path in folder.iterdir() if path.name != _LOCK and path.name[0] != ".")
+    if others:
+        raise BadInputError(
+            f"{folder} is no index and holds other files, such as {others[0]!r}: name a folder that is new, or empty."
+        )

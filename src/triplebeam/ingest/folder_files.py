@@ -1,0 +1,75 @@
+"""The files of folders that an index is kept in step with, and whether they changed since they were read."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from triplebeam.errors import BadInputError
+from triplebeam.ingest.formats import ending_of
+from triplebeam.ingest.naming import SourceNames
+from triplebeam.ingest.outcome import Reading, Unreadable
+from triplebeam.ingest.sources import check_encoding, check_exist, files, read_file
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file by its name in the index. When its size or the time of its last change differs, it is read again."""
+
+    name: str
+    path: Path
+    size: int
+    modified: int
+    """In nanoseconds."""
+
+    @property
+    def state(self) -> str:
+        """What changes when the file does."""
+        return f"{self.size} {self.modified}"
+
+
+@dataclass(frozen=True)
+class FolderFiles:
+    """What is in some folders now."""
+
+    folders: tuple[str, ...]
+    """Their names in the index."""
+    files: tuple[SourceFile, ...]
+    unreadable: tuple[Unreadable, ...]
+    """Folders that cannot be opened."""
+    encoding: str | None = None
+
+    @classmethod
+    def of(cls, paths: Sequence[Path], names: SourceNames, encoding: str | None = None) -> "FolderFiles":
+        """List the files of a kind that is read. Nothing is opened."""
+        check_exist(paths)
+        check_encoding(encoding)
+        found = [(path, source) for source in paths for path in files(source)]
+        readable = [p for p, source in found if isinstance(p, Path) and (ending_of(p) is not None or p == source)]
+        listed = {names(path): path for path in readable if path.is_file()}
+        for source in paths:
+            if source.is_dir() and not any(names(source) == "." or covers(names(source), name) for name in listed):
+                raise BadInputError(
+                    f"there is no file to read in {source}: if it is empty on purpose, remove its documents with"
+                    " `triplebeam remove`; if it is a mount, mount it."
+                )
+        stats = {name: path.stat() for name, path in listed.items()}
+        return cls(
+            tuple(names(source) for source in paths),
+            tuple(SourceFile(name, listed[name], stat.st_size, stat.st_mtime_ns) for name, stat in stats.items()),
+            tuple(path for path, _ in found if isinstance(path, Unreadable)),
+            encoding,
+        )
+
+    def covers(self, source: str) -> bool:
+        """Is a file of that name, there or not, in one of the folders?"""
+        return any(covers(folder, source) for folder in self.folders)
+
+    def read(self, wanted: Sequence[SourceFile], seen: set[str]) -> Iterator[Reading]:
+        """The documents of some files; ``seen`` are the ids of the others."""
+        for file in wanted:
+            yield from read_file(file.path, file.name, self.encoding, seen)
+
+
+def covers(folder: str, source: str) -> bool:
+    """Is a file of one name in the folder of another, or the same?"""
+    return folder in (".", source) or source.startswith(f"{folder}/")

@@ -1,0 +1,53 @@
+"""Names of files that do not depend on the directory a command is run from.
+
+A file or folder keeps the name it was first indexed by. ``triplebeam index my.index docs`` makes ``docs/a.md``, and so
+does ``triplebeam index ../my.index a.md`` in that folder later, since the index remembers which folder ``docs`` is.
+"""
+
+import os
+import posixpath
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from triplebeam.errors import BadInputError
+from triplebeam.ingest.sources import document_id
+from triplebeam.text import storable
+
+
+class SourceNames:
+    """Returns the name of a file, by the sources that are known."""
+
+    def __init__(self, known: Mapping[str, str], sources: Iterable[Path] = ()) -> None:
+        self.known = dict(known)
+        """The name of each source, by its absolute path."""
+        for source in sources:
+            if self._below(source) is None:
+                self._add(_absolute(source), document_id(source))
+
+    def __call__(self, path: Path) -> str:
+        """The name of a file; its path as it is where it is in no source."""
+        return self._below(path) or document_id(path)
+
+    def _below(self, path: Path) -> str | None:
+        """The name of a path that is a known source, or in one."""
+        absolute = _absolute(path)
+        for folder in (absolute, *absolute.parents):
+            if (name := self.known.get(str(folder))) is not None:
+                return storable(posixpath.normpath(posixpath.join(name, absolute.relative_to(folder).as_posix())))
+        return None
+
+    def _add(self, absolute: Path, name: str) -> None:
+        for other, taken in list(self.known.items()):
+            if taken == name and Path(other).exists():
+                raise BadInputError(
+                    f"{name!r} is the name of {other} in this index, and you mean {absolute}: name it by its absolute"
+                    " path, so that their documents are not mixed up."
+                )
+            if taken == name:  # it was moved
+                del self.known[other]
+        self.known[str(absolute)] = name
+
+
+def _absolute(path: Path) -> Path:
+    """With links as they are: a folder that is reached by two of them has two names."""
+    return Path(os.path.normpath(path.absolute()))

@@ -1,0 +1,151 @@
+"""`triplebeam sync`: an index in step with folders."""
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from triplebeam.errors import TriplebeamError
+from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline, complete_extractor
+
+if TYPE_CHECKING:
+    from triplebeam.assemble import Index
+    from triplebeam.index.build import BuildReport
+
+_SHOWN = 20
+
+
+def sync(
+    folder: IndexFolder,
+    folders: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FOLDER…", help="Folders (or files) to keep the index in step with.", show_default=False
+        ),
+    ],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be done, and do nothing.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Keep doing it until Ctrl-C.")] = False,
+    interval: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.2, max=3600, help="With --watch: the time between two looks.")
+    ] = 2.0,
+    extractor: Annotated[
+        str | None,
+        typer.Option(
+            help="Where triples come from, as for `triplebeam index`. Default: as the index was built.",
+            show_default=False,
+            autocompletion=complete_extractor,
+        ),
+    ] = None,
+    encoding: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The encoding of files of text. Default: detected.", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+    embedder: EmbedderName = None,
+    offline: Offline = False,
+) -> None:
+    """Bring an index in step with folders: add new files, read changed ones again, remove those that are gone.
+
+    Only files whose size or time of change differs are read. A file that was renamed or moved keeps its triples.
+    Documents of other folders stay.
+
+    Examples:
+
+        triplebeam sync my.index docs/
+
+        triplebeam sync my.index docs/ notes/ --dry-run
+
+        triplebeam sync my.index docs/ --watch --interval 10
+    """
+    from triplebeam.assemble import Index
+    from triplebeam.serve.cli.progress_display import shown_progress
+    from triplebeam.settings import read_settings
+
+    settings = read_settings(embedder=embedder, offline=offline or None)
+    with shown_progress(quiet=as_json or watch) as progress:
+        index = Index(folder, settings, progress=progress)
+        once = partial(_once, index, folders, extractor, encoding, dry_run, as_json)
+        if watch and not dry_run:
+            _keep_doing(index, folders, once, interval)
+        elif once():
+            raise typer.Exit(1)
+
+
+def _once(
+    index: "Index", folders: list[Path], extractor: str | None, encoding: str | None, dry_run: bool, as_json: bool
+) -> bool:
+    """Do it and print what was done; True where something could not be read or extracted."""
+    report = index.sync(*folders, extractor=extractor, encoding=encoding, dry_run=dry_run)
+    if as_json:
+        typer.echo(json.dumps(_as_json(report, dry_run)))
+    else:
+        _tell(index.folder, report, dry_run)
+    return bool(report.unreadable or report.failures)
+
+
+def _keep_doing(index: "Index", folders: list[Path], once: partial[bool], interval: float) -> None:
+    """After each change that has settled; what goes wrong is printed, and tried again."""
+    import time
+
+    from triplebeam.assemble.indexing import source_names
+    from triplebeam.ingest import FolderFiles, settled
+    from triplebeam.serve.cli.display import err
+
+    def look() -> object:
+        try:
+            return FolderFiles.of(folders, source_names(index.folder, folders)).files
+        except TriplebeamError as error:  # a folder that is gone for a while, an index that is busy
+            return str(error)
+
+    wait = partial(time.sleep, interval)
+    for _ in settled(look, wait):
+        said = ""
+        while True:
+            try:
+                once()
+                break
+            except TriplebeamError as error:
+                if said != str(error):
+                    err().print(str(error), style="yellow", markup=False)
+                said = str(error)
+                wait()
+
+
+def _as_json(report: "BuildReport", dry_run: bool) -> dict[str, object]:
+    counts = report.manifest.counts if report.manifest else {"documents": 0, "passages": 0}
+    done: dict[str, object] = {} if dry_run else {name: counts[name] for name in ("documents", "passages")}
+    return {
+        "added": report.added,
+        "changed": report.changed,
+        "renamed": [{"from": before, "to": after} for before, after in report.renamed],
+        "removed": report.removed,
+        "unreadable": [{"source": each.source, "reason": each.reason} for each in report.unreadable],
+        "dry_run": dry_run,
+        **done,
+    }
+
+
+def _tell(folder: Path, report: "BuildReport", dry_run: bool) -> None:
+    from triplebeam.serve.cli.display import err
+
+    console = err()
+    kinds = {
+        "add": report.added,
+        "change": report.changed,
+        "rename": [f"{before} -> {after}" for before, after in report.renamed],
+        "remove": report.removed,
+    }
+    for kind, documents in kinds.items():
+        for document in documents if dry_run else documents[:_SHOWN]:
+            console.print(f"{kind} {document}", markup=False)
+        if not dry_run and len(documents) > _SHOWN:
+            console.print(f"{kind} {len(documents) - _SHOWN:,} more")
+    for unreadable in report.unreadable:
+        console.print(f"not indexed: {unreadable}", style="yellow", markup=False)
+    if not any(kinds.values()):
+        console.print(f"{folder} is in step: nothing has changed.", markup=False)
+    elif report.manifest:
+        counts = report.manifest.counts
+        console.print(f"{folder}: {counts['documents']:,} documents, {counts['passages']:,} passages.", markup=False)

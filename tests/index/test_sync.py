@@ -1,0 +1,204 @@
+"""An index in step with folders."""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from triplebeam.errors import BadInputError
+from triplebeam.extract.extractor import Extraction
+from triplebeam.index.build import BuildReport, IndexBuilder
+from triplebeam.index.manifest import is_index
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.ingest import FolderFiles, SourceNames
+from triplebeam.passage import Document, Passage
+from triplebeam.testing.hashed_words import HashedWords
+from triplebeam.triple import Triple
+
+
+class Counting:
+    """A fact per passage, and the passages it was asked for."""
+
+    name = "counting:1"
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
+        for passage in passages:
+            self.asked.append(passage.id)
+            triple = Triple(passage.text.split()[0], "says", passage.text)
+            yield Extraction(passage_id=passage.id, triples=(triple,))
+
+
+class World:
+    """A folder of files beside an index."""
+
+    def __init__(self, folder: Path) -> None:
+        self.docs, self.index = folder / "docs", folder / "my.index"
+        self.docs.mkdir()
+        self.extractor = Counting()
+        self.builder = IndexBuilder(folder=self.index, embedder=HashedWords(), extractor=self.extractor)
+        self._tick = 10**18
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.docs / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        self._tick += 10**9
+        os.utime(path, ns=(self._tick, self._tick))
+        return path
+
+    def files(self) -> FolderFiles:
+        return FolderFiles.of([self.docs], SourceNames({str(self.docs): "docs"}))
+
+    def sync(self) -> BuildReport:
+        self.extractor.asked.clear()
+        return self.builder.sync(self.files())
+
+    @property
+    def documents(self) -> set[str]:
+        return set(Snapshot.open(self.index).passages.document_ids)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    world = World(tmp_path)
+    world.write("a.md", "# Ada\n\nAda wrote programs.")
+    world.write("b.md", "# Bob\n\nBob reads books.")
+    world.sync()
+    return world
+
+
+def test_what_is_there_is_added(world: World) -> None:
+    assert world.documents == {"docs/a.md", "docs/b.md"}
+
+
+def test_nothing_changed_nothing_is_read(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail(f"{path} was read"))
+    report = world.sync()
+    assert (report.published, report.documents_changed, report.documents_seen) == (False, 0, 2)
+
+
+def test_added_changed_and_removed_at_once(world: World) -> None:
+    world.write("c.md", "# Cy\n\nCy sings.")
+    world.write("a.md", "# Ada\n\nAda wrote letters.")
+    (world.docs / "b.md").unlink()
+    report = world.sync()
+    assert (report.added, report.changed, report.removed) == (["docs/c.md"], ["docs/a.md"], ["docs/b.md"])
+    assert sorted(world.extractor.asked) == ["docs/a.md#0", "docs/c.md#0"]
+    assert world.documents == {"docs/a.md", "docs/c.md"}
+    assert Snapshot.open(world.index).manifest.counts["triples"] == 2
+
+
+def test_a_preview_changes_nothing(world: World) -> None:
+    world.write("c.md", "# Cy\n\nCy sings.")
+    (world.docs / "b.md").rename(world.docs / "d.md")
+    (world.docs / "a.md").unlink()
+    before = {path: path.read_bytes() for path in world.index.rglob("*") if path.is_file()}
+    report = world.builder.preview(world.files())
+    assert (report.added, report.renamed, report.removed) == (
+        ["docs/c.md"],
+        [("docs/b.md", "docs/d.md")],
+        ["docs/a.md"],
+    )
+    assert world.documents == {"docs/a.md", "docs/b.md"}
+    assert {path: path.read_bytes() for path in world.index.rglob("*") if path.is_file()} == before
+    assert world.sync().removed == ["docs/a.md"]
+
+
+def test_a_preview_of_a_new_index_makes_none(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.write("a.md", "Ada wrote programs.")
+    assert world.builder.preview(world.files()).added == ["docs/a.md"]
+    assert not world.index.exists()
+
+
+def test_a_renamed_file_keeps_its_triples(world: World) -> None:
+    (world.docs / "b.md").rename(world.docs / "moved.md")
+    report = world.sync()
+    assert (report.renamed, report.added, report.removed) == ([("docs/b.md", "docs/moved.md")], [], [])
+    assert world.extractor.asked == []
+    assert report.texts_encoded == 0
+    snapshot = Snapshot.open(world.index)
+    assert snapshot.passages["docs/moved.md#0"].metadata["path"] == "docs/moved.md"
+    assert len(snapshot.triples.triples_of(["docs/moved.md#0"])) == 1
+
+
+def test_a_copy_is_no_rename(world: World) -> None:
+    world.write("copy.md", (world.docs / "b.md").read_text())
+    report = world.sync()
+    assert (report.added, report.renamed) == (["docs/copy.md"], [])
+    assert world.documents == {"docs/a.md", "docs/b.md", "docs/copy.md"}
+
+
+def test_rows_that_are_gone_from_a_file_go(world: World) -> None:
+    world.write("rows.jsonl", '{"id": "x", "text": "Ex."}\n{"id": "y", "text": "Why."}')
+    world.sync()
+    world.write("rows.jsonl", '{"id": "y", "text": "Why not."}')
+    report = world.sync()
+    assert (report.changed, report.removed) == (["y"], ["x"])
+    (world.docs / "rows.jsonl").unlink()
+    assert world.sync().removed == ["y"]
+
+
+def test_documents_from_elsewhere_stay(world: World) -> None:
+    world.builder.build([Document(id="note", text="From elsewhere.")])
+    world.write("c.md", "Cy sings.")
+    world.sync()
+    assert "note" in world.documents
+
+
+def test_two_files_with_one_id_do_not_replace_each_other(world: World) -> None:
+    world.write("one.jsonl", '{"id": "x", "text": "The first."}')
+    world.sync()
+    world.write("two.jsonl", '{"id": "x", "text": "The second."}')
+    assert "an earlier document has the same id" in world.sync().unreadable[0].reason
+    assert Snapshot.open(world.index).passages["x"].text == "The first."
+
+
+def test_a_file_that_cannot_be_read_any_more_is_kept(world: World) -> None:
+    world.write("b.md", "")
+    report = world.sync()
+    assert "empty" in report.unreadable[0].reason
+    assert report.removed == []
+    assert world.documents == {"docs/a.md", "docs/b.md"}
+    world.write("b.md", "# Bob\n\nBob is back.")
+    assert world.sync().changed == ["docs/b.md"]
+
+
+def test_what_was_removed_by_hand_comes_back(world: World) -> None:
+    world.builder.remove(["docs/b.md"])
+    assert world.sync().added == ["docs/b.md"]
+
+
+def test_an_empty_folder_does_not_empty_the_index(world: World) -> None:
+    for path in world.docs.iterdir():
+        path.unlink()
+    with pytest.raises(BadInputError, match="there is no file to read in"):
+        world.sync()
+    assert world.documents == {"docs/a.md", "docs/b.md"}
+
+
+def test_the_last_document_of_a_named_file_may_go(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.write("rows.jsonl", '{"id": "x", "text": "Ex."}')
+    world.write("other.md", "Other.")
+    world.sync()
+    world.builder.remove(["docs/other.md", "x"])
+    assert not is_index(world.index)
+    assert sorted(world.sync().added) == ["docs/other.md", "x"]
+
+
+def test_killed_before_it_published_it_continues(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.write("c.md", "Cy sings.")
+    (world.docs / "a.md").unlink()
+    with monkeypatch.context() as patched:
+        patched.setattr(Counting, "extract", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            world.sync()
+    assert world.documents == {"docs/a.md", "docs/b.md"}, "readers see the whole of the old index"
+    world.sync()
+    assert world.extractor.asked == ["docs/c.md#0"]
+    assert world.documents == {"docs/b.md", "docs/c.md"}

@@ -1,0 +1,90 @@
+"""`triplebeam sync`: an index in step with a folder."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from journeys.command_line import Quick
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    (tmp_path / "docs").mkdir()
+    for name in ("elbe", "oder"):
+        (tmp_path / "docs" / f"{name}.md").write_text(f"# {name.title()}\n\nThe river {name} flows north.")
+    return tmp_path / "docs"
+
+
+def synced(quick: Quick, *arguments: object) -> dict[str, object]:
+    code, stdout, stderr = quick("sync", *arguments, "--extractor", "none", "--json")
+    assert code == 0, stderr
+    found: dict[str, object] = json.loads(stdout)
+    return found
+
+
+def test_a_folder_is_followed_from_wherever_it_is(
+    quick: Quick, docs: Path, tiny_model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = synced(quick, "my.index", "docs", "--embedder", tiny_model)
+    assert first == {
+        "added": ["docs/elbe.md", "docs/oder.md"],
+        "changed": [],
+        "renamed": [],
+        "removed": [],
+        "unreadable": [],
+        "dry_run": False,
+        "documents": 2,
+        "passages": 2,
+    }
+    monkeypatch.chdir(docs)
+    (docs / "elbe.md").unlink()
+    (docs / "oder.md").rename(docs / "odra.md")
+    index = docs.parent / "my.index"
+    planned = synced(quick, index, ".", "--dry-run")
+    assert planned["dry_run"] is True
+    done = synced(quick, "../my.index", ".")
+    for report in (planned, done):
+        assert report["removed"] == ["docs/elbe.md"]
+        assert report["renamed"] == [{"from": "docs/oder.md", "to": "docs/odra.md"}]
+    code, _, stderr = quick("remove", index, "odra.md")
+    assert code == 0, "a document is found by its path from here"
+    assert "1 removed" in stderr
+
+
+def test_what_was_done_is_printed(quick: Quick, docs: Path, tiny_model: str) -> None:
+    code, stdout, stderr = quick("sync", "my.index", docs, "--extractor", "none", "--embedder", tiny_model)
+    assert (code, stdout) == (0, "")
+    assert f"add {docs.as_posix()}/elbe.md" in stderr
+    assert "my.index: 2 documents, 2 passages." in stderr
+    (docs / "bad.pdf").write_bytes(b"%PDF-1.4 and no more")
+    code, _, stderr = quick("sync", "my.index", docs, "--extractor", "none")
+    assert code == 1
+    assert "not indexed: " in stderr
+
+
+def test_watching_notices_changes(quick: Quick, docs: Path, tiny_model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The waits are counted, and each does what somebody does meanwhile."""
+    waits = iter([lambda: (docs / "nile.md").write_text("# Nile\n\nNorth too."), *[lambda: None] * 2])
+
+    def wait(seconds: float) -> None:
+        assert seconds == 0.5
+        try:
+            next(waits)()
+        except StopIteration:
+            raise KeyboardInterrupt from None
+
+    monkeypatch.setattr("time.sleep", wait)
+    arguments = ("--extractor", "none", "--embedder", tiny_model, "--watch", "--interval", "0.5", "--json")
+    code, stdout, _ = quick("sync", "my.index", "docs", *arguments)
+    assert code == 130, "Ctrl-C ends it"
+    assert [json.loads(line)["added"] for line in stdout.splitlines()] == [
+        ["docs/elbe.md", "docs/oder.md"],
+        ["docs/nile.md"],
+    ]
+
+
+def test_a_missing_folder_is_an_error(quick: Quick, docs: Path) -> None:
+    code, _, message = quick("sync", "my.index", "dosc")
+    assert code == 2
+    assert "There is no file or folder 'dosc'" in message
