@@ -117,13 +117,18 @@ def _surnames(name: Sequence[Word], page: Page, places: range) -> Iterator[range
     for place in range(len(page.words)):
         if page.words[place].folded == last.folded:
             first = place
-            while first and page.words[first - 1].is_name and page.words[first].gap in (" ", ". "):
+            while first and page.words[first - 1].is_name and _is_inside(page.words[first - 1], page.words[first]):
                 first -= 1
             if _folded(page.words[first:place]) <= _folded(name):
                 found.append(range(first, place + 1))
             elif not _folded(name) <= _folded(page.title_words):
                 return  # somebody else has this surname
     yield from (each for each in found if each.start in places)
+
+
+def _is_inside(before: Word, word: Word) -> bool:
+    """Two words are parts of one name: "Ann Lee", "A. Lee"."""
+    return word.gap == " " or (word.gap == ". " and len(before.key) == 1)
 
 
 def _dates(wanted: dict[str, int], words: Sequence[Word], places: range) -> Iterator[range]:

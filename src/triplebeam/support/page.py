@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 from itertools import takewhile
 
 from triplebeam.ingest.sentences import sentence_spans
-from triplebeam.support.vocabulary import PREPOSITIONS
+from triplebeam.support.vocabulary import PRONOUNS
 from triplebeam.support.words import Word, content, words_of
 
 _BRACKETED = re.compile(r"\s*\([^)]*\)\s*$")
@@ -48,25 +48,17 @@ class Page:
 
     @cached_property
     def on_title(self) -> set[int]:
-        """Where the sentences begin that have a word of the title before their verb, or no name and follow such a one."""
-        starts, before = set(), True
-        title = {word.folded for word in self.title_words}
+        """Where the sentences begin that do not begin with another name, or with a pronoun behind such a sentence."""
+        starts, on_title, title = set(), True, {word.folded for word in self.title_words}
         for sentence in self.sentences:
-            names = {word.folded for word in _opening(self.words[sentence.start : sentence.stop]) if word.is_name}
-            before = bool(names & title) or (before and not names)
-            if before:
-                starts.add(sentence.start)
+            words = self.words[sentence.start : sentence.stop]
+            names = list(takewhile(lambda word: word.is_name, words))
+            another = (
+                0 < len(names) < len(words) and words[len(names)].is_verb and not title & {n.folded for n in names}
+            )
+            on_title = not another and (on_title or words[0].key not in PRONOUNS)
+            starts |= {sentence.start} if on_title else set()
         return starts
-
-
-def _opening(words: list[Word]) -> list[Word]:
-    """What comes before the verb, without a phrase such as "In May, " and without a first word that is no name."""
-    first = 0
-    if words[0].key in PREPOSITIONS:
-        first = next((n for n, word in enumerate(words) if word.gap.startswith(",")), 0)
-    opening = list(takewhile(lambda word: not word.is_verb, words[first:]))
-    alone = len(opening) > 1 and opening[0].text[0].isupper() and not opening[1].is_name and opening[1].gap == " "
-    return opening[1:] if alone else opening
 
 
 @lru_cache(maxsize=128)

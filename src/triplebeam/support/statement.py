@@ -23,9 +23,7 @@ def _says(clause: Clause, subject: range, object_: range, dated: bool) -> bool:
         return False
     if not clause.cues:
         return _says_lightly(clause, subject, object_, dated)
-    cues = [
-        cue for cue in clause.cues if cue not in object_ and cue not in subject and not clause.relates(cue, subject)
-    ]
+    cues = [cue for cue in clause.cues if cue not in object_ and cue not in subject and clause.concerns(cue, subject)]
     if relation.stems & SYMMETRIC and relation.preposition in _BETWEEN_EQUALS:
         ends = [object_, subject] if object_.stop <= subject.start else [object_]
         return said[0] in _BETWEEN_EQUALS and any(clause.reaches(cue, end) for cue in cues for end in ends)
