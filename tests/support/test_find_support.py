@@ -40,7 +40,7 @@ SAID = [
     ("Jaws (film)", ("Steven Spielberg", "director of", "Jaws")),
     ("Jaws (film)", ("Jaws", "released on", "20 June 1975")),
     ("Jaws (film)", ("Jaws", "released by", "Universal Pictures")),
-    ("Jaws (film)", ("Roy Scheider", "starred in", "Jaws")),
+    ("Jaws (film)", ("Jaws", "stars", "Roy Scheider")),
     ("Marie Curie", ("Marie Curie", "died in", "Passy")),
     ("Marie Curie", ("Irène Joliot-Curie", "daughter of", "Marie Curie")),
     ("Marie Curie", ("Marie Curie", "not born in", "Paris")),
@@ -102,10 +102,10 @@ def test_what_is_planted_is_rejected(why: str, title: str, fact: tuple[str, str,
     assert find_support(Triple(*fact), passage(title)) is None, why
 
 
-def test_a_span_is_short() -> None:
+def test_without_a_quotation_the_span_is_a_sentence() -> None:
     span = find_support(Triple("Marie Curie", "born in", "Warsaw"), passage("Marie Curie"))
     assert span is not None
-    assert span.text == "Marie Curie was born in Warsaw"
+    assert span.text == "Marie Curie was born in Warsaw and died in Passy"
 
 
 def test_a_pronoun_refers_to_the_title() -> None:

@@ -85,6 +85,15 @@ class Clause:
         other = word.is_plain and word.gap != "-" and word.stem in KNOWN - self.relation.stems - PLACING
         return other and not is_role(word.key) and word.key not in TRANSPARENT
 
+    def concerns(self, cue: int, subject: range) -> bool:
+        """A word of the relation may be said of the subject: not "A met B, who died", nor "The capital of" another."""
+        words, place = self.page.words, cue - 1
+        if not subject and self.relation.is_role and self.relation.preposition == "of":
+            return bool(self.verb_before(range(cue, cue)))
+        while place > subject.stop and words[place].key in LIGHT - RELATIVES:
+            place -= 1
+        return not (place > subject.stop and words[place].key in ("who", "which") and words[place - 1].is_name)
+
     def owns(self, mention: range) -> bool:
         """A mention is in the possessive: "Cahn's"."""
         after = self.page.words[mention.stop : mention.stop + 1]

@@ -45,7 +45,7 @@ def fault_of(triple: Triple, span: Span, passage: Passage) -> str | None:
     page = page_of(passage.text, passage.title)
     quote, sentence = _places(span, page)
     subjects, objects = mentions(triple.subject, page, sentence), mentions(triple.object, page, quote)
-    if is_title(triple.subject, page, part=0.5):
+    if is_title(triple.subject, page, part=0.5) and sentence.start in page.on_title:
         subjects.append(sentence[:0])
     if not objects and is_title(triple.object, page, part=0.6):
         objects = [sentence[:0]]

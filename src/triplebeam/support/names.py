@@ -22,7 +22,9 @@ def mentions(entity: str, page: Page, places: range) -> list[range]:
     if wanted:
         return list(_dates(wanted, page.words, places))
     name = content(entity)
-    if name and name[0].is_number and _folded(name[1:]) <= _folded(page.title_words):
+    if not name:
+        return []
+    if name[0].is_number and _folded(name[1:]) <= _folded(page.title_words):
         name = name[:1]  # "27 World Series", where the passage about it says "won 27"
     owned = entity.endswith(("'s", "’s"))  # "Stroh's", a beer
     found = [range(each.start, each.stop + owned) for each in _named(name, page.words, places)]
@@ -111,13 +113,22 @@ def _surnames(name: Sequence[Word], page: Page, places: range) -> Iterator[range
         return
     if not _folded(name) <= _folded(page.title_words) and not any(_named(name, page.words, range(len(page.words)))):
         return
-    for place in places:
+    found = []
+    for place in range(len(page.words)):
         if page.words[place].folded == last.folded:
             first = place
-            while first > places.start and page.words[first - 1].is_name and page.words[first].gap in (" ", ". "):
+            while first and page.words[first - 1].is_name and _is_inside(page.words[first - 1], page.words[first]):
                 first -= 1
             if _folded(page.words[first:place]) <= _folded(name):
-                yield range(first, place + 1)
+                found.append(range(first, place + 1))
+            elif not _folded(name) <= _folded(page.title_words):
+                return  # somebody else has this surname
+    yield from (each for each in found if each.start in places)
+
+
+def _is_inside(before: Word, word: Word) -> bool:
+    """Two words are parts of one name: "Ann Lee", "A. Lee"."""
+    return word.gap == " " or (word.gap == ". " and len(before.key) == 1)
 
 
 def _dates(wanted: dict[str, int], words: Sequence[Word], places: range) -> Iterator[range]:

@@ -3,8 +3,10 @@
 import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import takewhile
 
 from triplebeam.ingest.sentences import sentence_spans
+from triplebeam.support.vocabulary import PRONOUNS
 from triplebeam.support.words import Word, content, words_of
 
 _BRACKETED = re.compile(r"\s*\([^)]*\)\s*$")
@@ -43,6 +45,20 @@ class Page:
             if place > first and "?" not in self.text[self.words[place - 1].end : end]:
                 sentences.append(range(first, place))
         return sentences
+
+    @cached_property
+    def on_title(self) -> set[int]:
+        """Where the sentences begin that do not begin with another name, or with a pronoun behind such a sentence."""
+        starts, on_title, title = set(), True, {word.folded for word in self.title_words}
+        for sentence in self.sentences:
+            words = self.words[sentence.start : sentence.stop]
+            names = list(takewhile(lambda word: word.is_name, words))
+            another = (
+                0 < len(names) < len(words) and words[len(names)].is_verb and not title & {n.folded for n in names}
+            )
+            on_title = not another and (on_title or words[0].key not in PRONOUNS)
+            starts |= {sentence.start} if on_title else set()
+        return starts
 
 
 @lru_cache(maxsize=128)

@@ -27,8 +27,9 @@ class Relation:
 
     @cached_property
     def preposition(self) -> str:
-        """The group of its last word, if that is a preposition."""
-        return PREPOSITIONS.get(self.keys[-1], "") if self.keys else ""
+        """The group of its last word, if that is a preposition; a "birthplace" is where one was born in."""
+        place = not {"birthplace", "place"}.isdisjoint(self.keys)
+        return PREPOSITIONS.get(self.keys[-1], "in" if place else "") if self.keys else ""
 
     @cached_property
     def numbers(self) -> frozenset[str]:

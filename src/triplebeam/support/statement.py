@@ -3,8 +3,8 @@
 from triplebeam.support.clause import Clause
 from triplebeam.support.page import Page
 from triplebeam.support.relation import Relation
-from triplebeam.support.vocabulary import APPEARING, COPULAS, KNOWN, NATURES, SYMMETRIC
-from triplebeam.support.words import is_role
+from triplebeam.support.vocabulary import APPEARING, COPULAS, KNOWN, NATURES, PLACING, SYMMETRIC
+from triplebeam.support.words import is_role, stem
 
 _BETWEEN_EQUALS = ("", "to", "with", "of", "as", "from")
 
@@ -23,12 +23,14 @@ def _says(clause: Clause, subject: range, object_: range, dated: bool) -> bool:
         return False
     if not clause.cues:
         return _says_lightly(clause, subject, object_, dated)
-    cues = [cue for cue in clause.cues if cue not in object_ and cue not in subject]
+    cues = [cue for cue in clause.cues if cue not in object_ and cue not in subject and clause.concerns(cue, subject)]
     if relation.stems & SYMMETRIC and relation.preposition in _BETWEEN_EQUALS:
         ends = [object_, subject] if object_.stop <= subject.start else [object_]
         return said[0] in _BETWEEN_EQUALS and any(clause.reaches(cue, end) for cue in cues for end in ends)
     if object_ and not any(clause.reaches(cue, object_) for cue in cues):
         if object_.stop <= subject.start:
+            if clause.governors(subject)[0] == "by" and relation.preposition in ("", "of") and not relation.object_acts:
+                return any(clause.reaches(cue, subject) for cue in cues)
             return clause.opens(object_) and said[0] == relation.preposition
         return any(clause.modifies(object_, cue) for cue in cues)
     if (
@@ -50,7 +52,7 @@ def _says_lightly(clause: Clause, subject: range, object_: range, dated: bool) -
     if subject.start >= object_.start or clause.owns(subject):
         return False
     if wanted and wanted in said:
-        return not verb or verb in COPULAS
+        return not verb or verb in COPULAS or stem(verb) in PLACING
     if said[0] or verb not in COPULAS:
         return False
     if dated:

@@ -45,7 +45,7 @@ VERBS = _AUXILIARIES | listed(
     " lies lay lives plays starring comprising containing featuring consisting playing living"
 )
 #: Participles that open no clause of their own.
-TRANSPARENT = listed("including located situated based named called titled entitled estimated")
+TRANSPARENT = listed("including located situated named called titled entitled estimated")
 #: Words of a predicate that say what kind of thing its object is.
 KINDS_OF_OBJECT = listed("date place year day time number amount type kind share full real also best")
 #: A statement with one of these in it is not made, or not made outright.
