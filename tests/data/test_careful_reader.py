@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -47,15 +47,18 @@ class Searches:
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """The passages, with their ranks as scores."""
-        ids = self.found[f"{self.part}|{k}|{query}"]
-        return Ranking(Hit(passage_id, 1 / rank) for rank, passage_id in enumerate(ids, start=1))
+        return _ranking(self.found[f"{self.part}|{k}|{query}"])
+
+
+def _ranking(passage_ids: Sequence[str]) -> Ranking:
+    return Ranking(Hit(passage_id, 1 / rank) for rank, passage_id in enumerate(passage_ids, start=1))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Walks(SyncGE):
     """SyncGE whose walks were recorded: no graph is needed to take them again."""
 
-    recorded: Searches
+    found: Mapping[str, Sequence[str]] = field(repr=False)
 
     def __post_init__(self) -> None:
         """Nothing to check: there is no graph."""
@@ -66,7 +69,7 @@ class Walks(SyncGE):
 
     def expand(self, query: str, base: Ranking, initial: NDArray[np.int64]) -> Ranking:
         """What the walk found."""
-        return self.recorded.retrieve(query, 20)
+        return _ranking(self.found[query])
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,7 @@ class Asked:
         reader = LLMReader(model=self.model, passages=self.passages, quotations=False)
         return Walks(
             base=self.searches("base"),
-            recorded=self.searches("walk"),
+            found=self.recorded["walks"],
             reader=reader,
             base_k=10,
             triples=cast("TripleStore", None),
@@ -177,3 +180,18 @@ def _recall(asked: Asked, answer: Answer) -> float:
     return float(np.mean([gold in answer.ranking.ids[:5] for gold in asked.question.gold]))
 
 
+AGENTS: Mapping[str, Callable[[Asked], Agent]] = {
+    "read:blend": Asked.read_once,
+    "gear": Asked.gear,
+    "gear[ranking=fusion]": partial(Asked.gear, ranking="fusion"),
+    "gear[answer_from=fusion]": partial(Asked.gear, answer_from="fusion"),
+    "gear[stop_when_stuck=no]": partial(Asked.gear, stop_when_stuck=False),
+}
+#: R@5, EM, calls and tokens read per question; right answers, those of them that are supported, wrong ones that are.
+TABLE: Mapping[tuple[str, str], tuple[float, ...]] = {
+}
+
+
+@pytest.mark.parametrize(("method", "corpus"), TABLE, ids="-".join)
+def test_the_table_is_what_the_recorded_replies_give(asked: list[Asked], method: str, corpus: str) -> None:
+    assert tuple(_row(asked, AGENTS[method], corpus).values()) == pytest.approx(TABLE[method, corpus], abs=0.5)
