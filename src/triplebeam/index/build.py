@@ -18,7 +18,7 @@ from triplebeam.errors import BadInputError, SourceError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.index.contents import Contents
 from triplebeam.index.encoded import EncodedTexts, take_over
-from triplebeam.index.encoding import encode_missing
+from triplebeam.index.encoding import encode_missing, reads_in_context
 from triplebeam.index.extraction import MAX_FAILURES, Budget, Failure, Numbered, due, extract_triples
 from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, published
 from triplebeam.index.publish import publish_generation, withdraw
@@ -182,8 +182,8 @@ class IndexBuilder:
             raise BadInputError(
                 f"nothing could be read from the sources, so there is no index to make at {self.folder}: {reasons}."
             )
-        contents = Contents.of(store)
         last, embedder = LastGeneration.of(self.folder), self.embedder
+        contents = Contents.of(store, in_context=reads_in_context(embedder))
         with EncodedTexts(self.folder, embedder.fingerprint, embedder.dimension, last) as encoded:
             take_over(store, encoded)
             report.texts_encoded = encode_missing(contents, encoded, embedder, self.progress)

@@ -130,7 +130,7 @@ def _write(
     keys = [key_of(text, stemmers[row]) for text, row in zip(texts, rows, strict=True)]
     write_terms(generation / "triple_terms", texts, keys, lambda triple: stemmers[rows[triple]], last)
     done()
-    encoded.write(generation, "triple", texts)
+    encoded.write(generation, "triple", contents.triple_sources)
     done()
     write_synonyms(generation, names, encoded.write(generation, "entity", names), last, progress)
     done()
