@@ -34,6 +34,12 @@ def open_database(path: Path, schema: str, *upgrades: str) -> sqlite3.Connection
         return db
 
 
+def rewrite(db: sqlite3.Connection) -> None:
+    """Write the file anew: without the space, and without a byte, of what was removed."""
+    db.execute("VACUUM")
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
 def remove_database(path: Path) -> None:
     """Delete a file that no connection has open, with its log."""
     for ending in ("-wal", "-shm", ""):

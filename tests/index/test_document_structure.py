@@ -69,7 +69,7 @@ def test_a_store_of_format_1_is_upgraded_where_it_is(tmp_path: Path) -> None:
         }.items():
             for column in columns.split():
                 db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-        db.execute("DROP TABLE file")
+        db.executescript("DROP TABLE file; DROP TABLE forgotten;")
         db.execute("PRAGMA user_version = 1")
     with closing(Store(path)) as store:
         assert put(store, Document(id="old", text="Old text.")) == [False]

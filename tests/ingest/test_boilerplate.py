@@ -73,6 +73,16 @@ def test_what_only_looks_like_boilerplate_stays(markup: str) -> None:
     assert (words[0], words[-1]) == ("one", "two")
 
 
+def test_the_name_of_the_site_is_no_heading_of_the_page() -> None:
+    steps = "<a class='previous_page' href='a'>&lt;-previous</a><a class='next_page' href='c'>next-&gt;</a>"
+    page = html_content(
+        f"<h1 id='header'><a href='https://example.org'>Mailer</a></h1><div>{steps}<h2>Proxies</h2><p>One.</p></div>"
+    )
+    assert page.text == "Proxies\n\nOne."
+    kept = html_content("<h1 id='header'><a href='proxies.html'>Proxies</a></h1><p>See the <a href='b'>next</a>.</p>")
+    assert kept.text == "Proxies\n\nSee the next."
+
+
 def test_a_page_of_links_alone_is_kept_as_it_is() -> None:
     assert html_content(f"<ul>{LINKS}</ul>").text.count("Page") == 6
 

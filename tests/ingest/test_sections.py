@@ -28,6 +28,11 @@ def test_a_passage_knows_the_path_of_its_headings() -> None:
     assert passages[2].term_text == f"The Manual\n{passages[2].searchable}"
 
 
+def test_a_chapter_that_is_the_title_but_for_its_number_goes_without_saying() -> None:
+    page = f"<h2>Chapter 59 - Proxies</h2><p>{words(30)}</p><h3>1. Inbound proxies</h3><p>{words(30)}</p>"
+    assert [passage.section for passage in cut(html_content(page), title="59. Proxies")] == ["", "1. Inbound proxies"]
+
+
 def test_a_passage_without_a_section_is_searched_as_before() -> None:
     assert Passage("p", "text", "title").searchable == "title\ntext"
     assert Passage("p", "text").term_text == "text"

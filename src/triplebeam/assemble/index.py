@@ -8,7 +8,7 @@ from pathlib import Path
 from triplebeam.answer import Agent, Answer, Run, Step
 from triplebeam.assemble.context import Context
 from triplebeam.assemble.given_documents import Given, as_list, read_given
-from triplebeam.assemble.indexing import index_builder, known_documents, source_names
+from triplebeam.assemble.indexing import compact_index, index_builder, known_documents, source_names
 from triplebeam.assemble.method import Method, expand
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
@@ -16,6 +16,7 @@ from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.cancellation import in_thread
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.build import BuildReport
+from triplebeam.index.compact import Compacted
 from triplebeam.index.manifest import is_index
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.snapshot import Snapshot
@@ -207,6 +208,13 @@ class Index:
         report = builder.remove(known)
         self._reopen(builder.embedder)
         return report
+
+    def compact(self) -> Compacted:
+        """Rewrite the files so that no byte of what was removed is left, and forget cached replies about it."""
+        done = compact_index(self.folder, self.settings)
+        if self._context is not None:
+            self._reopen(self._context.embedder)
+        return done
 
     def _reopen(self, embedder: Embedder) -> None:
         """Read what was just published, with the embedder that is loaded already."""

@@ -4,12 +4,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from triplebeam.assemble.extractor_choice import choose, make_chosen
-from triplebeam.assemble.models import DEFAULT_EMBEDDER, make_embedder
+from triplebeam.assemble.models import DEFAULT_EMBEDDER, completions_file, make_embedder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, nearest
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.accounting import Account, price, price_of
+from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.index.build import IndexBuilder
+from triplebeam.index.compact import Compacted, compact
 from triplebeam.index.extraction import Budget
 from triplebeam.index.manifest import published
 from triplebeam.index.passages import PassageTable
@@ -76,6 +78,17 @@ def embedder_name(folder: Path, settings: Settings) -> str:
     """The embedder to index with: the one that is set, else the index's own, else the default."""
     there = published(folder)
     return settings.embedder or (there.embedder.name if there else DEFAULT_EMBEDDER)
+
+
+def compact_index(folder: Path, settings: Settings) -> Compacted:
+    """Rewrite an index so that no byte of what was removed is left in it, nor replies to prompts that quoted it in the
+    cache of completions.
+    """
+    cache = completions_file(settings)
+    if not cache.is_file():
+        return compact(folder)
+    with CompletionStore(cache) as completions:
+        return compact(folder, completions.forget)
 
 
 def dollar_budget(dollars: float, settings: Settings, bill: Account) -> Budget:

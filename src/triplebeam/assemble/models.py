@@ -60,12 +60,17 @@ def make_model(settings: Settings, role: Role = "answering", *, refresh: bool = 
             seed=settings.seed,
             requests_per_minute=settings.requests_per_minute,
             tokens_per_minute=settings.tokens_per_minute,
-            cache=CompletionStore(settings.completions or settings.home / "completions.sqlite"),
+            cache=CompletionStore(completions_file(settings)),
             refresh=refresh,
             # A pause between tries may be long: the reason is logged to stderr.
             notify=logging.getLogger("triplebeam").warning,
         )
     )
+
+
+def completions_file(settings: Settings) -> Path:
+    """Where replies that were paid for are kept."""
+    return settings.completions or settings.home / "completions.sqlite"
 
 
 def make_extractor(

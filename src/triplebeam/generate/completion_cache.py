@@ -1,12 +1,13 @@
 """Completions that were paid for are not paid for again: a cache in one SQLite file that several processes may share.
 
-The file holds replies, and the prompts only as hashes: no prompt, no address, no key.
+The file holds replies, and the prompts only as hashes: no prompt, no address, no key. The lines of a prompt are hashed
+one by one, too, so that the replies to prompts that quoted a document can be forgotten with it.
 """
 
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -15,16 +16,22 @@ from types import TracebackType
 
 from filelock import FileLock
 
-from triplebeam.database import open_database
+from triplebeam.database import open_database, rewrite, transaction
 from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage
 from triplebeam.generate.outcomes import Wrapper
+from triplebeam.lines import line_numbers
 
 _SCHEMA = """
 CREATE TABLE completion (
     key BLOB PRIMARY KEY, model TEXT NOT NULL, template TEXT NOT NULL, version TEXT NOT NULL, reply TEXT NOT NULL
 ) WITHOUT ROWID;
 """
+_LINES = """
+CREATE TABLE line (number INTEGER NOT NULL, key BLOB NOT NULL, PRIMARY KEY (number, key)) WITHOUT ROWID;
+CREATE INDEX line_key ON line (key);
+"""
+_QUOTING = "SELECT key FROM line WHERE number = ?"
 
 
 def completion_key(model: str, prompt: Prompt) -> bytes:
@@ -44,7 +51,7 @@ class CompletionStore:
             path.parent.mkdir(parents=True, exist_ok=True)
             # SQLite's timeout does not cover the change to write-ahead logging, so processes open the file in turn.
             with FileLock(f"{path}.lock"):
-                self._db = open_database(path, _SCHEMA)
+                self._db = open_database(path, _SCHEMA + _LINES, _LINES)
 
     def __repr__(self) -> str:
         return f"CompletionStore({str(self.path)!r})"
@@ -58,8 +65,22 @@ class CompletionStore:
     def put(self, key: bytes, model: str, prompt: Prompt, completion: Completion) -> None:
         """Keep a completion, replacing an older one with that key."""
         row = (key, model, prompt.template, prompt.version, _write(completion))
-        with self._explained(), self._lock:
+        quoted = line_numbers([prompt.user, *(prompt.correction or ())])
+        with self._explained(), self._lock, transaction(self._db):
             self._db.execute("INSERT OR REPLACE INTO completion VALUES (?, ?, ?, ?, ?)", row)
+            self._db.executemany("INSERT OR IGNORE INTO line VALUES (?, ?)", ((number, key) for number in quoted))
+
+    def forget(self, lines: Iterable[int]) -> int:
+        """Remove the completions of prompts with any of these lines, and rewrite the file; returns how many."""
+        with self._explained(), self._lock:
+            with transaction(self._db):
+                keys = {key for line in lines for (key,) in self._db.execute(_QUOTING, (line,))}
+                for key in keys:
+                    self._db.execute("DELETE FROM completion WHERE key = ?", (key,))
+                    self._db.execute("DELETE FROM line WHERE key = ?", (key,))
+            if keys:
+                rewrite(self._db)
+        return len(keys)
 
     def count(self) -> int:
         """How many completions there are."""

@@ -18,9 +18,9 @@ from triplebeam.errors import BadInputError, SourceError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.index.contents import Contents
 from triplebeam.index.encoded import EncodedTexts, take_over
-from triplebeam.index.encoding import encode_missing, reads_in_context
+from triplebeam.index.encoding import encode_missing
 from triplebeam.index.extraction import MAX_FAILURES, Budget, Failure, Numbered, due, extract_triples
-from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, published
+from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, published, remove_generations
 from triplebeam.index.publish import publish_generation, withdraw
 from triplebeam.index.replacing import Replaces, kind_of
 from triplebeam.index.store import Store
@@ -175,6 +175,7 @@ class IndexBuilder:
         report.failures = store.statistics.failures()
         current = published(self.folder)
         if current and current.revision == store.revision:
+            remove_generations(self.folder / "generations", keep=current.generation)  # where a process was killed
             report.manifest = current
             return
         if not store.statistics.counts()["passages"]:
@@ -183,19 +184,24 @@ class IndexBuilder:
                 f"nothing could be read from the sources, so there is no index to make at {self.folder}: {reasons}."
             )
         last, embedder = LastGeneration.of(self.folder), self.embedder
-        contents = Contents.of(store, in_context=reads_in_context(embedder))
+        space = self._check_embedder(store)
+        contents = Contents.of(store, in_context=space.triples_in_context)
         with EncodedTexts(self.folder, embedder.fingerprint, embedder.dimension, last) as encoded:
             take_over(store, encoded)
             report.texts_encoded = encode_missing(contents, encoded, embedder, self.progress)
-            report.manifest = publish_generation(self.folder, store, contents, encoded, embedder, self.progress)
+            report.manifest = publish_generation(self.folder, store, contents, encoded, space, self.progress)
             report.published = True
 
-    def _check_embedder(self, store: Store) -> None:
+    def _check_embedder(self, store: Store) -> VectorSpace:
+        """The space of the index, which must be the embedder's; that of a new index is."""
         known = store.meta("embedder")
         if known is None:
-            store.set_meta("embedder", VectorSpace.of(self.embedder).model_dump_json())
-        else:
-            VectorSpace.model_validate_json(known).check(self.embedder)
+            space = VectorSpace.of(self.embedder)
+            store.set_meta("embedder", space.model_dump_json())
+            return space
+        space = VectorSpace.model_validate_json(known)
+        space.check(self.embedder)
+        return space
 
     def _remember(self, store: Store) -> None:
         """Triples of a file are for the passages they name, and ``none`` is for one run, except in a new index."""

@@ -9,6 +9,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.index.definitions import Definition, stored_definitions
 from triplebeam.index.keys import key_of
 from triplebeam.index.store import Store
 from triplebeam.index.triple_graph import number_entities
@@ -27,6 +28,8 @@ class Contents:
     row_of: dict[int, int] = field(repr=False)
     """The row of a passage, by its number in the store."""
     shared_titles: frozenset[str]
+    definitions: dict[str, Definition] = field(repr=False)
+    """Terms that passages define, by their normal forms."""
     in_context: bool = False
     """Whether the vectors of triples come from the reading of their passages."""
 
@@ -42,6 +45,7 @@ class Contents:
             triple_rows=[row_of[entry.passage] for entry in stored],
             row_of=row_of,
             shared_titles=store.shared_titles(SHARED_TITLE),
+            definitions=stored_definitions(passages, store.extracted_by()),
             in_context=in_context,
         )
 
@@ -68,13 +72,12 @@ class Contents:
         return range(bisect_left(self.triple_rows, row), bisect_right(self.triple_rows, row))
 
     def texts(self) -> Iterator[str]:
-        """All that is embedded by itself."""
-        together = () if self.in_context else chain(self.passage_texts, self.triple_texts)
-        return chain(together, self.entity_names)
+        """What all vectors are made from."""
+        return chain(self.passage_texts, self.triple_sources, self.entity_names)
 
     @cached_property
     def _entities(self) -> tuple[list[str], NDArray[np.int64]]:
-        return number_entities(self.triples)
+        return number_entities(self.triples, (definition.name for definition in self.definitions.values()))
 
     @property
     def entity_names(self) -> list[str]:

@@ -13,7 +13,7 @@ from types import TracebackType
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.database import open_database, remove_database, transaction
+from triplebeam.database import open_database, remove_database, rewrite, transaction
 from triplebeam.errors import IndexDamagedError
 from triplebeam.index.keys import key_of, read_keys, rows_of, write_keys
 from triplebeam.index.manifest import LastGeneration
@@ -85,10 +85,20 @@ class EncodedTexts:
         write_keys(generation / f"{kind}_keys.npy", keys)
         return stored
 
+    def keep_only(self, texts: Iterable[str]) -> None:
+        """Remove, to the last byte, what was encoded for texts that are no longer there, or are published by now."""
+        needed = {self._key(text) for text in texts}.difference(*(keys for _, keys in self._published))
+        if not needed & self._pending():
+            self.remove()
+            return
+        with transaction(self._db) as db:
+            db.executemany("DELETE FROM vector WHERE key = ?", [(key,) for key in self._pending() - needed])
+        rewrite(self._db)
+
     def remove(self) -> None:
         """Remove what was kept until now: it is published."""
         self._db.close()
-        remove_database(self._path)
+        remove_encoded(self._path.parent)
 
     def _pending(self) -> set[bytes]:
         return {key for (key,) in self._db.execute("SELECT key FROM vector")}
@@ -100,6 +110,11 @@ class EncodedTexts:
         return np.frombuffer(row[0], np.int8)
 
 
+def remove_encoded(folder: Path) -> None:
+    """Remove what was encoded for an index and not published."""
+    remove_database(folder / _FILE)
+
+
 def take_over(store: Store, encoded: EncodedTexts) -> None:
     """Move the vectors of an older format, which are in single precision, out of the store."""
     if not store.db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'vector'").fetchone():
@@ -109,4 +124,4 @@ def take_over(store: Store, encoded: EncodedTexts) -> None:
         stored = quantized(np.stack([np.frombuffer(vector, np.float32) for _, vector in window]))
         encoded.put_stored({key: row.tobytes() for (key, _), row in zip(window, stored, strict=True)})
     store.db.execute("DROP TABLE vector")
-    store.compact()
+    rewrite(store.db)

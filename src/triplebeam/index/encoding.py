@@ -11,6 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from triplebeam.embed.embedder import Embedder, SpanEmbedder
+from triplebeam.errors import EmbedderMismatchError
 from triplebeam.index.contents import Contents
 from triplebeam.index.encoded import EncodedTexts
 from triplebeam.index.triple_words import spans_of
@@ -24,26 +25,21 @@ ENCODING_WINDOW = 512
 _FEWEST_TOGETHER, _WINDOWS_WANTED = 64, 16
 
 
-def reads_in_context(embedder: Embedder) -> bool:
-    """Whether the vectors of triples come from the reading of their passages."""
-    return isinstance(embedder, SpanEmbedder) and embedder.reads_tokens
-
-
 def encode_missing(contents: Contents, encoded: EncodedTexts, embedder: Embedder, progress: Progress = silent) -> int:
     """Encode what is not encoded yet; returns how many texts that were.
 
     Each window has its share of long and short texts, so that the time left can be estimated from the number of texts.
     """
-    texts, rows = encoded.missing(contents.texts()), _unread_passages(contents, encoded)
-    total = len(texts) + len(rows)
+    rows = _unread_passages(contents, encoded) if contents.in_context else []
+    texts = encoded.missing(contents.entity_names if contents.in_context else contents.texts())
+    total = len(rows) + len(texts)
     progress("embed", 0, total)
     size = min(ENCODING_WINDOW, max(_FEWEST_TOGETHER, total // _WINDOWS_WANTED))
     done = 0
-    if isinstance(embedder, SpanEmbedder):
-        for passages in _samples(rows, size):
-            _read_passages(passages, contents, encoded, embedder)
-            done += len(passages)
-            progress("embed", done, total)
+    for passages in _samples(rows, size):
+        _read_passages(passages, contents, encoded, _span_embedder(embedder))
+        done += len(passages)
+        progress("embed", done, total)
     for window in _samples(texts, size):
         encoded.put(window, embedder.embed(window))
         done += len(window)
@@ -53,12 +49,19 @@ def encode_missing(contents: Contents, encoded: EncodedTexts, embedder: Embedder
 
 def _unread_passages(contents: Contents, encoded: EncodedTexts) -> list[int]:
     """The rows of the passages to read: those without a vector of their own, or of one of their triples."""
-    if not contents.in_context:
-        return []
     missing = set(encoded.missing(chain(contents.passage_texts, contents.triple_sources)))
     own = (row for row, text in enumerate(contents.passage_texts) if text in missing)
     triples = zip(contents.triple_sources, contents.triple_rows, strict=True)
     return sorted({*own, *(row for source, row in triples if source in missing)})
+
+
+def _span_embedder(embedder: Embedder) -> SpanEmbedder:
+    if isinstance(embedder, SpanEmbedder) and embedder.reads_tokens:
+        return embedder
+    raise EmbedderMismatchError(
+        f"the triples of this index are encoded in the context of their passages, and the embedder {embedder.name!r}"
+        " has no vectors of tokens: use the one the index was built with, or index into a new folder."
+    )
 
 
 def _read_passages(rows: Sequence[int], contents: Contents, encoded: EncodedTexts, embedder: SpanEmbedder) -> None:

@@ -5,6 +5,8 @@ import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from triplebeam.ingest.folder_files import covers
+
 _NAMES = "source_names"
 
 
@@ -39,3 +41,9 @@ class KnownFiles:
         """Remember under which names files and folders were indexed."""
         if names:
             self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_NAMES, json.dumps(dict(names))))
+
+    def forget_unused_names(self) -> None:
+        """Forget sources that no document came from."""
+        files = set(self.sources().values())
+        used = {path: name for path, name in self.names().items() if any(covers(name, file) for file in files)}
+        self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_NAMES, json.dumps(used)))

@@ -14,12 +14,12 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from triplebeam.embed.embedder import Embedder
+from triplebeam.embed.embedder import Embedder, SpanEmbedder
 from triplebeam.errors import EmbedderMismatchError, IndexDamagedError, IndexFormatError, IndexMissingError
 from triplebeam.index.ownership import Ownership
 from triplebeam.index.passage_graph import GraphStatistics
 
-FORMAT = 4
+FORMAT = 5
 MANIFEST = "manifest.json"
 
 ManifestType = TypeVar("ManifestType", bound=BaseModel)
@@ -34,11 +34,18 @@ class VectorSpace(BaseModel):
     name: str
     fingerprint: str
     dimension: int
+    triples_in_context: bool = False
+    """Whether the vectors of triples come from the reading of their passages, as in indexes made since that is done."""
 
     @classmethod
     def of(cls, embedder: Embedder) -> "VectorSpace":
         """The space an embedder encodes into."""
-        return cls(name=embedder.name, fingerprint=embedder.fingerprint, dimension=embedder.dimension)
+        return cls(
+            name=embedder.name,
+            fingerprint=embedder.fingerprint,
+            dimension=embedder.dimension,
+            triples_in_context=isinstance(embedder, SpanEmbedder) and embedder.reads_tokens,
+        )
 
     def check(self, embedder: Embedder) -> None:
         """Raise where an embedder encodes into another space than this one."""

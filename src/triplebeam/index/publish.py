@@ -6,16 +6,16 @@ costs little, and a generation depends on what is in the index alone, and not on
 """
 
 import datetime
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.embed.embedder import Embedder
 from triplebeam.index.contents import Contents
-from triplebeam.index.encoded import EncodedTexts
+from triplebeam.index.definitions import Definition
+from triplebeam.index.encoded import EncodedTexts, remove_encoded
 from triplebeam.index.entity_graph import MENTIONS
 from triplebeam.index.keys import key_of
 from triplebeam.index.manifest import (
@@ -30,8 +30,15 @@ from triplebeam.index.manifest import (
     sync_files,
 )
 from triplebeam.index.ownership import Topics
-from triplebeam.index.passage_graph import GraphStatistics, build_passage_graph, document_labels, triple_keywords
+from triplebeam.index.passage_graph import (
+    GraphStatistics,
+    build_passage_graph,
+    document_labels,
+    telling_links,
+    triple_keywords,
+)
 from triplebeam.index.passages import write_passages
+from triplebeam.index.references import REFERENCES, references
 from triplebeam.index.store import Store
 from triplebeam.index.synonyms import write_synonyms
 from triplebeam.index.term_writing import write_terms
@@ -49,7 +56,7 @@ def publish_generation(
     store: Store,
     contents: Contents,
     encoded: EncodedTexts,
-    embedder: Embedder,
+    space: VectorSpace,
     progress: Progress = silent,
 ) -> Manifest:
     """Write a new generation and make it the published one."""
@@ -70,7 +77,7 @@ def publish_generation(
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         generation=generation.name,
         revision=store.revision,
-        embedder=VectorSpace.of(embedder),
+        embedder=space,
         counts=store.statistics.counts() | {"entities": entities},
         triples_by_extractor=store.statistics.triples_by_extractor(),
         extractor=store.extractor,
@@ -90,6 +97,7 @@ def withdraw(folder: Path) -> None:
     """Publish nothing: readers find no index any more, and no generation keeps texts that were removed."""
     (folder / MANIFEST).unlink(missing_ok=True)
     remove_generations(folder / "generations")
+    remove_encoded(folder)
 
 
 def _write(
@@ -120,10 +128,15 @@ def _write(
     done()
     rows = contents.triple_rows
     write_triple_graph(generation, contents.triples, rows, len(passages), names, contents.triple_entities)
-    np.save(generation / MENTIONS, _mentions(generation, names, ((row_of[n], name) for n, name in store.names())))
+    entities = {entity_key(name): entity for entity, name in enumerate(names)}
+    found = [(row_of[number], name) for number, name in store.names()]
+    np.save(generation / MENTIONS, _mentions(generation, entities, found, contents.definitions))
+    links = [(row_of[here], row_of[there]) for here, there in store.links()]
+    documents = [passage.document_id for passage in passages]
+    telling = telling_links(links, len(passages)).tolist()
+    np.save(generation / REFERENCES, references(documents, found, contents.definitions, entities, telling))
     done()
     keywords = [(row_of[number], keyword) for number, keyword in store.keywords()]
-    links = [(row_of[here], row_of[there]) for here, there in store.links()]
     statistics = _write_passage_graph(generation, passages, names, keywords, links)
     done()
     texts = contents.triple_texts
@@ -137,13 +150,18 @@ def _write(
     return statistics
 
 
-def _mentions(generation: Path, names: Sequence[str], found: Iterable[tuple[int, str]]) -> NDArray[np.int64]:
-    """Pairs of passage and entity: names found in a passage in which no triple has them, as far as others have."""
-    numbers = {entity_key(name): number for number, name in enumerate(names)}
-    pairs = [row * len(names) + numbers[key] for row, name in found if (key := entity_key(name)) in numbers]
+def _mentions(
+    generation: Path, numbers: Mapping[str, int], found: Iterable[tuple[int, str]], defined: Mapping[str, Definition]
+) -> NDArray[np.int64]:
+    """Pairs of passage and entity: names found in a passage in which no triple has them, as far as they are entities,
+    and terms that a passage defines.
+    """
+    named = [(row, key) for row, name in found if (key := entity_key(name)) in numbers]
+    named += [(row, key) for key, definition in defined.items() for row in definition.rows]
+    pairs = [row * len(numbers) + numbers[key] for row, key in named]
     ends, rows = np.load(generation / "triple_entities.npy"), np.load(generation / "triple_passages.npy")
-    fresh = np.setdiff1d(np.array(pairs, np.int64), (rows[:, None] * len(names) + ends).ravel())
-    return np.stack(np.divmod(fresh, max(len(names), 1)), axis=1)
+    fresh = np.setdiff1d(np.array(pairs, np.int64), (rows[:, None] * len(numbers) + ends).ravel())
+    return np.stack(np.divmod(fresh, max(len(numbers), 1)), axis=1)
 
 
 def _write_passage_graph(

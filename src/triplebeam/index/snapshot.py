@@ -1,16 +1,21 @@
 """A snapshot of an index: one published generation, open for reading, memory-mapped, whole while it is held."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from triplebeam.errors import IndexDamagedError
+from triplebeam.index.columns import mapped
 from triplebeam.index.entity_graph import EntityGraph
 from triplebeam.index.manifest import Manifest, generation_folder, read_manifest
 from triplebeam.index.passage_graph import PassageGraph
 from triplebeam.index.passages import PassageTable
+from triplebeam.index.references import REFERENCES
 from triplebeam.index.terms import TermIndex
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.vectors import VectorIndex
@@ -31,6 +36,8 @@ class Snapshot:
     passage_vectors: VectorIndex
     entities: EntityGraph
     passage_graph: PassageGraph
+    references: NDArray[np.int64] = field(repr=False)
+    """See `triplebeam.index.references.references`."""
 
     @classmethod
     def open(cls, folder: Path) -> "Snapshot":
@@ -56,6 +63,7 @@ class Snapshot:
             passage_vectors=_piece(generation, partial(VectorIndex, generation / "passage_vectors.npy")),
             entities=_piece(generation, lambda: EntityGraph.open(generation, triples)),
             passage_graph=_piece(generation, partial(PassageGraph.open, generation)),
+            references=_piece(generation, partial(mapped, generation / REFERENCES)),
         )
 
 

@@ -19,6 +19,7 @@ from triplebeam.database import open_database, transaction
 from triplebeam.errors import IndexDamagedError, SourceError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.keywords import MARK
+from triplebeam.index.forgotten import Forgotten
 from triplebeam.index.known_files import KnownFiles
 from triplebeam.index.links import linked_passages
 from triplebeam.index.schema import SCHEMA, UPGRADES
@@ -75,11 +76,6 @@ class Store:
         """Fold the write-ahead log into the file and close it."""
         self.db.close()
 
-    def compact(self) -> None:
-        """Rewrite the file: without the space, and the bytes, of what was removed."""
-        self.db.execute("VACUUM")
-        self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
     def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
         """All of what is written inside, or none of it."""
         return transaction(self.db)
@@ -88,6 +84,11 @@ class Store:
     def statistics(self) -> Statistics:
         """What there is to count."""
         return Statistics(self.db)
+
+    @property
+    def forgotten(self) -> Forgotten:
+        """What quotations of removed documents are known by."""
+        return Forgotten(self.db)
 
     @property
     def files(self) -> KnownFiles:
@@ -155,7 +156,7 @@ class Store:
             self._refresh(document, content_hash(document, passages))
             return False
         self._check_ids(document, passages)
-        self.db.execute("DELETE FROM document WHERE id = ?", (document.id,))
+        self._remove(document.id)
         number = self.db.execute(
             "INSERT INTO document (id, hash, title, text, source, content, metadata, anchors, links)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -206,6 +207,7 @@ class Store:
         return removed
 
     def _remove(self, document_id: str) -> bool:
+        self.forgotten.note(document_id)
         self.db.execute(
             "DELETE FROM file WHERE name IN (?, (SELECT source FROM document WHERE id = ?))", (document_id, document_id)
         )

@@ -17,7 +17,7 @@ close to the same centroids; what is added later is compared with everything.
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +78,8 @@ def write_synonyms(
     links = choose(names, stored, before=_choices(folder, last, at_most), at_most=at_most, progress=progress)
     links = links.at(np.lexsort((links.chosen, links.chooser)))
     starts = np.searchsorted(links.chooser, np.arange(len(names) + 1))
-    for file, part in zip(_FILES, (links.similarity, links.chosen.astype(np.int32), starts), strict=True):
+    parts: tuple[NDArray[Any], ...] = (links.similarity, links.chosen.astype(np.int32), starts)
+    for file, part in zip(_FILES, parts, strict=True):
         np.save(folder / file, part)
 
 
@@ -119,7 +120,7 @@ def choose(
     """Whom each entity chooses, in the order of the choosers."""
     telling = np.array([sum(map(str.isalnum, name)) >= _SHORTEST for name in names], bool)
     if before is not None and 2 * before.open.sum() < len(names):
-        batches = chain([before.links], _pairs_of_some(stored, before, progress))
+        batches: Iterator[Links] = chain([before.links], _pairs_of_some(stored, before, progress))
     elif len(names) <= exact_up_to:
         batches = _all_pairs(stored, progress)
     else:
@@ -150,9 +151,10 @@ def _choices(folder: Path, last: LastGeneration, at_most: int) -> Choices | None
 
 def _cosines(one: NDArray[np.int8], two: NDArray[np.int8]) -> NDArray[np.float32]:
     """The cosine of each of some stored vectors and each of others, the same whichever are compared together."""
-    exact = np.float32 if one.shape[1] * 127**2 < _EXACT_IN_SINGLE else np.float64
-    rows, columns = one.astype(exact), two.astype(exact)
-    products = rows @ columns.T
+    exact = "float32" if one.shape[1] * 127**2 < _EXACT_IN_SINGLE else "float64"
+    rows: NDArray[np.floating] = one.astype(exact)
+    columns: NDArray[np.floating] = two.astype(exact)
+    products: NDArray[np.floating] = rows @ columns.T
     products /= np.multiply.outer(lengths(rows), lengths(columns))
     return products.astype(np.float32, copy=False)
 

@@ -62,7 +62,7 @@ class TermIndex:
         """What is added to a word's count in the denominator of BM25: the longer the text, the more."""
         steps = _length_steps()
         counted = steps[np.searchsorted(steps, self.lengths, side="right") - 1]
-        return (_K1 * (1 - _B + _B * counted / max(self.lengths.mean(), 1e-9))).astype(np.float32)
+        return np.asarray(_K1 * (1 - _B + _B * counted / max(self.lengths.mean(), 1e-9)), np.float32)
 
     def search(self, query: str, k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The best k rows and their scores; rows that share no word with the query are not among them."""

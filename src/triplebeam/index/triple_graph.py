@@ -17,8 +17,11 @@ from triplebeam.index.vectors import VectorIndex, top
 from triplebeam.triple import Triple, entity_key
 
 
-def number_entities(triples: Iterable[Triple]) -> tuple[list[str], NDArray[np.int64]]:
-    """The entities, each by the first name it has, and the two of every triple: subject and object."""
+def number_entities(triples: Iterable[Triple], others: Iterable[str] = ()) -> tuple[list[str], NDArray[np.int64]]:
+    """The entities, each by the first name it has, and the two of every triple: subject and object.
+
+    Behind those of triples come ``others``, of which no triple says anything.
+    """
     numbers: dict[str, int] = {}
     names: list[str] = []
 
@@ -31,6 +34,8 @@ def number_entities(triples: Iterable[Triple]) -> tuple[list[str], NDArray[np.in
         return numbers[key]
 
     ends = [(number(triple.subject), number(triple.object)) for triple in triples]
+    for other in others:
+        number(other)
     return names, np.array(ends, np.int64).reshape(-1, 2)
 
 

@@ -143,7 +143,7 @@ class Page:
         if tag in _TAGS or element.get("role") in _ROLES or _is_hidden(element):
             return tag != "form" or self._weights[element].text < _ROW
         if tag in _CONTENT_TAGS or element.get("role") in _CONTENT_ROLES:
-            return self._is_heading_of_contents(element)
+            return self._is_heading_of_contents(element) or self._is_banner(element)
         if tag == "a":
             return self._is_permalink(element)
         weight = self._weights.get(element, Weight())
@@ -158,7 +158,10 @@ class Page:
         text, parent = self._weights[link].start.lower(), link.getparent()
         if text in _SIGNS or text.startswith(_SKIPS) or (0 < len(text) <= 2 and bool(_names(link) & _NAMES)):
             return True
-        return parent is not None and parent.tag == "body" and _is_of_steps(text)
+        is_step = (parent is not None and parent.tag == "body") or any(
+            _words(name) <= _NAVIGATION_WORDS for name in _names(link)
+        )
+        return is_step and _is_of_steps(text)
 
     def _is_heading_of_contents(self, heading: Element) -> bool:
         """One that says so, over what is nothing but links."""
@@ -166,6 +169,13 @@ class Page:
         if self._weights[heading].start.lower() not in _CONTENTS or following is None:
             return False
         return self._weights.get(following, Weight()).linked_share > _NEARLY_ALL
+
+    def _is_banner(self, heading: Element) -> bool:
+        """The name of the site above every page: named so, and nothing but a link to elsewhere."""
+        link = heading.find(".//a[@href]")
+        if link is None or self._weights[heading].linked_share < _NEARLY_ALL or "://" not in link.get("href", ""):
+            return False
+        return any(_words(name) & _WORDS for name in _names(heading))
 
     def _is_named(self, element: Element, weight: Weight) -> bool:
         names = _names(element)

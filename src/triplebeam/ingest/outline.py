@@ -1,11 +1,16 @@
 """The headings of a document as a tree: which section a stretch of its text is in."""
 
+import re
 from bisect import bisect_right
 from itertools import takewhile
 
 from triplebeam.passage import Document
 
 _BETWEEN = " › "
+_NUMBER = re.compile(
+    r"(?:(?:chapter|appendix|section|part)\s+)?(?:(?:\d+|[a-z](?=\.\d))(?:\.\d+)*|[a-z](?=[.:)]))[.:)]?\s+(?:[-–—]\s+)?",
+    re.IGNORECASE,
+)
 
 
 class Outline:
@@ -52,12 +57,14 @@ def _paths(document: Document) -> list[tuple[str, ...]]:
     """The path before the first heading, then from each heading on. The document's title goes without saying."""
     paths: list[tuple[str, ...]] = [()]
     stack: list[tuple[int, str]] = []
-    title = _folded(document.title)
+    title, bare = _folded(document.title), _folded(unnumbered(document.title))
     for heading in document.headings:
         while stack and stack[-1][0] >= heading.level:
             stack.pop()
         stack.append((heading.level, heading.text))
-        paths.append(tuple(text for _, text in stack if _folded(text) not in title))
+        paths.append(
+            tuple(text for _, text in stack if _folded(text) not in title and _folded(unnumbered(text)) != bare)
+        )
     return paths
 
 
@@ -68,3 +75,8 @@ def _common(paths: list[tuple[str, ...]]) -> list[str]:
 
 def _folded(text: str) -> str:
     return " ".join(text.split()).casefold()
+
+
+def unnumbered(heading: str) -> str:
+    """The heading without its number: ``Main configuration`` of ``Chapter 14 - Main configuration``."""
+    return heading[numbered.end() :] if (numbered := _NUMBER.match(heading)) else heading

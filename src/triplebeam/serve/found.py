@@ -8,6 +8,7 @@ from triplebeam.assemble import Index
 from triplebeam.index.passages import PassageTable
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
+from triplebeam.serve.cross_references import CrossReferences, telling_facts
 from triplebeam.serve.explanation import Explanation
 from triplebeam.serve.snippet import Snippet, snippet
 from triplebeam.triple import Chain
@@ -29,10 +30,13 @@ def found(index: Index, question: str, hits: Iterable[Hit]) -> list[Found]:
     explanation = Explanation(index, question)
     hits = list(hits)
     passages = [index.passages[hit.passage_id] for hit in hits]
-    shown = [explanation.chains(hit, passage) for hit, passage in zip(hits, passages, strict=True)]
+    references = CrossReferences(index, question, passages)
+    shown = [
+        explanation.chains(hit, passage) or references.chains(place)
+        for place, (hit, passage) in enumerate(zip(hits, passages, strict=True))
+    ]
     snippets = [
-        snippet(passage, question, (chain[-1] for chain in chains))
-        for passage, chains in zip(passages, shown, strict=True)
+        snippet(passage, question, telling_facts(chains)) for passage, chains in zip(passages, shown, strict=True)
     ]
     return [Found(*each) for each in zip(hits, passages, headings(passages), shown, snippets, strict=True)]
 

@@ -15,7 +15,7 @@ _SUGGESTED = 3
 
 
 class UnknownEntityError(BadInputError):
-    """No triple has that entity as its subject or object."""
+    """The graph has no entity of that name."""
 
 
 class Node(BaseModel):
@@ -53,10 +53,16 @@ class ScoredChain:
 
 
 def around_entity(index: Index, entity: str, limit: int) -> Neighbourhood:
-    """The triples an entity is subject or object of."""
+    """The triples an entity is subject or object of; of a defined term without any, the passages that name it."""
     number = find_entity(index, entity)
-    triples = index.triples.of_entity(number).tolist()
-    return _neighbourhood(index, triples, _entity(index.snapshot.entities.names[number]), limit)
+    node = _entity(index.snapshot.entities.names[number])
+    if triples := index.triples.of_entity(number).tolist():
+        return _neighbourhood(index, triples, node, limit)
+    mentions = index.snapshot.entities.mentions
+    rows = mentions[mentions[:, 1] == number, 0]
+    passages = [_passage(index, passage_id) for passage_id in index.passages.ids(rows[:limit])]
+    edges = [Edge(source=passage.id, target=node.id) for passage in passages]
+    return Neighbourhood(nodes=[node, *passages], edges=edges, truncated=len(rows) > limit)
 
 
 def around_passage(index: Index, passage_id: str, limit: int) -> Neighbourhood:
@@ -92,7 +98,7 @@ def find_entity(index: Index, name: str) -> int:
         known = " or ".join(repr(entities.names[row]) for row in near.tolist())
         raise UnknownEntityError(
             f"there is no entity {name[:80]!r} in the graph (did you mean {known}?): entities are the subjects and"
-            " objects of its triples."
+            " objects of its triples, and the terms that documents define."
             if known
             else f"there is no entity {name[:80]!r}: this index has no triples; index it with an extractor."
         )

@@ -26,7 +26,7 @@ class HashedWords:
         for row, text in zip(rows, texts, strict=True):
             for word in text.casefold().split() or [""]:
                 row += self._word(word)
-        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+        return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
 
     def _direction(self, word: str) -> NDArray[np.float64]:
         seed = int.from_bytes(hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest())

@@ -4,6 +4,7 @@ import typer
 
 from triplebeam.serve.cli.ask import ask
 from triplebeam.serve.cli.bench import bench
+from triplebeam.serve.cli.compact import compact
 from triplebeam.serve.cli.dataset import dataset
 from triplebeam.serve.cli.demo import demo
 from triplebeam.serve.cli.doctor import doctor
@@ -40,6 +41,7 @@ app.command()(demo)
 app.command()(index)
 app.command()(sync)
 app.command()(remove)
+app.command()(compact)
 app.command()(search)
 app.command()(show)
 app.command()(ask)

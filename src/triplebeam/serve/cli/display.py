@@ -56,6 +56,7 @@ def draw_hit(
     """A passage of a ranking, the part that matches best, or the whole with the words of the question ``full``; with
     ``explain``, the chains that explain it.
     """
+    from triplebeam.serve.cross_references import is_made_by, telling_facts
     from triplebeam.serve.found import path_of
     from triplebeam.serve.snippet import highlights, wanted_words
 
@@ -66,13 +67,14 @@ def draw_hit(
     if full is None:
         draw_text(console, *found.snippet)
     else:
-        wanted = wanted_words(full, (chain[-1] for chain in found.chains))
+        wanted = wanted_words(full, telling_facts(found.chains))
         draw_text(console, passage.text, highlights(passage.text, wanted), spaced=True)
     if explain:
         if hit.found_by:
             ranks = ", ".join(f"{part} {rank}" for part, rank in hit.found_by)
             console.print(f"      [dim]found by {ranks}[/dim]")
-        draw_chains(console, found.chains, own_triples(index, passage.id))
+        referred = [fact for chain in found.chains for fact in chain if is_made_by(passage, fact)]
+        draw_chains(console, found.chains, [*own_triples(index, passage.id), *referred])
 
 
 def own_triples(index: "Index", passage_id: str) -> list[Triple]:

@@ -1,0 +1,75 @@
+"""Compacting an index: no byte of what was removed stays in its folder.
+
+A removal takes documents out of the store and of the published generation at once. What may be left is found here: free
+pages of SQLite, a generation that a process did not get to delete, vectors that were encoded and never published, and
+token vectors. Nobody needs it, so searches are the same before and after.
+"""
+
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from triplebeam.database import rewrite
+from triplebeam.index.contents import Contents
+from triplebeam.index.encoded import EncodedTexts
+from triplebeam.index.manifest import LastGeneration, VectorSpace, published, remove_generations
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.store import Store
+from triplebeam.index.token_vectors import TokenVectorIndex, published_tokens
+from triplebeam.index.token_vectors.token_index import home, text_hashes
+from triplebeam.index.writing import check_is_there, writing
+
+
+@dataclass(frozen=True)
+class Compacted:
+    """What compacting did."""
+
+    bytes_before: int
+    bytes_after: int
+    completions_removed: int = 0
+    token_vectors_removed: bool = False
+    """They held passages that are gone: `triplebeam late-index` makes them again."""
+
+
+def compact(folder: Path, forget: Callable[[Iterable[int]], int] = lambda lines: 0) -> Compacted:
+    """Compact an index. ``forget`` removes completions whose prompts had certain lines, and returns how many."""
+    check_is_there(folder, "there is nothing to compact")
+    before = _size(folder)
+    with writing(folder) as store:
+        current = published(folder)
+        remove_generations(folder / "generations", keep=current.generation if current else "")
+        _forget_vectors(folder, store)
+        tokens = _forget_tokens(folder)
+        completions = forget(store.forgotten.lines())
+        with store.transaction():
+            store.forgotten.clear()
+            store.files.forget_unused_names()
+        rewrite(store.db)
+    return Compacted(before, _size(folder), completions, tokens)
+
+
+def _forget_vectors(folder: Path, store: Store) -> None:
+    """Those that were encoded for a generation that was never published."""
+    if space := store.meta("embedder"):
+        embedder = VectorSpace.model_validate_json(space)
+        contents = Contents.of(store, in_context=embedder.triples_in_context)
+        last = LastGeneration.of(folder)
+        with EncodedTexts(folder, embedder.fingerprint, embedder.dimension, last) as encoded:
+            encoded.keep_only(contents.texts())
+
+
+def _forget_tokens(folder: Path) -> bool:
+    """Remove token vectors, where some are of passages that are no longer there."""
+    shutil.rmtree(home(folder) / "unfinished", ignore_errors=True)
+    if published_tokens(folder) is None:
+        return False
+    there = set(text_hashes(Snapshot.open(folder).passages)) if published(folder) else set()
+    if there.issuperset(map(bytes, TokenVectorIndex.open(folder).text_hashes)):
+        return False
+    shutil.rmtree(home(folder))
+    return True
+
+
+def _size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -1,0 +1,37 @@
+"""What was removed from an index and may still be quoted elsewhere: its lines, as hashes, until it is compacted."""
+
+import sqlite3
+from dataclasses import dataclass
+from itertools import chain
+
+from triplebeam.lines import line_numbers
+
+_PASSAGES = (
+    "SELECT substr(d.text, p.start + 1, p.stop - p.start) FROM passage p JOIN document d ON d.number = p.document"
+    " WHERE d.id = ?"
+)
+_FACTS = (
+    "SELECT t.subject || ' ' || t.predicate || ' ' || t.object FROM triple t JOIN passage p ON p.number = t.passage"
+    " JOIN document d ON d.number = p.document WHERE d.id = ?"
+)
+
+
+@dataclass(frozen=True)
+class Forgotten:
+    """Of a store."""
+
+    db: sqlite3.Connection
+
+    def note(self, document_id: str) -> None:
+        """Note the lines of a document that is about to be removed: those of its passages, and its facts."""
+        quoted = (self.db.execute(query, (document_id,)).fetchall() for query in (_PASSAGES, _FACTS))
+        lines = line_numbers(text for (text,) in chain.from_iterable(quoted))
+        self.db.executemany("INSERT OR IGNORE INTO forgotten VALUES (?)", ((line,) for line in lines))
+
+    def lines(self) -> list[int]:
+        """All that were noted."""
+        return [line for (line,) in self.db.execute("SELECT line FROM forgotten")]
+
+    def clear(self) -> None:
+        """There is nothing left to be forgotten."""
+        self.db.execute("DELETE FROM forgotten")

@@ -1,0 +1,98 @@
+"""How the hits of a question refer to each other across documents, in words.
+
+Manuals have few facts, but they say where to read on: one page names ``batch_max``, or links to a section, and another
+page defines it. A hit that defines a term of the question is explained by that, and one to which the first hit refers,
+or which refers to the first, by the reference. References between other hits are left out: most of them are beside the
+point.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain, islice
+
+import numpy as np
+
+from triplebeam.assemble import Index
+from triplebeam.index.definitions import defined_terms, is_code
+from triplebeam.index.references import LINK
+from triplebeam.passage import Passage
+from triplebeam.triple import Chain, Triple, entity_key
+
+#: What a chain says of a reference.
+MENTIONS, DESCRIBED_IN, LINKS_TO = "mentions", "is described in", "links to"
+
+
+@dataclass(frozen=True)
+class CrossReferences:
+    """Those among the hits of one question, best first."""
+
+    index: Index = field(repr=False)
+    question: str
+    hits: Sequence[Passage] = field(repr=False)
+
+    def chains(self, place: int) -> tuple[Chain, ...]:
+        """What explains the hit at a place: a term of the question, else a reference between it and the first hit."""
+        passage, first = self.hits[place], self.hits[0]
+        found = chain(self._asked_for(passage), self._refers(first, passage), self._refers(passage, first))
+        return tuple(islice(found, 1))
+
+    def _asked_for(self, passage: Passage) -> Iterator[Chain]:
+        for term in defined_terms(passage):
+            if entity_key(term) in self.index.snapshot.entities.numbers and self._is_asked(term):
+                yield (Triple(term, DESCRIBED_IN, called(passage)),)
+
+    def _is_asked(self, term: str) -> bool:
+        """A name in code must be written as it is: *force* is not ``--force``."""
+        if is_code(term):
+            return _bare(term) in self._asked_code
+        return f" {entity_key(term)} " in f" {entity_key(self.question)} "
+
+    @cached_property
+    def _asked_code(self) -> frozenset[str]:
+        return frozenset(_bare(word) for word in self.question.split() if is_code(_bare(word)))
+
+    def _refers(self, source: Passage, target: Passage) -> Iterator[Chain]:
+        for term in self._terms_between(*map(self.index.passages.row, (source.id, target.id))):
+            if term == LINK:
+                yield (Triple(called(source), LINKS_TO, called(target)),)
+            elif self._fits(name := self.index.snapshot.entities.names[term]):
+                yield Triple(called(source), MENTIONS, name), Triple(name, DESCRIBED_IN, called(target))
+
+    def _fits(self, term: str) -> bool:
+        """Where the question names an option or the like, a reference to another says nothing."""
+        return not self._asked_code or self._is_asked(term)
+
+    def _terms_between(self, here: int, there: int) -> list[int]:
+        """The terms of the references from one row to another."""
+        references = self.index.snapshot.references
+        start, end = np.searchsorted(references[:, 0], [here, here + 1])
+        terms: list[int] = references[start:end][references[start:end, 1] == there, 2].tolist()
+        return terms
+
+
+def _bare(word: str) -> str:
+    """Without the punctuation of the sentence it is in."""
+    bare = word.casefold().lstrip("`'\"“‘([").rstrip("`'\"”’].,;:!?")
+    return bare if bare.endswith("()") else bare.rstrip(")")
+
+
+def telling_facts(chains: Iterable[Chain]) -> Iterator[Triple]:
+    """What of chains the passage found may say itself: their last facts; of a reference, the term without headings."""
+    for *_, last in chains:
+        if last.predicate == DESCRIBED_IN:
+            yield last._replace(object="")
+        elif last.predicate != LINKS_TO:
+            yield last
+
+
+def is_made_by(passage: Passage, fact: Triple) -> bool:
+    """Does a fact say of a passage what it refers to, or what it describes?"""
+    own = fact.object if fact.predicate == DESCRIBED_IN else fact.subject
+    return fact.predicate in (MENTIONS, DESCRIBED_IN, LINKS_TO) and own == called(passage)
+
+
+def called(passage: Passage) -> str:
+    """Title and section, without the name of the whole manual that some titles end with: ``borg init — Borg 1.2``."""
+    title, _, _ = passage.title.partition(" — ")
+    return " › ".join(filter(None, (title or passage.id, passage.section)))

@@ -1,0 +1,140 @@
+"""Terms that documents define, and the references between documents that come of them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from small_world import TRIPLES, WORLD, TableExtractor, WordEmbedder
+from triplebeam.extract.extractor import Extraction
+from triplebeam.index.build import IndexBuilder
+from triplebeam.index.definitions import MOST, defined_terms, definitions, heading_terms
+from triplebeam.index.references import LINK, references
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.passage import Document, Heading, Link, Passage
+from triplebeam.triple import Triple
+
+
+@pytest.mark.parametrize(
+    ("heading", "terms"),
+    [
+        ("-d, --download-only", ["--download-only"]),
+        ("--group-by grouping-mode", ["--group-by"]),
+        ("?virtual, ~v", ["?virtual"]),
+        ("$message_linecount", ["$message_linecount"]),
+        ("12. exim_dumpdb", ["exim_dumpdb"]),
+        ("--nobsdflags / --noflags", ["--nobsdflags", "--noflags"]),
+        ("Aptitude::Theme", ["Aptitude::Theme"]),
+        ("5. The LOGIN authentication mechanism", ["LOGIN authentication mechanism"]),
+        ("Chapter 33 - SMTP authentication", ["SMTP authentication"]),
+        ("A.4. Callout caching", ["Callout caching"]),
+    ],
+)
+def test_a_heading_names_what_its_section_is_about(heading: str, terms: list[str]) -> None:
+    assert heading_terms(heading) == terms
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["", "Introduction", "3. Options", "See also", "Further reading", "12", "Red", "Can I throttle it?", "-Z"],
+)
+def test_headings_that_say_what_kind_of_text_follows_name_nothing(heading: str) -> None:
+    assert not heading_terms(heading)
+
+
+def passage(document: str, text: str, section: str = "", position: int = 0) -> Passage:
+    return Passage(f"{document}#{position}", text, document, document, position, section=section)
+
+
+def test_a_line_that_begins_with_a_term_defines_it() -> None:
+    text = "batch_max | Default: 1\n\nMore.\n\nOption: Aptitude::Log\n\nDefault: none\n\n  indented_code\nset_it = 3"
+    assert defined_terms(passage("a", text, "Options")) == ["batch_max", "Aptitude::Log"]
+
+
+def test_documents_without_sections_define_nothing() -> None:
+    assert not definitions([(0, passage("a", "batch_max | how many")), (1, passage("b", "--force\nDo it."))])
+    both = [(0, passage("a", "batch_max | how many")), (1, passage("a", "More.", "Callout caching", 1))]
+    assert {key: each.rows for key, each in definitions(both).items()} == {"batch max": (0,), "callout caching": (1,)}
+
+
+def test_a_term_that_many_passages_define_is_none() -> None:
+    rows = [(row, passage(f"d{row}", "--help | show this", "Options")) for row in range(MOST + 1)]
+    assert definitions(rows[:MOST])
+    assert not definitions(rows)
+
+
+def test_references_lead_to_other_documents() -> None:
+    defined = definitions(
+        [(0, passage("a", "x", "-acl number")), (1, passage("b", "batch_max | how many", "Options in b"))]
+    )
+    numbers = {key: number for number, key in enumerate(defined)}
+    names = [(2, "ACL"), (2, "batch_max"), (1, "batch_max"), (3, "batch_max")]
+    found = references(["a", "b", "c", "b"], names, defined, numbers, [(2, 1), (2, 0), (1, 3)])
+    # "ACL" is not the option -acl; b knows its own batch_max; a link to where a term is defined says nothing more.
+    assert found.tolist() == [[2, 0, LINK], [2, 1, numbers["batch max"]]]
+
+
+class NamingExtractor:
+    """Finds names, and no facts."""
+
+    name = "local:test"
+
+    def __init__(self, table: dict[str, tuple[str, ...]]) -> None:
+        self.table = table
+
+    def extract(self, passages):  # type: ignore[no-untyped-def]
+        for each in passages:
+            yield Extraction(passage_id=each.id, entities=self.table.get(each.id, ()))
+
+
+def manual() -> list[Document]:
+    lmtp, batching = "Raise batch_max here.", "Batching\n\nbatch_max\nHow many at once."
+    return [
+        Document(id="lmtp", title="The transport", text=lmtp, links=(Link(3, "other"),)),
+        Document(
+            id="batching",
+            title="Batches",
+            text=batching,
+            headings=(Heading(0, 2, "Batching"), Heading(10, 7, "batch_max")),
+        ),
+        Document(id="other", title="Other", text="Something else."),
+    ]
+
+
+def test_a_defined_term_is_an_entity_and_leads_to_its_definition(tmp_path: Path) -> None:
+    extractor = NamingExtractor({"lmtp#0": ("batch_max",)})
+    IndexBuilder(folder=tmp_path, embedder=WordEmbedder(), extractor=extractor).build(manual())
+    index = Snapshot.open(tmp_path)
+    number = index.entities.numbers["batch max"]
+    rows = {each: index.passages.row(each) for each in ("lmtp#0", "batching#0", "other#0")}
+    mentions = index.entities.mentions[index.entities.mentions[:, 1] == number, 0]
+    assert mentions.tolist() == sorted([rows["lmtp#0"], rows["batching#0"]])
+    assert index.references.tolist() == [
+        [rows["lmtp#0"], rows["batching#0"], number],
+        [rows["lmtp#0"], rows["other#0"], LINK],
+    ]
+    assert len(index.entities.vectors.rows) == len(index.entities.names)
+    assert not len(index.triples.of_entity(number))
+
+
+def test_a_models_graph_is_made_of_its_triples_alone(tmp_path: Path) -> None:
+    extractor = TableExtractor({"lmtp#0": [Triple("Ada", "wrote", "it")]})
+    IndexBuilder(folder=tmp_path, embedder=WordEmbedder(), extractor=extractor).build(manual())
+    index = Snapshot.open(tmp_path)
+    assert list(index.entities.names) == ["Ada", "it"]
+    assert index.references[:, 2].tolist() == [LINK]
+
+
+def test_without_sections_and_links_nothing_is_added(tmp_path: Path) -> None:
+    """Rows, such as those of an encyclopaedia's paragraphs: entities are those of triples, and nothing refers."""
+
+    class Local(TableExtractor):
+        name = "local:test"
+
+    documents = [Document(id=id_, title=t, text=text, is_passage=True) for id_, (t, text) in WORLD.items()]
+    IndexBuilder(folder=tmp_path, embedder=WordEmbedder(), extractor=Local(TRIPLES)).build(documents)
+    index = Snapshot.open(tmp_path)
+    ends = {end for triples in TRIPLES.values() for triple in triples for end in (triple.subject, triple.object)}
+    assert set(index.entities.names) <= ends
+    assert index.references.shape == (0, 3)
+    assert np.array_equal(np.unique(index.triples.triple_entities), np.arange(len(index.entities)))

@@ -1,0 +1,138 @@
+"""Exact forgetting: an index remembers what is in it, and not how it came to be.
+
+After any history of adding, changing and removing documents an index is, file by file and byte by byte, the one that is
+built from what is left; so every retriever and both graphs return the same ids in the same order with the same scores.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from triplebeam.assemble.index import Index
+from triplebeam.extract.extractor import Extraction
+from triplebeam.index.build import IndexBuilder
+from triplebeam.index.manifest import generation_folder, is_index, read_manifest
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.passage import Document, Passage
+from triplebeam.settings import Settings
+from triplebeam.testing.hashed_words import HashedWords
+from triplebeam.triple import Triple
+
+NAMES = ("Ada Lovelace", "ADA LOVELACE", "Ada Lovelace of London", "Bath", "bath", "Lake Bath", "the Lake Bath", "1781")
+PREDICATES = ("lives in", "knows", "was born in")
+METHODS = (
+    *("bm25", "dense", "hybrid", "scaled_hybrid", "hybrid+naive_ge", "gnn_ret", "scaled_hybrid+gnn_ret"),
+    *("hipporag[entities=verbatim]", "hipporag2", "title_link", "blend"),
+)
+QUESTIONS = ("Where does Ada Lovelace live?", "Who knows Bath?", "What happened in 1781 at the lake?")
+
+facts = st.tuples(st.sampled_from(NAMES), st.sampled_from(PREDICATES), st.sampled_from(NAMES))
+texts = st.lists(facts, min_size=1, max_size=4).map(lambda rows: "\n".join(" | ".join(row) for row in rows))
+ids = st.sampled_from([f"d{number}" for number in range(8)])
+documents = st.builds(
+    lambda id_, text, title, mentioned: Document(id=id_, title=title, text=f"{text}\nseen: {mentioned}"),
+    ids,
+    texts,
+    st.sampled_from(["", "Bath", "Ada Lovelace", "Notes"]),
+    st.sampled_from(NAMES),
+)
+#: Documents to add or change, or the ids of documents to remove.
+histories = st.lists(st.one_of(st.lists(documents, min_size=1, max_size=4), st.sets(ids, min_size=1)), max_size=6)
+
+
+class Written:
+    """Reads the facts that a passage has written down, and finds the names it mentions."""
+
+    name = "local:written"
+
+    def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
+        for passage in passages:
+            rows = [line.split(" | ") for line in passage.text.splitlines()]
+            triples = tuple(Triple(*row) for row in rows if len(row) == 3)
+            entities = tuple(row[0].removeprefix("seen: ") for row in rows if len(row) == 1)
+            yield Extraction(passage_id=passage.id, triples=triples, entities=entities)
+
+
+def builder(folder: Path) -> IndexBuilder:
+    return IndexBuilder(folder=folder, embedder=HashedWords(), extractor=Written())
+
+
+def play(folder: Path, history: Sequence[list[Document] | set[str]]) -> list[Document]:
+    """What is left of a history, in the order in which the index has it."""
+    left: dict[str, Document] = {}
+    builder(folder).build([Document(id="first", text="Bath | is | here")])
+    left["first"] = Document(id="first", text="Bath | is | here")
+    for step in history:
+        if isinstance(step, set):
+            builder(folder).remove(sorted(step))
+            left = {id_: document for id_, document in left.items() if id_ not in step}
+        else:
+            builder(folder).build(step)
+            left |= {document.id: document for document in step}
+    return [left[id_] for id_ in Snapshot.open(folder).passages.document_ids]
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    generation = generation_folder(folder, read_manifest(folder).generation)
+    return {
+        path.relative_to(generation).as_posix(): path.read_bytes() for path in generation.rglob("*") if path.is_file()
+    }
+
+
+def rankings(folder: Path) -> dict[tuple[str, str], list[tuple[str, float]]]:
+    index = Index.of(Snapshot.open(folder), Settings(), HashedWords())
+    return {
+        (method, question): [(hit.passage_id, hit.score) for hit in index.retriever(method).retrieve(question, 10)]
+        for method in METHODS
+        for question in QUESTIONS
+    }
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(history=histories)
+def test_a_history_leaves_no_trace(
+    history: list[list[Document] | set[str]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("history")
+    left = play(folder / "lived", history)
+    builder(folder / "new").build(left)
+    lived, new = files(folder / "lived"), files(folder / "new")
+    assert lived.keys() == new.keys()
+    assert [name for name in lived if lived[name] != new[name]] == []
+    one, two = read_manifest(folder / "lived"), read_manifest(folder / "new")
+    for of in ("counts", "passage_graph", "ownership", "triples_by_extractor", "extractor"):
+        assert getattr(one, of) == getattr(two, of)
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(kept=st.lists(documents, min_size=1, max_size=5), removed=st.lists(documents, min_size=1, max_size=5))
+def test_every_retriever_and_both_graphs_forget(
+    kept: list[Document], removed: list[Document], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Index A and B, remove B: what is left is an index of A."""
+    folder = tmp_path_factory.mktemp("forget")
+    kept = list({document.id: document for document in kept}.values())
+    others = [Document(id=f"other-{each.id}", title=each.title, text=each.text) for each in removed]
+    builder(folder / "a").build(kept)
+    builder(folder / "ab").build(kept + list({document.id: document for document in others}.values()))
+    builder(folder / "ab").remove({document.id for document in others})
+    assert rankings(folder / "ab") == rankings(folder / "a")
+    one, two = Snapshot.open(folder / "ab"), Snapshot.open(folder / "a")
+    assert (one.entities.weights(with_passages=True) != two.entities.weights(with_passages=True)).nnz == 0
+    for kind, edges in one.passage_graph.edges.items():
+        for mine, other in zip(edges, two.passage_graph.edges[kind], strict=True):
+            np.testing.assert_array_equal(mine, other)
+
+
+def test_everything_may_go_and_come_back(tmp_path: Path) -> None:
+    document = Document(id="only", text="Bath | is | here")
+    builder(tmp_path / "i").build([document])
+    once = files(tmp_path / "i")
+    builder(tmp_path / "i").remove(["only"])
+    assert not is_index(tmp_path / "i")
+    builder(tmp_path / "i").build([document])
+    assert files(tmp_path / "i") == once

@@ -1,0 +1,147 @@
+"""After removing and compacting no byte of a document is left: every file is searched for its words and its vectors."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from triplebeam.assemble.index import Index
+from triplebeam.extract.llm import LLMExtractor
+from triplebeam.generate.completion_cache import Cached, CompletionStore
+from triplebeam.generate.language_model import Completion, Prompt
+from triplebeam.index.build import IndexBuilder
+from triplebeam.index.keys import key_of
+from triplebeam.index.vectors import quantized
+from triplebeam.ingest import FolderFiles, SourceNames
+from triplebeam.settings import Settings
+from triplebeam.testing.hashed_words import HashedWords
+
+SECRET = "Zebulon Quarkwright hid violins near Vexmoor.\n\nHis sister Quillanthe buried 774199 coins in a crate there."
+FACTS = [["Zebulon Quarkwright", "hid", "violins near Vexmoor"], ["Quillanthe", "buried", "774199 coins"]]
+WORDS = ("zebulon", "quarkwright", "vexmoor", "quillanth", "774199")
+HARMLESS = "Bath lies in England.\n\nThe river Avon flows through Bath."
+
+
+class Reading:
+    """A model that knows the facts of the secret, and of nothing else."""
+
+    name = "reading"
+
+    def complete(self, prompts: list[Prompt]) -> list[Completion]:
+        replies = [FACTS if "Vexmoor" in prompt.user else [["Bath", "lies in", "England"]] for prompt in prompts]
+        return [
+            Completion(text=json.dumps({"entities": [row[0] for row in rows], "triples": rows})) for rows in replies
+        ]
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Index:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "bath.md").write_text(HARMLESS)
+    (tmp_path / "docs" / "vexmoor.md").write_text(SECRET)
+    settings = Settings(home=tmp_path, completions=tmp_path / "completions.sqlite")
+    index = Index(tmp_path / "my.index", settings, HashedWords(64))
+    sync(index)
+    assert len(index.snapshot.triples) == 3
+    return index
+
+
+def extracting(index: Index, work: Callable[[LLMExtractor], object]) -> None:
+    assert index.settings.completions
+    with CompletionStore(index.settings.completions) as store:
+        work(LLMExtractor(Cached(model=Reading(), store=store)))
+
+
+def sync(index: Index) -> None:
+    docs = index.folder.parent / "docs"
+    extracting(index, lambda extractor: index.sync(docs, docs / "bath.md", extractor=extractor))
+
+
+def traces(index: Index) -> list[str]:
+    """Where words and vectors of the secret, and the keys of its texts, are found."""
+    embedder = HashedWords(64)
+    facts = [" ".join(fact) for fact in FACTS]
+    texts = [SECRET, f"vexmoor\n{SECRET}", *facts, *(fact[0] for fact in FACTS), *(fact[2] for fact in FACTS)]
+    numbers = [row.tobytes() for row in quantized(embedder.embed(texts))]
+    keys = [key_of(embedder.fingerprint, text) for text in texts]
+    found = []
+    for path in sorted(index.folder.parent.rglob("*")):
+        if path.is_file() and path.parent.name != "docs":
+            content = path.read_bytes()
+            lowered = content.lower()
+            found += [f"{path.name}: {word}" for word in WORDS if word.encode() in lowered]
+            found += [f"{path.name}: a vector" for row in numbers if row in content]
+            found += [f"{path.name}: a key" for key in keys if key in content]
+    return found
+
+
+def test_it_is_found_while_it_is_there(index: Index) -> None:
+    places = {trace.partition(":")[0] for trace in traces(index)}
+    assert {"store.sqlite", "completions.sqlite", "passage_texts.utf8", "words.utf8", "triple_vectors.npy"} <= places
+    assert "entity_keys.npy" in places
+
+
+def test_nothing_is_left_of_a_removed_document(index: Index) -> None:
+    (removed,) = [id_ for id_ in index.documents() if id_.endswith("vexmoor.md")]
+    index.remove(removed)
+    done = index.compact()
+    assert done.completions_removed == 1
+    assert done.bytes_after <= done.bytes_before
+    assert traces(index) == []
+    assert len(index.search("river Avon", "bm25")) == 1
+
+
+def test_nothing_is_left_of_a_file_that_is_gone(index: Index) -> None:
+    (index.folder.parent / "docs" / "vexmoor.md").unlink()
+    sync(index)
+    index.compact()
+    assert traces(index) == []
+
+
+def test_nothing_is_left_of_a_text_that_was_changed(index: Index) -> None:
+    path = index.folder.parent / "docs" / "vexmoor.md"
+    path.write_text("Nothing to see here.")
+    os.utime(path, (1, 1))
+    sync(index)
+    index.compact()
+    left = [trace for trace in traces(index) if "vexmoor" not in trace]  # the file still has its name
+    assert left == []
+
+
+def killed(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_nothing_is_left_of_what_was_encoded_and_never_published(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    (removed,) = [id_ for id_ in index.documents() if id_.endswith("vexmoor.md")]
+    index.remove(removed)
+    builder = IndexBuilder(folder=index.folder, embedder=HashedWords(64))
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            "triplebeam.index.build.publish_generation", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
+        )
+        with pytest.raises(KeyboardInterrupt):
+            builder.sync(FolderFiles.of([index.folder.parent / "docs"], SourceNames({})))
+    assert (index.folder / "encoded.sqlite").is_file()
+    builder.take_back([removed])
+    index.compact()
+    assert traces(index) == []
+
+
+def test_a_generation_that_was_left_behind_goes(index: Index) -> None:
+    old = index.folder / "generations" / "000000"
+    old.mkdir()
+    (old / "passage_texts.utf8").write_text(SECRET)
+    index.remove(*[id_ for id_ in index.documents() if id_.endswith("vexmoor.md")])
+    index.compact()
+    assert traces(index) == []
+
+
+def test_replies_about_other_documents_stay(index: Index) -> None:
+    index.remove(*[id_ for id_ in index.documents() if id_.endswith("vexmoor.md")])
+    index.compact()
+    assert index.settings.completions
+    with CompletionStore(index.settings.completions) as store:
+        assert store.count() == 1

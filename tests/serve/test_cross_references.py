@@ -1,0 +1,97 @@
+"""What explains a hit of a manual: a term of the question, or a reference between it and the first hit."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from small_world import WordEmbedder
+from triplebeam.assemble import Index, open_index
+from triplebeam.extract.extractor import Extraction
+from triplebeam.index.build import IndexBuilder
+from triplebeam.passage import Document, Heading, Link, Passage
+from triplebeam.ranking import Hit
+from triplebeam.serve.cross_references import CrossReferences, called, is_made_by, telling_facts
+from triplebeam.serve.found import found
+from triplebeam.serve.graph import around_entity
+from triplebeam.triple import Chain, Triple
+
+MENTIONS = Triple("The transport", "mentions", "batch_max")
+DESCRIBED = Triple("batch_max", "is described in", "Batches › Batching")
+LINKS = Triple("The transport", "links to", "Other")
+
+
+class NamingExtractor:
+    name = "local:test"
+
+    def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
+        for passage in passages:
+            yield Extraction(passage_id=passage.id, entities=("batch_max",) if "batch_max" in passage.text else ())
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    folder: Path = tmp_path_factory.mktemp("manual") / "manual.index"
+    documents = [
+        Document(id="lmtp", title="The transport — for LMTP", text="Raise batch_max here.", links=(Link(3, "other"),)),
+        Document(
+            id="batching",
+            title="Batches",
+            text="Batching\n\nbatch_max | How many at once.",
+            headings=(Heading(0, 2, "Batching"),),
+        ),
+        Document(id="other", title="Other", text="Something else."),
+    ]
+    IndexBuilder(folder=folder, embedder=WordEmbedder(), extractor=NamingExtractor()).build(documents)
+    return open_index(folder, embedder=WordEmbedder())
+
+
+def shown(index: Index, question: str, *ids: str) -> list[tuple[Chain, ...]]:
+    return [each.chains for each in found(index, question, [Hit(id_, 1.0 / n) for n, id_ in enumerate(ids, 1)])]
+
+
+def test_the_first_hit_leads_to_what_it_names_or_links_to(index: Index) -> None:
+    chains = shown(index, "How many at a time?", "lmtp#0", "batching#0", "other#0")
+    assert chains == [(), ((MENTIONS, DESCRIBED),), ((LINKS,),)]
+
+
+def test_a_hit_that_refers_to_the_first_is_explained_too(index: Index) -> None:
+    assert shown(index, "How many at a time?", "batching#0", "lmtp#0") == [(), ((MENTIONS, DESCRIBED),)]
+
+
+def test_references_between_other_hits_are_left_out(index: Index) -> None:
+    assert shown(index, "How many?", "other#0", "batching#0")[1] == ()
+
+
+@pytest.mark.parametrize(
+    "question", ["What does batch_max do?", "Is `batch_max`, by default, one?", "How many (batch_max)?"]
+)
+def test_a_term_of_the_question_leads_to_its_definition(index: Index, question: str) -> None:
+    assert shown(index, question, "other#0", "batching#0")[1] == ((DESCRIBED,),)
+
+
+def test_where_another_term_is_asked_for_a_reference_says_nothing(index: Index) -> None:
+    assert shown(index, "What does batch_min do?", "lmtp#0", "batching#0")[1] == ()
+
+
+def test_which_facts_are_the_passages_own(index: Index) -> None:
+    lmtp, batching = (index.passages[id_] for id_ in ("lmtp#0", "batching#0"))
+    assert [is_made_by(lmtp, fact) for fact in (MENTIONS, DESCRIBED, LINKS)] == [True, False, True]
+    assert is_made_by(batching, DESCRIBED)
+    assert called(lmtp) == "The transport"
+
+
+def test_headings_are_not_looked_for_in_the_passage() -> None:
+    wrote = Triple("Ada Linde", "wrote", "Ledger")
+    assert [*telling_facts([(MENTIONS, DESCRIBED), (LINKS,), (wrote,)])] == [DESCRIBED._replace(object=""), wrote]
+
+
+def test_one_hit_needs_no_reference(index: Index) -> None:
+    assert CrossReferences(index, "How many?", [index.passages["lmtp#0"]]).chains(0) == ()
+
+
+def test_a_term_without_facts_is_drawn_with_its_passages(index: Index) -> None:
+    drawn = around_entity(index, "batch_max", limit=10)
+    assert [node.id for node in drawn.nodes] == ["e:batch max", "p:lmtp#0", "p:batching#0"]
+    assert [(edge.source, edge.predicate) for edge in drawn.edges] == [("p:lmtp#0", None), ("p:batching#0", None)]
+    assert around_entity(index, "batch_max", limit=1).truncated
