@@ -1,7 +1,7 @@
 """What every embedder offers."""
 
 from collections.abc import Sequence
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Literal, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,3 +52,8 @@ class SpanEmbedder(Embedder, Protocol):
         A group without a token gets the mean of all.
         """
         ...
+
+
+def reads_tokens(embedder: Embedder) -> TypeGuard[SpanEmbedder]:
+    """Whether an embedder returns vectors of parts of a text."""
+    return isinstance(embedder, SpanEmbedder) and embedder.reads_tokens

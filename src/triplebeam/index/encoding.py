@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from triplebeam.embed.embedder import Embedder, SpanEmbedder
+from triplebeam.embed.embedder import Embedder, SpanEmbedder, reads_tokens
 from triplebeam.errors import EmbedderMismatchError
 from triplebeam.index.contents import Contents
 from triplebeam.index.encoded import EncodedTexts
@@ -56,7 +56,7 @@ def _unread_passages(contents: Contents, encoded: EncodedTexts) -> list[int]:
 
 
 def _span_embedder(embedder: Embedder) -> SpanEmbedder:
-    if isinstance(embedder, SpanEmbedder) and embedder.reads_tokens:
+    if reads_tokens(embedder):
         return embedder
     raise EmbedderMismatchError(
         f"the triples of this index are encoded in the context of their passages, and the embedder {embedder.name!r}"

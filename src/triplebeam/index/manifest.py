@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from triplebeam.embed.embedder import Embedder, SpanEmbedder
+from triplebeam.embed.embedder import Embedder, reads_tokens
 from triplebeam.errors import EmbedderMismatchError, IndexDamagedError, IndexFormatError, IndexMissingError
 from triplebeam.index.ownership import Ownership
 from triplebeam.index.passage_graph import GraphStatistics
@@ -44,7 +44,7 @@ class VectorSpace(BaseModel):
             name=embedder.name,
             fingerprint=embedder.fingerprint,
             dimension=embedder.dimension,
-            triples_in_context=isinstance(embedder, SpanEmbedder) and embedder.reads_tokens,
+            triples_in_context=reads_tokens(embedder),
         )
 
     def check(self, embedder: Embedder) -> None:
