@@ -2,8 +2,8 @@
 
     python benchmarks/query_time.py [INDEX QUESTIONS] [--count 50] [-m METHOD ...] [--json FILE]
 
-Without arguments it indexes the toy corpus into a temporary folder. Times are of this machine and of this run; the
-table of ratios is what can be held against another run.
+Without arguments it indexes the toy corpus into a temporary folder. Times are of the processor, of this machine and of
+this run; the table of ratios is what can be compared with another run. OPENBLAS_NUM_THREADS=1 makes it steadier.
 """
 
 import argparse
@@ -58,7 +58,7 @@ def show_ratios(measured: dict[str, Measured], collection: assemble.Index, quest
     for method in measured:
         if (factor := speed_up_of_many(collection, method, questions)) is not None:
             table.add_row(f"{_plain(method)} without encoding: one at a time / many at once", f"{factor:.2f}")
-    building, encoding = build_again(collection, assemble.make_embedder("minilm", read_settings()))
+    building, encoding = build_again(collection, collection.embedder)
     table.add_row("building an index of given triples / encoding alone", f"{building / encoding:.2f}")
     CONSOLE.print(table)
 
@@ -75,7 +75,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("index", nargs="?", type=Path)
     parser.add_argument("questions", nargs="?", type=Path)
-    parser.add_argument("--count", type=int, default=50, help="how many questions")
+    parser.add_argument("--count", type=int, default=64, help="how many questions")
     parser.add_argument("-m", "--method", action="append", help="only these; all unless given")
     parser.add_argument("--json", type=Path, help="write each method's median milliseconds to this file")
     arguments = parser.parse_args()
@@ -87,7 +87,8 @@ def main() -> None:
             demo.build(index, read_settings())
         asked = read_questions(arguments.questions) if arguments.questions else demo.questions()
         questions = [each.question for each in asked][: arguments.count]
-        embedder = assemble.make_embedder("minilm", read_settings())
+        # Not the index's own, which remembers the questions of the method before.
+        embedder = assemble.make_embedder(assemble.open_index(index).snapshot.manifest.embedder.name, read_settings())
         methods = arguments.method or METHODS
         measured = {method: measure(index, embedder, method, questions) for method in methods}
         collection = assemble.open_index(index, embedder=embedder)

@@ -87,10 +87,10 @@ def _recorded_walks() -> Iterator[list[tuple[PersonalizedPageRank, NDArray[np.fl
     """The walks that are made while this lasts, with what they are reset to."""
     original, walks = PersonalizedPageRank.probabilities, []
 
-    def record(self: PersonalizedPageRank, reset: NDArray[np.float64]) -> NDArray[Any]:
+    def record(self: PersonalizedPageRank, reset: NDArray[np.floating], *nodes: slice) -> NDArray[Any]:
         if reset.ndim == 2:
-            walks.append((self, reset[:, 0]))
-        return original(self, reset)
+            walks.append((self, reset[:, 0].astype(np.float64)))
+        return original(self, reset, *nodes)
 
     PersonalizedPageRank.probabilities = record  # type: ignore[method-assign]
     try:

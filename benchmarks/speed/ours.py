@@ -28,6 +28,8 @@ METHODS = (
 K = 10
 #: Exact searches behind a method's questions.
 _YARDSTICKS = 10
+#: How often many questions at once are compared with one at a time, in turn.
+_COMPARISONS = 5
 
 
 @dataclass(frozen=True)
@@ -99,5 +101,8 @@ def speed_up_of_many(collection: assemble.Index, method: str, questions: list[st
     if not isinstance(retriever, BatchRetriever):
         return None
     retrieve_many(retriever, questions, K)  # questions and clauses are in the embedder's cache from now on
-    alone = seconds(lambda: [retriever.retrieve(question, K) for question in questions])
-    return alone / seconds(lambda: retrieve_many(retriever, questions, K))
+    return median(
+        seconds(lambda: [retriever.retrieve(question, K) for question in questions])
+        / seconds(lambda: retrieve_many(retriever, questions, K))
+        for _ in range(_COMPARISONS)
+    )

@@ -19,17 +19,32 @@ _WORD = re.compile(r"[^\W\d_]+")
 #: English prose has a third of such words or more, technical text a sixth; other languages have fewer than a tenth.
 _ENGLISH_SHARE = 0.16
 _FEWEST_LETTERS = 40
-_PERHAPS_ENGLISH = 0.1
+#: With a tenth of them, a text may still be English that is full of foreign names, or of code.
+_HARDLY_ENGLISH = 0.1
 
 
 def foreign_language(text: str) -> str | None:
     """The code (``de``, ``zh``) of the language if it is surely not English; None for English, code, tables, scraps."""
     words = _WORD.findall(text)
     common = sum(word.lower() in FUNCTION_WORDS for word in words)
-    if common >= _ENGLISH_SHARE * len(words) or len(" ".join(words).encode()) < _FEWEST_LETTERS:
+    letters = " ".join(words)
+    if common >= _ENGLISH_SHARE * len(words) or len(letters.encode()) < _FEWEST_LETTERS:
         return None
-    ranked = _identifier().rank(" ".join(words))
-    return ranked[0][0] if dict(ranked)["en"] < _PERHAPS_ENGLISH else None
+    ranked = _identifier().rank(letters)
+    few = common < _HARDLY_ENGLISH * len(words)
+    sure = _is_in_another_script(letters) or _is_clear(ranked[0][1], dict(ranked)["en"], few)
+    return ranked[0][0] if sure and ranked[0][0] != "en" else None
+
+
+def _is_in_another_script(letters: str) -> bool:
+    """Most of the bytes are of letters that no Latin alphabet has."""
+    other = sum(len(letter.encode()) for letter in letters if letter > "\u024f")
+    return 2 * other > len(letters.encode())
+
+
+def _is_clear(best: float, english: float, few: bool) -> bool:
+    """A clear margin: lists of names look like some language or other, mostly like a rare one."""
+    return best >= 0.95 or english < 1e-6 if few else best >= 0.99 and english < 1e-4
 
 
 @cache

@@ -1,8 +1,10 @@
 """Asking every question: what is recorded, what is counted, and what is never asked twice."""
 
+import itertools
 from collections.abc import Generator, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from triplebeam.answer import Agent, Answer, Step
@@ -93,6 +95,17 @@ def test_many_are_asked_at_once_where_that_costs_no_model(tmp_path: Path) -> Non
     rest = Batches()
     assert ask_all("mine", rest, QUESTIONS, kept=RunFile(tmp_path / "run.jsonl"))[0] == results[0]
     assert rest.queries == ["Great Lakes ", "Great Lakes"]
+
+
+def test_a_fast_method_gets_large_batches_and_a_slow_one_shows_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock moves by so many seconds whenever it is read: a batch lasts as long."""
+    many = [Question(id=str(number), question=f"question {number}") for number in range(100)]
+    for seconds, sizes in ((0.0, [8, 64, 28]), (20.0, [8, 2, 1, 1])):
+        clock = itertools.count(0.0, seconds) if seconds else itertools.repeat(0.0)
+        monkeypatch.setattr("triplebeam.evaluate.ask_all.time.perf_counter", clock.__next__)
+        seen: list[int] = []
+        ask_all("mine", Batches(), many, progress=lambda _, done, __, seen=seen: seen.append(done))  # type: ignore[misc]
+        assert np.diff([0, *seen])[: len(sizes)].tolist() == sizes
 
 
 def test_an_agents_answer_steps_and_calls_are_recorded() -> None:

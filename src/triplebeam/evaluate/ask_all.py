@@ -22,6 +22,10 @@ from triplebeam.retrieve.retriever import BATCH, BatchRetriever, Retriever, retr
 Method: TypeAlias = Retriever | Agent
 #: Passages asked for and kept: as many as the deepest measure looks at. (A fusion of longer lists is another ranking.)
 DEPTH = 15
+#: Questions in the first batch, which shows how many a batch may have.
+_FIRST_BATCH = 8
+#: No batch takes much longer: progress is shown after each, and what is not finished is lost when the run is stopped.
+_BATCH_SECONDS = 5.0
 
 
 class CountingEmbedder:
@@ -70,18 +74,25 @@ def ask_all(
     """
     found = {place: result for place, each in enumerate(questions) if (result := kept.get(each) if kept else None)}
     open_places = [place for place in range(len(questions)) if place not in found]
-    size = BATCH if warming and isinstance(method, BatchRetriever) else 1
+    batched = warming and isinstance(method, BatchRetriever)
     if open_places and warming and not isinstance(method, Agent):
         # The space keeps this query from being the first question's in an embedder that remembers.
         method.retrieve(f"{questions[open_places[0]].question} ", DEPTH)
-    for start in range(0, len(open_places), size):
-        places = open_places[start : start + size]
-        for place, result in zip(places, _ask(method, [questions[each] for each in places], encoded), strict=True):
+    start, size = 0, _FIRST_BATCH if batched else 1
+    while places := open_places[start : start + size]:
+        results = _ask(method, [questions[each] for each in places], encoded)
+        for place, result in zip(places, results, strict=True):
             found[place] = result
             if kept:
                 kept.keep(questions[place], result)
         progress(name, len(found), len(questions))
+        start, size = start + size, _batch_size(results[0].seconds) if batched else 1
     return [found[place] for place in range(len(questions))]
+
+
+def _batch_size(seconds: float) -> int:
+    """How many questions to ask at once, where one takes this long."""
+    return max(1, min(BATCH, int(_BATCH_SECONDS / max(seconds, 1e-3))))
 
 
 def _ask(method: Method, questions: Sequence[Question], encoded: Callable[[], int]) -> list[QuestionResult]:

@@ -28,11 +28,12 @@ class StringColumn(Sequence[str]):
     """Strings by row number."""
 
     def __init__(self, path: Path) -> None:
-        self._offsets: NDArray[np.int64] = mapped(path.with_suffix(".offsets.npy"))
+        # Views of memory: a number or a slice of one costs a fraction of an array's.
+        self._offsets = mapped(path.with_suffix(".offsets.npy")).data
         body = path.with_suffix(".utf8")
         # An empty file cannot be memory-mapped.
-        self._bytes = np.asarray(np.memmap(body, np.uint8, "r")) if body.stat().st_size else np.zeros(0, np.uint8)
-        if int(self._offsets[-1]) != len(self._bytes):
+        self._bytes = np.memmap(body, np.uint8, "r").data if body.stat().st_size else memoryview(b"")
+        if self._offsets[-1] != len(self._bytes):
             raise ValueError(f"{body.name} is not as long as its offsets say")
 
     @overload
@@ -44,8 +45,7 @@ class StringColumn(Sequence[str]):
             return [self[i] for i in range(*index.indices(len(self)))]
         if not 0 <= index < len(self):
             raise IndexError(f"row {index} of a column of {len(self)}")
-        start, end = self._offsets[index], self._offsets[index + 1]
-        return self._bytes[start:end].tobytes().decode("utf-8", "surrogatepass")
+        return str(self._bytes[self._offsets[index] : self._offsets[index + 1]], "utf-8", "surrogatepass")
 
     def __len__(self) -> int:
         return len(self._offsets) - 1

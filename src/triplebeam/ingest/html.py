@@ -27,15 +27,18 @@ _TAG = re.compile(r"<[^<>]*>")
 _LONGEST_TARGET = 500
 
 
-def html_content(markup: str) -> Content:
-    """Take text, title (``<title>``, else the first ``<h1>``), headings and links out of markup, however broken."""
+def html_content(markup: str, code_mark: str = "") -> Content:
+    """Take text, title (``<title>``, else the first ``<h1>``), headings and links out of markup, however broken.
+
+    Inline code stands between two ``code_mark``.
+    """
     root = _parse(markup)
     if root is None:  # nothing there, or nested deeper than any page is: the text without its tags
         return Content("\n".join(filter(None, map(str.strip, unescape(_TAG.sub("\n", markup)).split("\n")))))
     page = Page(root)
-    content = _Walk(page, page.is_boilerplate).content(page.content())
+    content = _Walk(page, page.is_boilerplate, code_mark).content(page.content())
     if not content.text:  # a page of nothing but links, such as a table of contents, is better than none
-        content = _Walk(page, lambda element: element.tag in _NO_TEXT).content(root)
+        content = _Walk(page, lambda element: element.tag in _NO_TEXT, code_mark).content(root)
     return content._replace(title=_title(root))
 
 
@@ -58,8 +61,9 @@ def _title(root: Element) -> str:
 class _Walk:
     """Through a page in document order. A stack, not recursion: markup may be nested to any depth."""
 
-    def __init__(self, page: Page, is_boilerplate: Callable[[Element], bool]) -> None:
+    def __init__(self, page: Page, is_boilerplate: Callable[[Element], bool], code_mark: str) -> None:
         self._page = page
+        self._code_mark = code_mark
         self._is_boilerplate = is_boilerplate
         self._composer = Composer()
         self._numbers: dict[Element, int] = {}
@@ -91,10 +95,12 @@ class _Walk:
             _describe(element, self._composer)
         else:
             close = self._open(element)
-            yield element.text or ""
+            mark = self._code_mark if tag == "code" else ""
+            yield mark + (element.text or "")
             for child in element:
                 yield child
                 yield child.tail or ""
+            yield mark
             if close is not None:
                 yield close
 

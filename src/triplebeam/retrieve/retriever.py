@@ -12,7 +12,7 @@ from triplebeam.ranking import Ranking
 
 #: Queries that go through a batch together: enough to read every vector once for all of them, few enough for
 #: their scores of all passages to fit into memory.
-BATCH = 32
+BATCH = 64
 
 
 @runtime_checkable

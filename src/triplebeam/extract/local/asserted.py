@@ -1,7 +1,7 @@
 """Whether a clause is stated as a fact: conditions, wishes, questions and what someone else says are not.
 
-- *if*, *unless*, *whether*, *until*, *lest*: never stated, nor is what depends on them. *when*, *where*, *once* and
-  *as* tell of what happened if the verb is in the past; in the present they are conditions as well.
+- *if*, *unless*, *whether*, *until*, *lest*: never stated, nor is what depends on them. *when*, *where*, *once*,
+  *before*, *after* and *as* tell of what happened if the verb is in the past; in the present they are conditions, too.
 - *may*, *might*, *could*, *would*, *should*: not stated. *can*, *must* and *will* are, and stay in the predicate.
 - *not* and *never* stay in the predicate; *hardly*, *rarely*, *almost* and a negated adverb change it: nothing is said.
 - What stands between quotation marks, or below a verb of saying or thinking, belongs to its speaker.
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
 _NEVER = frozenset(("if", "unless", "whether", "until", "till", "lest", "provided", "suppose", "supposing", "assuming"))
-_ONLY_PAST = frozenset(("when", "where", "once", "whenever", "wherever", "as"))
+_ONLY_PAST = frozenset(("when", "where", "once", "whenever", "wherever", "as", "before", "after"))
 _OPEN_MODALS = frozenset(("may", "might", "could", "would", "should", "shall", "ought", "'d", "need"))
 _WEAKENING_WORDS = (
     "hardly rarely seldom almost nearly barely allegedly reportedly perhaps maybe possibly probably supposedly neither"
@@ -44,12 +44,19 @@ _BEHIND = ("RB", "RBR", "RBS", "JJ")
 
 def is_asserted(verb: "Token") -> bool:
     """The verb's clause, and every clause above it that it leans on, is stated as a fact."""
-    if not _is_plain(verb) or (verb.dep_ == "ccomp" and verb.head.lower_ not in _FACTIVE):
+    if not _is_plain(verb) or _is_open(verb) or (verb.dep_ == "ccomp" and verb.head.lower_ not in _FACTIVE):
         return False
     participle = verb.dep_ == "advcl" and verb.tag_ in ("VBG", "VBN")
     leans = verb.dep_ in _LEANS_ON_HEAD or participle
     above = verb.head.head if verb.dep_ == "pcomp" else verb.head
     return not leans or above == verb or not above.tag_.startswith("VB") or is_asserted(above)
+
+
+def _is_open(verb: "Token") -> bool:
+    """``for me to get a fridge``: an infinitive with a subject of its own tells what may be."""
+    before = list(verb.lefts)
+    has_subject = any(child.dep_ == "nsubj" for child in before)
+    return verb.tag_ == "VB" and has_subject and any(child.tag_ == "TO" for child in before)
 
 
 def _is_plain(verb: "Token") -> bool:
@@ -99,6 +106,8 @@ def is_statement(sentence: "Span") -> bool:
     words = [token for token in sentence if not token.is_punct]
     if not words or len(words) > _LONGEST_SENTENCE or sentence[-1].text == "?":
         return False
+    if any(token.lower_ == "respectively" for token in words):
+        return False  # which of the one list goes with which of the other is not told by the tree
     if sum(token.is_upper for token in words) > len(words) / 2 or words[0].lower_ in _INSTRUCTIONS:
         return False
     if len(words) > _SHORT and sum(is_stand_in(token.text) for token in words) > _SHARE_OF_TERMS * len(words):

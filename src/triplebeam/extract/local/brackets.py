@@ -13,13 +13,13 @@ _YEAR = re.compile(r"(?:both |all )?(?:in )?(\d{4})(?: film| album| song)?$")
 _ABBREVIATION = re.compile(r"(?:the |or |abbreviated (?:as )?|also |formerly )*([A-Z][\w.&/-]*[A-Z0-9][\w.&/-]*)$")
 _ALIAS = re.compile(
     r"(?:^|[;,] ?)(?i:(?:also |commonly |better |formerly |previously |sometimes )*"
-    r"(?:known as|called|known by|a\.?k\.?a\.?|nicknamed|born|née|né|formerly|or)) (?:the )?"
+    r"(?:known as|called|known by|a\.?k\.?a\.?|nicknamed|born|née|né|formerly)) (?:the )?"
     rf"(?!{_MONTH}|Zqx|\"[a-z])([A-Z\"][^;,\d]{{1,50}})"
 )
 _FOREIGN = re.compile(
     r"(?:^|[;,] ?)(?:in )?(?:[A-Z][a-z]+ )?(?:[A-Z][a-z]*(?:ese|ish|an|ic|ch|ek|ew|in|i)|Urdu|Tamil): ([^;,()]{2,60})"
 )
-_QUOTED = re.compile(r'^"([^"]+)"$')
+_QUOTED = re.compile(r'^"\s*([^\W\d_a-z][^"]+)"$')
 _ASIDE = re.compile(r"[\d.,]+ \S+$|[a-z, -]{2,30}$|.*\bpopulation\b")
 _REMARK = re.compile(
     r"(?:see|e\.g|i\.e|cf|for example|such as|including|and|or|but|which|where|if|though|not|as) ?\b", re.I

@@ -1,8 +1,10 @@
 """Facts that verbs state: who did what, to whom, where and when."""
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from triplebeam.extract.local.antecedents import antecedent
 from triplebeam.extract.local.asserted import is_asserted, is_statement, quoted_tokens
 from triplebeam.extract.local.kinds import PLACE_KINDS, is_common, is_named, is_person, is_time
 from triplebeam.extract.local.owners import owners_of
@@ -12,6 +14,7 @@ from triplebeam.extract.local.phrases import (
     is_definite,
     is_empty,
     is_stranded,
+    is_vague,
     measured,
     named_modifiers,
     noun_phrase,
@@ -34,22 +37,38 @@ _COMPLEMENTS = (*_OBJECTS, "prep", "agent", "xcomp")
 _BE = frozenset(("is", "was", "are", "were", "be", "been", "being", "became", "become", "'s", "am", "'m", "'re"))
 _ONE_OF = {"are": "is", "were": "was"}
 _RELATIVE = ("WDT", "WP")
-_PRONOUNS = ("PRP", "PRP$", "DT", *_RELATIVE)
+_FINITE = ("VBD", "VBZ", "VBP")
 _DEEPEST = 3
 _PARTS_OF_OTHERS = ("aux", "auxpass", "xcomp", "pcomp", "amod", "compound")
 #: Verbs that point elsewhere, or tell of a speaker's mind only.
 _SAYING_NOTHING_WORDS = (
     "see sees refer refers consult note think thinks thought guess hope hopes bet wonder suppose mean means say"
-    " says said agree feel feels know knows sounds sound seems seem looks look let want wants keep"
+    " says said tell tells told hear agree feel feels know knows sounds sound seems seem looks look let want wants keep"
 )
 _SAYING_NOTHING = frozenset(_SAYING_NOTHING_WORDS.split())
+#: Verbs that say nothing of their object without the infinitive behind it.
+_CAUSES_WORDS = (
+    "permit permits permitted allow allows allowed allowing enable enables enabled enabling force forces forced forcing"
+    " ask asks asked tell tells told order ordered urge urges urged require requires required invited persuaded causes"
+    " caused causing encourage encourages encouraged wants wanted instructed convinced expect expects expected"
+    " triggering prompting leading led helping helped"
+)
+_CAUSES = frozenset(_CAUSES_WORDS.split())
+_BARE_WORDS = "go goes went gone come comes came get gets got take takes took make makes made"
+_BARE = frozenset(_BARE_WORDS.split())
+_CIRCUMSTANCES = ("in", "at", "near", "during", "by")
+_REPORTING_WORDS = "argued said says added noted explained claimed insisted replied thinking"
+_REPORTING = frozenset(_REPORTING_WORDS.split())
 #: What whole pages are about: on such a page, *the film* is the title's.
 _SUBJECTS_OF_PAGES_WORDS = (
     "film movie show series song album single novel book story band group team club company school university"
     " city town village county district river lake mountain game season tournament festival station airport church"
     " museum"
 )
+#: Whom a text means by these, the title alone does not say: ``the boy learned the oboe``.
+_PERSONS = frozenset(("boy", "girl", "man", "woman", "child", "couple", "pair", "king", "queen", "president", "judge"))
 _SUBJECTS_OF_PAGES = frozenset(_SUBJECTS_OF_PAGES_WORDS.split())
+_DURATION = re.compile(r"\b(?:second|minute|hour|day|week|month|year)s?\b")
 #: A predicate and the token of its object.
 Statement = tuple[str, "Token"]
 
@@ -83,10 +102,21 @@ def _facts_of(verb: "Token", references: "References") -> Iterator[tuple[str, st
     for noun, subject, role in _subjects(verb, references) if statements else ():
         for predicate, other in statements:
             target = references.entity(other)
-            if target and target != subject and _worth_saying(noun, other):
+            if not target or target == subject or not _worth_saying(noun, other) or _is_misread(verb, other):
+                continue
+            if target == references.title or not (is_vague(other) or references.is_small_talk(other)):
                 if predicate in _ONE_OF and not role and other.tag_ == "NNS":
                     predicate, target = _ONE_OF[predicate], singular(target)  # "Ext3 and XFS are file systems"
                 yield subject, f"{role} {predicate}".strip(), target
+
+
+def _is_misread(verb: "Token", target: "Token") -> bool:
+    """``…, argued Rehn`` argues for nobody, and ``the Monegasque entrant`` is not *Monegasque* alone."""
+    if target.dep_ == "attr" and is_time(target):
+        return True  # "is a 14th century mosque"
+    if target.dep_ == "attr" and target.ent_type_ == "NORP" and " " not in target.text:
+        return any(child.dep_ == "det" for child in target.lefts)
+    return verb.lower_ in _REPORTING and target.dep_ in _OBJECTS and is_named(target)
 
 
 def is_verb(token: "Token") -> bool:
@@ -102,13 +132,22 @@ def _worth_saying(subject: "Token", target: "Token") -> bool:
 def _subjects(verb: "Token", references: "References") -> Iterator[tuple["Token", str, str]]:
     """The entities a verb speaks of, each with the role in which it does (``father`` in ``his father was``)."""
     token = _subject_token(verb)
-    if token is None or _follows_gerund(token):
+    if token is None or _follows_gerund(token) or _disagrees(verb, token):
         return
     if _is_loose(verb, token) and references.entity(token) != references.title:
         return
     of_one = verb.dep_ in ("acl", "relcl") and verb.head == token
     for noun in [token] if of_one else with_conjuncts(token):
         yield from _stood_for(noun, references)
+
+
+def _disagrees(verb: "Token", subject: "Token") -> bool:
+    """``Purdy find``, ``read_line: pass the length``: the parser missed what the verb's own subject is."""
+    if subject.i < verb.i and ":" in (subject.nbor().text, verb.nbor(-1).text):
+        return True
+    several = any(child.dep_ in ("conj", "appos", "cc") for child in subject.children)
+    one = is_person(subject) or is_stand_in(subject.text) or (is_common(subject) and subject.tag_ == "NN")
+    return verb.tag_ == "VBP" and not several and one
 
 
 def _is_loose(verb: "Token", subject: "Token") -> bool:
@@ -146,6 +185,7 @@ def _stood_for(noun: "Token", references: "References") -> Iterator[tuple["Token
     elif (
         references.title
         and is_definite(noun)
+        and noun.lower_ not in _PERSONS
         and (noun.lower_ in _SUBJECTS_OF_PAGES or (entity and references.is_about_title(noun)))
     ):
         yield noun, references.title, noun.lower_  # "The decision was made by": the title's decision
@@ -165,9 +205,9 @@ def _subject_token(verb: "Token") -> "Token | None":
     if verb.dep_ == "acl" and _is_compound(verb):
         return None
     if verb.dep_ == "acl" and verb.tag_ in ("VBG", "VBN"):
-        return _subject_beyond_place(verb) or _described(verb.head)
+        return _subject_beyond_place(verb) or _described(antecedent(verb))
     if verb.dep_ == "relcl" and own is not None:
-        return _subject_beyond_place(verb, own) or _described(verb.head)
+        return _subject_beyond_place(verb, own) or _described(antecedent(verb, own))
     if verb.dep_ == "relcl":
         return None
     shares = verb.dep_ in ("conj", "xcomp") or (verb.dep_ == "advcl" and verb.tag_ in ("VBG", "VBN"))
@@ -204,8 +244,10 @@ def _subject_beyond_place(verb: "Token", relative: "Token | None" = None) -> "To
     return None
 
 
-def _described(noun: "Token") -> "Token | None":
+def _described(noun: "Token | None") -> "Token | None":
     """The name itself; of a noun after ``is``, the subject of that ``is``."""
+    if noun is None:
+        return None
     if is_named(noun):
         return noun if not _is_restricted(noun) else None
     head = noun
@@ -230,7 +272,10 @@ def _statements(verb: "Token", group: str) -> Iterator[Statement]:
     yield from _shared_statements(verb, group)
     given = any(child.dep_ == "dobj" for child in verb.children)
     roles = [role for role in _OBJECTS if not (given and role == "dative")]  # "gives owners the option": not owners
-    objects = [noun for child in verb.children if child.dep_ in roles for noun in with_conjuncts(child)]
+    listed = [(child, noun) for child in verb.children if child.dep_ in roles for noun in with_conjuncts(child)]
+    objects = [noun for first, noun in listed if first.dep_ != "attr" or _is_alike(first, noun)]
+    if objects and verb.lower_ in _CAUSES and any(child.dep_ in ("xcomp", "ccomp") for child in verb.rights):
+        return  # "permitted Spain to leave": nobody permitted Spain
     own = next((child for child in verb.children if child.dep_ == "nsubj"), None)
     if verb.dep_ == "relcl" and not objects and own is not None and own.tag_ not in _RELATIVE:
         where = any(child.lower_ == "where" for child in verb.children)
@@ -244,17 +289,52 @@ def _statements(verb: "Token", group: str) -> Iterator[Statement]:
     if len({word for word, _ in governed}) > 1 and any(child.dep_ == "neg" for child in verb.children):
         governed = []  # "did not qualify for the cup until 1990": no part of it is true by itself
     for word, noun in governed:
+        if word in ("with", "without") and noun.i < verb.i:
+            continue  # "With two outs, Gibson stepped in": a circumstance
         first_word = word == governed[0][0] or is_time(noun)
-        if (verb.lower_ not in _BE and not half and first_word) or (is_named(noun) and not is_time(noun)):
+        named = is_named(noun) and not is_time(noun) and _may_stand_apart(verb, word, noun, first_word)
+        if verb.lower_ in _BE and (adjective := _adjective_before(verb, noun)) is not None:
+            yield from object_statements(noun, f"{group} {adjective.lower_} {word}") if is_named(noun) else ()
+            continue
+        bare = first is None and verb.lower_ in _BARE and is_time(noun)  # "went to trial in May": not "went in May"
+        if (verb.lower_ not in _BE and not half and first_word and not bare) or named:
             yield from object_statements(noun, f"{longer} {word}")
     for child in verb.children:
         if not (child.dep_ == "xcomp" and objects):  # "takes the union to find": not "takes to find"
             yield from _hanging_below(child, group, None if half else longer)
 
 
+def _may_stand_apart(verb: "Token", word: str, noun: "Token", first_word: bool) -> bool:
+    """The verb and this preposition say something true without the verb's other complements."""
+    complements = {child.dep_ for child in verb.children}
+    if verb.lower_ in _BE:
+        return "attr" in complements or (first_word and "acomp" not in complements)
+    if noun.i < verb.i and complements & {"xcomp", "ccomp"}:
+        return False  # "With Kupp back, Stafford continues to trust Nacua"
+    given = any(child.dep_ == "dobj" and child.tag_ == "PRP" for child in verb.children)
+    return (not given or word in _CIRCUMSTANCES) and not (verb.lower_ == "known" and not first_word)
+
+
+def _adjective_before(verb: "Token", noun: "Token") -> "Token | None":
+    return next((child for child in verb.children if child.dep_ == "acomp" and child.i < noun.i), None)
+
+
+def _is_alike(noun: "Token", other: "Token") -> bool:
+    """``a member of Ajax and PSV``, ``the monarchy of Spain and its islands``: what is listed is not what X is."""
+    owned = any(child.tag_ == "PRP$" for child in other.lefts)
+    return noun == other or is_named(noun) or (is_common(other) and noun.tag_ == other.tag_ and not owned)
+
+
+def _is_restricted_by_clause(noun: "Token") -> bool:
+    """``Brown's first song to reach the top``: not his first song."""
+    return any(child.dep_ in ("acl", "relcl") for child in noun.rights)
+
+
 def _completes(child: "Token") -> bool:
     """Without this child the verb says only half: ``was asked to sing in 2002``, ``accused him of fraud``."""
-    return child.dep_ in ("xcomp", "ccomp") or (child.dep_ in _OBJECTS and child.tag_ in _PRONOUNS)
+    nameless = child.dep_ in ("dobj", "dative") and not (is_common(child) or is_named(child))
+    predicative = child.dep_ == "acomp" and child.head.lower_ not in _BE  # "pleaded guilty"
+    return child.dep_ in ("xcomp", "ccomp") or nameless or predicative
 
 
 def _is_expressed(noun: "Token") -> bool:
@@ -276,9 +356,9 @@ def _hanging_below(child: "Token", group: str, longer: str | None) -> Iterator[S
     """``is famous for``, ``released June 2016``, ``began to write``, ``known for playing``."""
     if child.dep_ == "acomp":
         yield from ((f"{group} {child.lower_} {word}", noun) for word, noun in prepositions(child))
-    elif child.dep_ == "npadvmod" and is_time(child) and longer:
+    elif child.dep_ == "npadvmod" and is_time(child) and longer and not _DURATION.search(child.text):
         yield f"{longer} on", child
-    elif child.dep_ == "xcomp" and is_verb(child):
+    elif child.dep_ == "xcomp" and is_verb(child) and child.tag_ not in _FINITE:
         linked = "to " if any(part.tag_ == "TO" for part in child.children) else ""
         yield from _statements(child, f"{group} {linked}{verb_group(child)}")
     elif child.dep_ == "prep" and longer and child.head.lower_ not in _BE:
@@ -307,6 +387,12 @@ def object_statements(noun: "Token", predicate: str, depth: int = 0) -> Iterator
         for word, target in (prepositions(noun) if depth < _DEEPEST else ())
         if word == "of" or is_common(noun)
         for statement in object_statements(target, f"{phrase} {word}", depth + 1)
+    ]
+    further += [
+        (f"{phrase} of", name)  # "launched Park's career"
+        for child in noun.lefts
+        if child.dep_ == "poss" and is_named(child) and not is_time(child) and not _is_restricted_by_clause(noun)
+        for name in with_conjuncts(child)
     ]
     yield from further
     yield from ((f"{predicate} {noun.lower_} of", name) for name in named_modifiers(noun))

@@ -1,5 +1,6 @@
 """From a passage to its triples: take its prose, parse it, join names, find who is meant, apply the rules."""
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING
 from triplebeam.extract.extractor import Extraction, sort_out
 from triplebeam.extract.local.clauses import clause_facts
 from triplebeam.extract.local.dialogue import conversation_facts
-from triplebeam.extract.local.kinds import NAME_KINDS, is_named, is_time
+from triplebeam.extract.local.kinds import NAME_KINDS, PLACE_KINDS, is_named, is_person, is_time
 from triplebeam.extract.local.mentions import join_names, join_titles
 from triplebeam.extract.local.names import is_work, occurrences, reads_like_phrase
 from triplebeam.extract.local.nominals import nominal_facts
@@ -111,8 +112,23 @@ def _stated_of_names(doc: "Doc", asides: Iterable[Aside]) -> Iterator[tuple["Tok
         if token is not None and _is_life(aside) and token.dep_ == "pobj" and is_named(token.head.head):
             token = token.head.head  # "Hedwig of Saxony (1445–1511)": Hedwig died, not Saxony
         if token is not None and is_named(token) and not is_time(token):
-            dated = token.i == 0 or token.ent_type_ in ("WORK_OF_ART", "EVENT")
-            yield from ((token, predicate, other) for predicate, other in aside.facts if dated or predicate != "dated")
+            years = sum(other.isdigit() for _, other in aside.facts)
+            yield from ((token, *fact) for fact in aside.facts if _fits(token, *fact, span_of_years=years > 1))
+
+
+def _fits(name: "Token", predicate: str, other: str, *, span_of_years: bool) -> bool:
+    """A year is of a work, two years are a person's life, and an abbreviation is made of the name's first letters."""
+    if predicate == "dated":
+        return name.i == 0 or name.ent_type_ in ("WORK_OF_ART", "EVENT")
+    if predicate.startswith(("born", "died")):
+        possible = name.ent_type_ not in PLACE_KINDS and not span_of_years
+        return possible or is_person(name) or not name.ent_type_ or _opens_a_life(name)
+    initials = {letter.casefold() for letter in re.findall(r"[A-Z]|\b\w", name.text)}
+    return not other.isupper() or 2 * sum(letter.casefold() in initials for letter in other) >= len(other)
+
+
+def _opens_a_life(name: "Token") -> bool:
+    return name.i == 0 and any(token.lower_ in ("he", "she", "who") for token in name.doc)
 
 
 def _is_life(aside: Aside) -> bool:

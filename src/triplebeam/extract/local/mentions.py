@@ -18,7 +18,7 @@ _NOT_FIRST = frozenset(
 )
 _NOT_LAST = frozenset(("POS", "IN", "CC", "DT", ","))
 _HYPHENATED = re.compile(
-    r"(?<![\w-])(?:[A-Z]\w+(?:-\w+)+|(?:anti|co|ex|multi|non|post|pre|re|self|semi|sub)-\w+)(?![\w-])"
+    r"(?<![\w-])(?:[A-Z]\w+(?:-\w+|–[A-Z]\w+)+|(?:anti|co|ex|multi|non|post|pre|re|self|semi|sub)-\w+)(?![\w-])"
 )
 
 

@@ -1,11 +1,12 @@
 """Facts that nouns state without a verb: appositions, roles before a name, owners, and places behind a name."""
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from triplebeam.extract.local.asserted import is_statement, quoted_tokens
 from triplebeam.extract.local.clauses import object_statements
-from triplebeam.extract.local.kinds import PLACE_KINDS, is_common, is_named, is_person, is_time
+from triplebeam.extract.local.kinds import NAME_KINDS, PLACE_KINDS, is_common, is_named, is_person, is_time
 from triplebeam.extract.local.owners import owners_of
 from triplebeam.extract.local.phrases import (
     is_bracketed,
@@ -25,6 +26,14 @@ if TYPE_CHECKING:
 
 #: Kinds of names that a role may stand before; ``the option --force`` says nothing of it.
 _HAVE_ROLES = ("PERSON", "WORK_OF_ART", "LOC", "FAC", "EVENT", "ORG")
+_OF_PERSONS_WORDS = (
+    "husband wife son daughter father mother brother sister grandson granddaughter nephew niece cousin uncle aunt widow"
+    " heir king queen duke actor actress singer writer author"
+)
+_OF_PERSONS = frozenset(_OF_PERSONS_WORDS.split())
+_DIRECTIONS_WORDS = "north south east west northeast northwest southeast southwest"
+_DIRECTIONS = frozenset(_DIRECTIONS_WORDS.split())
+_NO_ROLES = frozenset(("generation", "size", "version", "edition", "class", "type", "style", "letter", "brand"))
 _TIES = ("in", "near", "at", "of", "on", "by", "from")
 
 
@@ -52,20 +61,44 @@ def _behind(token: "Token", name: str, references: "References") -> Iterator[tup
         apart = any(between.text in (",", "–") for between in token.doc[token.i + 1 : child.i])
         if child.dep_ == "appos" and apart and not is_listed(token, child) and not is_bracketed(token, child):
             for noun in with_conjuncts(child):
-                yield from _apposition(token, name, noun, references)
-    for word, noun in prepositions(token):
+                if (
+                    noun == child or noun.doc[noun.left_edge.i - 2].text != ","
+                ):  # ", and a granddaughter of": of another
+                    yield from _apposition(token, name, noun, references)
+    for word, noun in prepositions(token) if _word_behind(token) in _TIES else ():
         tied = word in _TIES and is_named(noun) and not is_time(noun) and not _is_technical(token, noun)
-        if tied and (word != "by" or token.ent_type_ == "WORK_OF_ART") and (place := references.entity(noun)):
+        if tied and _may_be_tied(token, word, noun) and (place := references.entity(noun)):
             yield name, word, place
+
+
+def _word_behind(name: "Token") -> str:
+    """The word behind the name and the places that it lies in: ``Ghent, Flanders, in Belgium``."""
+    behind = (part for part in name.doc[name.i + 1 :] if part.text != "," and part.ent_type_ not in PLACE_KINDS)
+    return next((part.lower_ for part in behind), "")
+
+
+def _may_be_tied(name: "Token", word: str, other: "Token") -> bool:
+    """Only works are *by* someone, and persons are *in* works; in places it is what they do that happens."""
+    if word == "by":
+        return name.ent_type_ == "WORK_OF_ART"
+    return not is_person(name) or word in ("of", "from") or other.ent_type_ not in ("GPE", "LOC", "FAC", "NORP")
 
 
 def _apposition(token: "Token", name: str, noun: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
     if is_named(noun):
-        if noun.ent_type_ in PLACE_KINDS and token.ent_type_ in ("GPE", "FAC", "ORG"):
+        between = token.doc[token.i + 1 : noun.i]
+        listed = any(part.text != "," and part.ent_type_ not in PLACE_KINDS for part in between)
+        if noun.ent_type_ in PLACE_KINDS and token.ent_type_ in ("GPE", "FAC", "ORG") and not listed:
             yield name, "located in", references.entity(noun) or noun.text
         return
     if not is_common(noun) or not _is_introduced(noun, token) or _is_technical(token):
         return
+    if noun.lower_ in _DIRECTIONS or noun.ent_type_ in ("PERCENT", "MONEY", "QUANTITY", "CARDINAL"):
+        return
+    if noun.tag_ == "NNS" and not token.text.endswith("s"):
+        return  # "the licence, copyright notices and": a list
+    if noun.lower_ in _OF_PERSONS and token.ent_type_ in NAME_KINDS - {"PERSON"}:
+        return  # "the king of Arles, husband of Bertha": not Arles
     if any(child.dep_ == "poss" for child in noun.children):
         owners = [owner for token, owner in owners_of(noun, references) if token.head == noun]
         yield from ((name, f"is {noun_phrase(noun)} of", owner) for owner in owners)
@@ -77,7 +110,7 @@ def _apposition(token: "Token", name: str, noun: "Token", references: "Reference
 
 def _is_technical(*names: "Token") -> bool:
     """Stand-ins for terms and abbreviations, beside which technical prose puts nouns of any kind."""
-    return any(is_stand_in(name.text) or (name.text.isupper() and name.text.isalpha()) for name in names)
+    return any(is_stand_in(n.text) or (n.text.isupper() and n.text.isalpha()) or not n.text[0].isupper() for n in names)
 
 
 def _is_introduced(noun: "Token", name: "Token") -> bool:
@@ -95,18 +128,25 @@ def _before(token: "Token", name: str, references: "References") -> Iterator[tup
     left = [child for child in token.lefts if child.dep_ in ("compound", "nmod", "amod")]
     if not any(is_common(child) for child in left) or not all(map(says_something, filter(is_common, left))):
         return
-    words = [part for child in left for part in child.subtree]
+    words = [part for child in left for part in child.subtree if part.dep_ != "poss"]
     phrase = " ".join(word.text for word in words if word.tag_ not in ("DT", "POS", "PRP$", "WP$") and word.text != '"')
     owners = list(owners_of(token, references)) + [pair for child in left for pair in owners_of(child, references)]
     for _, owner in owners:
         yield owner, phrase, name
     owned = bool(owners) or any(child.dep_ == "poss" for child in token.children)
-    if phrase and not owned and _may_have_role(token) and not any(child.tag_ == "NNS" for child in left):
+    if not owned and _may_have_role(token) and _is_role(left[-1], phrase):
         yield name, "is", phrase
 
 
 def _may_have_role(name: "Token") -> bool:
     return name.ent_type_ in _HAVE_ROLES and not _is_technical(name)
+
+
+def _is_role(noun: "Token", phrase: str) -> bool:
+    """``former coach``, but neither ``seventh generation`` nor ``Broncos WRs`` nor what a bracket has left over."""
+    plain = noun.text.islower() or noun.text.isupper()
+    left_over = re.search(r"[()\[\]]|^\W|\d/", phrase) is not None
+    return noun.tag_ == "NN" and plain and noun.text not in _NO_ROLES and not left_over
 
 
 def _owned(noun: "Token", references: "References") -> Iterator[tuple[str, str, str]]:

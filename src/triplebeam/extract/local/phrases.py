@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _MODIFIERS = ("compound", "amod", "nummod", "nmod", "quantmod", "advmod", "npadvmod", "punct")
 _VERB_PARTS = ("aux", "auxpass", "neg", "prt")
 _CONTRASTS = ("but", "nor", "than", "not")
-_EXCEPTING = ("instead", "unlike", "except", "versus")
+_EXCEPTING = ("instead", "unlike", "except", "versus", "according", "despite", "barring", "besides")
 _CONTRACTIONS = tuple(
     (re.compile(short), full)
     for short, full in (
@@ -48,7 +48,7 @@ _EMPTY_WORDS = (
     " conditions rule rules request requests response server client application applications software machine"
     " computer host address directory directories path script scripts module modules library libraries reader"
     " author authors advantage care sense account popularity precedence charge attention following former latter"
-    " same means approach technique techniques situation circumstances"
+    " same means approach technique techniques situation circumstances while whole behalf night midseason terms"
 )
 _EMPTY_NOUNS = frozenset(_EMPTY_WORDS.split())
 _OPINIONS_WORDS = (
@@ -66,6 +66,21 @@ _POINTING_WORDS = (
     " appropriate necessary usual"
 )
 _POINTING = frozenset(_POINTING_WORDS.split())
+
+_AREAS_WORDS = "region province district area state county city town village department municipality island canton"
+_AREAS = frozenset(_AREAS_WORDS.split())
+_OURS = frozenset(("our", "your"))
+#: Verbs behind which *the* means a kind: ``plays the violin``.
+_OF_THE_KIND_WORDS = "play plays played playing learn learned learnt studied study join joined entered taught teaches"
+_OF_THE_KIND = frozenset(_OF_THE_KIND_WORDS.split())
+#: Verbs that mean little without their noun, and give a bare one no weight: ``take a look``, ``have fun``.
+_LIGHT_VERBS_WORDS = (
+    "have has had having 've take takes took taken taking make makes made making give gives gave given giving get gets"
+    " got getting do does did done doing catch caught go goes went need needs needed love loves loved like likes liked"
+    " appreciate appreciates deserve deserves enjoy enjoys keep keeps kept find finds bring brings see sees saw put"
+    " puts show shows set add adds hit hits miss misses"
+)
+_LIGHT_VERBS = frozenset(_LIGHT_VERBS_WORDS.split())
 
 
 def noun_phrase(noun: "Token") -> str:
@@ -115,6 +130,10 @@ def measured(noun: "Token") -> "Token | None":
 
 def named_modifiers(noun: "Token") -> list["Token"]:
     """Names inside a common noun's phrase (``a Royal Air Force officer``), but not those of peoples."""
+    if noun.text[0].isupper() or noun.lower_ in ("million", "billion"):
+        return []  # "the Sacramento Kings" are no kings of Sacramento
+    if noun.lower_ not in _AREAS and any(child.lower_ == "of" for child in noun.rights):
+        return []  # "a Broadway revival of Annie": not a revival of Broadway
     return [child for child in noun.lefts if child.dep_ in ("compound", "nmod") and _is_proper_part(child)]
 
 
@@ -151,8 +170,15 @@ def with_conjuncts(token: "Token") -> Iterator["Token"]:
         yield head
         if any(child.dep_ in ("cc", "preconj") and child.lower_ in _CONTRASTS for child in head.children):
             continue  # "during user filtering, but not during system filtering"
-        listed = [child for child in head.children if child.dep_ == "conj" or _is_listed_apposition(head, child)]
+        listed = [child for child in head.children if _is_conjunct(head, child) or _is_listed_apposition(head, child)]
         waiting += reversed(listed)
+
+
+def _is_conjunct(head: "Token", child: "Token") -> bool:
+    """``ruled Hesse and a general``: a name and a noun with an article of its own are no list."""
+    if child.dep_ != "conj" or not (is_named(head) and is_common(child)):
+        return child.dep_ == "conj"
+    return not any(word.lower_ in ("a", "an") for word in child.lefts)
 
 
 def _is_listed_apposition(head: "Token", child: "Token") -> bool:
@@ -175,9 +201,9 @@ def prepositions(head: "Token") -> Iterator[tuple[str, "Token"]]:
 
 
 def _is_denied(preposition: "Token") -> bool:
-    """``but not during``: the *not* is of the preposition alone."""
+    """``but not during``, ``instead of``: what the preposition leads to is not so."""
     before = preposition.doc[preposition.i - 1] if preposition.i else preposition
-    return before.lower_ == "not" and before.head == preposition
+    return (before.lower_ == "not" and before.head == preposition) or before.lower_ in _EXCEPTING
 
 
 def _governed(preposition: "Token") -> Iterator[tuple[str, "Token"]]:
@@ -208,3 +234,21 @@ def is_bracketed(head: "Token", child: "Token") -> bool:
 def is_complete(noun: "Token") -> bool:
     """Nothing behind the noun says which one is meant: ``ability to``, ``files that``, ``history of``."""
     return not any(child.dep_ in ("relcl", "acl", "prep", "ccomp") for child in noun.rights)
+
+
+def is_vague(noun: "Token") -> bool:
+    """A bare noun that only its text explains: ``the game``, ``his duties``, ``our cafe``, ``take a bath``."""
+    if not is_common(noun) or noun.text[0].isupper():
+        return False
+    before = {child.lower_ for child in noun.lefts if child.dep_ in ("det", "poss")}
+    if before & _OURS or noun_phrase(noun).startswith(("them ", "him ", "it ")):
+        return True
+    if " " in noun_phrase(noun):
+        return False
+    pointed = noun.head.lower_ not in _OF_THE_KIND and any(
+        child.lower_ == "the" or (child.dep_ == "poss" and child.tag_ == "PRP$") for child in noun.lefts
+    )
+    first = noun
+    while first.dep_ == "conj":
+        first = first.head
+    return pointed or (first.dep_ == "dobj" and first.head.lower_ in _LIGHT_VERBS)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from triplebeam.extract.local.dialogue import Speakers
-from triplebeam.extract.local.kinds import is_common, is_named, is_person, is_time
+from triplebeam.extract.local.kinds import PLACE_KINDS, is_common, is_named, is_person, is_time
 from triplebeam.extract.local.names import is_called, same_name, surname_of, words_of
 from triplebeam.extract.local.phrases import is_definite, noun_phrase, says_something
 from triplebeam.triple import entity_key
@@ -79,11 +79,16 @@ class References:
         """The text opened with the title, or has named it before the token."""
         return self.opens_with_title or (self.title_token is not None and self.title_token.i < token.i)
 
+    def is_small_talk(self, noun: "Token") -> bool:
+        """A single common noun in a chat: what is *touch*, *effort* or *friends* can be told by the chat alone."""
+        return self._speakers is not None and is_common(noun) and " " not in noun_phrase(noun)
+
     def _begin(self, doc: "Doc", subject: "Token | None", born: bool) -> None:
         """Learn from the first sentence's subject: a longer form of the title, or what a topic's title is about."""
         name = noun_phrase(subject) if subject is not None else ""
         title, words = words_of(self.title), words_of(name)
-        if subject is not None and not same_name(title, words, person=born or is_person(subject)):
+        place = subject is not None and subject.ent_type_ in PLACE_KINDS and set(title[len(words) :]) & {"in", "at"}
+        if subject is not None and (place or not same_name(title, words, person=born or is_person(subject))):
             if set(words) <= set(title):
                 self.title = name
             elif not is_called(self.title, next(iter(doc.sents)).text):
@@ -177,6 +182,8 @@ class References:
         if self._speakers is not None and word in _SECOND_PERSON:
             return self._speakers.addressee(token.idx)
         last = self._of.get(previous.i) if previous is not None else None
+        if token.tag_ == "PRP$" and token.head.dep_ == "conj" and word in _OF_PERSONS:
+            return self._of.get(token.head.head.i) if is_named(token.head.head) else None  # "the king and his wife"
         if word in _OF_PERSONS:
             if self.title_is_person and not self._is_safe(token):
                 return None

@@ -23,7 +23,7 @@ from triplebeam.methods.gear.score import ChainScorer
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
-from triplebeam.retrieve.retriever import Retriever, for_question
+from triplebeam.retrieve.retriever import Retriever, for_question, retrieve_many
 from triplebeam.retrieve.scores import Found
 from triplebeam.triple import Chain, Triple
 
@@ -77,8 +77,15 @@ class _GraphExpansion:
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """Eq. 3: RRF of the passages along the beams and the base list."""
-        base = self.base.retrieve(query, max(self.base_k, k - self.width))
-        return self.expand(query, base, self._initial_triples(query, base.ids)).top(k)
+        return self.retrieve_many([query], k)[0]
+
+    def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
+        """Eq. 3 for each query; the base searches for all of them together."""
+        bases = retrieve_many(self.base, queries, max(self.base_k, k - self.width))
+        return [
+            self.expand(query, base, self._initial_triples(query, base.ids)).top(k)
+            for query, base in zip(queries, bases, strict=True)
+        ]
 
     def expand(self, query: str, base: Ranking, initial: NDArray[np.int64]) -> Ranking:
         """Eq. 3 for a base list and initial triples that are there already."""

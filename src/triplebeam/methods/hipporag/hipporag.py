@@ -119,10 +119,10 @@ class HippoRAG:
 
     def passage_scores(self, seeds: Sequence[NDArray[np.int64]]) -> NDArray[np.float32]:
         """A row of scores per query: the probabilities of a passage's entities, each as often as it occurs there."""
-        reset = np.zeros((len(seeds), len(self.graph)))
-        for row, linked in zip(reset, seeds, strict=True):
-            row[linked] = 1 / self.graph.passage_counts[linked] if self.node_specificity else 1.0
-        scores = self.graph.incidence @ self._walk.probabilities(reset.T)
+        reset = np.zeros((len(self.graph), len(seeds)), self._walk.precision)
+        for column, linked in enumerate(seeds):
+            reset[linked, column] = 1 / self.graph.passage_counts[linked] if self.node_specificity else 1.0
+        scores = self.graph.incidence @ self._walk.probabilities(reset)
         # In single precision, so that what differs by the order of a sum alone is a tie.
         return np.asarray(scores.T, np.float32, order="C")
 

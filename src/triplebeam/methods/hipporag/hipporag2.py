@@ -130,12 +130,12 @@ class HippoRAG2:
 
     def _passage_probabilities(self, queries: Sequence[str], seeds: Sequence[Seeds]) -> NDArray[np.float32]:
         """A row for each query: how much of the walk is spent on each passage."""
-        reset = np.zeros((len(queries), len(self.graph) + len(self.passages)))
-        for row, own, of_base in zip(reset, seeds, self._base_scores(queries), strict=True):
+        reset = np.zeros((len(self.graph) + len(self.passages), len(queries)), self._walk.precision)
+        for column, (own, of_base) in enumerate(zip(seeds, self._base_scores(queries), strict=True)):
             entities, weights = self.entity_weights(*own)
-            row[entities] = weights
-            row[len(self.graph) :] = self.passage_weight * min_max(of_base)
-        visited = self._walk.probabilities(reset.T, slice(len(self.graph), None))
+            reset[entities, column] = weights
+            reset[len(self.graph) :, column] = self.passage_weight * min_max(of_base)
+        visited = self._walk.probabilities(reset, slice(len(self.graph), None))
         return np.asarray(visited.T, np.float32, order="C")  # one query's scores lie together
 
     def entity_weights(

@@ -36,8 +36,8 @@ class WalkChains:
         at_home: dict[int, list[tuple[int, ...]]] = defaultdict(list)
         for seed, row in zip(seeds.tolist(), self.graph.triple_passages[seeds].tolist(), strict=True):
             at_home[row].append((seed,))
-        led_to = self._led_to(rows, seeds)
-        return {row: tuple(map(self._chain, (at_home.get(row) or led_to.get(row, []))[:CHAINS])) for row in rows}
+        found = at_home | self._led_to([row for row in rows if row not in at_home], seeds)
+        return {row: tuple(map(self._chain, found.get(row, [])[:CHAINS])) for row in rows}
 
     def _led_to(self, passages: Sequence[int], seeds: NDArray[np.int64]) -> dict[int, list[tuple[int, ...]]]:
         """By passage: a seed and its first triple that shares an entity with it, in the order of the seeds."""
