@@ -13,7 +13,7 @@ from triplebeam.generate.completion_cache import Cached, CompletionStore
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.keys import key_of
-from triplebeam.index.vectors import quantized
+from triplebeam.index.vectors import COARSE, FINE, quantized
 from triplebeam.ingest import FolderFiles, SourceNames
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
@@ -64,7 +64,9 @@ def traces(index: Index) -> list[str]:
     embedder = HashedWords(64)
     facts = [" ".join(fact) for fact in FACTS]
     texts = [SECRET, f"vexmoor\n{SECRET}", *facts, *(fact[0] for fact in FACTS), *(fact[2] for fact in FACTS)]
-    numbers = [row.tobytes() for row in quantized(embedder.embed(texts))]
+    vectors = embedder.embed(texts)
+    forms = (vectors, quantized(vectors, COARSE), quantized(vectors, FINE))
+    numbers = [row.tobytes() for form in forms for row in form]
     keys = [key_of(embedder.fingerprint, text) for text in texts]
     found = []
     for path in sorted(index.folder.parent.rglob("*")):

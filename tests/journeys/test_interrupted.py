@@ -35,7 +35,7 @@ def sources(tmp_path: Path) -> list[str]:
 
 def vectors_kept(folder: Path) -> int:
     try:
-        store = sqlite3.connect(f"file:{folder}/store.sqlite?mode=ro", uri=True, timeout=10)
+        store = sqlite3.connect(f"file:{folder}/encoded.sqlite?mode=ro", uri=True, timeout=10)
     except sqlite3.OperationalError:
         return 0
     try:

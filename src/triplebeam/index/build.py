@@ -61,6 +61,8 @@ class BuildReport:
     removed: list[str] = field(default_factory=list)
     unreadable: list[Unreadable] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)
+    """Files of the published generation that were not as they were written: they were derived again."""
     failures: list[Failure] = field(default_factory=list)
     """All that are in the index, from this build and earlier ones."""
     published: bool = False
@@ -164,6 +166,17 @@ class IndexBuilder:
                 withdraw(self.folder)
         return report
 
+    def repair(self) -> BuildReport:
+        """Derive again what is damaged, from what is not: a generation from the store. The store must be sound."""
+        check_is_there(self.folder, "there is nothing to repair")
+        report = BuildReport()
+        with writing(self.folder) as store:
+            self._check_embedder(store)
+            store.check()
+            report.damaged = sorted(LastGeneration.of(self.folder).damaged)
+            self._finish(store, report)
+        return report
+
     def take_back(self, document_ids: Iterable[str]) -> None:
         """Remove the documents of a build that was cancelled before it published them; nothing is published."""
         check_is_there(self.folder, "no document to take back")
@@ -173,8 +186,8 @@ class IndexBuilder:
     def _finish(self, store: Store, report: BuildReport) -> None:
         """Encode what is not encoded yet, and publish if anything changed."""
         report.failures = store.statistics.failures()
-        current = published(self.folder)
-        if current and current.revision == store.revision:
+        current, last = published(self.folder), LastGeneration.of(self.folder)
+        if current and current.revision == store.revision and not last.damaged:
             remove_generations(self.folder / "generations", keep=current.generation)  # where a process was killed
             report.manifest = current
             return
@@ -183,13 +196,12 @@ class IndexBuilder:
             raise BadInputError(
                 f"nothing could be read from the sources, so there is no index to make at {self.folder}: {reasons}."
             )
-        last, embedder = LastGeneration.of(self.folder), self.embedder
-        space = self._check_embedder(store)
+        embedder, space = self.embedder, self._check_embedder(store)
         contents = Contents.of(store, in_context=space.triples_in_context)
         with EncodedTexts(self.folder, embedder.fingerprint, embedder.dimension, last) as encoded:
             take_over(store, encoded)
             report.texts_encoded = encode_missing(contents, encoded, embedder, self.progress)
-            report.manifest = publish_generation(self.folder, store, contents, encoded, space, self.progress)
+            report.manifest = publish_generation(self.folder, store, contents, encoded, last, space, self.progress)
             report.published = True
 
     def _check_embedder(self, store: Store) -> VectorSpace:

@@ -1,10 +1,8 @@
 """What is in an index, read from the store once: the rows that every search structure is made of."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,9 +69,9 @@ class Contents:
         """The places of a passage's triples."""
         return range(bisect_left(self.triple_rows, row), bisect_right(self.triple_rows, row))
 
-    def texts(self) -> Iterator[str]:
-        """What all vectors are made from."""
-        return chain(self.passage_texts, self.triple_sources, self.entity_names)
+    def texts(self) -> dict[str, list[str]]:
+        """What all vectors are made from, by kind."""
+        return {"passage": self.passage_texts, "triple": self.triple_sources, "entity": self.entity_names}
 
     @cached_property
     def _entities(self) -> tuple[list[str], NDArray[np.int64]]:

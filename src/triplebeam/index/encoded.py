@@ -9,20 +9,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.database import open_database, remove_database, rewrite, transaction
 from triplebeam.errors import IndexDamagedError
+from triplebeam.index.columns import mapped
 from triplebeam.index.keys import key_of, read_keys, rows_of, write_keys
 from triplebeam.index.manifest import LastGeneration
 from triplebeam.index.store import Store
-from triplebeam.index.vectors import quantized, write_vectors
+from triplebeam.index.vectors import COARSE, FINE, quantized, write_vectors
 
 _FILE = "encoded.sqlite"
 _SCHEMA = "CREATE TABLE vector (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, vector BLOB NOT NULL);"
-_KINDS = ("passage", "triple", "entity")
+_STORED_AS = {"passage": FINE, "triple": COARSE, "entity": COARSE}
 _MOVED_AT_A_TIME = 4096
 
 
@@ -39,11 +41,11 @@ class EncodedTexts:
             raise IndexDamagedError(
                 f"{self._path} is not a usable SQLite file ({error}): delete it; what it held is encoded again."
             ) from error
-        self._published: list[tuple[NDArray[np.int8], dict[bytes, int]]] = []
-        for kind in _KINDS:
+        self._published: dict[str, tuple[NDArray[Any], dict[bytes, int]]] = {}
+        for kind in _STORED_AS:
             vectors, keys = f"{kind}_vectors.npy", f"{kind}_keys.npy"
             if last.has(vectors, keys):
-                self._published.append((np.load(last.folder / vectors, mmap_mode="r"), read_keys(last.folder / keys)))
+                self._published[kind] = mapped(last.folder / vectors), read_keys(last.folder / keys)
 
     def __enter__(self) -> "EncodedTexts":
         return self
@@ -53,46 +55,44 @@ class EncodedTexts:
     ) -> None:
         self._db.close()
 
-    def missing(self, texts: Iterable[str]) -> list[str]:
-        """Those of the texts that have no vector yet, each once."""
-        unique = {self._key(text): text for text in texts}
-        for known in (self._pending(), *(keys for _, keys in self._published)):
-            unique = {key: text for key, text in unique.items() if key not in known}
-        return list(unique.values())
+    def missing(self, texts: Mapping[str, Iterable[str]]) -> list[str]:
+        """Those of the texts, by kind, that have no vector yet, each once."""
+        pending = self._pending()
+        return [text for key, text in self._unpublished(texts).items() if key not in pending]
 
     def put(self, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
         """Keep what was just encoded."""
-        self.put_stored({self._key(text): row.tobytes() for text, row in zip(texts, quantized(vectors), strict=True)})
+        self.put_by_key({self._key(text): row.tobytes() for text, row in zip(texts, vectors, strict=True)})
 
-    def put_stored(self, rows: Mapping[bytes, bytes]) -> None:
-        """Keep vectors in their stored form, by key."""
+    def put_by_key(self, rows: Mapping[bytes, bytes]) -> None:
+        """Keep vectors in single precision."""
         with transaction(self._db) as db:
             db.executemany("INSERT OR IGNORE INTO vector (key, vector) VALUES (?, ?)", rows.items())
 
-    def write(self, generation: Path, kind: str, texts: Sequence[str]) -> NDArray[np.int8]:
-        """Write the vectors of texts into a new generation; returns them."""
+    def write(self, generation: Path, kind: str, texts: Sequence[str]) -> NDArray[Any]:
+        """Write the vectors of texts of one kind into a new generation; returns them as they are stored."""
         keys = [self._key(text) for text in texts]
-        stored = np.zeros((len(keys), self._dimension), np.int8)
+        stored = np.zeros((len(keys), self._dimension), _STORED_AS[kind])
         waiting = np.ones(len(keys), bool)
-        for vectors, known in self._published:
+        for vectors, known in self._as_precise_as(kind):
             rows = rows_of(keys, known)
             taken = waiting & (rows >= 0)
             stored[taken] = vectors[rows[taken]]
             waiting &= ~taken
         for place in np.flatnonzero(waiting):
-            stored[place] = self._encoded_since(keys[place])
+            stored[place] = quantized(self._encoded_since(keys[place])[None], stored.dtype)[0]
         write_vectors(generation / f"{kind}_vectors.npy", stored)
         write_keys(generation / f"{kind}_keys.npy", keys)
         return stored
 
-    def keep_only(self, texts: Iterable[str]) -> None:
+    def keep_only(self, texts: Mapping[str, Iterable[str]]) -> None:
         """Remove, to the last byte, what was encoded for texts that are no longer there, or are published by now."""
-        needed = {self._key(text) for text in texts}.difference(*(keys for _, keys in self._published))
-        if not needed & self._pending():
+        needed, pending = self._unpublished(texts).keys(), self._pending()
+        if not needed & pending:
             self.remove()
             return
         with transaction(self._db) as db:
-            db.executemany("DELETE FROM vector WHERE key = ?", [(key,) for key in self._pending() - needed])
+            db.executemany("DELETE FROM vector WHERE key = ?", [(key,) for key in pending - needed])
         rewrite(self._db)
 
     def remove(self) -> None:
@@ -103,11 +103,25 @@ class EncodedTexts:
     def _pending(self) -> set[bytes]:
         return {key for (key,) in self._db.execute("SELECT key FROM vector")}
 
-    def _encoded_since(self, key: bytes) -> NDArray[np.int8]:
+    def _unpublished(self, texts: Mapping[str, Iterable[str]]) -> dict[bytes, str]:
+        """Texts whose vectors are not in the last generation, by key."""
+        unpublished: dict[bytes, str] = {}
+        for kind, of_kind in texts.items():
+            new = {self._key(text): text for text in of_kind}
+            for _, known in self._as_precise_as(kind):
+                new = {key: text for key, text in new.items() if key not in known}
+            unpublished |= new
+        return unpublished
+
+    def _as_precise_as(self, kind: str) -> list[tuple[NDArray[Any], dict[bytes, int]]]:
+        """Published vectors that may be taken over: their precision is that of the kind."""
+        return [there for other, there in self._published.items() if _STORED_AS[other] == _STORED_AS[kind]]
+
+    def _encoded_since(self, key: bytes) -> NDArray[np.float32]:
         row = self._db.execute("SELECT vector FROM vector WHERE key = ?", (key,)).fetchone()
         if row is None:
             raise IndexDamagedError("a vector is missing from the index: run `triplebeam index` again.")
-        return np.frombuffer(row[0], np.int8)
+        return np.frombuffer(row[0], np.float32)
 
 
 def remove_encoded(folder: Path) -> None:
@@ -121,7 +135,6 @@ def take_over(store: Store, encoded: EncodedTexts) -> None:
         return
     rows = store.db.execute("SELECT key, vector FROM vector")
     while window := rows.fetchmany(_MOVED_AT_A_TIME):
-        stored = quantized(np.stack([np.frombuffer(vector, np.float32) for _, vector in window]))
-        encoded.put_stored({key: row.tobytes() for (key, _), row in zip(window, stored, strict=True)})
+        encoded.put_by_key(dict(window))
     store.db.execute("DROP TABLE vector")
     rewrite(store.db)

@@ -5,7 +5,6 @@ Where the embedder has vectors of tokens, a passage is read once for its own vec
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import TypeVar
 
 import numpy as np
@@ -31,7 +30,7 @@ def encode_missing(contents: Contents, encoded: EncodedTexts, embedder: Embedder
     Each window has its share of long and short texts, so that the time left can be estimated from the number of texts.
     """
     rows = _unread_passages(contents, encoded) if contents.in_context else []
-    texts = encoded.missing(contents.entity_names if contents.in_context else contents.texts())
+    texts = encoded.missing({"entity": contents.entity_names} if contents.in_context else contents.texts())
     total = len(rows) + len(texts)
     progress("embed", 0, total)
     size = min(ENCODING_WINDOW, max(_FEWEST_TOGETHER, total // _WINDOWS_WANTED))
@@ -49,7 +48,7 @@ def encode_missing(contents: Contents, encoded: EncodedTexts, embedder: Embedder
 
 def _unread_passages(contents: Contents, encoded: EncodedTexts) -> list[int]:
     """The rows of the passages to read: those without a vector of their own, or of one of their triples."""
-    missing = set(encoded.missing(chain(contents.passage_texts, contents.triple_sources)))
+    missing = set(encoded.missing({"passage": contents.passage_texts, "triple": contents.triple_sources}))
     own = (row for row, text in enumerate(contents.passage_texts) if text in missing)
     triples = zip(contents.triple_sources, contents.triple_rows, strict=True)
     return sorted({*own, *(row for source, row in triples if source in missing)})

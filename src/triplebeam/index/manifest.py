@@ -7,6 +7,7 @@ reader sees the old generation or the new one, whole. Token vectors are publishe
 import json
 import os
 import shutil
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,11 @@ FORMAT = 5
 MANIFEST = "manifest.json"
 
 ManifestType = TypeVar("ManifestType", bound=BaseModel)
-_REPAIR = "run `triplebeam index` on the same sources again; what was extracted and encoded is kept."
+_REPAIR = "run `triplebeam index` on the same sources again, or `triplebeam repair`; what was extracted is kept."
+_VECTORS = ("_vectors.npy", "_vectors.codes")
+#: Bytes whose checksums are computed when an index is opened: a few tenths of a second.
+_CHECKED_WHEN_OPENED = 256_000_000
+_CHUNK = 1 << 20
 
 
 class VectorSpace(BaseModel):
@@ -83,6 +88,8 @@ class Manifest(BaseModel):
     """How much walks count in the default search, where `triplebeam tune` chose it."""
     files: dict[str, int]
     """Each file of the generation with its size, so that opening an index notices a missing or truncated file."""
+    checksums: dict[str, int] = {}
+    """And with its CRC-32, so that damage that leaves the size alone is noticed, too."""
 
     @property
     def share(self) -> float:
@@ -115,6 +122,19 @@ def read_manifest(folder: Path) -> Manifest:
     return manifest
 
 
+def check_contents(folder: Path, manifest: Manifest) -> None:
+    """Raise where a file of a generation is not what was written, as far as that can be known in little time.
+
+    Vectors are left out, which are most of the bytes and can do no harm but wrong scores, and so is what goes beyond
+    ``_CHECKED_WHEN_OPENED`` bytes. `triplebeam repair` checks everything.
+    """
+    generation, left = generation_folder(folder, manifest.generation), _CHECKED_WHEN_OPENED
+    for name, expected in manifest.checksums.items():
+        left -= 0 if name.endswith(_VECTORS) else manifest.files[name]
+        if left >= 0 and not name.endswith(_VECTORS) and checksum(generation / name) != expected:
+            raise IndexDamagedError(f"{generation / name} is not as it was written: {_REPAIR}")
+
+
 def generation_folder(folder: Path, generation: str) -> Path:
     """Where the files of an index's generation are."""
     return folder / "generations" / generation
@@ -126,6 +146,7 @@ class LastGeneration:
 
     folder: Path
     whole: frozenset[str] = frozenset()
+    damaged: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, folder: Path) -> "LastGeneration":
@@ -135,8 +156,9 @@ class LastGeneration:
         except (OSError, IndexDamagedError, IndexFormatError):
             return cls(folder)
         generation = generation_folder(folder, manifest.generation)
-        sizes = file_sizes(generation)
-        return cls(generation, frozenset(name for name, size in manifest.files.items() if sizes.get(name) == size))
+        found = checksums(generation)
+        whole = frozenset(name for name, expected in manifest.checksums.items() if found.get(name) == expected)
+        return cls(generation, whole, frozenset(manifest.files) - whole)
 
     def has(self, *files: str) -> bool:
         """Are all of these files there, and whole?"""
@@ -198,14 +220,30 @@ def file_sizes(generation: Path) -> dict[str, int]:
     return {path.relative_to(generation).as_posix(): path.stat().st_size for path in files}
 
 
+def checksums(generation: Path) -> dict[str, int]:
+    """Every file under a generation with its CRC-32."""
+    return {name: checksum(generation / name) for name in file_sizes(generation)}
+
+
+def checksum(path: Path) -> int:
+    """The CRC-32 of a file."""
+    total = 0
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            total = zlib.crc32(chunk, total)
+    return total
+
+
 def check_files(generation: Path, files: Mapping[str, int], repair: str) -> None:
     """Raise where a file is missing or has another size than when it was written."""
     for name, size in files.items():
         path = generation / name
-        if not path.is_file():
-            raise IndexDamagedError(f"{path} is missing: {repair}")
-        if path.stat().st_size != size:
-            raise IndexDamagedError(f"{path} has {path.stat().st_size} bytes where {size} were written: {repair}")
+        try:
+            found = path.stat().st_size
+        except OSError:
+            raise IndexDamagedError(f"{path} is missing: {repair}") from None
+        if found != size:
+            raise IndexDamagedError(f"{path} has {found} bytes where {size} were written: {repair}")
 
 
 def new_generation(parent: Path) -> Path:

@@ -23,6 +23,7 @@ from triplebeam.index.manifest import (
     LastGeneration,
     Manifest,
     VectorSpace,
+    checksums,
     file_sizes,
     new_generation,
     publish,
@@ -56,11 +57,11 @@ def publish_generation(
     store: Store,
     contents: Contents,
     encoded: EncodedTexts,
+    last: LastGeneration,
     space: VectorSpace,
     progress: Progress = silent,
 ) -> Manifest:
-    """Write a new generation and make it the published one."""
-    last = LastGeneration.of(folder)
+    """Write a new generation, with what can be taken over from the last one, and make it the published one."""
     generation = new_generation(folder / "generations")
     passage_graph = _write(generation, store, contents, encoded, last, progress)
     sync_files(generation)
@@ -86,6 +87,7 @@ def publish_generation(
         ownership=topics.ownership(),
         tuned_share=store.tuned_share,
         files=file_sizes(generation),
+        checksums=checksums(generation),
     )
     publish(folder, manifest)
     encoded.remove()

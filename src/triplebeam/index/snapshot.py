@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from triplebeam.errors import IndexDamagedError
 from triplebeam.index.columns import mapped
 from triplebeam.index.entity_graph import EntityGraph
-from triplebeam.index.manifest import Manifest, generation_folder, read_manifest
+from triplebeam.index.manifest import Manifest, check_contents, generation_folder, read_manifest
 from triplebeam.index.passage_graph import PassageGraph
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.references import REFERENCES
@@ -51,6 +51,7 @@ class Snapshot:
     @classmethod
     def _open(cls, folder: Path, manifest: Manifest) -> "Snapshot":
         generation = generation_folder(folder, manifest.generation)
+        _piece(generation, lambda: check_contents(folder, manifest))
         passages = _piece(generation, lambda: PassageTable(generation))
         triples = _piece(generation, lambda: TripleGraph(generation, passages))
         return cls(
@@ -73,6 +74,6 @@ def _piece(generation: Path, read: Callable[[], T]) -> T:
         return read()
     except (OSError, ValueError) as error:
         raise IndexDamagedError(
-            f"a file in {generation} cannot be read ({error}): run `triplebeam index` on the same sources again;"
-            " what was extracted and encoded is kept."
+            f"a file in {generation} cannot be read ({error}): run `triplebeam index` on the same sources again, or"
+            " `triplebeam repair`; what was extracted is kept."
         ) from error

@@ -76,6 +76,18 @@ class Store:
         """Fold the write-ahead log into the file and close it."""
         self.db.close()
 
+    def check(self) -> None:
+        """Raise where the file is damaged."""
+        try:
+            found = [text for (text,) in self.db.execute("PRAGMA integrity_check(3)")]
+        except sqlite3.DatabaseError as error:
+            found = [str(error)]
+        if found != ["ok"]:
+            raise IndexDamagedError(
+                f"the store of the index is damaged ({'; '.join(found)}), and nothing else has what is in it: restore"
+                " store.sqlite from a copy, or index into a new folder."
+            )
+
     def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
         """All of what is written inside, or none of it."""
         return transaction(self.db)

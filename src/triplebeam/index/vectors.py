@@ -1,10 +1,11 @@
-"""Unit vectors on disk, one byte per dimension, searched exactly while they are few, and by a one-bit scan with exact
+"""Unit vectors on disk as whole numbers, searched exactly while they are few, and by a one-bit scan with exact
 reranking later.
 
-A vector is stored as whole numbers from -127 to 127, scaled so that its largest dimension is 127. Its length was 1, so
-the scale need not be kept: dividing by the length of the stored numbers restores it. On MuSiQue this changes no cosine
-by more than 0.003 and recall by less than 0.1 points (docs/benchmarks.md). Products of whole numbers are exact, so the
-cosine of two stored vectors is the same in whatever order and however many at a time they are compared.
+A vector is stored as whole numbers from -127 to 127, or from -32,767 to 32,767 for passages, scaled so that its largest
+dimension is the largest number. Its length was 1, so the scale need not be kept: dividing by the length of the stored
+numbers restores it. One byte per dimension changes no cosine on MuSiQue by more than 0.003, and two none that counts
+(docs/benchmarks.md). Products of single bytes are exact, so the cosine of two such vectors is the same in whatever
+order and however many at a time they are compared.
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,8 @@ from numpy.typing import NDArray
 
 from triplebeam.index.columns import mapped
 
-_LARGEST = 127
+#: Of passages, whose similarity to a question decides alone, and of triples and entities, which are many more.
+FINE, COARSE = np.dtype(np.int16), np.dtype(np.int8)
 #: Above this many rows a scan of one bit per dimension, reranked exactly, beats the exact product several times over.
 EXACT_UP_TO = 300_000
 #: Candidates of the one-bit scan that are reranked exactly, at least.
@@ -26,13 +28,13 @@ RERANK_PER_RESULT = 40
 _BLOCK = 50_000
 
 
-def quantized(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
+def quantized(vectors: NDArray[np.float32], stored_as: "np.dtype[Any]" = COARSE) -> NDArray[Any]:
     """Unit vectors as they are stored."""
     largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
-    return np.rint(vectors * (_LARGEST / np.where(largest, largest, 1))).astype(np.int8)
+    return np.rint(vectors * (np.iinfo(stored_as).max / np.where(largest, largest, 1))).astype(stored_as)
 
 
-def restored(stored: NDArray[np.int8]) -> NDArray[np.float32]:
+def restored(stored: NDArray[np.integer]) -> NDArray[np.float32]:
     """Stored vectors as unit vectors."""
     rows = stored.astype(np.float32)
     rows /= lengths(rows)[:, None]
@@ -45,7 +47,7 @@ def lengths(rows: NDArray[np.floating]) -> NDArray[np.float32]:
     return np.sqrt(np.where(squares, squares, 1), dtype=np.float32)
 
 
-def write_vectors(path: Path, stored: NDArray[np.int8], exact_up_to: int = EXACT_UP_TO) -> None:
+def write_vectors(path: Path, stored: NDArray[np.integer], exact_up_to: int = EXACT_UP_TO) -> None:
     """Write stored vectors and, where there are many, one-bit codes beside them."""
     np.save(path, stored)
     if len(stored) > exact_up_to:
@@ -56,7 +58,7 @@ def _codes_path(path: Path) -> Path:
     return path.with_suffix(".codes")
 
 
-def _write_codes(path: Path, stored: NDArray[np.int8]) -> None:
+def _write_codes(path: Path, stored: NDArray[np.integer]) -> None:
     import faiss
 
     codes = faiss.IndexRaBitQ(stored.shape[1], faiss.METRIC_INNER_PRODUCT)
@@ -86,7 +88,7 @@ class VectorIndex:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.stored: NDArray[np.int8] = mapped(path)
+        self.stored: NDArray[np.integer] = mapped(path)
 
     def __len__(self) -> int:
         return len(self.stored)

@@ -17,6 +17,7 @@ from triplebeam.serve.cli.model import model
 from triplebeam.serve.cli.plan import plan
 from triplebeam.serve.cli.questions import questions
 from triplebeam.serve.cli.remove import remove
+from triplebeam.serve.cli.repair import repair
 from triplebeam.serve.cli.search import search
 from triplebeam.serve.cli.serve import serve
 from triplebeam.serve.cli.show import show
@@ -42,6 +43,7 @@ app.command()(index)
 app.command()(sync)
 app.command()(remove)
 app.command()(compact)
+app.command()(repair)
 app.command()(search)
 app.command()(show)
 app.command()(ask)

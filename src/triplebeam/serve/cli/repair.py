@@ -1,0 +1,38 @@
+"""`triplebeam repair`: a damaged index made whole."""
+
+import json
+
+import typer
+
+from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline
+
+
+def repair(
+    folder: IndexFolder, as_json: AsJson = False, embedder: EmbedderName = None, offline: Offline = False
+) -> None:
+    """Check every file of an index, and derive again what is damaged or missing from what is not.
+
+    Documents and triples are in store.sqlite, which is checked and cannot be derived; the rest can. Only the vectors
+    of a damaged file are encoded again.
+
+    Examples:
+
+        triplebeam repair my.index
+    """
+    from triplebeam.assemble.indexing import index_builder
+    from triplebeam.serve.cli.display import err
+    from triplebeam.serve.cli.progress_display import shown_progress
+    from triplebeam.settings import read_settings
+
+    with shown_progress(quiet=as_json) as progress:
+        settings = read_settings(embedder=embedder, offline=offline or None)
+        report = index_builder(folder, settings, extractor="none", progress=progress).repair()
+    if as_json:
+        done = {"damaged": report.damaged, "repaired": report.published, "texts_encoded": report.texts_encoded}
+        typer.echo(json.dumps(done))
+        return
+    console = err()
+    for name in report.damaged:
+        console.print(f"damaged: {name}", style="yellow", markup=False)
+    state = f"repaired, {report.texts_encoded:,} texts encoded" if report.published else "sound: nothing to repair"
+    console.print(f"{folder} is {state}.", markup=False)
