@@ -104,6 +104,15 @@ def test_an_index_stays_as_it_was_built(tmp_path: Path) -> None:
         make(tmp_path / "with", WordEmbedder(), {"film": [Triple("film", "is", "drama")]})
 
 
+def test_triples_may_be_encoded_by_themselves(tmp_path: Path) -> None:
+    embedder = Reader()
+    builder = IndexBuilder(
+        folder=tmp_path, embedder=embedder, extractor=TableExtractor(TRIPLES), triples_in_context=False
+    )
+    builder.build(world_documents())
+    assert embedder.read == []
+
+
 def test_compacting_keeps_what_was_read(tmp_path: Path) -> None:
     make(tmp_path, Reader())
     compact(tmp_path)

@@ -88,6 +88,8 @@ class IndexBuilder:
     replaces: Replaces = "free"
     source_names: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Which file or folder each name of a source means, by absolute path: see `triplebeam.ingest.SourceNames`."""
+    triples_in_context: bool = True
+    """Whether a new index encodes triples in the context of their passages, if the embedder can."""
     progress: Progress = field(default=silent, repr=False)
 
     def build(self, sources: Iterable[Reading], expected: int = 0, *, whole: bool = False) -> BuildReport:
@@ -208,7 +210,7 @@ class IndexBuilder:
         """The space of the index, which must be the embedder's; that of a new index is."""
         known = store.meta("embedder")
         if known is None:
-            space = VectorSpace.of(self.embedder)
+            space = VectorSpace.of(self.embedder, triples_in_context=self.triples_in_context)
             store.set_meta("embedder", space.model_dump_json())
             return space
         space = VectorSpace.model_validate_json(known)

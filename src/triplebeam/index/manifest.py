@@ -43,13 +43,13 @@ class VectorSpace(BaseModel):
     """Whether the vectors of triples come from the reading of their passages, as in indexes made since that is done."""
 
     @classmethod
-    def of(cls, embedder: Embedder) -> "VectorSpace":
+    def of(cls, embedder: Embedder, *, triples_in_context: bool = True) -> "VectorSpace":
         """The space an embedder encodes into."""
         return cls(
             name=embedder.name,
             fingerprint=embedder.fingerprint,
             dimension=embedder.dimension,
-            triples_in_context=reads_tokens(embedder),
+            triples_in_context=triples_in_context and reads_tokens(embedder),
         )
 
     def check(self, embedder: Embedder) -> None:
