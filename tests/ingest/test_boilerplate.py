@@ -38,6 +38,11 @@ PAGES = {
     "news": "<div class='cookie-banner'>We value your privacy. Accept all.</div><header><nav><ul>{links}</ul></nav>"
     "</header><article>{content}</article><aside class='related-stories'><ul>{links}</ul></aside>"
     "<div class='social-share'><a href='f'>Share</a></div><footer>Imprint and terms of use</footer>",
+    "site's name": "<h1 id='header'><a href='http://roads.example'>Roads of the World</a></h1><div id='content'>"
+    "<a class='previous_page' href='a.html'>&lt;-previous</a><a class='next_page' href='b.html'>next-&gt;</a>{content}"
+    "<a class='toc_page' href='index.html'>Table of Contents</a></div>"
+    "<div class='footer'>&copy; Copyright 2010-2026 Road people and the whole collective of those who wrote this "
+    "manual (see the file AUTHORS). Created using <a href='http://x.example'>a generator</a>.</div>",
     "breadcrumbs": "<ol class='breadcrumb'><li><a href='/'>Home</a></li><li>Roads</li></ol>{content}"
     "<p><a href='a.html'>« Previous</a> | <a href='/'>Home</a> | <a href='b.html'>Next »</a></p>",
 }

@@ -27,7 +27,7 @@ def test_restructured_text_with_what_sphinx_adds() -> None:
     )
     assert content.title == "Bridges"
     assert headings(content)[:2] == [(1, "Bridges"), (2, "Loads")]
-    assert "See arches, build and deck." in content.text
+    assert "See arches, `build` and deck." in content.text
     assert "if (x)\n   y();" in content.text
     assert "arch\nA curve." in content.text
     assert "Mind the wind." in content.text

@@ -53,8 +53,8 @@ def test_markdown_becomes_plain_text() -> None:
     )
     assert content.title == "The Title"
     assert content.text == (
-        "Intro with stress, code and a link. Same paragraph\nhere.\n\nThe Title\n\n- one\n- two\n\nquoted\n\nx = 1\n\n"
-        "a | b\n1 | 2\n\na map\n\nraw html"
+        "Intro with stress, `code` and a link. Same paragraph\nhere.\n\nThe Title\n\n- one\n- two\n\nquoted\n\n"
+        "x = 1\n\na | b\n1 | 2\n\na map\n\nraw html"
     )
 
 

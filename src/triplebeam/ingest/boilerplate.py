@@ -149,7 +149,7 @@ class Page:
         weight = self._weights.get(element, Weight())
         return (
             self._is_named(element, weight)
-            or (tag in ("footer", "header") and _is_of_the_page(element, weight))
+            or ((tag in ("footer", "header") or _is_footer(element, weight)) and _is_of_the_page(element))
             or (tag in _BLOCKS and weight.text < _ROW and self._is_row_of_steps(element, weight))
             or (tag in _LISTS and _is_list_of_links(weight))
         )
@@ -214,7 +214,12 @@ def _is_list_of_links(weight: Weight) -> bool:
     return weight.linked_share > _NEARLY_ALL and (most_are_inside or weight.links >= _MANY_LINKS)
 
 
-def _is_of_the_page(element: Element, weight: Weight) -> bool:
+def _is_footer(element: Element, weight: Weight) -> bool:
+    """``<div class="footer">`` with a line or two, such as whose copyright it is and what made the page."""
+    return element.tag == "div" and weight.text < _ROW and "footer" in _names(element)
+
+
+def _is_of_the_page(element: Element) -> bool:
     """Not the header or footer of an article or a quotation, which belong to it."""
     parent = element.getparent()
     while parent is not None and parent.tag in ("div", "form", "center"):

@@ -95,7 +95,7 @@ class _Walk:
             _describe(element, self._composer)
         else:
             close = self._open(element)
-            mark = self._code_mark if tag == "code" else ""
+            mark = self._code_mark if tag == "code" or "literal" in element.get("class", "").split() else ""
             yield mark + (element.text or "")
             for child in element:
                 yield child

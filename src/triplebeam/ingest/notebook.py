@@ -18,7 +18,7 @@ def notebook_content(source: str) -> Content:
         cells = "\n".join(_rendered(notebook["cells"] if "cells" in notebook else notebook["worksheets"][0]["cells"]))
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
         raise SourceError(f"it is no notebook ({type(error).__name__}: {error})") from error
-    content = html_content(cells)
+    content = html_content(cells, code_mark="`")
     return content._replace(title=content.headings[0].text if content.headings else "")
 
 

@@ -32,6 +32,7 @@ _SETTINGS = {
 }
 #: Roles and directives of Sphinx, which docutils does not know, become plain markup before it sees them.
 _ROLE = re.compile(r":(?:[a-z]+:)?[a-z+-]+:`(?:[~!])?([^`<]+?)(?:\s*<([^`>]+)>)?`")
+_REFERENCES = (":ref:", ":term:", ":numref:", ":any:", ":abbr:", ":guilabel:", ":menuselection:")
 _DIRECTIVE = re.compile(r"^(?P<indent>[ \t]*)\.\. (?P<name>[\w:+-]+)::[ \t]*(?P<argument>.*)$", re.MULTILINE)
 _KNOWN = word_set(
     "note warning tip hint important attention caution danger error admonition seealso image figure code code-block "
@@ -54,7 +55,7 @@ def restructured_text_content(source: str) -> Content:
         parts = core.publish_parts("\n".join(_plain_markup(source)), writer="html5", settings_overrides=_SETTINGS)
     except DAMAGE as error:
         raise SourceError(f"the markup cannot be read ({type(error).__name__}: {error})") from error
-    content = html_content(parts["html_body"])
+    content = html_content(parts["html_body"], code_mark="`")
     return content._replace(title=content.headings[0].text if content.headings else "")
 
 
@@ -81,7 +82,7 @@ def _term(directive: re.Match[str]) -> str:
 
 
 def _role(role: re.Match[str]) -> str:
-    """A reference to another document is a link to its file; any other is its text, as code."""
+    """A reference to another document is a link to its file, one to a section its text; what else is named is code."""
     if role[0].startswith(":doc:"):
         return f"`{role[1]} <{role[2] or role[1]}.rst>`__"
-    return f"``{role[1]}``"
+    return role[1] if role[0].startswith(_REFERENCES) else f"``{role[1]}``"

@@ -84,7 +84,13 @@ def _is_past(verb: "Token") -> bool:
     return "VBD" in (verb.tag_, *auxiliaries)
 
 
-def quoted_tokens(doc: "Doc") -> frozenset[int]:
+def stated_tokens(doc: "Doc") -> "list[Token]":
+    """The tokens of the sentences that state something, without those between quotation marks."""
+    quoted = _quoted_tokens(doc)
+    return [token for sentence in doc.sents if _is_statement(sentence) for token in sentence if token.i not in quoted]
+
+
+def _quoted_tokens(doc: "Doc") -> frozenset[int]:
     """The tokens between quotation marks; a mark without its partner quotes to the end of its sentence."""
     quoted: set[int] = set()
     opened: int | None = None
@@ -101,7 +107,7 @@ def quoted_tokens(doc: "Doc") -> frozenset[int]:
     return frozenset(quoted)
 
 
-def is_statement(sentence: "Span") -> bool:
+def _is_statement(sentence: "Span") -> bool:
     """The sentence has a subject and a finite verb, asks nothing, and is held together by small words as prose is."""
     words = [token for token in sentence if not token.is_punct]
     if not words or len(words) > _LONGEST_SENTENCE or sentence[-1].text == "?":

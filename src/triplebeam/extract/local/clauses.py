@@ -1,11 +1,11 @@
 """Facts that verbs state: who did what, to whom, where and when."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from triplebeam.extract.local.antecedents import antecedent
-from triplebeam.extract.local.asserted import is_asserted, is_statement, quoted_tokens
+from triplebeam.extract.local.asserted import is_asserted
 from triplebeam.extract.local.kinds import PLACE_KINDS, is_common, is_named, is_person, is_time
 from triplebeam.extract.local.owners import owners_of
 from triplebeam.extract.local.phrases import (
@@ -27,7 +27,7 @@ from triplebeam.extract.local.phrases import (
 from triplebeam.extract.local.terms import is_stand_in
 
 if TYPE_CHECKING:
-    from spacy.tokens import Doc, Token
+    from spacy.tokens import Token
 
     from triplebeam.extract.local.reference import References
 
@@ -73,19 +73,11 @@ _DURATION = re.compile(r"\b(?:second|minute|hour|day|week|month|year)s?\b")
 Statement = tuple[str, "Token"]
 
 
-def clause_facts(doc: "Doc", references: "References") -> Iterator[tuple[str, str, str]]:
-    """Triples of every verb that has a subject which can be named."""
-    quoted = quoted_tokens(doc)
-    for sentence in doc.sents:
-        for verb in sentence if is_statement(sentence) else ():
-            if (
-                is_verb(verb)
-                and not _is_fragment(verb)
-                and verb.dep_ not in _PARTS_OF_OTHERS
-                and verb.i not in quoted
-                and is_asserted(verb)
-            ):
-                yield from _facts_of(verb, references)
+def clause_facts(stated: "Iterable[Token]", references: "References") -> Iterator[tuple[str, str, str]]:
+    """Triples of every verb among the stated tokens that has a subject which can be named."""
+    for verb in stated:
+        if is_verb(verb) and verb.dep_ not in _PARTS_OF_OTHERS and not _is_fragment(verb) and is_asserted(verb):
+            yield from _facts_of(verb, references)
 
 
 def _is_fragment(verb: "Token") -> bool:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triplebeam.extract.extractor import Extraction, sort_out
+from triplebeam.extract.local.asserted import stated_tokens
 from triplebeam.extract.local.clauses import clause_facts
 from triplebeam.extract.local.dialogue import conversation_facts
 from triplebeam.extract.local.kinds import NAME_KINDS, PLACE_KINDS, is_named, is_person, is_time
@@ -88,11 +89,12 @@ def _extraction(doc: "Doc", reading: Reading) -> Extraction:
         also={other: noun_phrase(name) for name, predicate, other in stated if predicate == "also known as"},
         speakers=reading.speakers,
     )
+    stated_by_text = stated_tokens(doc)
     rows = [
         *((references.title, "also known as", alias) for alias in references.aliases),
         *((entity, predicate, other) for name, predicate, other in stated if (entity := references.entity(name))),
-        *clause_facts(doc, references),
-        *nominal_facts(doc, references),
+        *clause_facts(stated_by_text, references),
+        *nominal_facts(stated_by_text, references),
         *conversation_facts(reading.speakers, reading.passage.title),
     ]
     show = reading.terms.show

@@ -1,10 +1,9 @@
 """Facts that nouns state without a verb: appositions, roles before a name, owners, and places behind a name."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from triplebeam.extract.local.asserted import is_statement, quoted_tokens
 from triplebeam.extract.local.clauses import object_statements
 from triplebeam.extract.local.kinds import NAME_KINDS, PLACE_KINDS, is_common, is_named, is_person, is_time
 from triplebeam.extract.local.owners import owners_of
@@ -20,7 +19,7 @@ from triplebeam.extract.local.phrases import (
 from triplebeam.extract.local.terms import is_stand_in
 
 if TYPE_CHECKING:
-    from spacy.tokens import Doc, Token
+    from spacy.tokens import Token
 
     from triplebeam.extract.local.reference import References
 
@@ -37,13 +36,10 @@ _NO_ROLES = frozenset(("generation", "size", "version", "edition", "class", "typ
 _TIES = ("in", "near", "at", "of", "on", "by", "from")
 
 
-def nominal_facts(doc: "Doc", references: "References") -> Iterator[tuple[str, str, str]]:
-    """Triples of every noun that says something of another noun, in sentences that state something."""
-    quoted = quoted_tokens(doc)
-    for sentence in doc.sents:
-        if is_statement(sentence):
-            for token in sentence:
-                yield from _facts_of(token, references) if token.i not in quoted else ()
+def nominal_facts(stated: "Iterable[Token]", references: "References") -> Iterator[tuple[str, str, str]]:
+    """Triples of every noun among the stated tokens that says something of another noun."""
+    for token in stated:
+        yield from _facts_of(token, references)
 
 
 def _facts_of(token: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
