@@ -11,6 +11,7 @@ from triplebeam.generate.language_model import Completion, Prompt, Usage
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.testing.scripted import Scripted
+from triplebeam.triple import Triple
 
 PASSAGES = {id_: Passage(id_, text, title) for id_, (title, text) in WORLD.items()}
 
@@ -58,6 +59,11 @@ def path(answer: str | None, reasoning: str = "It is known.") -> Completion:
     return reply(reasoning=reasoning, answer=answer)
 
 
+def uncited(passage: int) -> dict[str, Any]:
+    """A fact with the number of its passage, whose words it does not quote."""
+    return {"triple": ["a", "b", str(passage)], "passage": passage, "quotation": ""}
+
+
 def final(text: str) -> Completion:
     return reply(found=bool(text), answer=text, sentence=f"It is {text}." if text else "Nothing says it.")
 
@@ -79,3 +85,8 @@ def driven(agent: Agent, question: str) -> tuple[list[Step], Answer]:
     """The steps as they come, then the answer."""
     run = agent.run(question)
     return list(run.steps), run.answer
+
+
+def read_by(step: Step) -> tuple[Triple, ...]:
+    """The facts that a step brought, without their sources."""
+    return tuple(fact.triple for fact in step.facts)

@@ -143,10 +143,7 @@ def test_an_agents_parameters_and_base_arrive(world: Snapshot, words: Embedder) 
         ("gear:hybird", ["did you mean 'hybrid'?"]),
         ("ge_reasonin", ["there is no method 'ge_reasonin'", "did you mean 'ge_reasoning'?"]),
         ("ge_reasoning[k2=50]", ["k2 is 50.0", "between 0 and 1"]),
-        (
-            "ge_reasoning[retrieval=no,stored=yes]",
-            ["retrieves nothing", "always_retrieve=yes and stored=yes"],
-        ),
+        ("ge_reasoning[retrieval=no,stored=yes]", ["retrieves nothing", "leave out stored=yes"]),
         ("self_ask[retrieval=no]:bm25", ["self_ask[retrieval=no] answers without passages"]),
         ("gear[steps=3]", ["gear has no parameter 'steps'", "max_steps"]),
         ("gear[max_steps=3,max_steps=4]", ["written twice"]),

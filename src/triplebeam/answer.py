@@ -1,12 +1,19 @@
 """What an agent gives back: its steps as they happened, and an answer with evidence one can check."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 from triplebeam.generate.language_model import Usage
 from triplebeam.ranking import Ranking
 from triplebeam.triple import Triple, entity_key
+
+_ARTICLE = re.compile(r"^(the|an?)\s+(?=\w)", re.IGNORECASE)
+
+#: "answered": the documents say it. "guess": the model's best guess. "not_in_documents": there is no answer.
+Outcome: TypeAlias = Literal["answered", "guess", "not_in_documents"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +34,8 @@ class Evidence:
     span: Span | None = None
     note: str = ""
     """What the fact is for, if the method says so, such as a variable, its value and the sub-question."""
+    from_memory: bool = False
+    """The model knows it and no document says it, such as the state that a city is in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +48,8 @@ class Step:
     """What this query found."""
     so_far: Ranking = field(default_factory=Ranking)
     """The ranking if the agent had stopped after this step; that of the last step is the answer's."""
-    facts: tuple[Triple, ...] = ()
-    """Facts that are new with this step."""
+    facts: tuple[Evidence, ...] = ()
+    """Facts that are new with this step, each with the words it was read from, where they are known."""
     thought: str = ""
     picture: str = ""
     """A Mermaid diagram of what the agent works on, if it has one, such as the question graph so far."""
@@ -57,6 +66,11 @@ class Answer:
     question: str
     text: str
     sentence: str = ""
+    outcome: Outcome = "answered"
+    missing: tuple[str, ...] = ()
+    """What no document says, a sentence each: "No document says where Ada Linde was born."; none if answered."""
+    others: tuple[str, ...] = ()
+    """Further answers that fit as well; ``text`` is the one with the best support."""
     ranking: Ranking = field(default_factory=Ranking)
     evidence: tuple[Evidence, ...] = ()
     steps: tuple[Step, ...] = ()
@@ -64,14 +78,18 @@ class Answer:
     ending: str = ""
     """Why the agent stopped, in words."""
     loop_text: str = ""
-    """The answer that ended an agent's loop, if there was one; ``text`` was then read from the best passages.
-    """
+    """The answer that ended an agent's loop, if there was one; ``text`` was then read from the best passages."""
+
+    def __post_init__(self) -> None:
+        if not self.text:
+            object.__setattr__(self, "outcome", "not_in_documents")
 
     @property
     def supported(self) -> bool:
         """There is an answer, the evidence is for that answer, and a passage supports every fact of it."""
         return (
-            bool(self.text and self.evidence)
+            self.outcome == "answered"
+            and bool(self.evidence)
             and self.agreed
             and named_in(self.text, self.evidence)
             and all(fact.span for fact in self.evidence)
@@ -86,7 +104,7 @@ class Answer:
 
 def named_in(answer: str, evidence: Sequence[Evidence]) -> bool:
     """Is the answer named by a fact or by the words that support one? Yes and no never are, so they pass."""
-    said = entity_key(answer)
+    said = entity_key(_ARTICLE.sub("", answer))
     texts = (f"{fact.triple} {fact.span.text if fact.span else ''}" for fact in evidence)
     return said in ("yes", "no") or any(said in entity_key(text) for text in texts)
 

@@ -14,7 +14,7 @@ from triplebeam.extract.quote import COVERAGE, draw_sample, extract_sample, quot
 from triplebeam.generate.connect import connect
 from triplebeam.generate.prompts import read_template
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.serve.shapes import answer_json
+from triplebeam.serve.answer_shapes import answer_json
 from triplebeam.settings import Settings
 from triplebeam.testing import toy
 

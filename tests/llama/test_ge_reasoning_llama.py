@@ -15,7 +15,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.connect import connect
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.serve.shapes import answer_json
+from triplebeam.serve.answer_shapes import answer_json
 from triplebeam.settings import Settings
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("llama")]

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.anyio
 Served: TypeAlias = Callable[..., MCPServer[None]]
 
 DIED = ("Edward Cahn", "died on", "25 August 1963")
-MISSING = reply(missing="who directed it", answerable=False, used=[], answer="")
+MISSING = reply(missing="when he died", answerable=False, used=[], answer="", query="Edward Cahn death")
 ANSWERED = reply(missing="", answerable=True, used=[1], answer="25 August 1963")
 
 
@@ -125,10 +125,9 @@ async def test_ask_reports_each_step_and_quotes_its_evidence(served: Served) -> 
         told.append((progress, message))
 
     replies = [
-        reply(facts=[["Laughter in Hell", "directed by", "Edward Cahn"]]),
+        reply(facts=[["Laughter in Hell", "directed by", "Edward Cahn"], DIED]),
         MISSING,
-        reply(query="Edward Cahn death"),
-        reply(facts=[DIED]),
+        reply(facts=[]),
         reply(missing="", answerable=True, used=[2], answer="25 August 1963"),
         final("25 August 1963"),
     ]
@@ -139,8 +138,11 @@ async def test_ask_reports_each_step_and_quotes_its_evidence(served: Served) -> 
             )
     answer = result.structured_content
     assert answer is not None, result.content
-    assert (answer["answer"], answer["supported"], answer["model_calls"]) == ("25 August 1963", True, 6)
-    assert answer["evidence"][0]["words"] in "Edward Cahn was a film director. He died on 25 August 1963."
+    assert (answer["answer"], answer["supported"], answer["model_calls"]) == ("25 August 1963", True, 5)
+    assert (answer["outcome"], answer["others"], answer["missing"]) == ("answered", [], [])
+    [quote] = answer["evidence"]
+    assert quote["words"] in "Edward Cahn was a film director. He died on 25 August 1963."
+    assert (quote["title"], quote["from_memory"]) == ("Edward Cahn", False)
     assert [step["query"] for step in answer["steps"]] == [QUESTION, "Edward Cahn death"]
     assert [number for number, _ in told] == [1, 2]
     assert "Edward Cahn death" in str(told[1][1])
@@ -172,7 +174,7 @@ async def test_an_agent_at_work_holds_up_nobody(served: Served) -> None:
 
 
 async def test_a_client_that_goes_away_pays_for_no_further_step(served: Served) -> None:
-    model = Slow(reply(facts=[DIED]), MISSING, reply(query="Edward Cahn"), *[reply(facts=[DIED])] * 5)
+    model = Slow(reply(facts=[DIED]), MISSING, *[reply(facts=[DIED])] * 6)
     async with Client(served(model=model)) as client, anyio.create_task_group() as tasks:
         tasks.start_soon(client.call_tool, "ask", {"question": QUESTION, "method": "gear:bm25+naive_ge"})
         await anyio.to_thread.run_sync(model.reached.wait)

@@ -66,7 +66,7 @@ class TestAgentsOverYourOwn:
     def model(self) -> Scripted:
         died = ["Edward Cahn", "died on", "25 August 1963"]
         verdict = reply(missing="", answerable=True, used=[1], answer="25 August 1963")
-        return Scripted([reply(facts=[died]), reply(facts=[died]), verdict, final("25 August 1963")])
+        return Scripted([reply(facts=[died]), verdict, final("25 August 1963")])
 
     @pytest.fixture
     def asked(self, world: Snapshot, words: Embedder, model: Scripted) -> Index:

@@ -62,6 +62,7 @@ class Below:
 _FILLED: Mapping[str, Callable[[Below], object]] = {
     "retriever": lambda below: below.retriever(),
     "model": lambda below: below.context.model,
+    "reading_model": lambda below: below.context.reading_model,
     "passages": lambda below: below.context.passages,
     "graph": lambda below: below.context.snapshot.passage_graph,
     "similarity": lambda below: dense(below.context),
@@ -76,19 +77,32 @@ def assembled(kind: type[A], below: Below, **given: Any) -> A:
     return kind(**given, **{name: fill(below) for name, fill in _FILLED.items() if name in names})
 
 
-def gear(below: Below) -> GeAR:
-    """Over SyncGE, unless the retriever is expanded already."""
-    return assembled(GeAR, below, retriever=below.synced(), reader=reader(below.context), passage_link=below.link())
+#: GeAR to the letter: what is ours by default switched off.
+_GEAR_AS_PUBLISHED: Mapping[str, Any] = {
+    "calls": "paper",
+    "quotations": False,
+    "ranking": "fusion",
+    "answer_from": "fusion",
+    "stop_when_stuck": False,
+}
 
 
-def single_step(below: Below) -> SingleStep:
-    """SyncGE and one answer."""
+def gear(below: Below, *, paper: bool = False) -> GeAR:
+    """Over SyncGE, unless the retriever is expanded already. ``paper=yes`` switches off what is ours."""
+    given = _GEAR_AS_PUBLISHED if paper else {}
+    return assembled(GeAR, below, retriever=below.synced(), passage_link=below.link(), **given)
+
+
+def single_step(below: Below, *, paper: bool = False) -> SingleStep:
+    """SyncGE and one answer. ``paper=yes``: without quotations, and the ranking is Eq. 3."""
     retriever = below.synced()
     if not isinstance(retriever, SyncGE):
         raise BadInputError(
             f"single_step reads before it walks: {below.method!r} needs +sync_ge last, or a base alone."
         )
-    return assembled(SingleStep, below, retriever=retriever)
+    if paper:
+        return assembled(SingleStep, below, retriever=retriever, ranking="fusion", answer_from="fusion")
+    return assembled(SingleStep, below, retriever=replace(retriever, reader=reader(below.context)))
 
 
 def auto(below: Below, *, max_steps: int = GeAR.max_steps) -> Auto:
@@ -140,7 +154,11 @@ def self_consistency(below: Below) -> ChainOfThought:
     return replace(chain_of_thought(below), paths=5, temperature=0.7)
 
 
-def ge_reasoning(below: Below, *, retrieval: bool = True, stored: bool = False) -> GEReasoning:
-    """``retrieval=no``: the paper's closed book; ``stored=yes``: the index's triples instead of extracting them."""
-    given = {} if retrieval else below.no_retrieval("ge_reasoning[retrieval=no]")
+def ge_reasoning(below: Below, *, paper: bool = False, retrieval: bool = True, stored: bool = False) -> GEReasoning:
+    """The index's triples for ``stored=yes`` instead of extracting them; ``paper=yes`` switches off what is ours.
+
+    ``retrieval=no`` is the paper's closed book.
+    """
+    given = {"grounded": False, "ranking": "fusion"} if paper else {}
+    given |= {} if retrieval else below.no_retrieval("ge_reasoning[retrieval=no]")
     return assembled(GEReasoning, below, triples=below.context.triples if stored else None, **given)

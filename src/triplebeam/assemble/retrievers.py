@@ -183,12 +183,12 @@ def sync_ge(context: Context, below: Retriever, *, scorer: Scorer = "cascade", s
         base=below,
         triples=context.triples,
         scorer=_scorer(context, scorer, shortlist),
-        reader=reader(context),
+        reader=replace(reader(context), quotations=False),
     )
 
 
 def reader(context: Context) -> LLMReader:
-    """Reads facts with the model for reading."""
+    """Reads facts, and quotes where they are, with the model for reading."""
     return LLMReader(model=context.reading_model, passages=context.passages)
 
 

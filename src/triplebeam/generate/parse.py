@@ -13,7 +13,8 @@ from triplebeam.generate.chat_completion import without_thoughts
 from triplebeam.generate.language_model import Completion, PromptFailedError
 from triplebeam.text import storable
 
-_PARTS = ("subject", "predicate", "object")
+#: How models name the parts of a triple.
+PARTS = ("subject", "predicate", "object")
 _THREE_TEXTS = {"type": "array", "items": {"type": "string"}, "minItems": 3, "maxItems": 3}
 
 
@@ -23,7 +24,8 @@ def _as_text(value: object) -> object:
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
-def _as_list(value: object) -> object:
+def as_list(value: object) -> object:
+    """An empty list for a null."""
     return [] if value is None else value
 
 
@@ -32,8 +34,8 @@ def _as_row(value: object) -> list[str]:
 
     Some models write an object where the schema asks for an array: one with the three parts' names is as good.
     """
-    if isinstance(value, dict) and set(value) == set(_PARTS):
-        value = [value[part] for part in _PARTS]
+    if isinstance(value, dict) and set(value) == set(PARTS):
+        value = [value[part] for part in PARTS]
     if isinstance(value, list) and all(part is None or isinstance(part, str | int | float) for part in value):
         return ["" if part is None else str(part) for part in value]
     return [json.dumps(value)]
@@ -42,9 +44,13 @@ def _as_row(value: object) -> list[str]:
 #: A text; null counts as empty, a number as its digits.
 Text: TypeAlias = Annotated[str, BeforeValidator(_as_text)]
 #: Numbers of things on a list; null counts as none.
-Numbers: TypeAlias = Annotated[list[int], BeforeValidator(_as_list)]
+Numbers: TypeAlias = Annotated[list[int], BeforeValidator(as_list)]
+#: Texts; null counts as none.
+Texts: TypeAlias = Annotated[list[Text], BeforeValidator(as_list)]
 #: The schema asks for three texts; numbers, empty parts and rows of another length are left to the reader.
 TripleRow: TypeAlias = Annotated[list[str], BeforeValidator(_as_row), WithJsonSchema(_THREE_TEXTS)]
+#: Triples; null counts as none.
+TripleRows: TypeAlias = Annotated[list[TripleRow], BeforeValidator(as_list)]
 
 
 ReplyType = TypeVar("ReplyType", bound=BaseModel)

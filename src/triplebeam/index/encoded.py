@@ -24,7 +24,7 @@ from triplebeam.index.vectors import COARSE, FINE, quantized, write_vectors
 
 _FILE = "encoded.sqlite"
 _SCHEMA = "CREATE TABLE vector (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, vector BLOB NOT NULL);"
-_STORED_AS = {"passage": FINE, "triple": COARSE, "entity": COARSE}
+_STORED_AS: "dict[str, np.dtype[Any]]" = {"passage": FINE, "triple": COARSE, "entity": COARSE}
 _MOVED_AT_A_TIME = 4096
 
 
@@ -72,7 +72,7 @@ class EncodedTexts:
     def write(self, generation: Path, kind: str, texts: Sequence[str]) -> NDArray[Any]:
         """Write the vectors of texts of one kind into a new generation; returns them as they are stored."""
         keys = [self._key(text) for text in texts]
-        stored = np.zeros((len(keys), self._dimension), _STORED_AS[kind])
+        stored: NDArray[Any] = np.zeros((len(keys), self._dimension), _STORED_AS[kind])
         waiting = np.ones(len(keys), bool)
         for vectors, known in self._as_precise_as(kind):
             rows = rows_of(keys, known)

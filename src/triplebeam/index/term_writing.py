@@ -28,14 +28,14 @@ def write_terms(
     texts: Sequence[str],
     keys: Sequence[bytes],
     stemmer_of: Callable[[int], str],
-    last: LastGeneration,
+    last: LastGeneration | None = None,
 ) -> list[str]:
     """Index texts under their row numbers; returns the stemmer of each.
 
     A key stands for a text with its stemmer, and ``stemmer_of`` returns the stemmer of a row whose key is new.
     """
     folder.mkdir()
-    known = _Known.of(last, folder.name)
+    known = _Known.of(last or LastGeneration(folder), folder.name)
     before = rows_of(keys, known.keys)
     fresh = np.flatnonzero(before < 0)
     stemmers = [known.stemmers[row] if row >= 0 else "" for row in before]

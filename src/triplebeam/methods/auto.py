@@ -21,7 +21,7 @@ class Auto(Agent):
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """The steps of both, numbered through."""
         cheap = yield from self.first.steps(question)
-        if cheap.text:
+        if cheap.outcome == "answered":
             return cheap
         steps = [*cheap.steps]
         with closing(self.then.run(question)) as run:

@@ -46,18 +46,23 @@ def path_of(passage: Passage) -> str:
     return passage.metadata.get("path") or passage.document_id
 
 
+def heading(passage: Passage) -> str:
+    """Title and section, as in ``Handbook › Options``."""
+    return " › ".join(filter(None, (passage.title or passage.id, passage.section)))
+
+
 def headings(passages: Iterable[Passage]) -> list[str]:
-    """Title and section of each, as in ``Handbook › Options``; where several have the same, also file or position."""
+    """The heading of each; where several have the same, also file or position."""
     passages = list(passages)
-    written = [" › ".join(filter(None, (passage.title or passage.id, passage.section))) for passage in passages]
-    places = Counter((heading, passage.document_id) for heading, passage in zip(written, passages, strict=True))
-    documents = Counter(heading for heading, _ in places)
-    told_apart = []
-    for heading, passage in zip(written, passages, strict=True):
-        notes = [path_of(passage)] if documents[heading] > 1 else []
-        notes += [f"passage {passage.position + 1}"] if places[heading, passage.document_id] > 1 else []
-        told_apart.append(f"{heading} ({', '.join(notes)})" if notes else heading)
-    return told_apart
+    places = Counter((heading(passage), passage.document_id) for passage in passages)
+    documents = Counter(written for written, _ in places)
+    distinct = []
+    for passage in passages:
+        written = heading(passage)
+        notes = [path_of(passage)] if documents[written] > 1 else []
+        notes += [f"passage {passage.position + 1}"] if places[written, passage.document_id] > 1 else []
+        distinct.append(f"{written} ({', '.join(notes)})" if notes else written)
+    return distinct
 
 
 def passages_of(passages: PassageTable, document_id: str) -> list[Passage]:

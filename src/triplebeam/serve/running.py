@@ -9,15 +9,16 @@ import asyncio
 import contextvars
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ParamSpec, TypeVar
 
-from triplebeam.answer import Answer, Run, Step
+from triplebeam.answer import Agent, Answer, Step
 from triplebeam.assemble import Index, Method
 from triplebeam.errors import TriplebeamError
 from triplebeam.generate.cancellation import WorkCancelledError, cancel_on
+from triplebeam.serve.conversation import FollowUp, Turn, follow_up
 from triplebeam.serve.found import Found, found
 from triplebeam.serve.library import Library
 from triplebeam.serve.limits import Limits
@@ -42,8 +43,11 @@ class TooManyAgentsError(TriplebeamError):
 class Searched:
     """The result of a search, and how long it took."""
 
+    question: str
+    """What was searched for; a follow-up of a conversation is rewritten first."""
     found: list[Found]
     seconds: float
+    follow_up: FollowUp | None = None
 
 
 class AgentRun:
@@ -51,10 +55,12 @@ class AgentRun:
 
     def __init__(self, index: Index, seconds: float) -> None:
         self.index = index
+        self.follow_up: FollowUp | None = None
+        """The question of a conversation, once it is rewritten."""
         self._seconds = seconds
         self._loop = asyncio.get_running_loop()
         self._deadline = self._loop.time() + seconds
-        self._queue: asyncio.Queue[Step | None] = asyncio.Queue()
+        self._queue: asyncio.Queue[FollowUp | Step | None] = asyncio.Queue()
         self._stop = threading.Event()
         self._future: Future[Answer] = Future()
         self._late = False
@@ -64,9 +70,18 @@ class AgentRun:
         self._future = future
         future.add_done_callback(lambda _: self._put(None))
 
-    def work(self, run: Run) -> Answer:
-        """Take the steps of a run until it is done or cancelled."""
+    def work(self, agent: Agent, question: str, earlier: Sequence[Turn]) -> Answer:
+        """Take the steps of the agent until it is done or cancelled; a follow-up is rewritten first."""
         cancel_on(self._stop)  # models, and the waits between their retries, are cancelled too
+        self.follow_up = follow_up(self.index.model, question, earlier)
+        if self.follow_up is None:
+            return self._answer(agent, question)
+        self._put(self.follow_up)
+        answer = self._answer(agent, self.follow_up.question)
+        return replace(answer, usage=self.follow_up.usage + answer.usage)
+
+    def _answer(self, agent: Agent, question: str) -> Answer:
+        run = agent.run(question)
         while not self._stop.is_set():
             with span("step"):
                 step = next(run.steps, None)
@@ -80,36 +95,39 @@ class AgentRun:
         """Take no further step and make no further call to a model."""
         self._stop.set()
 
-    async def steps(self) -> AsyncGenerator[Step, None]:
-        """The steps as they are done. They end with the answer, an error or the time limit: see ``error``."""
+    async def progress(self) -> AsyncGenerator[FollowUp | Step, None]:
+        """A follow-up once it is rewritten, then the steps as they are done.
+
+        They end with the answer, an error or the time limit: see ``error``.
+        """
         try:
-            while (step := await self._next()) is not None:
-                yield step
+            while (done := await self._next()) is not None:
+                yield done
         finally:
             self.cancel()
 
     @property
     def error(self) -> BaseException | None:
-        """Why there is no answer, once the steps have ended."""
+        """Why there is no answer, once the progress has ended."""
         return TimeLimitError("agent", self._seconds) if self._late else self._future.exception()
 
     @property
     def answer(self) -> Answer:
-        """The answer, once the steps have ended."""
+        """The answer, once the progress has ended."""
         if self.error:
             raise self.error
         return self._future.result()
 
-    async def _next(self) -> Step | None:
+    async def _next(self) -> FollowUp | Step | None:
         try:
             return await asyncio.wait_for(self._queue.get(), max(0.0, self._deadline - self._loop.time()))
         except TimeoutError:
             self._late = True
             return None
 
-    def _put(self, step: Step | None) -> None:
+    def _put(self, done: FollowUp | Step | None) -> None:
         if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._queue.put_nowait, step)
+            self._loop.call_soon_threadsafe(self._queue.put_nowait, done)
 
 
 class Runner:
@@ -125,23 +143,23 @@ class Runner:
         self.searches_waiting = 0
         self.searches_running = 0
 
-    async def search(self, name: str, question: str, method: str, k: int) -> Searched:
-        """Search an index. A method that calls a language model runs among the agents: it may take as long."""
+    async def search(self, name: str, question: str, method: str, k: int, earlier: Sequence[Turn] = ()) -> Searched:
+        """Search an index. What calls a language model (a method, a follow-up) runs among the agents: it is as slow."""
         parsed = self.limits.check(question, method)
-        if not parsed.uses_model or not self.library.can_ask:
-            return await self.run(self._search, name, question, parsed, k)
+        if not (parsed.uses_model or earlier) or not self.library.can_ask:
+            return await self.run(self._search, name, question, parsed, k, earlier)
         stop = threading.Event()
 
         def work() -> Searched:
             cancel_on(stop)
-            return self._search(name, question, parsed, k)
+            return self._search(name, question, parsed, k, earlier)
 
         try:
             return await _within(self.limits.ask_seconds, self.start_agent(work))
         finally:
             stop.set()
 
-    async def ask(self, name: str, question: str, method: str) -> AgentRun:
+    async def ask(self, name: str, question: str, method: str, earlier: Sequence[Turn] = ()) -> AgentRun:
         """Start an agent; what is wrong with the request is raised here."""
         parsed = self.limits.check(question, method)
         index = await self.run(self.library.index, name)
@@ -150,7 +168,7 @@ class Runner:
 
         def work() -> Answer:
             with span("ask", {"index": name, "method": method}):
-                return running.work(agent.run(question))
+                return running.work(agent, question, earlier)
 
         running.start(self.start_agent(work))
         return running
@@ -192,13 +210,15 @@ class Runner:
         self._searches.shutdown(wait=False, cancel_futures=True)
         self._agents.shutdown(wait=False, cancel_futures=True)
 
-    def _search(self, name: str, question: str, method: Method, k: int) -> Searched:
+    def _search(self, name: str, asked: str, method: Method, k: int, earlier: Sequence[Turn]) -> Searched:
         started = time.perf_counter()
         with span("search", {"index": name, "method": method.text, "k": k}):
             index = self.library.index(name)
+            rewritten = follow_up(index.model if self.library.can_ask else None, asked, earlier)
+            question = rewritten.question if rewritten else asked
             ranking = index.search(question, method, k)
         seconds = time.perf_counter() - started
-        return Searched(found(index, question, ranking), seconds)
+        return Searched(question, found(index, question, ranking), seconds, rewritten)
 
     def _count(self, *, searches_waiting: int = 0, searches_running: int = 0, agents_running: int = 0) -> None:
         with self._counting:

@@ -1,150 +1,143 @@
-"""Where a passage mentions an entity: by a name or part of it, a form of a date, or a word that means the title."""
+"""Where a passage mentions an entity: by its name or a surname, by a date, or by a word for the title."""
 
+from calendar import month_name
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from triplebeam.support.coreference import coreferences, is_title
-from triplebeam.support.dates import read_date
-from triplebeam.support.page import Page, Word, without_article, words_of
-from triplebeam.support.words import ARTICLES, LIGHT, PREPOSITIONS, listed
+from triplebeam.support.page import Page, Word, name_words, words_of
+from triplebeam.support.words import DENIALS, LIGHT
 
-#: Words that are no name by themselves, though they are part of many: "Lake Michigan" is not "Michigan".
-_GENERIC = listed(
-    "north south east west northern southern eastern western new old great upper lower central lake river mount"
-    " mountain battle university college school house county city town state states united national international royal"
-    " saint st san santa los las el la de le company records band group club league union republic kingdom empire party"
-    " church museum park island islands street road bridge fort cape port war first second american british french"
-    " german jr sr president king queen prince princess sir lord lady pope emperor association society institute"
-    " council court center centre hall theatre theater press award awards festival series film album army navy force"
-    " station harbour harbor bay sea ocean valley hill hills beach heights language corporation inc ltd airport stadium"
-    " district"
-)
-#: Behind these, the words before name the same thing: "EmArcy" is "EmArcy Records".
-_KINDS = listed("company records corporation inc ltd language band")
+_MONTH = {name[:length].casefold(): n for n, name in enumerate(month_name) if n for length in (3, len(name))}
 _WIDEST_SKIP = 3
 _LONGEST_DATE = 4
 
 
 class Mention(NamedTuple):
-    """Words ``first`` to ``last`` (not included) of a page mention an entity; a pronoun may refer to the title."""
+    """Words ``first`` to ``last`` (not included) of a page mention an entity."""
 
     first: int
     last: int
-    is_coreference: bool = False
 
 
 def mentions_of(entity: str, page: Page) -> list[Mention]:
     """All mentions, in order of place."""
-    name = without_article(words_of(entity))
+    name, title = name_words(entity), is_title(entity, page)
     if not name:
         return []
-    if is_title(name, page) and len(name) == len(page.title_words):
-        name = page.title_words  # with the title's capitals
-    found = [*_dates(name, page), *_verbatim(name, page)]
-    found = found or list(_loose(name, page))
-    if found or is_title(name, page):
-        found += _parts(name, page)
-    found += [Mention(place, place + length, is_coreference=True) for place, length in coreferences(name, page)]
+    found = [*_dates(name, page), *_named(name, page)]
+    if found or title:
+        found += _surnames(name, page, title)
+    if title:
+        starts = [sentence.subject for sentence in page.sentences if sentence.on_title]
+        found += [Mention(place, place + 1) for place in starts if page.words[place].key not in DENIALS]
     return sorted(set(found))
+
+
+def is_title(entity: str, page: Page) -> bool:
+    """The entity is the title, a part of it of several words or before a comma, or its last word: a surname."""
+    name, title = _folded(name_words(entity)), page.title_words
+    whole = _folded(title)
+    if not title or not name or name == whole:
+        return bool(title and name)
+    if len(name) == 1:
+        before_comma = len(title) > 1 and title[1].gap.startswith(",")
+        return name == (whole[:1] if before_comma else whole[-1:] if len(whole) in (2, 3) else [])
+    shorter, longer = sorted((name, _folded(name_words(page.title))), key=len)
+    return len(shorter) > 1 and any(longer[n : n + len(shorter)] == shorter for n in range(len(longer)))
 
 
 def is_date(entity: str) -> bool:
     """The entity is a date or a year."""
-    return read_date(words_of(entity)) is not None
+    return bool(_date(words_of(entity)))
 
 
-def _verbatim(name: Sequence[Word], page: Page) -> Iterator[Mention]:
-    keys, words = [word.folded for word in name], page.words
-    for first in range(len(words) - len(keys) + 1):
-        last = first + len(keys)
-        same = words[first].folded == keys[0] and [word.folded for word in words[first:last]] == keys
-        if same and _is_whole_name(words, first, last, name):
-            yield Mention(first, last)
+def _folded(words: Sequence[Word]) -> list[str]:
+    return [word.folded for word in words]
 
 
-def _is_whole_name(words: Sequence[Word], first: int, last: int, name: Sequence[Word]) -> bool:
-    """Not a piece of a longer name, number or compound: not "Paris" in "Paris Hilton", nor "3" in "3.5"."""
-    after = words[last] if last < len(words) else None
-    before = words[first - 1] if first else None
-    digits = name[-1].key[0].isdecimal() or name[0].key[0].isdecimal()
-    if digits:
-        tail = after is not None and after.gap in (".", ",") and after.key[0].isdecimal()
-        head = before is not None and words[first].gap in (".", ",") and before.key[0].isdecimal()
-        return not tail and not head
-    if (after and after.gap == "-") or (before and words[first].gap == "-"):
-        return False
-    if not name[-1].capital:
-        return True
-    if after and after.gap == " " and after.capital and after.key not in LIGHT:
-        return False
-    # A single word may be a surname only where nothing that looks like a first name precedes it.
-    lonely = len(name) == 1 and before is not None and words[first].gap == " "
-    return not (lonely and before and before.capital and before.key not in LIGHT | _GENERIC)
-
-
-def _loose(name: Sequence[Word], page: Page) -> Iterator[Mention]:
-    """The words of the name, in order, with few words between: "oldest stadiums" in "oldest and modern stadiums"."""
-    carrying = [word for word in name if word.key not in LIGHT] or list(name)
-    proper = all(word.capital for word in carrying)
-    if len(carrying) < 2 or (proper and any(word.key in PREPOSITIONS for word in name)):
-        return
-    for sentence in page.sentences:
-        for first in range(sentence.first, sentence.last):
-            last = _follow(carrying, page.words, first, sentence.last, 1 if proper else _WIDEST_SKIP)
-            if last and _is_whole_name(page.words, first, last, carrying):
+def _named(name: Sequence[Word], page: Page) -> Iterator[Mention]:
+    """The words of the name in order, with few between: "oldest stadiums" in "oldest and modern stadiums"."""
+    carrying = [word for word in name if word.key not in LIGHT - {"and"}] or list(name)
+    if carrying[0].key.isdecimal() and set(_folded(carrying[1:])) <= set(_folded(page.title_words)):
+        carrying = carrying[:1]
+    skips = 0 if carrying[0].key.isdecimal() else 1 if all(word.is_name for word in carrying) else _WIDEST_SKIP
+    for first, word in enumerate(page.words):
+        if word.folded == carrying[0].folded:
+            last = _end(carrying, page.words, first, skips)
+            if last and _is_whole(page.words, first, last):
                 yield Mention(first, last)
 
 
-def _follow(carrying: Sequence[Word], words: Sequence[Word], first: int, end: int, skips: int) -> int:
-    """The end of a loose match that begins at a word; 0 where there is none."""
-    if words[first].folded != carrying[0].folded:
-        return 0
+def _end(carrying: Sequence[Word], words: Sequence[Word], first: int, skips: int) -> int:
+    """The end of a match that begins at a word; 0 where there is none."""
     place = first
     for wanted in carrying[1:]:
         place += 1
-        while place < end and words[place].folded != wanted.folded:
-            if skips == 0 or words[place].verb or (wanted.capital and words[place].key == "and"):
+        while place < len(words) and words[place].folded != wanted.folded:
+            listed = wanted.is_name and words[place].key == "and"
+            skips -= words[place].key not in LIGHT
+            if skips < 0 or words[place].is_verb or listed or "." in words[place].gap:
                 return 0
-            skips -= words[place].key not in ARTICLES
             place += 1
-        if place >= end:
-            return 0
-    return place + 1
+    return place + 1 if place < len(words) else 0
 
 
-def _parts(name: Sequence[Word], page: Page) -> Iterator[Mention]:
-    """A surname or the head of a longer name, where no other name of the passage has the same part."""
-    if len(name) < 2 or not all(word.capital and word.key not in LIGHT for word in name):
-        return
-    whole = [word.folded for word in name]
-    if not any(word.key in _GENERIC for word in name):
-        part = name[-1]
-    elif len(name) == 2 and name[1].key in _KINDS:
-        part = name[0]
-    else:
-        return
-    others = [run for run in page.names if part.folded in {word.folded for word in run} and not _same(run, whole)]
-    unclear = bool(others) and not (part is name[-1] and is_title(name, page))
-    if unclear or len(part.key) < 3 or part.key.isdecimal():
+def _is_whole(words: Sequence[Word], first: int, last: int) -> bool:
+    """Not a piece of a longer name, number or compound: not "Paris" in "Paris Hilton", nor "3" in "3.5"."""
+    after = words[last] if last < len(words) else None
+    before = words[first - 1] if first else None
+    for one, other in ((before, words[first]), (words[last - 1], after)):
+        if (
+            one
+            and other
+            and (other.gap == "-" or (other.gap in ".," and one.key.isdecimal() and other.key.isdecimal()))
+        ):
+            return False
+    if not words[last - 1].is_name:
+        return True
+    lonely = last - first == 1 and before is not None and before.is_name and words[first].gap == " "
+    return not lonely and not (after and after.gap == " " and after.is_name)
+
+
+def _surnames(name: Sequence[Word], page: Page, title: bool) -> Iterator[Mention]:
+    """The last word of a name, unless another name of the passage has it too."""
+    part, whole = name[-1], _folded(name)
+    if len(name) < 2 or len(part.key) < 3 or not all(word.is_name and word.gap in (" ", ". ") for word in name[1:]):
         return
     for place, word in enumerate(page.words):
-        if word.folded == part.folded and word.capital and _is_whole_name(page.words, place, place + 1, [part]):
-            yield Mention(place, place + 1)
-
-
-def _same(run: Sequence[Word], whole: Sequence[str]) -> bool:
-    """A run of words with capitals is the name, with or without what comes before or after it."""
-    folded = [word.folded for word in run]
-    return set(folded) <= set(whole) or set(whole) <= set(folded)
+        if word.folded == part.folded and word.is_name:
+            first = place
+            while first and page.words[first - 1].is_name and page.words[first].gap == " ":
+                first -= 1
+            if set(_folded(page.words[first:place])) <= set(whole):
+                yield Mention(first, place + 1)
+            elif not title:
+                return
 
 
 def _dates(name: Sequence[Word], page: Page) -> Iterator[Mention]:
-    wanted = read_date(name)
-    if wanted is None or not wanted.month:
+    """Dates that imply the one named: a full date implies its year, not the other way round."""
+    wanted = _date(name)
+    if "month" not in wanted:
         return
     for first in range(len(page.words)):
         for last in range(first + 1, min(first + _LONGEST_DATE, len(page.words)) + 1):
-            said = read_date(page.words[first:last])
-            if said and said.month and said.covers(wanted):
+            if wanted.items() <= _date(page.words[first:last]).items():
                 yield Mention(first, last)
                 break
+
+
+def _date(words: Sequence[Word]) -> dict[str, int]:
+    """The parts of the date that these words are, and nothing else: 25 August 1963, August 25, 1963, 1963-08-25."""
+    parts: dict[str, int] = {}
+    for word in words:
+        key = word.key[:-2] if word.key[:-2].isdecimal() and not word.key.isdecimal() else word.key  # 25th
+        number = int(key) if key.isdecimal() and len(key) <= 4 else 0
+        dashed = word.gap == "-" and "year" in parts and "month" not in parts
+        part = "month" if key in _MONTH or dashed else "year" if number > 31 else "day" if number else ""
+        if word.key in ("of", "the"):
+            continue
+        if not part or part in parts:
+            return {}
+        parts[part] = _MONTH.get(key, number)
+    return parts if "month" in parts or (parts.keys() == {"year"} and parts["year"] > 999) else {}

@@ -1,12 +1,13 @@
-"""A passage as words with their places, in sentences."""
+"""A passage as words with their places, in sentences, and whether each sentence is about the passage's title."""
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from triplebeam.ingest.sentences import sentence_spans
-from triplebeam.support.words import ARTICLES, LIGHT, is_verb, stem
+from triplebeam.support.words import ARTICLES, LIGHT, PREPOSITIONS, PRONOUNS, is_verb, stem
 
 _WORD = re.compile(r"\d+(?:,\d{3})+(?!\d)|[^\W_]+")
 _NUMBER_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -24,21 +25,21 @@ class Word(NamedTuple):
     gap: str
 
     @property
-    def capital(self) -> bool:
-        """Begins with a capital letter."""
-        return self.text[0].isupper()
+    def is_name(self) -> bool:
+        """Begins with a capital letter, and is not "The" or "He"."""
+        return self.text[0].isupper() and self.key not in LIGHT
 
     @property
     def folded(self) -> str:
-        """The key without a plural ending, a number in digits: what two mentions of an entity are compared by."""
-        key = _NUMBERS.get(self.key, self.key.replace(",", ""))
-        return key[:-1] if key.endswith("s") and len(key) > 3 else key
+        """Without accents and plural ending, a number in digits: what two mentions of an entity are compared by."""
+        return _folded(self.key)
 
     @property
-    def verb(self) -> bool:
+    def is_verb(self) -> bool:
         """Looks like a verb; a name ("United Artists") and a compound ("census-designated") do not."""
         opens = self.gap != " "
-        return self.gap != "-" and (opens or not self.capital) and is_verb(self.key)
+        verb = is_verb(self.key) or (self.key.endswith("ing") and self.gap.startswith(","))
+        return verb and self.gap != "-" and (opens or not self.text[0].isupper())
 
     @property
     def stem(self) -> str:
@@ -46,18 +47,25 @@ class Word(NamedTuple):
         return stem(self.key)
 
 
+@lru_cache(maxsize=100_000)
+def _folded(key: str) -> str:
+    plain = "".join(c for c in unicodedata.normalize("NFKD", key) if not unicodedata.combining(c)) or key
+    plain = _NUMBERS.get(plain, plain.replace(",", ""))
+    return plain[:-1] if plain.endswith("s") and len(plain) > 3 else plain
+
+
 def words_of(text: str) -> list[Word]:
     """The words of a text, in order."""
     words, before = [], 0
     for match in _WORD.finditer(text):
-        gap = text[before : match.start()]
-        words.append(Word(match[0], match[0].casefold(), match.start(), match.end(), gap))
+        words.append(Word(match[0], match[0].casefold(), match.start(), match.end(), text[before : match.start()]))
         before = match.end()
     return words
 
 
-def without_article(words: list[Word]) -> list[Word]:
-    """A name's words; an article at its start does not count, unless it is all there is."""
+def name_words(name: str) -> list[Word]:
+    """A name's words without an article at its start, unless that is all there is."""
+    words = words_of(name)
     return words[1:] if len(words) > 1 and words[0].key in ARTICLES else words
 
 
@@ -67,6 +75,10 @@ class Sentence(NamedTuple):
     first: int
     last: int
     question: bool
+    subject: int
+    """Where its subject begins, behind a phrase such as "In 1950, "."""
+    on_title: bool
+    """Its subject is the title, or a word for it: "He", "The film"."""
 
 
 @dataclass(frozen=True)
@@ -82,34 +94,62 @@ class Page:
         return words_of(self.text)
 
     @cached_property
+    def stems(self) -> frozenset[str]:
+        """The stems of all words."""
+        return frozenset(word.stem for word in self.words)
+
+    @cached_property
     def title_words(self) -> list[Word]:
-        """The words of the title, without its article and without brackets at its end."""
-        return without_article(words_of(_BRACKETED.sub("", self.title)))
+        """The words of the title, without brackets at its end."""
+        return name_words(_BRACKETED.sub("", self.title))
 
     @cached_property
     def sentences(self) -> list[Sentence]:
         """The sentences that have words."""
-        sentences, place = [], 0
+        sentences: list[Sentence] = []
+        place, on_title = 0, True
         for _, end in sentence_spans(self.text):
             first = place
             while place < len(self.words) and self.words[place].start < end:
                 place += 1
             if place > first:
-                sentences.append(Sentence(first, place, "?" in self.text[self.words[place - 1].end : end]))
+                subject = _subject_at(self.words[first:place]) + first
+                on_title = self._is_on_title(self.words[subject:place], on_title)
+                asks = "?" in self.text[self.words[place - 1].end : end]
+                sentences.append(Sentence(first, place, asks, subject, on_title))
         return sentences
 
+    def _is_on_title(self, words: list[Word], before: bool) -> bool:
+        """The subject has a word of the title in it; or it has no name in it and the sentence before was on it."""
+        if words[0].key in ("the", "this") and words[2:] and words[1].folded in self._kinds:
+            return words[2].key != "of"
+        opening = words[:1] if words[0].key in PRONOUNS or not _is_named(words[:2]) else words[:3]
+        names = {word.folded for word in opening[not _is_named(words[:2]) :] if word.is_name}
+        return bool(names & {word.folded for word in self.title_words}) or (before and not names)
+
     @cached_property
-    def names(self) -> list[list[Word]]:
-        """Runs of two and more words with capitals, in the title and in the text."""
-        runs: list[list[Word]] = [self.title_words]
-        run: list[Word] = []
-        for word in [*self.words, Word("", "", 0, 0, ".")]:
-            if run and (word.gap != " " or not word.text or not word.capital):
-                runs.append(run)
-                run = []
-            if word.text and word.capital and not (not run and word.key in LIGHT):
-                run.append(word)
-        return [run for run in runs if len(run) > 1]
+    def _kinds(self) -> set[str]:
+        """What the first words of the text, and the title, say that the title is: a film, a city."""
+        opening = [*words_of(self.title), *self.words[:25]]
+        return {word.folded for word in opening if word.key not in LIGHT and word.text[0].islower()}
+
+
+def _is_named(opening: list[Word]) -> bool:
+    """A sentence's first word, which has a capital anyway, is a name: "Cahn died", but "Most of them"."""
+    first, following = opening[0], opening[-1]
+    named = following.is_verb or following.is_name or following.gap != " " or following.key.endswith("ly")
+    return named or first.key in LIGHT
+
+
+def _subject_at(sentence: list[Word]) -> int:
+    """Behind a phrase such as "In 1950, " or "Born in Rome, "."""
+    if sentence[0].key in PREPOSITIONS or sentence[0].is_verb:
+        for place, word in enumerate(sentence[1:13], start=1):
+            if word.gap.startswith(",") and (not word.is_name or sentence[0].is_verb) and not word.key.isdecimal():
+                return place
+            if word.is_verb:
+                break
+    return 0
 
 
 @lru_cache(maxsize=128)

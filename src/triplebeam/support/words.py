@@ -1,4 +1,4 @@
-"""Words of English that the rules know, and the reduction of a word to what its forms share."""
+"""Words of English that the check knows, and the reduction of a word to what its forms share."""
 
 from functools import cache
 
@@ -11,11 +11,12 @@ def listed(words: str) -> frozenset[str]:
 ARTICLES = listed("a an the")
 COPULAS = listed("is was are were be been being am became become becomes remains remained")
 AUXILIARIES = COPULAS | listed("has have had do does did will would can could may might must shall should")
-#: Prepositions, grouped: two of a group may stand for each other in a relation.
-PREPOSITION_GROUPS = {
+#: Prepositions, grouped: two of a group may replace each other in a relation.
+PREPOSITIONS = {
     word: group
     for group, words in {
-        "place": "in on at within inside during near around since until before after between",
+        "on": "on",
+        "place": "in at within inside during near around since until before after between",
         "goal": "to into onto toward towards",
         "origin": "from",
         "owner": "of",
@@ -27,18 +28,18 @@ PREPOSITION_GROUPS = {
     }.items()
     for word in words.split()
 }
-PREPOSITIONS = frozenset(PREPOSITION_GROUPS)
-CONJUNCTIONS = listed("and but or while when whereas although though because after before until since as if nor")
 RELATIVES = listed("who which that whom where whose")
 PRONOUNS = listed("he she it they his her its their him them")
 #: Words that carry no relation of their own.
 LIGHT = (
     ARTICLES
     | AUXILIARIES
-    | PREPOSITIONS
-    | listed("and or s t also its his her their him it he she they who which that this there where being having")
-    | listed("one then later now currently both such other")
+    | PREPOSITIONS.keys()
+    | PRONOUNS
+    | listed("and or s t also who which that this there where having one then later now currently both such other")
 )
+#: Words of a predicate that say what kind of thing its object is.
+KINDS_OF_OBJECT = listed("date place year day time number name named called known title amount type kind share")
 #: A statement with one of these before or within it is not made, or not made outright.
 DENIALS = listed(
     "not never no neither nor cannot without false falsely denied denies untrue myth hoax rumour rumor rumoured rumored"
@@ -51,27 +52,16 @@ _IRREGULAR_VERBS = listed(
     " lost paid put sent set spent stood told understood saw seen said kept knew known brought broke cut rose shared"
     " lies lay lives plays starring comprising containing including featuring consisting playing living"
 )
-#: Nouns that are not a person: what "it" and "the film" may stand for.
-THINGS = listed(
-    "film movie album song single band group novel book series show episode play opera city town village municipality"
-    " county district province state country river lake mountain island company organization organisation university"
-    " school college club team league station channel label magazine newspaper game award ship aircraft language church"
-    " building bridge museum park airport battle war genus species record region area airline stadium festival program"
-    " programme party army institution firm railway road highway software system community commune township poem comic"
-    " documentary manga sitcom musical television drama ceremony tournament competition season treaty act law"
-)
-#: Nouns for a part that someone or something plays towards another: "X is the … of Y".
 _ROLE_NOUNS = listed(
     "author architect capital wife husband spouse mother father son daughter brother sister sibling child parent king"
     " queen president mayor governor captain chairman chairwoman ceo head chief birthplace headquarters subsidiary"
-    " successor predecessor chancellor emperor host birth death creator widow uncle aunt cousin niece nephew"
+    " successor predecessor chancellor emperor host creator widow uncle aunt cousin niece nephew"
     " grandson granddaughter grandfather grandmother"
 )
 _NOT_ROLES = listed(
     "number member river together other another under however order later former major minor never over"
 )
-
-#: Words that may stand for one another in a relation; the first of a line names them all.
+#: Words that may replace one another in a relation; the first of a line names them all.
 _EQUIVALENTS = """
 bear born birth birthplace birthdate
 die died dies death dead deceased
@@ -87,8 +77,12 @@ produce produced produces producer production
 star starred stars starring
 play played plays player playing
 release released releases releasing
-child son daughter children sons daughters
-parent father mother parents
+child children
+son sons
+daughter daughters
+parent parents
+father fathers
+mother mothers
 sibling brother sister siblings
 own owned owns owner ownership
 belong belongs belonged part member
@@ -96,9 +90,17 @@ begin began begun begins started start starts
 build built builds builder constructed construction
 compose composed composer composes
 population inhabitants populated
+come comes came coming
 """
 SYMMETRIC = frozenset({"marry", "sibling"})
+_CHILD, _PARENT = listed("child son daughter"), listed("parent father mother")
+#: What also says it: "the son of" for "a child of".
+KIN = {"child": _CHILD, "parent": _PARENT}
+#: What says the same of the two the other way round.
+INVERSE = {word: other for group, other in ((_CHILD, _PARENT), (_PARENT, _CHILD)) for word in group}
 _CANONICAL = {word: line.split()[0] for line in _EQUIVALENTS.strip().splitlines() for word in line.split()}
+#: Relations with a name of their own: another word is no paraphrase of them.
+KNOWN = frozenset(_CANONICAL.values())
 _SUFFIXES = ("ingly", "edly", "ations", "ation", "ings", "ing", "ied", "ies", "ers", "ors", "ed", "er", "or", "es", "s")
 _SHORTEST_STEM = 3
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scripted_loops import PASSAGES, Table, path, reply
+from scripted_loops import PASSAGES, Table, path, read_by, reply
 from triplebeam.answer import Answer
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
@@ -66,7 +66,7 @@ class TestFiveStages:
         _, answer = done
         [step] = answer.steps
         assert (answer.text, answer.sentence) == ("25 August 1963", "Cahn directed it. Cahn died then.")
-        assert step.facts == (Triple(*DIRECTED), Triple(*DIED), Triple(*OUTLIVED))
+        assert read_by(step) == (Triple(*DIRECTED), Triple(*DIED), Triple(*OUTLIVED))
         assert step.thought == "Entities: Laughter in Hell (person), Edward Cahn (person)"
         assert answer.ranking.ids == ["film", "director"]
         assert (step.usage.calls, answer.usage.calls) == (4, 5)
@@ -92,7 +92,7 @@ def test_entities_and_stated_relations_that_most_samples_name() -> None:
     with Scripted(replies) as model:
         answer = agent(model, samples=3).answer(QUESTION)
     assert answer.steps[0].thought == "Entities: Edward Cahn (person), Laughter in Hell (person)"
-    assert answer.steps[0].facts == (Triple(*DIRECTED), Triple(*DIED))
+    assert read_by(answer.steps[0]) == (Triple(*DIRECTED), Triple(*DIED))
     assert [(prompt.sample, prompt.temperature) for prompt in model.prompts[:4]] == [
         (0, 0.7),
         (1, 0.7),
@@ -106,14 +106,14 @@ def test_a_pair_has_so_many_inferred_relations_and_no_more() -> None:
     replies = [entities("A"), relations(), relations(WROTE, again, OUTLIVED), scores((1, 9), (2, 9)), path("1963")]
     with Scripted(replies) as model:
         answer = agent(model, inferred=1).answer(QUESTION)
-    assert answer.steps[0].facts == (Triple(*WROTE), Triple(*OUTLIVED)), "both ways round it is one pair"
+    assert read_by(answer.steps[0]) == (Triple(*WROTE), Triple(*OUTLIVED)), "both ways round it is one pair"
 
 
 def test_what_is_given_no_score_is_put_aside_and_reported() -> None:
     replies = [entities("A"), relations(DIED), relations(OUTLIVED, WROTE), scores((1, 10), (7, 10)), path("1963")]
     with Scripted(replies) as model:
         [step] = agent(model).answer(QUESTION).steps
-    assert step.facts == (Triple(*DIED), Triple(*OUTLIVED))
+    assert read_by(step) == (Triple(*DIED), Triple(*OUTLIVED))
     assert step.problems == ("1 of 2 inferred relations were given no score and are put aside",)
 
 
@@ -121,7 +121,7 @@ def test_replies_that_cannot_be_used_are_reported_and_do_not_stop_it() -> None:
     with Scripted([*["no"] * 4, relations(OUTLIVED, ["Edward Cahn", "died"]), *["no"] * 4]) as model:
         answer = agent(model).answer(QUESTION)
     [step] = answer.steps
-    assert (step.facts, step.thought) == ((), "Entities: (none)")
+    assert (read_by(step), step.thought) == ((), "Entities: (none)")
     assert len(step.problems) == 4, "three replies, and a relation of two parts"
     assert (answer.text, answer.usage.calls) == ("", 9)
     assert answer.ending.startswith("the reasoning came to no answer; The model's reply")
@@ -130,5 +130,5 @@ def test_replies_that_cannot_be_used_are_reported_and_do_not_stop_it() -> None:
 def test_without_passages_there_is_nothing_to_analyse() -> None:
     with Scripted([path("1963")]) as model:
         answer = ERACoT(retriever=Table({QUESTION: []}), model=model, passages=PASSAGES).answer(QUESTION)
-    assert (answer.text, answer.steps[0].facts) == ("1963", ())
+    assert (answer.text, read_by(answer.steps[0])) == ("1963", ())
     assert "Passages:\n(none)" in model.prompts[0].user

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripted_loops import BAD, PASSAGES, Anywhere, Driven, Table, driven, final, reply
+from scripted_loops import BAD, PASSAGES, Anywhere, Driven, Table, driven, final, reply, uncited
 from triplebeam.answer import Answer, Step
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
@@ -29,7 +29,7 @@ def follow_up(question: str | None, answer: str | None = "") -> Completion:
 
 
 def found(text: str, *passages: int) -> Completion:
-    return reply(found=bool(text), answer=text, passages=passages)
+    return reply(found=bool(text), answer=text, facts=[uncited(number) for number in passages])
 
 
 class TestThreeSteps:

@@ -47,8 +47,13 @@ def helpful(*numbers: int) -> Completion:
     return reply(helpful=numbers)
 
 
+#: The agent of the paper.
+PAPER: dict[str, Any] = {"grounded": False, "ranking": "fusion"}
+
+
 def agent(model: LanguageModel, table: Table | None = None, **parameters: Any) -> GEReasoning:
-    return GEReasoning(model=Accounted(model), retriever=table, passages=PASSAGES, **parameters)
+    """The paper's, unless the parameters say otherwise."""
+    return GEReasoning(model=Accounted(model), retriever=table, passages=PASSAGES, **(PAPER | parameters))
 
 
 def drive(agent: GEReasoning, question: str = QUESTION) -> tuple[list[Step], Answer]:

@@ -24,7 +24,7 @@ from scripted_question_graphs import (
     says,
 )
 
-from scripted_loops import Driven, Table, final, reply
+from scripted_loops import Driven, Table, final, read_by, reply
 from triplebeam.generate.completion_cache import Cached, CompletionStore
 from triplebeam.generate.connect import WithParameters
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
@@ -112,7 +112,7 @@ class TestThreeRounds:
 
     def test_facts_problems_and_calls_by_step(self, done: Driven) -> None:
         *_, steps, answer = done
-        assert [step.facts for step in steps] == [(), (STARRED,), (), (LIES,)]
+        assert [read_by(step) for step in steps] == [(), (STARRED,), (), (LIES,)]
         assert [len(step.problems) for step in steps] == [0, 0, 0, 1]
         assert [step.usage.calls for step in steps] == [1, 6, 2, 6]
         assert answer.usage.calls == 16
@@ -169,7 +169,7 @@ def test_an_answer_without_one_of_its_branches_is_not_supported() -> None:
     lines = [graph(rows, "#1", "#4"), asks(WHO), extracts(STARRED), helpful(1), says("Pat Brien", used=[1])]
     lines += [asks("C?"), extracts(), says("")]
     with Scripted([*lines, final("yes")]) as model:
-        _, answer = drive(agent(model, table, always_retrieve=True, max_rounds=2))
+        _, answer = drive(agent(model, table, grounded=True, max_rounds=2))
     assert [(fact.triple, bool(fact.span)) for fact in answer.evidence] == [
         (STARRED, True),
         (Triple("Ordet", "actor", "name: #4"), False),

@@ -23,7 +23,7 @@ from scripted_question_graphs import (
     says,
 )
 
-from scripted_loops import Table, final, reply
+from scripted_loops import Table, final, read_by, reply
 from triplebeam.answer import Answer, Step
 from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import Completion
@@ -141,7 +141,7 @@ class TestSwitches:
     def test_without_the_filter_of_triplets(self) -> None:
         replies = [*self.START, says("x", 0.1), extracts(STARRED, LIVED), says("Pat Brien")]
         _, steps, answer = self.run(replies, Table({WHO: ["actor"]}), triplet_filtering=False)
-        assert steps[1].facts == (STARRED, LIVED)
+        assert read_by(steps[1]) == (STARRED, LIVED)
         assert [fact.triple for fact in answer.evidence] == [STARRED, LIVED], "those that name the answer"
 
     def test_without_the_filter_of_answers(self) -> None:
@@ -201,10 +201,24 @@ class TestSwitches:
         replies = [*self.START, says("x", 0.1), helpful(3), says("Pat Brien", used=[1])]
         model, steps, answer = self.run(replies, Table({WHO: ["film", "actor"]}), triples=world.triples)
         assert model.prompts[3].user.startswith("Facts:\n1. Laughter in Hell directed by Edward Cahn\n")
-        assert steps[1].facts == (STARRED,)
+        assert read_by(steps[1]) == (STARRED,)
         assert answer.supported
 
-    def test_always_retrieving(self) -> None:
-        replies = [*self.START, extracts(STARRED), helpful(1), says("Pat Brien", used=[1])]
-        _, _, answer = self.run(replies, Table({WHO: ["actor"]}), always_retrieve=True)
-        assert answer.supported
+    def test_grounded_answers_are_always_searched_for(self) -> None:
+        replies = [*self.START, extracts(), extracts(STARRED), helpful(1), says("Pat Brien", used=[1])]
+        model, _, answer = self.run(replies, Table({WHO: ["film", "actor"]}), grounded=True, ranking="evidence")
+        assert (answer.supported, answer.outcome) == (True, "answered")
+        assert answer.ranking.ids == ["actor", "film"]
+        assert "Answer from what the search found" in model.prompts[-2].system
+
+    def test_a_grounded_answer_that_rests_on_no_fact_is_dropped(self) -> None:
+        replies = [*self.START, extracts(LIES), helpful(1), says("Pat Brien", used=[])]
+        _, steps, answer = self.run(replies, Table({WHO: ["actor"]}), grounded=True, max_attempts=1)
+        assert first_lines(steps)[1].startswith("name: #1 stays open: 'Pat Brien'")
+        assert answer.evidence == ()
+
+    def test_what_the_model_knew_is_marked_as_a_guess(self) -> None:
+        _, _, answer = self.run([*self.START, says("Pat Brien")], Table({}))
+        assert answer.outcome == "guess"
+        assert answer.missing == (f"No document was searched for the question: {WHO}",)
+        assert [fact.from_memory for fact in answer.evidence] == [True]

@@ -18,6 +18,7 @@ from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gear import Exact, NaiveGE, SyncGE
 from triplebeam.methods.gear.beam_search import Beams
 from triplebeam.methods.gear.expand import passages_along
+from triplebeam.methods.shared.facts import Fact
 from triplebeam.passage import Document
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.bm25 import BM25
@@ -44,12 +45,14 @@ class Reads:
     """A reader that finds what it was told to find, and notes what it was asked."""
 
     def __init__(self, *triples: Triple) -> None:
-        self._triples = triples
+        self._facts = tuple(map(Fact, triples))
         self.asked: list[tuple[str, list[str]]] = []
 
-    def read(self, query: str, passage_ids: Sequence[str]) -> Sequence[Triple]:
-        self.asked.append((query, list(passage_ids)))
-        return self._triples
+    def read(
+        self, question: str, passage_ids: Sequence[str], gist: Sequence[Fact] = (), searched: str = ""
+    ) -> Sequence[Fact]:
+        self.asked.append((question, list(passage_ids)))
+        return self._facts
 
 
 @pytest.fixture

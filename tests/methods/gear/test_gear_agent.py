@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scripted_gear import DIRECTED, LIES, LIVED, PAPER, QUESTION, STARRED, agent, facts, query, verdict
 
 from oracles import gear_agent
-from scripted_loops import PASSAGES, Driven, Gone, Table, driven, final, reply
+from scripted_loops import PASSAGES, Driven, Gone, Table, driven, final, read_by, reply
 from triplebeam.answer import Answer
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, Usage
@@ -16,6 +17,7 @@ from triplebeam.methods.auto import Auto
 from triplebeam.methods.gear import GeAR, LLMReader, PassageLink, SingleStep, SyncGE
 from triplebeam.methods.gear.reason import Verdict
 from triplebeam.methods.gear.score import Pooled
+from triplebeam.methods.shared.facts import Fact
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.testing.scripted import Scripted
@@ -28,37 +30,8 @@ def ranking(ids: Sequence[str]) -> Ranking:
     return Ranking(Hit(id_, 1 / rank) for rank, id_ in enumerate(ids, start=1))
 
 
-def facts(*triples: tuple[str, str, str]) -> Completion:
-    return reply(facts=triples)
-
-
-def verdict(answer: str = "", missing: str = "", used: Sequence[int] = ()) -> Completion:
-    return reply(missing=missing, answerable=bool(answer), used=list(used), answer=answer)
-
-
-def query(text: str) -> Completion:
-    return reply(query=text)
-
-
-def agent(model: Scripted, table: Table, links: Table | None = None, **parameters: Any) -> GeAR:
-    link = links or Table({})
-    return GeAR(
-        retriever=table,
-        model=Accounted(model),
-        passage_link=PassageLink(passages=link, triples=link),
-        **parameters,
-    )
-
-
-QUESTION = "On which lake lies the city where the actor of the drama by Edward Cahn lived?"
-DIRECTED = ("Laughter in Hell", "directed by", "Edward Cahn")
-STARRED = ("Pat Brien", "starred in", "Laughter in Hell")
-LIVED = ("Pat Brien", "lived in", "Milwaukee")
-LIES = ("Milwaukee", "lies on", "Lake Michigan")
-
-
 class TestThreeSteps:
-    """Only the third step finds the last passage."""
+    """The paper's calls. Only the third step finds the last passage."""
 
     @pytest.fixture
     def done(self) -> Driven:
@@ -84,7 +57,7 @@ class TestThreeSteps:
             ]
         )
         with model:
-            return Driven(model, table, *driven(agent(model, table, links), QUESTION))
+            return Driven(model, table, *driven(agent(model, table, links, **PAPER), QUESTION))
 
     def test_the_third_step_finds_the_last_passage(self, done: Driven) -> None:
         _, table, steps, answer = done
@@ -105,7 +78,7 @@ class TestThreeSteps:
 
     def test_the_gist_grows_and_holds_nothing_twice(self, done: Driven) -> None:
         *_, steps, answer = done
-        assert [step.facts for step in steps] == [
+        assert [read_by(step) for step in steps] == [
             (Triple(*DIRECTED),),
             (Triple(*STARRED), Triple(*LIVED)),
             (Triple(*LIES),),
@@ -139,7 +112,7 @@ class TestEndings:
         table = Table({"q": ["film"], "r": ["film", "city"], "s": ["city"]})
         links = Table({" ".join(LIES): ["city"], " ".join(LIVED): ["actor"]})
         with Scripted(replies) as model:
-            return agent(model, table, links, **parameters).answer("q"), table
+            return agent(model, table, links, **(PAPER | parameters)).answer("q"), table
 
     def test_the_last_step(self) -> None:
         replies = [facts(LIES), verdict(missing="x"), query("r"), facts(LIVED), verdict(missing="x"), final("")]
@@ -191,7 +164,7 @@ class TestEndings:
         with Scripted([found, judged, reply(found=True, answer=1846, sentence=None)]) as model:
             links = Table({"Milwaukee founded in 1846": ["city"]})
             answer = agent(model, Table({"q": ["film"]}), links).answer("q")
-        assert (answer.text, answer.steps[0].facts) == ("1846", (Triple("Milwaukee", "founded in", "1846"),))
+        assert (answer.text, read_by(answer.steps[0])) == ("1846", (Triple("Milwaukee", "founded in", "1846"),))
         assert answer.steps[0].problems == ("a fact that is no triple was passed over: ['a', 'b', 'c', 'd']",)
 
     def test_fact_numbers_that_do_not_exist_are_passed_over(self) -> None:
@@ -227,9 +200,11 @@ def test_agrees_with_equations_4_to_9(data: st.DataObject, n_max: int, gist_read
             self.calls.append((list(C), q, list(G)))
             return read[len(self.calls) - 1]
 
-        def read(self, query: str, passage_ids: Sequence[str], gist: Sequence[Triple] = ()) -> list[Triple]:
-            found = self(list(passage_ids), query, [str(fact) for fact in gist])
-            return [Triple(*fact.split()) for fact in found]
+        def read(
+            self, question: str, passage_ids: Sequence[str], gist: Sequence[Fact] = (), searched: str = ""
+        ) -> list[Fact]:
+            found = self(list(passage_ids), question, [str(fact.triple) for fact in gist])
+            return [Fact(Triple(*fact.split())) for fact in found]
 
     def reason(G: list[str], q: str) -> tuple[bool, str]:  # noqa: N803
         return len(ours.calls or theirs.calls) >= stops, "r"
@@ -247,7 +222,7 @@ def test_agrees_with_equations_4_to_9(data: st.DataObject, n_max: int, gist_read
     )
 
     class ScriptedReasoner:
-        def reason(self, gist: Sequence[Triple], question: str) -> Verdict:
+        def reason(self, gist: object, question: str, searched: object) -> Verdict:
             return Verdict(len(ours.calls) >= stops, "r", "a" if len(ours.calls) >= stops else "")
 
         def rewrite(self, gist: object, question: str, missing: str, searched: object) -> str:
@@ -255,7 +230,7 @@ def test_agrees_with_equations_4_to_9(data: st.DataObject, n_max: int, gist_read
             return str(len(ours.calls))
 
     class NoAnswer:
-        def answer(self, question: str, passage_ids: Sequence[str], /) -> ReadAnswer:
+        def answer(self, question: str, passage_ids: Sequence[str], facts: Sequence[Fact] = (), /) -> ReadAnswer:
             return ReadAnswer()
 
     table, links = Table(retrieved), Table(linked)
@@ -269,10 +244,11 @@ def test_agrees_with_equations_4_to_9(data: st.DataObject, n_max: int, gist_read
         max_steps=n_max,
         read=gist_reads,
         stop_when_stuck=False,
+        **PAPER,
     ).answer("0")
     assert table.asked == queries
     assert ours.calls == theirs.calls
-    assert [str(fact) for step in answer.steps for fact in step.facts] == G
+    assert [str(fact) for step in answer.steps for fact in read_by(step)] == G
     assert [step.so_far.ids for step in answer.steps] == stopped
     assert answer.ranking.ids == C
     assert links.asked == [fact for fact in G for _ in ("passages", "triples")], "each fact is linked once"
@@ -318,7 +294,7 @@ class TestEffort:
         then = [facts(LIVED), verdict(missing="Where."), query("Where does Milwaukee lie?")]
         then += [facts(LIES), verdict(answer="1963", used=[1]), final("1963")]
         with Scripted([*first, *then]) as model:
-            auto = Auto(first=self.single(world, words, model), then=agent(model, table, links))
+            auto = Auto(first=self.single(world, words, model), then=agent(model, table, links, **PAPER))
             answer = auto.answer(question)
         assert answer.text == "1963"
         assert [step.number for step in answer.steps] == [1, 2, 3]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from oracles.rgnn_ret import rgnn_ret
-from scripted_loops import BAD, PASSAGES, Driven, Table, driven, final, reply
+from scripted_loops import BAD, PASSAGES, Driven, Table, driven, final, reply, uncited
 from small_graphs import edge_lists, graph_of, neighbours_of
 from triplebeam.answer import Answer
 from triplebeam.embed.embedder import Embedder
@@ -51,7 +51,8 @@ def ask(question: str | None) -> Completion:
 
 
 def sub_answer(text: str, passages: Sequence[int] | None = ()) -> Completion:
-    return reply(found=bool(text), answer=text, passages=passages)
+    facts = None if passages is None else [uncited(number) for number in passages]
+    return reply(found=bool(text), answer=text, facts=facts)
 
 
 def critique(enough: bool) -> Completion:
@@ -130,7 +131,7 @@ class TestRecurrence:
         undecided = reply(missing="m", answerable=False, used=[], answer="")
         replies = [reply(facts=[]), undecided, reply(query=FILM), reply(facts=[]), undecided, final("x")]
         with Scripted(replies) as model:
-            steps, _ = driven(GeAR(retriever=naive, model=model, max_steps=2, retrieved=3), QUESTION)
+            steps, _ = driven(GeAR(retriever=naive, model=model, max_steps=2, retrieved=3, calls="paper"), QUESTION)
         expected = naive.begin()
         assert [step.ranking for step in steps] == [expected.retrieve(QUESTION, 3), expected.retrieve(FILM, 3)]
         assert steps[1].ranking != naive.retrieve(FILM, 3)
@@ -183,7 +184,7 @@ class Told:
                 return {"question": names[-1] if names else "begin"}
             case "sub_answer":
                 shown = re.findall(r"\[\d+\] (p\d\d)", prompt.user)
-                return {"found": True, "answer": shown[-1], "passages": [len(shown)]}
+                return {"found": True, "answer": shown[-1], "facts": [uncited(len(shown))]}
             case "gnn_ret/critique":
                 return {"missing": "", "enough": self.enough in names}
             case _:
@@ -228,6 +229,7 @@ def test_the_agent_agrees_with_its_oracle(problem: dict[str, Any]) -> None:
             drawn,
             retrieved=problem["retrieved"],
             max_steps=problem["max_steps"],
+            ranking="fusion",
             stop_when_stuck=False,
         ),
         "q",
@@ -390,6 +392,6 @@ class TestReading:
 
     def test_the_question_may_come_before_the_passages_too(self) -> None:
         first = question_first(load("answer"))
-        prompt = first.fill(passages="[1] A", question="Who?")
+        prompt = first.fill(passages="[1] A", facts="", question="Who?")
         assert prompt.user == "Question: Who?\n\nPassages:\n[1] A\n\nQuestion: Who?"
         assert prompt.version != load("answer").version

@@ -10,12 +10,21 @@ import pytest
 from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
-from scripted_loops import Gone
-from serve.asking.served_world import QUESTION, MakeApp, Slow, events_in, on_loopback, one_reading, stands_still
+from scripted_loops import Gone, reply
+from serve.asking.served_world import (
+    FACTS,
+    QUESTION,
+    MakeApp,
+    Slow,
+    events_in,
+    on_loopback,
+    one_reading,
+    stands_still,
+)
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.cancellation import WorkCancelledError, cancel_on
 from triplebeam.generate.language_model import Completion, Prompt
-from triplebeam.serve.shapes import AnswerShape, StepShape
+from triplebeam.serve.answer_shapes import AnswerShape, StepShape
 from triplebeam.testing.scripted import Scripted
 
 ASK = "/api/indexes/world/ask"
@@ -170,3 +179,20 @@ def test_half_a_character_of_a_model_is_no_error(make: MakeApp, method: str) -> 
     assert client.post(ASK, json={"question": QUESTION, "method": method}, headers=JSON).status_code == 200
     chat = {"model": f"world/{method}", "messages": [{"role": "user", "content": QUESTION}]}
     assert client.post("/v1/chat/completions", json=chat).status_code == 200
+
+
+def test_a_guess_and_what_is_missing_over_every_protocol(make: MakeApp) -> None:
+    missing = "No document says who taught Edward Cahn."
+    guess = reply(found=False, answer="Tod Browning", sentence="He may have learnt from Tod Browning.", missing=missing)
+    none = reply(found=False, answer="", sentence=missing, missing=missing)
+    question = {"question": "Who taught the director of Laughter in Hell?", "method": "single_step"}
+    chat = {"model": "world/single_step", "messages": [{"role": "user", "content": question["question"]}]}
+    with Scripted([reply(facts=FACTS), guess, reply(facts=FACTS), none]) as model:
+        client = TestClient(make(model=model))
+        answer = client.post(ASK, json=question, headers=JSON).json()
+        done = client.post("/v1/chat/completions", json=chat).json()
+    assert (answer["outcome"], answer["answer"], answer["missing"]) == ("guess", "Tod Browning", [missing])
+    assert (answer["supported"], answer["verdict"]) == (False, "This is a guess: your documents do not say it.")
+    assert done["triplebeam"]["outcome"] == "not_in_documents"
+    said = done["choices"][0]["message"]["content"]
+    assert said.startswith(f"Not in your documents.\n\n{missing}\n\nWhat was found:\n\n[1] Laughter in Hell: ")

@@ -26,7 +26,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from triplebeam.answer import Answer, Step
+from triplebeam.answer import Answer, Evidence, Step
 from triplebeam.generate.accounting import remark
 from triplebeam.generate.language_model import Prompt
 from triplebeam.generate.parse import ReplyType, Text, TripleRow
@@ -85,7 +85,7 @@ class ERACoT(RetrievingAgent):
         loop, analysis = Loop(question), _Analysis(question)
         step = loop.take(partial(self._step, analysis))
         yield step
-        return loop.conclude(lambda: self._last(loop, analysis, step.facts))
+        return loop.conclude(lambda: self._last(loop, analysis, [fact.triple for fact in step.facts]))
 
     def _last(self, loop: Loop, analysis: "_Analysis", relations: Sequence[Triple]) -> ReadAnswer:
         path = self._answered(analysis, relations)
@@ -101,7 +101,14 @@ class ERACoT(RetrievingAgent):
             stated = self._stated(analysis)
             facts = (*stated, *self._plausible(analysis, stated, self._inferred(analysis, stated)))
         thought = f"Entities: {analysis.entities}"
-        return Step(number=1, query=analysis.question, ranking=ranking, so_far=ranking, facts=facts, thought=thought)
+        return Step(
+            number=1,
+            query=analysis.question,
+            ranking=ranking,
+            so_far=ranking,
+            facts=tuple(Evidence(triple=fact) for fact in facts),
+            thought=thought,
+        )
 
     def _entities(self, analysis: "_Analysis") -> list[str]:
         """Stage 1."""

@@ -14,8 +14,9 @@ step is seen. So the collection is the best 15 of the reciprocal rank fusion of 
 which GeAR compares with, keeps each passage's best score; scores of different queries need not compare, ranks do.) The
 prompt has two worked examples for all datasets instead of about fifteen for each, and the reply is JSON. The paper's
 reader starts again from the passages, and so does ours, the `QuestionAnswerer` that all agents share; where it finds
-nothing, the answer of the reasoning is kept. Ours beyond the paper, behind ``stop_when_stuck``: a sentence that repeats
-an earlier query ends the loop, as it would find nothing new.
+nothing, the answer of the reasoning is kept. Each sentence comes with the facts it rests on, quoted; their passages are
+first in the collection unless ``ranking`` is "fusion". Ours beyond the paper, behind ``stop_when_stuck``: a sentence
+that repeats an earlier query ends the loop, as it would find nothing new.
 """
 
 import re
@@ -29,9 +30,10 @@ from triplebeam.answer import Answer, Step
 from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, load
 from triplebeam.ingest.sentences import sentence_spans
+from triplebeam.methods.shared.facts import CitedFacts, Fact, First, cited_facts, new_facts
 from triplebeam.methods.shared.loop import LAST_STEP, Loop
 from triplebeam.methods.shared.reading import AnsweringAgent
-from triplebeam.methods.shared.usable_replies import usable_text
+from triplebeam.methods.shared.usable_replies import usable_reply
 from triplebeam.ranking import Ranking
 from triplebeam.triple import entity_key
 
@@ -46,6 +48,7 @@ _REPEATED = "the next sentence repeats an earlier query"
 
 class _Reply(BaseModel):
     sentence: Text
+    facts: CitedFacts = []  # what a model may leave out is not worth a correction
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +60,7 @@ class IRCoT(AnsweringAgent):
     """Passages that a step retrieves."""
     collected: int = 15
     """Passages that are kept over all steps: the model reads them, and they are the final ranking."""
+    ranking: First = "evidence"
     stop_when_stuck: bool = True
     template: Template = field(default_factory=partial(load, "ircot"), repr=False)
 
@@ -64,25 +68,37 @@ class IRCoT(AnsweringAgent):
         """Retrieve and reason in turn."""
         loop = _Thoughts(question, self.retriever, queries=[question])
         yield from loop.take_all(partial(self._step, loop))
-        return self._conclude(loop)
+        return self._conclude(loop, answer_from=self.ranking)
 
     def _step(self, loop: "_Thoughts") -> Step:
         query = loop.queries[-1]
         ranking = loop.retrieve(query, self.retrieved)
-        collection = loop.fused().top(self.collected)
-        thought = self._next_sentence(loop, collection)
+        thought, facts = self._next_sentence(loop, loop.ranked(self.ranking).top(self.collected))
+        loop.facts = (*loop.facts, *facts)
         self._decide(loop, thought)
-        return Step(number=loop.number, query=query, ranking=ranking, so_far=collection, thought=thought)
+        return Step(
+            number=loop.number,
+            query=query,
+            ranking=ranking,
+            so_far=loop.ranked(self.ranking).top(self.collected),
+            facts=tuple(fact.evidence() for fact in facts),
+            thought=thought,
+        )
 
-    def _next_sentence(self, loop: "_Thoughts", collection: Ranking) -> str:
-        """One call; nothing where the reply cannot be used."""
+    def _next_sentence(self, loop: "_Thoughts", collection: Ranking) -> tuple[str, tuple[Fact, ...]]:
+        """One call, for a sentence and the facts that it rests on; nothing where the reply cannot be used."""
         prompt = self.template.fill(
             passages=self._shown(collection.ids),
             question=loop.question,
             thoughts=" ".join(loop.queries[1:]) or "(none)",  # every query but the first is a sentence of the model's
         )
-        said = _LABEL.sub("", usable_text(self.model, prompt, _Reply))
-        return next((said[start:end] for start, end in sentence_spans(said)), "")
+        reply = usable_reply(self.model, prompt, _Reply)
+        if reply is None:
+            return "", ()
+        said = _LABEL.sub("", reply.sentence.strip())
+        sentence = next((said[start:end] for start, end in sentence_spans(said)), "")
+        facts = cited_facts(reply.facts, [self._passages[id_] for id_ in collection.ids])
+        return sentence, new_facts(facts, loop.facts)
 
     def _decide(self, loop: "_Thoughts", thought: str) -> None:
         """Stop, and say why, or make the sentence the next query."""

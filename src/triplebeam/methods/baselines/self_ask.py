@@ -12,10 +12,11 @@ follow-ups itself, and its final answer is kept: "Self-ask" of GE-Reasoning's Ta
 What differs: at most 4 follow-ups; the reply is JSON instead of a continued text; a reply with both a follow-up and an
 answer is a follow-up, since its answer runs ahead of the evidence. A question the model would answer at once is
 searched for unchanged, once, so that there is something to read. The ranking is that of `sub_questions`, of all steps
-together, and the answer is read from its best passages by the `QuestionAnswerer` that all agents share; where that
-finds nothing, and with ``own_answer`` in any case, Self-Ask's own final answer is kept. Behind ``stop_when_stuck``: a
-follow-up that was asked before ends the loop. Without a retriever a follow-up is a prompt of its own, where Press et
-al. let the model write on; where the loop comes to no answer, the model is asked the question itself.
+together, with the passages of the facts read first unless ``ranking`` is "fusion", and the answer is read from its best
+passages by the `QuestionAnswerer` that all agents share; where that finds nothing, and with ``own_answer`` in any case,
+Self-Ask's own final answer is kept. Behind ``stop_when_stuck``: a follow-up that was asked before ends the loop.
+Without a retriever a follow-up is a prompt of its own, where Press et al. let the model write on; where the loop comes
+to no answer, the model is asked the question itself.
 """
 
 from collections.abc import Generator
@@ -27,9 +28,10 @@ from pydantic import BaseModel
 from triplebeam.answer import Answer, Step
 from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, load
+from triplebeam.methods.shared.facts import First
 from triplebeam.methods.shared.loop import LAST_STEP, NothingToSearch
 from triplebeam.methods.shared.question_answering import Answerer, ClosedBookAnswerer, QuestionAnswerer, ReadAnswer
-from triplebeam.methods.shared.reading import ReadingAgent
+from triplebeam.methods.shared.reading import ReadingAgent, answer_from_evidence
 from triplebeam.methods.shared.sub_questions import Exchange, SubAnswerer, SubQuestionLoop, numbered_exchanges
 from triplebeam.methods.shared.usable_replies import usable_reply
 from triplebeam.ranking import Ranking
@@ -58,6 +60,7 @@ class SelfAsk(ReadingAgent):
     answered_from: int = 5
     own_answer: bool = False
     """Keep the loop's own answer, as in the paper, and read passages only where it has none."""
+    ranking: First = "evidence"
     stop_when_stuck: bool = True
     template: Template = field(default_factory=partial(load, "self_ask/follow_up"), repr=False)
 
@@ -79,7 +82,9 @@ class SelfAsk(ReadingAgent):
 
     def _last(self, loop: "_FollowUps") -> ReadAnswer:
         if loop.answer and (self.own_answer or not self.retriever):
-            return ReadAnswer(loop.answer)
+            return ReadAnswer()
+        if self.ranking == "evidence":
+            return answer_from_evidence(self._answerer, loop, self.answered_from)
         return self._answerer.answer(loop.question, loop.so_far.ids[: self.answered_from])
 
     def _step(self, loop: "_FollowUps") -> Step:
@@ -93,7 +98,14 @@ class SelfAsk(ReadingAgent):
             loop.exchanges.append(exchange)
             self._ask(loop)
         self._decide(loop)
-        return Step(number=loop.number, query=query, ranking=ranking, so_far=loop.fused(), thought=exchange.answer)
+        return Step(
+            number=loop.number,
+            query=query,
+            ranking=ranking,
+            so_far=loop.ranked(self.ranking),
+            facts=tuple(fact.evidence() for fact in exchange.facts),
+            thought=exchange.answer,
+        )
 
     def _sub_answer(self, query: str, ranking: Ranking) -> Exchange:
         if self.retriever:

@@ -106,7 +106,7 @@ class VerifyAndEdit(RetrievingAgent):
         )
         reasoning = " ".join(loop.sentences)
         prompt = load("verify_and_edit/answer").fill(exemplars=examples, question=loop.question, reasoning=reasoning)
-        return ReadAnswer(usable_text(self.model, prompt, _Final) or before, reasoning)
+        return ReadAnswer(usable_text(self.model, prompt, _Final) or before, reasoning, guessed=True)
 
 
 @dataclass

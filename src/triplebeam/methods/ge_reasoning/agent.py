@@ -14,10 +14,11 @@ tried least comes first, in the order of the graph, so that one that cannot be a
 another attempt asks for another sample and repeats no search. No usable graph, or without one no first sub-question,
 means one retrieval with the question, or none in the closed-book form, and an answer from that, as the trace says. The
 thresholds are ours, see `confidence.py`; an empty sub-answer is never kept. Where the kept pairs do not answer the
-question, the best passages are read, as every agent does. Ours beyond the paper: ``always_retrieve`` skips lines 8 and
-9, for documents that a model cannot know; ``max_attempts`` bounds what one triplet may cost; a longer list than the two
-passages read is kept for the ranking; each kept answer leaves evidence, and each triplet that stayed open says so
-there.
+question, the best passages are read, as every agent does. Ours beyond the paper: ``grounded`` skips lines 8 and 9, so
+that every sub-answer comes from the documents, and drops one that rests on no fact; ``max_attempts`` bounds what one
+triplet may cost; a longer list than the two passages read is kept for the ranking, which begins with the passages of
+the facts that the kept answers rest on, unless ``ranking`` is "fusion"; each kept answer leaves evidence, and each
+triplet that stayed open says so there.
 """
 
 from collections.abc import Generator
@@ -28,14 +29,16 @@ from typing import Literal, TypeAlias
 from triplebeam.answer import Answer, Step
 from triplebeam.bounds import check_fields
 from triplebeam.errors import BadInputError
+from triplebeam.generate.prompts import load
 from triplebeam.index.triple_store import TripleStore
 from triplebeam.methods.ge_reasoning.confidence import Thresholds
 from triplebeam.methods.ge_reasoning.construct import GraphConstruction
 from triplebeam.methods.ge_reasoning.final_answer import FinalAnswer
 from triplebeam.methods.ge_reasoning.refine import Refinement
-from triplebeam.methods.ge_reasoning.run import Ask, Finding, Knowledge, Rounds, describe, new_triples, shown_facts
+from triplebeam.methods.ge_reasoning.run import Ask, Finding, Knowledge, Rounds, describe, new_facts, shown_facts
 from triplebeam.methods.ge_reasoning.sub_answer import SubAnswer, SubAnswers
 from triplebeam.methods.ge_reasoning.sub_question import SubQuestions
+from triplebeam.methods.shared.facts import First
 from triplebeam.methods.shared.loop import NothingToSearch
 from triplebeam.methods.shared.reading import ReadingAgent
 from triplebeam.ranking import Ranking
@@ -72,7 +75,9 @@ class GEReasoning(ReadingAgent):
     samples: int = 5
     """Samples of a sub-answer where the endpoint gives no log-probabilities."""
     retrieve_by: RetrieveBy = "sub_question"
-    always_retrieve: bool = False
+    grounded: bool = True
+    """Every sub-answer is searched for; the paper's model first answers from what it knows."""
+    ranking: First = "evidence"
     graph_guidance: bool = True
     typed: bool = True
     refining: bool = True
@@ -84,10 +89,8 @@ class GEReasoning(ReadingAgent):
         super().__post_init__()
         if self.samples < 2:
             raise BadInputError(f"samples is {self.samples}: at least 2 are needed to agree, 5 is usual.")
-        if self.retriever is None and (self.always_retrieve or self.triples is not None):
-            raise BadInputError(
-                "GE-Reasoning without a retriever retrieves nothing: leave out always_retrieve=yes and stored=yes."
-            )
+        if self.retriever is None and self.triples is not None:
+            raise BadInputError("GE-Reasoning without a retriever retrieves nothing: leave out stored=yes.")
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """The question's graph is the first step, each round of Algorithm 1 another."""
@@ -114,7 +117,9 @@ class GEReasoning(ReadingAgent):
         elif not loop.rounds:
             ranking = loop.retrieve(loop.question, self.retrieved)
             thought += ": the question itself is searched for, and answered from what comes."
-        return Step(number=loop.number, query=loop.question, ranking=ranking, so_far=loop.fused(), thought=thought)
+        return Step(
+            number=loop.number, query=loop.question, ranking=ranking, so_far=loop.ranked(self.ranking), thought=thought
+        )
 
     def _round(self, loop: Rounds) -> Step:
         """Lines 6 to 23."""
@@ -123,21 +128,29 @@ class GEReasoning(ReadingAgent):
             return self._nothing_to_ask(loop, _NO_SUB_QUESTION)
         loop.rounds += 1
         answer, knowledge = self._answer(loop, ask)
-        kept = bool(answer.answer) and (  # line 14
-            not self.filtering or answer.confidence.value >= answer.confidence.thresholds.keep
-        )
+        finding = Finding(ask, answer, knowledge)
+        kept = bool(answer.answer) and self._rests(finding)  # line 14
+        kept = kept and (not self.filtering or answer.confidence.value >= answer.confidence.thresholds.keep)
         if kept:
-            loop.keep(Finding(ask, answer, knowledge))  # line 17
+            loop.keep(finding)  # line 17
         self._decide(loop)
         return Step(
             number=loop.number,
             query=ask.sub_question,
             ranking=knowledge.ranking if knowledge else Ranking(),
-            so_far=loop.fused(),
-            facts=new_triples(loop.steps, knowledge),
+            so_far=loop.ranked(self.ranking),
+            facts=new_facts(loop.steps, knowledge),
             thought=describe(ask, answer, kept=kept, searched=knowledge is not None, graph=loop.graph),
             picture=loop.graph.mermaid() if loop.graph else "",
         )
+
+    def _rests(self, finding: Finding) -> bool:
+        """Does a sub-answer rest on a fact, if it must? Passages that were not refined leave none to rest on."""
+        return self._may_remember or not self.refining or bool(finding.facts)
+
+    @property
+    def _may_remember(self) -> bool:
+        return self.retriever is None or not self.grounded
 
     def _next(self, loop: Rounds) -> Ask:
         """Lines 6, 7: the triplet that was tried least, and its sub-question."""
@@ -154,7 +167,7 @@ class GEReasoning(ReadingAgent):
         attempt = loop.attempts[ask.key]
         loop.attempts[ask.key] += 1
         answered = partial(self._sub_answers.answer, loop.question, loop.pairs)
-        if self.retriever is None or not self.always_retrieve:
+        if self._may_remember:
             answer = answered(_NOT_SEARCHED, ask.sub_question, attempt)  # line 8
             sure = answer.confidence.value >= answer.confidence.thresholds.retrieve  # line 9
             if self.retriever is None or sure:
@@ -198,11 +211,17 @@ class GEReasoning(ReadingAgent):
             by_probability=Thresholds(self.k1, self.k2),
             by_agreement=Thresholds(self.agreement_k1, self.agreement_k2),
             samples=self.samples,
+            template=load("ge_reasoning/sub_answer" if self._may_remember else "ge_reasoning/grounded_sub_answer"),
         )
 
     @cached_property
     def _final_answer(self) -> FinalAnswer:
-        return FinalAnswer(model=self.model, passages=self._passages, answered_from=self.answered_from)
+        return FinalAnswer(
+            model=self.model,
+            passages=self._passages,
+            answered_from=self.answered_from,
+            answer_from=self.ranking,
+        )
 
     @cached_property
     def _refinement(self) -> Refinement:

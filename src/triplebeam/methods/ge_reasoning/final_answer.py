@@ -3,7 +3,7 @@
 Followed to the letter: the model sees the question and the kept pairs (line 25). Ours: where those do not settle it,
 the best passages are read, as every agent does; where that does not help either, the value of the variable that is
 asked for is the answer. Without a question graph the passages are read straight away, or the model answers alone in the
-closed-book form.
+closed-book form. An answer with a pair that the model knew without a search is a guess, and says which pair.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,9 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.methods.ge_reasoning.run import Finding, Rounds
 from triplebeam.methods.ge_reasoning.sub_answer import shown_pairs
-from triplebeam.methods.shared.question_answering import QuestionAnswerer, ReadAnswer, evidence_for, short_answer
+from triplebeam.methods.shared.facts import Fact, First, found_in
+from triplebeam.methods.shared.question_answering import QuestionAnswerer, ReadAnswer, short_answer
+from triplebeam.methods.shared.reading import answer_from_evidence
 from triplebeam.passage import Passages
 
 
@@ -26,6 +28,7 @@ class FinalAnswer:
     model: LanguageModel
     passages: Passages = field(repr=False)
     answered_from: int = 5
+    answer_from: First = "evidence"
     template: Template = field(default_factory=partial(load, "ge_reasoning/final_answer"), repr=False)
     alone: Template = field(default_factory=partial(load, "closed_book"), repr=False)
 
@@ -37,8 +40,12 @@ class FinalAnswer:
     def _said(self, loop: Rounds) -> ReadAnswer:
         reasoned = self._reasoned(loop)
         loop.answer = reasoned.text or _target(loop)
-        best = loop.so_far.ids[: self.answered_from]
-        return reasoned if reasoned.text or not best else self._answerer.answer(loop.question, best)
+        loop.missing = _missing(loop)
+        if reasoned.text or not loop.so_far:
+            return replace(reasoned, guessed=not loop.grounded)
+        if self.answer_from == "evidence":
+            return answer_from_evidence(self._answerer, loop, self.answered_from)
+        return self._answerer.answer(loop.question, loop.fused().ids[: self.answered_from])
 
     def _reasoned(self, loop: Rounds) -> ReadAnswer:
         """What the kept pairs say. Without any the model has nothing but what it knows, so passages go before that."""
@@ -58,14 +65,16 @@ def evidence_of(findings: Sequence[Finding], passages: Passages) -> tuple[Eviden
     """
     evidence: dict[Evidence, None] = {}
     for finding in findings:
-        rests_on = [(fact.triple, [passages[fact.passage_id]]) for fact in finding.facts]
-        if not rests_on:
-            read = [passages[id_] for id_ in (finding.knowledge.read if finding.knowledge else ())]
-            rests_on = [(finding.own_fact, read)]
-        for triple, among in rests_on:
-            [fact] = evidence_for([triple], among)
-            evidence[replace(fact, note=finding.note)] = None
+        evidence |= dict.fromkeys(
+            fact.evidence(finding.note) for fact in finding.facts or [_own_fact(finding, passages)]
+        )
     return tuple(evidence)
+
+
+def _own_fact(finding: Finding, passages: Passages) -> Fact:
+    if finding.knowledge is None:
+        return Fact(finding.own_fact, from_memory=True)
+    return found_in(finding.own_fact, [passages[id_] for id_ in finding.knowledge.read])
 
 
 def missing_from(loop: Rounds) -> tuple[Evidence, ...]:
@@ -78,6 +87,17 @@ def missing_from(loop: Rounds) -> tuple[Evidence, ...]:
         )
         for triplet in loop.graph.filled
         if triplet.variables
+    )
+
+
+def _missing(loop: Rounds) -> tuple[str, ...]:
+    """The sub-questions that no document answers, and those that the model answered without one."""
+    open_ = loop.graph.candidates() if loop.graph else ()
+    tried = [loop.sub_questions[triplet] for triplet in open_ if triplet in loop.sub_questions]
+    remembered = [finding.ask.sub_question for finding in loop.findings if finding.from_memory]
+    return (
+        *(f"No document answers the question: {question}" for question in tried),
+        *(f"No document was searched for the question: {question}" for question in remembered),
     )
 
 

@@ -7,9 +7,8 @@ cannot be used of the replies is noted.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple
 
 from pydantic import BaseModel
 
@@ -17,17 +16,11 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import TripleRow
 from triplebeam.generate.prompts import Template, load
 from triplebeam.index.triple_store import TripleStore
+from triplebeam.methods.shared.facts import Fact
 from triplebeam.methods.shared.triple_filter import LLMTripleFilter
 from triplebeam.methods.shared.usable_replies import usable_replies, usable_triples
 from triplebeam.passage import Passages
-from triplebeam.triple import Triple
-
-
-class Fact(NamedTuple):
-    """A triplet, and the passage it was extracted from."""
-
-    triple: Triple
-    passage_id: str
+from triplebeam.support import find_support
 
 
 class _Reply(BaseModel):
@@ -46,13 +39,13 @@ class Refinement:
     filter_template: Template = field(default_factory=partial(load, "ge_reasoning/filter"), repr=False)
 
     def refine(self, passage_ids: Sequence[str], sub_question: str) -> list[Fact]:
-        """The facts that help with the sub-question, each once; those of the better passage first."""
+        """The facts that help with the sub-question, each once and with its words, the better passage's first."""
         found = self._extracted(passage_ids) if self.triples is None else self._stored(self.triples, passage_ids)
         facts = list({fact.triple: fact for fact in reversed(list(found))}.values())[::-1]
-        if not facts or not self.filtering:
-            return facts
-        chosen = LLMTripleFilter(model=self.model, template=self.filter_template)
-        return [facts[number] for number in chosen.keep(sub_question, [fact.triple for fact in facts])]
+        if facts and self.filtering:
+            chosen = LLMTripleFilter(model=self.model, template=self.filter_template)
+            facts = [facts[number] for number in chosen.keep(sub_question, [fact.triple for fact in facts])]
+        return [replace(fact, span=find_support(fact.triple, self.passages[fact.passage_id])) for fact in facts]
 
     def _extracted(self, passage_ids: Sequence[str]) -> Iterator[Fact]:
         prompts = [self.extract_template.fill(passage=self.passages[id_].searchable) for id_ in passage_ids]

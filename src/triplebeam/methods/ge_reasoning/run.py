@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from triplebeam.answer import Step
+from triplebeam.answer import Evidence, Step
 from triplebeam.generate.prompts import numbered_facts
 from triplebeam.methods.ge_reasoning.question_graph import QuestionGraph, QuestionTriplet
-from triplebeam.methods.ge_reasoning.refine import Fact
 from triplebeam.methods.ge_reasoning.sub_answer import Pair, SubAnswer
+from triplebeam.methods.shared.facts import Fact, passages_of_facts
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
@@ -67,10 +67,14 @@ class Finding:
         return f"{name}{self.answer.answer}: {self.ask.sub_question}"
 
     @property
+    def from_memory(self) -> bool:
+        """The model knew it: nothing was searched for."""
+        return self.knowledge is None
+
+    @property
     def rests_on(self) -> Ranking:
         """The passages of those facts, in their order."""
-        ids = dict.fromkeys(fact.passage_id for fact in self.facts)
-        return Ranking(Hit(passage_id, -rank) for rank, passage_id in enumerate(ids))
+        return Ranking(Hit(id_, -rank) for rank, id_ in enumerate(passages_of_facts(self.facts)))
 
 
 @dataclass
@@ -89,6 +93,16 @@ class Rounds(Loop):
     def pairs(self) -> list[Pair]:
         """The sub-questions and sub-answers that were kept."""
         return [Pair(found.ask.sub_question, found.answer.sentence, found.answer.answer) for found in self.findings]
+
+    @property
+    def grounded(self) -> bool:
+        """Was every answer that was kept searched for?"""
+        return bool(self.findings) and not any(finding.from_memory for finding in self.findings)
+
+    @property
+    def used(self) -> list[Fact]:
+        """What the kept answers rest on, in their order."""
+        return [fact for finding in self.findings for fact in finding.facts]
 
     def fused(self) -> Ranking:
         """All searches' lists, what was read of each, and what each kept answer rests on, fused.
@@ -120,7 +134,7 @@ def shown_facts(facts: Sequence[Fact]) -> str:
     return numbered_facts([fact.triple for fact in facts])
 
 
-def new_triples(steps: Sequence[Step], knowledge: Knowledge | None) -> tuple[Triple, ...]:
+def new_facts(steps: Sequence[Step], knowledge: Knowledge | None) -> tuple[Evidence, ...]:
     """The facts that no earlier step has."""
-    known = {fact for step in steps for fact in step.facts}
-    return tuple(fact.triple for fact in (knowledge.facts if knowledge else ()) if fact.triple not in known)
+    known = {fact.triple for step in steps for fact in step.facts}
+    return tuple(fact.evidence() for fact in (knowledge.facts if knowledge else ()) if fact.triple not in known)

@@ -4,42 +4,58 @@ A step: retrieve for the current query with SyncGE, read the best passages into 
 gist answers the question (Eq. 6), and if not, rewrite the query (Eq. 7). Every fact of the gist is linked to passages
 (Eq. 8) and all lists are fused (Eq. 9); the best five are read for the answer (Table 3).
 
-Followed to the letter: the first query is the question; the gist is read for the original question, not for the
-rewritten one; all lists of all steps are fused. A fact is linked once, in the step that read it, so that every step has
-the fusion so far (Figures 2 and 6 plot its recall); the last step's is that of Eq. 9. Ours where the paper is silent:
-the gist reads the 10 best fused passages, passageLink takes 10, a step's list holds 20. Ours beyond it, behind
-``stop_when_stuck``: the agent also stops, saying so, when a rewritten query repeats an earlier one or a step brings
-neither a new fact nor a new passage.
+Followed to the letter, with ``calls="paper"`` and "fusion" for ``ranking`` and ``answer_from``: the above. The first
+query is the question; the gist is read for the original question, not for the rewritten one; all lists of all steps are
+fused. A fact is linked once, in the step that read it, so that every step has the fusion so far (Figures 2 and 6 plot
+its recall); the last step's is that of Eq. 9. Ours where the paper is silent: the gist reads the 10 best fused
+passages, passageLink takes 10, a step's list holds 20.
+
+Ours by default:
+- ``calls="few"``: two calls a step. What is read in the base's passages is where SyncGE's walk starts and what enters
+  the gist; no passage is read twice; the reasoning gives the next query.
+- ``quotations``: each fact comes with its passage and a quotation from it, which is the evidence.
+- ``ranking``: the passages of the facts used come first, then those of the other facts, then Eq. 9.
+- ``answer_from``: the answer is read from the passages of the facts used, with the facts beside them.
+- ``stop_when_stuck``: the agent also stops, saying so, when a query repeats an earlier one, when a step brings neither
+  a new fact nor a new passage, and when ``attempts`` searches in a row add nothing to the chain of facts.
 """
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from typing import Literal, TypeAlias
 
-from triplebeam.answer import Answer, Evidence, Step
+from triplebeam.answer import Answer, Step
+from triplebeam.generate.language_model import LanguageModel
 from triplebeam.methods.gear.expand import NaiveGE, SyncGE
 from triplebeam.methods.gear.link import PassageLink
-from triplebeam.methods.gear.read import LLMReader, Reader, new_facts
+from triplebeam.methods.gear.read import LLMReader, Reader
 from triplebeam.methods.gear.reason import Reasoner, Verdict
+from triplebeam.methods.shared.facts import Fact, First, evidence_first, found_in, new_facts
 from triplebeam.methods.shared.loop import LAST_STEP, ONE_STEP, Loop
-from triplebeam.methods.shared.question_answering import evidence_for
 from triplebeam.methods.shared.reading import AnsweringAgent
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
-from triplebeam.triple import Triple, entity_key
+from triplebeam.triple import entity_key
+
+#: Two calls a step, or those of the paper: up to four.
+Calls: TypeAlias = Literal["few", "paper"]
 
 ANSWERED = "the facts answer the question"
 _NO_QUERY = "the model gave no further query"
 _REPEATED = "the next query repeats an earlier one"
 _NOTHING_NEW = "the step brought nothing new"
+_GIVEN_UP = "what is missing was searched for in other words and not found"
 
 
 @dataclass(frozen=True, kw_only=True)
 class GeAR(AnsweringAgent):
     """The agent over any retriever; the paper's is SyncGE over hybrid with 10 base passages."""
 
+    reading_model: LanguageModel | None = None
+    """Reads facts from passages; by default the same model as for the rest."""
     reader: Reader | None = None
-    """Reads facts from passages; by default the model does."""
+    """By default the reading model."""
     reasoner: Reasoner | None = None
     """Says whether the facts suffice, and what to search for next; by default the model does."""
     passage_link: PassageLink | None = None
@@ -51,42 +67,80 @@ class GeAR(AnsweringAgent):
     """Passages that a step reads into the gist."""
     linked: int = 10
     """k of passageLink (Eq. 8)."""
+    calls: Calls = "few"
+    quotations: bool = True
+    ranking: First = "evidence"
+    answer_from: First = "evidence"
     stop_when_stuck: bool = True
+    attempts: int = 2
+    """Searches in a row that may add nothing to the chain before what is missing is given up."""
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """Eq. 4 to 7, step by step."""
         loop = Gist(question, self.retriever, queries=[question])
         yield from loop.take_all(partial(self._step, loop))
-        return self._conclude(loop, evidence=self._evidence(loop))
+        return self._conclude(loop, answer_from=self.answer_from)
 
     def _step(self, loop: "Gist") -> Step:
         query = loop.queries[-1]
-        ranking = loop.retriever.retrieve(query, self.retrieved)
-        facts = new_facts(self._reader.read(loop.question, ranking.ids[: self.read], loop.facts), loop.facts)
-        brought_something = bool(facts) or not set(ranking.ids) <= loop.seen
-        loop.add(ranking, facts, [self._passage_link.link(fact, self.linked) for fact in facts])
-        loop.verdict = self._reasoner.reason(loop.facts, loop.question)
-        self._decide(loop, brought_something)
+        found = self._retrieve(loop, query)
+        facts = self._read(loop, query, found)
+        ranking = self._expand(loop, query, found, facts)
+        stuck = not facts and set(ranking.ids) <= loop.seen
+        loop.add(ranking, facts, [self._passage_link.link(fact.triple, self.linked) for fact in facts])
+        loop.judge(self._reasoner.reason(loop.facts, loop.question, loop.queries), facts)
+        self._decide(loop, stuck)
         return Step(
             number=loop.number,
             query=query,
             ranking=ranking,
-            so_far=loop.fused(),
-            facts=facts,
-            thought=loop.verdict.answer if loop.verdict.answerable else loop.verdict.missing,
+            so_far=loop.ranked(self.ranking),
+            facts=tuple(fact.evidence() for fact in facts),
+            thought=loop.answer or loop.verdict.missing,
         )
 
-    def _decide(self, loop: "Gist", brought_something: bool) -> None:
+    def _retrieve(self, loop: "Gist", query: str) -> Ranking:
+        """What the step reads: with few calls what SyncGE's base finds, before the walk."""
+        below = loop.retriever
+        if self.calls == "few" and isinstance(below, SyncGE):
+            below = below.base
+        return below.retrieve(query, self.retrieved)
+
+    def _expand(self, loop: "Gist", query: str, found: Ranking, facts: Sequence[Fact]) -> Ranking:
+        """With few calls Eq. 2, 3 from what the step read; otherwise the retriever did it, with its own reading."""
+        sync = loop.retriever
+        if self.calls == "paper" or not isinstance(sync, SyncGE) or not facts:
+            return found
+        return sync.expand(query, found, sync.link([fact.triple for fact in facts])).top(self.retrieved)
+
+    def _read(self, loop: "Gist", query: str, ranking: Ranking) -> tuple[Fact, ...]:
+        """Eq. 4, 5: what the step adds to the gist."""
+        ids, searched = ranking.ids[: self.read], loop.question
+        if self.calls == "few":
+            ids, searched = self._unread(loop, ranking), query
+        loop.read.update(ids)
+        facts = new_facts(self._reader.read(loop.question, ids, loop.facts, searched), loop.facts)
+        passages = [self._passages[id_] for id_ in ids]
+        return tuple(fact if fact.passage_id else found_in(fact.triple, passages) for fact in facts)
+
+    def _unread(self, loop: "Gist", ranking: Ranking) -> list[str]:
+        """The best that no earlier step has read, or, where those are few, some of the next best."""
+        unread = [id_ for id_ in ranking.ids if id_ not in loop.read]
+        best = set(ranking.ids[: self.read]) - loop.read
+        return unread[: max(len(best), self.read // 2)]
+
+    def _decide(self, loop: "Gist", stuck: bool) -> None:
         """Stop, and say why, or set the next query (Eq. 7)."""
-        loop.answer = loop.verdict.answer
-        if loop.verdict.answerable:
+        if loop.answer:
             loop.ending = ANSWERED
         elif loop.number >= self.max_steps:
             loop.ending = LAST_STEP
-        elif self.stop_when_stuck and not brought_something:
+        elif self.stop_when_stuck and stuck:
             loop.ending = _NOTHING_NEW
+        elif self.stop_when_stuck and loop.in_vain >= self.attempts:
+            loop.ending = _GIVEN_UP
         else:
-            query = self._reasoner.rewrite(loop.facts, loop.question, loop.verdict.missing, loop.queries)
+            query = self._next_query(loop)
             if not query:
                 loop.ending = _NO_QUERY
             elif self.stop_when_stuck and entity_key(query) in map(entity_key, loop.queries):
@@ -94,13 +148,15 @@ class GeAR(AnsweringAgent):
             else:
                 loop.queries.append(query)
 
-    def _evidence(self, loop: "Gist") -> tuple[Evidence, ...]:
-        nearest = [self._passages[passage_id] for passage_id in loop.so_far.ids[: self.retrieved]]
-        return evidence_for(loop.verdict.used or loop.facts, nearest)
+    def _next_query(self, loop: "Gist") -> str:
+        if self.calls == "few":
+            return loop.verdict.query
+        return self._reasoner.rewrite(loop.facts, loop.question, loop.verdict.missing, loop.queries)
 
     @cached_property
     def _reader(self) -> Reader:
-        return self.reader or LLMReader(model=self.model, passages=self._passages)
+        model = self.reading_model or self.model
+        return self.reader or LLMReader(model=model, passages=self._passages, quotations=self.quotations)
 
     @cached_property
     def _reasoner(self) -> Reasoner:
@@ -118,18 +174,35 @@ class Gist(Loop):
     """What one question has brought so far."""
 
     queries: list[str] = field(default_factory=list)
-    facts: tuple[Triple, ...] = ()
     linked: list[Ranking] = field(default_factory=list)
     """The passages that each fact is linked to."""
     seen: set[str] = field(default_factory=set)
+    """Passages that a step found."""
+    read: set[str] = field(default_factory=set)
     verdict: Verdict = field(default_factory=lambda: Verdict(answerable=False))
+    in_vain: int = 0
+    """Searches in a row, but for that of the question itself, that added nothing to the chain."""
 
-    def add(self, ranking: Ranking, facts: Sequence[Triple], linked: Sequence[Ranking]) -> None:
+    @property
+    def used(self) -> Sequence[Fact]:
+        """The facts that the verdict names; all, where it names none."""
+        return self.verdict.used or self.facts
+
+    def add(self, ranking: Ranking, facts: Sequence[Fact], linked: Sequence[Ranking]) -> None:
         """Eq. 5, and the lists that Eq. 9 fuses: the step's, and what Eq. 8 gave for each of its facts."""
         self.rankings.append(ranking)
         self.seen.update(ranking.ids)
         self.facts = (*self.facts, *facts)
         self.linked.extend(linked)
+
+    def judge(self, verdict: Verdict, new: Sequence[Fact]) -> None:
+        """Eq. 6: the verdict, and whether the facts that are new with this step are part of its chain."""
+        self.verdict = verdict
+        self.answer = verdict.answer if verdict.answerable else ""
+        self.others = verdict.others
+        self.missing = (verdict.missing,) if verdict.missing else ()
+        useful = len(self.queries) == 1 or any(fact in verdict.used for fact in new)
+        self.in_vain = 0 if useful else self.in_vain + 1
 
     def fused(self) -> Ranking:
         """Eq. 9: RRF of the passages linked to each fact of the gist and of all steps' passages."""
@@ -142,17 +215,28 @@ class SingleStep(AnsweringAgent):
 
     retriever: SyncGE
     retrieved: int = 20
+    ranking: First = "evidence"
+    answer_from: First = "evidence"
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """Eq. 1 to 3, then Table 3's question answering."""
         loop = Loop(question, ending=ONE_STEP)
-        step = loop.take(partial(self._step, question))
-        yield step
-        evidence = evidence_for(step.facts, [self._passages[passage_id] for passage_id in step.ranking.ids])
-        return self._conclude(loop, evidence=evidence)
+        yield loop.take(partial(self._step, loop))
+        return self._conclude(loop, answer_from=self.answer_from)
 
-    def _step(self, question: str) -> Step:
+    def _step(self, loop: Loop) -> Step:
+        question = loop.question
         base = self.retriever.base.retrieve(question, self.retriever.base_k)
-        facts = tuple(self.retriever.reader.read(question, base.ids))
-        ranking = self.retriever.expand(question, base, self.retriever.link(facts)).top(self.retrieved)
-        return Step(number=1, query=question, ranking=ranking, so_far=ranking, facts=facts)
+        read = self.retriever.reader.read(question, base.ids)
+        passages = [self._passages[id_] for id_ in base.ids]
+        loop.facts = tuple(fact if fact.passage_id else found_in(fact.triple, passages) for fact in read)
+        initial = self.retriever.link([fact.triple for fact in loop.facts])
+        ranking = self.retriever.expand(question, base, initial).top(self.retrieved)
+        loop.rankings.append(ranking)
+        return Step(
+            number=1,
+            query=question,
+            ranking=ranking,
+            so_far=evidence_first(loop.facts, ranking) if self.ranking == "evidence" else ranking,
+            facts=tuple(fact.evidence() for fact in loop.facts),
+        )

@@ -126,7 +126,7 @@ class SyncGE(_GraphExpansion):
 
     def _initial_triples(self, query: str, passage_ids: Sequence[str]) -> NDArray[np.int64]:
         """Eq. 1 and 2."""
-        return self.link(self.reader.read(query, passage_ids))
+        return self.link([fact.triple for fact in self.reader.read(query, passage_ids)])
 
     def link(self, proximal: Sequence[Triple]) -> NDArray[np.int64]:
         """Eq. 2: where the walk starts."""

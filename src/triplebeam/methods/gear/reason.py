@@ -1,9 +1,10 @@
 """GeAR, Eq. 6 and 7: does the gist answer the question, and if not, what is to be asked next?
 
 Followed to the letter: `reason` sees the gist and the original question and gives answerability with a reason;
-`rewrite` sees the gist, the original question and that reason. Ours: the prompts' words, the facts an answer rests on
-are asked for by number, `rewrite` also sees what was searched for before, and a reply that cannot be used is noted,
-never guessed.
+`rewrite` sees the gist, the original question and that reason. Ours: the prompts' words; the facts an answer rests on
+are asked for by number; both see what was searched for before; `reason` gives the next query as well, which saves the
+call of `rewrite`, names the everyday knowledge that it bridges a gap with, and the answers that fit as well. A reply
+that cannot be used is noted, never guessed.
 """
 
 from collections.abc import Sequence
@@ -12,11 +13,11 @@ from functools import partial
 
 from pydantic import BaseModel
 
-from triplebeam.generate.language_model import LanguageModel
-from triplebeam.generate.parse import Numbers, Text
+from triplebeam.generate.language_model import LanguageModel, Prompt
+from triplebeam.generate.parse import Numbers, Text, Texts, TripleRows
 from triplebeam.generate.prompts import Template, load, numbered_facts
+from triplebeam.methods.shared.facts import Fact, facts_from_memory
 from triplebeam.methods.shared.usable_replies import usable_reply, usable_text
-from triplebeam.triple import Triple
 
 
 class _Verdict(BaseModel):
@@ -24,6 +25,10 @@ class _Verdict(BaseModel):
     answerable: bool
     used: Numbers
     answer: Text
+    # What a model may leave out is not worth a correction.
+    from_memory: TripleRows = []
+    others: Texts = []
+    query: Text = ""
 
 
 class _Query(BaseModel):
@@ -32,12 +37,14 @@ class _Query(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """a and r of Eq. 6, the answer where there is one, and the facts it rests on."""
+    """a and r of Eq. 6, the answer where there is one, the facts it rests on, and what to search for where not."""
 
     answerable: bool
     missing: str = ""
     answer: str = ""
-    used: tuple[Triple, ...] = ()
+    used: tuple[Fact, ...] = ()
+    others: tuple[str, ...] = ()
+    query: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,22 +55,32 @@ class Reasoner:
     reason_template: Template = field(default_factory=partial(load, "gear/reason"), repr=False)
     rewrite_template: Template = field(default_factory=partial(load, "gear/rewrite"), repr=False)
 
-    def reason(self, gist: Sequence[Triple], question: str) -> Verdict:
+    def reason(self, gist: Sequence[Fact], question: str, searched: Sequence[str]) -> Verdict:
         """Eq. 6. An answer without words is no answer; fact numbers that do not exist are passed over."""
-        prompt = self.reason_template.fill(question=question, facts=numbered_facts(gist))
-        reply = usable_reply(self.model, prompt, _Verdict)
+        reply = usable_reply(self.model, _filled(self.reason_template, gist, question, searched), _Verdict)
         if reply is None:
             return Verdict(answerable=False)
-        used = tuple(gist[number - 1] for number in dict.fromkeys(reply.used) if 1 <= number <= len(gist))
+        used = [gist[number - 1] for number in dict.fromkeys(reply.used) if 1 <= number <= len(gist)]
         answer = reply.answer.strip()
-        return Verdict(reply.answerable and bool(answer), reply.missing.strip(), answer, used)
-
-    def rewrite(self, gist: Sequence[Triple], question: str, missing: str, searched: Sequence[str]) -> str:
-        """Eq. 7: the next query; empty where the model gave none."""
-        prompt = self.rewrite_template.fill(
-            question=question,
-            facts=numbered_facts(gist),
-            missing=missing or "(not said)",
-            searched="\n".join(f"- {query}" for query in searched),
+        return Verdict(
+            answerable=reply.answerable and bool(answer),
+            missing=reply.missing.strip(),
+            answer=answer,
+            used=(*used, *facts_from_memory(reply.from_memory)),
+            others=tuple(filter(None, map(str.strip, reply.others))),
+            query=reply.query.strip(),
         )
+
+    def rewrite(self, gist: Sequence[Fact], question: str, missing: str, searched: Sequence[str]) -> str:
+        """Eq. 7: the next query; empty where the model gave none."""
+        prompt = _filled(self.rewrite_template, gist, question, searched, missing=missing or "(not said)")
         return usable_text(self.model, prompt, _Query)
+
+
+def _filled(template: Template, gist: Sequence[Fact], question: str, searched: Sequence[str], **more: str) -> Prompt:
+    return template.fill(
+        question=question,
+        facts=numbered_facts([fact.triple for fact in gist]),
+        searched="\n".join(f"- {query}" for query in searched),
+        **more,
+    )

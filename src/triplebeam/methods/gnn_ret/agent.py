@@ -12,6 +12,7 @@ Ours where the paper is silent:
 - A sub-answer may be "not found". Then the critique, whose sub-answers are those it has seen before, is not asked.
 - The ranking so far is the fusion of all steps' lists and of the sub-answers' sources (`sub_questions`): nine tenths of
   a step's distances are those of its own sub-question, so passages of the first hops would fall out of the last step's.
+  Unless ``ranking`` is "fusion", the passages of the facts that the sub-answers rest on come first.
 - Behind ``stop_when_stuck``: a sub-question that was asked before ends the loop.
 """
 
@@ -21,6 +22,7 @@ from functools import cached_property, partial
 
 from triplebeam.answer import Answer, Step
 from triplebeam.methods.gnn_ret.self_critique import SelfCritique
+from triplebeam.methods.shared.facts import First
 from triplebeam.methods.shared.loop import LAST_STEP
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import AnsweringAgent
@@ -47,6 +49,7 @@ class RGNNRet(AnsweringAgent):
     """How long the passages are together that a step retrieves and reads."""
     retrieved: int | None = None
     """How many passages a step retrieves and reads, where their number counts and not their tokens."""
+    ranking: First = "evidence"
     stop_when_stuck: bool = True
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
@@ -55,7 +58,7 @@ class RGNNRet(AnsweringAgent):
         yield from loop.take_all(partial(self._step, loop))
         if loop.answer:
             return loop.conclude(lambda: loop.final)
-        return self._conclude(loop)
+        return self._conclude(loop, answer_from=self.ranking)
 
     def _step(self, loop: "_SubQuestions") -> Step:
         query = loop.next_question or self._critique.next_question(loop.question, []) or loop.question
@@ -64,7 +67,14 @@ class RGNNRet(AnsweringAgent):
         exchange = self._sub_answerer.answer(query, ranking.ids)
         loop.exchanges.append(exchange)
         self._decide(loop)
-        return Step(number=loop.number, query=query, ranking=ranking, so_far=loop.fused(), thought=exchange.answer)
+        return Step(
+            number=loop.number,
+            query=query,
+            ranking=ranking,
+            so_far=loop.ranked(self.ranking),
+            facts=tuple(fact.evidence() for fact in exchange.facts),
+            thought=exchange.answer,
+        )
 
     def _retrieve(self, retriever: Retriever, query: str) -> Ranking:
         if self.retrieved is not None:

@@ -1,11 +1,12 @@
 """The loop that agents share: steps and what they cost, the memory of one question, and the answer it ends with."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from triplebeam.answer import Answer, Evidence, Step
+from triplebeam.answer import Answer, Evidence, Outcome, Step
 from triplebeam.generate.accounting import Account, account
+from triplebeam.methods.shared.facts import Fact, First, evidence_first
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
@@ -15,6 +16,8 @@ from triplebeam.retrieve.retriever import Retriever, for_question
 ONE_STEP = "one step was asked for"
 #: How an agent of several steps ends that may take no more of them.
 LAST_STEP = "the last step was reached"
+_NOT_SAID = "No document answers the question."
+_NOT_QUOTED = "No document is quoted for this answer: it is the model's own."
 
 
 class NothingToSearch:
@@ -35,8 +38,14 @@ class Loop:
     rankings: list[Ranking] = field(default_factory=list)
     """What the searches found."""
     steps: list[Step] = field(default_factory=list)
+    facts: tuple[Fact, ...] = ()
+    """What was read so far."""
     answer: str = ""
     """What the loop itself came to; the passages may say something else."""
+    others: tuple[str, ...] = ()
+    """Answers that fit as well as the loop's own."""
+    missing: tuple[str, ...] = ()
+    """What the loop has not found, a sentence each."""
     ending: str = ""
     """Why the loop stops, in words; empty while it goes on."""
     outside: Account = field(default_factory=Account)
@@ -55,6 +64,16 @@ class Loop:
         """The ranking after the last step."""
         return self.steps[-1].so_far if self.steps else Ranking()
 
+    @property
+    def used(self) -> Sequence[Fact]:
+        """The facts that the answer rests on, in the order of the chain: all, where the loop does not say which."""
+        return self.facts
+
+    @property
+    def grounded(self) -> bool:
+        """Does the loop's own answer rest on what was read?"""
+        return bool(self.used)
+
     def retrieve(self, query: str, k: int) -> Ranking:
         """Search, and remember what was found."""
         self.rankings.append(self.retriever.retrieve(query, k))
@@ -63,6 +82,10 @@ class Loop:
     def fused(self) -> Ranking:
         """The reciprocal rank fusion of all searches."""
         return reciprocal_rank_fusion(self.rankings)
+
+    def ranked(self, first: First) -> Ranking:
+        """All searches fused, and before them, for "evidence", the passages of the facts used and of the others."""
+        return evidence_first([*self.used, *self.facts], self.fused()) if first == "evidence" else self.fused()
 
     def take(self, do: Callable[[], Step]) -> Step:
         """Take the step that ``do`` makes, with the calls, the problems and the seconds it took."""
@@ -78,19 +101,36 @@ class Loop:
         while not self.ending:
             yield self.take(do)
 
-    def conclude(self, last: Callable[[], ReadAnswer], evidence: tuple[Evidence, ...] = ()) -> Answer:
-        """The answer that the ``last`` calls give, and where they give none, the loop's own."""
+    def conclude(self, last: Callable[[], ReadAnswer], evidence: Sequence[Evidence] | None = None) -> Answer:
+        """The answer that the ``last`` calls give; where they give none, or a guess, the loop's own.
+
+        The loop's own is a guess, too, if it rests on nothing that was read. The ``evidence`` is that of the facts
+        used, unless it is given.
+        """
         with account() as spent:
             read = last()
+        if self.answer and (not read.text or (read.guessed and read.text != self.answer)):
+            # The loop found what the passages alone do not say: their "not found" would contradict the answer.
+            read = ReadAnswer(self.answer, guessed=not self.grounded, others=self.others)
+        outcome: Outcome = "answered" if self.so_far and not read.guessed else "guess"
+        if evidence is None:
+            evidence = [fact.evidence() for fact in (*self.used, *read.from_memory)]
         return Answer(
             question=self.question,
-            text=read.text or self.answer,
-            # Where the passages alone do not say it but the loop did, "not found" would contradict the answer.
-            sentence=read.sentence if read.text or not self.answer else "",
+            text=read.text,
+            sentence=read.sentence,
+            outcome=outcome,
+            missing=() if read.text and outcome == "answered" else self._lacks(read),
+            others=read.others,
             ranking=self.so_far,
-            evidence=evidence,
+            evidence=tuple(dict.fromkeys(evidence)),
             steps=tuple(self.steps),
             usage=sum((step.usage for step in self.steps), self.outside.usage + spent.usage),
             ending="; ".join([self.ending, *self.outside.problems, *spent.problems]),
             loop_text=self.answer,
         )
+
+    def _lacks(self, read: ReadAnswer) -> tuple[str, ...]:
+        if read.missing:
+            return (read.missing,)
+        return self.missing or (_NOT_QUOTED if read.text else _NOT_SAID,)

@@ -1,30 +1,38 @@
-"""The last step every agent shares: read the best passages, answer in a few words, and show what the answer rests on.
+"""The last step every agent shares: read the best passages and answer in a few words.
 
-GeAR, Table 3: the five best passages, at most six words. Ours: the model may say that it has no answer, and gives a
-sentence for people beside the short form.
+GeAR, Table 3: the five best passages, at most six words. Ours: facts that were read in them may stand beside them; the
+model may say that the passages do not answer the question, what they lack, and what it would guess; it names the
+everyday knowledge it needed and the answers that fit as well, and gives a sentence for people beside the short form.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
 
 from pydantic import BaseModel
 
-from triplebeam.answer import Evidence
 from triplebeam.generate.language_model import LanguageModel, Prompt
-from triplebeam.generate.parse import Text
-from triplebeam.generate.prompts import Template, load, numbered_passages
+from triplebeam.generate.parse import Text, Texts, TripleRows
+from triplebeam.generate.prompts import Template, load, numbered_facts, numbered_passages
+from triplebeam.methods.shared.facts import Fact, facts_from_memory
 from triplebeam.methods.shared.usable_replies import usable_reply
-from triplebeam.passage import Passage, Passages
-from triplebeam.support import support_among
-from triplebeam.triple import Triple
+from triplebeam.passage import Passages
+
+_NOTED = "Facts that were noted while reading, in the order of the chain:"
 
 
 class _Reply(BaseModel):
+    sentence: Text
     found: bool
     answer: Text
-    sentence: Text
+
+
+class _GroundedReply(_Reply):
+    # What a model may leave out is not worth a correction.
+    others: Texts = []
+    from_memory: TripleRows = []
+    missing: Text = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +41,19 @@ class ReadAnswer:
 
     text: str = ""
     sentence: str = ""
+    guessed: bool = False
+    """The passages do not say it: ``text`` is what the model thinks likeliest."""
+    others: tuple[str, ...] = ()
+    from_memory: tuple[Fact, ...] = ()
+    missing: str = ""
+    """What the passages do not say, in a sentence."""
 
 
 class Answerer(Protocol):
     """Answers a question, as a rule from passages."""
 
-    def answer(self, question: str, passage_ids: Sequence[str], /) -> ReadAnswer:
-        """No words where there is no answer."""
+    def answer(self, question: str, passage_ids: Sequence[str], facts: Sequence[Fact] = (), /) -> ReadAnswer:
+        """No words where there is no answer. ``facts`` were read before, in these passages or in others."""
         ...
 
 
@@ -51,10 +65,24 @@ class QuestionAnswerer:
     passages: Passages = field(repr=False)
     template: Template = field(default_factory=partial(load, "answer"), repr=False)
 
-    def answer(self, question: str, passage_ids: Sequence[str]) -> ReadAnswer:
-        """One call."""
-        shown = numbered_passages([self.passages[passage_id] for passage_id in passage_ids])
-        return short_answer(self.model, self.template.fill(passages=shown, question=question))
+    def answer(self, question: str, passage_ids: Sequence[str], facts: Sequence[Fact] = (), /) -> ReadAnswer:
+        """One call; no words where the reply cannot be used."""
+        prompt = self.template.fill(
+            passages=numbered_passages([self.passages[passage_id] for passage_id in passage_ids]),
+            facts=f"{_NOTED}\n{numbered_facts([fact.triple for fact in facts])}\n\n" if facts else "",
+            question=question,
+        )
+        reply = usable_reply(self.model, prompt, _GroundedReply)
+        if reply is None:
+            return ReadAnswer()
+        return ReadAnswer(
+            text=reply.answer.strip(),
+            sentence=reply.sentence.strip(),
+            guessed=not reply.found,
+            others=tuple(filter(None, map(str.strip, reply.others))),
+            from_memory=facts_from_memory(reply.from_memory),
+            missing=reply.missing.strip(),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +92,7 @@ class ClosedBookAnswerer:
     model: LanguageModel
     template: Template = field(default_factory=partial(load, "closed_book"), repr=False)
 
-    def answer(self, question: str, passage_ids: Sequence[str] = (), /) -> ReadAnswer:
+    def answer(self, question: str, passage_ids: Sequence[str] = (), facts: Sequence[Fact] = (), /) -> ReadAnswer:
         """One call; passages are not looked at."""
         return short_answer(self.model, self.template.fill(question=question))
 
@@ -80,8 +108,3 @@ def question_first(template: Template) -> Template:
     return replace(
         template, user=f"Question: $question\n\n{template.user}", version=f"{template.version}+question_first"
     )
-
-
-def evidence_for(facts: Iterable[Triple], passages: Sequence[Passage]) -> tuple[Evidence, ...]:
-    """Each fact with the words of a passage that support it, where there are any."""
-    return tuple(Evidence(triple=fact, span=support_among(fact, passages)) for fact in facts)

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from triplebeam.answer import Agent, Answer, Evidence
+from triplebeam.answer import Agent, Answer
 from triplebeam.bounds import check_fields
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import numbered_passages
+from triplebeam.methods.shared.facts import First, evidence_first, passages_of_facts
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import Answerer, QuestionAnswerer, ReadAnswer
 from triplebeam.passage import Passages
@@ -59,9 +60,17 @@ class AnsweringAgent(RetrievingAgent):
     def _answerer(self) -> Answerer:
         return self.answerer or QuestionAnswerer(model=self.model, passages=self._passages)
 
-    def _conclude(self, loop: Loop, *, own_answer: bool = False, evidence: tuple[Evidence, ...] = ()) -> Answer:
+    def _conclude(self, loop: Loop, *, own_answer: bool = False, answer_from: First = "evidence") -> Answer:
         """The answer read from the best passages; with ``own_answer`` the loop's own, if it has one."""
         if own_answer and loop.answer:
-            return loop.conclude(lambda: ReadAnswer(loop.answer), evidence)
-        best = loop.so_far.ids[: self.answered_from]
-        return loop.conclude(lambda: self._answerer.answer(loop.question, best), evidence)
+            return loop.conclude(ReadAnswer)
+        if answer_from == "fusion":
+            best = loop.fused().ids[: self.answered_from]
+            return loop.conclude(lambda: self._answerer.answer(loop.question, best))
+        return loop.conclude(lambda: answer_from_evidence(self._answerer, loop, self.answered_from))
+
+
+def answer_from_evidence(answerer: Answerer, loop: Loop, passages: int) -> ReadAnswer:
+    """Read from the passages of the facts used, filled up with the best others, and the facts beside them."""
+    needed = max(passages, len(passages_of_facts(loop.used)))
+    return answerer.answer(loop.question, evidence_first(loop.used, loop.so_far).ids[:needed], loop.used)

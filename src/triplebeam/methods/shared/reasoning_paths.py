@@ -37,7 +37,7 @@ class Vote:
 class PathReply(BaseModel):
     """A path as a model writes it: the reasoning first, so that the answer follows from it.
 
-    As an answer it has its reasoning for the sentence, and no evidence: it is never marked as supported.
+    As an answer it has its reasoning for the sentence, and no evidence: it is always marked as a guess.
     """
 
     reasoning: Text
@@ -46,7 +46,7 @@ class PathReply(BaseModel):
     def path(self) -> ReadAnswer:
         """Without the white space around it; an answer of punctuation alone is none."""
         answer = self.answer.strip()
-        return ReadAnswer(answer if vote_key(answer) else "", self.reasoning.strip())
+        return ReadAnswer(answer if vote_key(answer) else "", self.reasoning.strip(), guessed=True)
 
 
 def path_prompt(

@@ -1,8 +1,9 @@
 """Sub-questions and their answers, for agents that take a question apart: RGNN-Ret and Self-Ask.
 
 Their papers keep no ranking over all steps; ours is the reciprocal rank fusion of all steps' lists and of the passages
-each sub-answer names as its source, as a separate list. A hop's passage is often second or third for its one
-sub-question; without its source it falls behind what is somewhere in every list.
+that each sub-answer was read in, as a separate list. A hop's passage is often second or third for its one sub-question;
+without its source it falls behind what is somewhere in every list. Before the fusion come, unless it is switched off,
+the passages of the facts that the sub-answers rest on.
 """
 
 from collections.abc import Sequence
@@ -13,8 +14,9 @@ from typing import NamedTuple
 from pydantic import BaseModel
 
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.generate.parse import Numbers, Text
+from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, load, numbered_passages
+from triplebeam.methods.shared.facts import CitedFacts, Fact, cited_facts, passages_of_facts
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.usable_replies import usable_reply
 from triplebeam.passage import Passages
@@ -24,11 +26,11 @@ from triplebeam.triple import entity_key
 
 
 class Exchange(NamedTuple):
-    """A sub-question, the sentence that answers it, and the passages that say so; nothing where none does."""
+    """A sub-question, the sentence that answers it, and the facts that say so; nothing where none does."""
 
     question: str
     answer: str = ""
-    sources: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
 
 
 def numbered_exchanges(exchanges: Sequence[Exchange]) -> str:
@@ -48,6 +50,11 @@ class SubQuestionLoop(Loop):
 
     exchanges: list[Exchange] = field(default_factory=list)
 
+    @property
+    def used(self) -> list[Fact]:
+        """What all sub-answers rest on, in their order."""
+        return [fact for exchange in self.exchanges for fact in exchange.facts]
+
     def asked_before(self, query: str) -> bool:
         """Has this been a sub-question already, but for case, punctuation and spaces?"""
         return entity_key(query) in (entity_key(exchange.question) for exchange in self.exchanges)
@@ -55,7 +62,7 @@ class SubQuestionLoop(Loop):
     def fused(self) -> Ranking:
         """All steps' lists and the sources of all sub-answers as one ranking."""
         sources = [
-            Ranking(Hit(passage_id, -rank) for rank, passage_id in enumerate(exchange.sources))
+            Ranking(Hit(passage_id, -rank) for rank, passage_id in enumerate(passages_of_facts(exchange.facts)))
             for exchange in self.exchanges
         ]
         return reciprocal_rank_fusion([*self.rankings, *sources])
@@ -64,7 +71,7 @@ class SubQuestionLoop(Loop):
 class _Reply(BaseModel):
     found: bool
     answer: Text
-    passages: Numbers
+    facts: CitedFacts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,9 +84,9 @@ class SubAnswerer:
 
     def answer(self, sub_question: str, passage_ids: Sequence[str]) -> Exchange:
         """One call; no answer where the passages do not say it or the reply cannot be used."""
-        shown = numbered_passages([self.passages[passage_id] for passage_id in passage_ids])
-        reply = usable_reply(self.model, self.template.fill(passages=shown, question=sub_question), _Reply)
+        passages = [self.passages[passage_id] for passage_id in passage_ids]
+        prompt = self.template.fill(passages=numbered_passages(passages), question=sub_question)
+        reply = usable_reply(self.model, prompt, _Reply)
         if reply is None or not reply.found or not reply.answer.strip():
             return Exchange(sub_question)
-        named = [number for number in dict.fromkeys(reply.passages) if 1 <= number <= len(passage_ids)]
-        return Exchange(sub_question, reply.answer.strip(), tuple(passage_ids[number - 1] for number in named))
+        return Exchange(sub_question, reply.answer.strip(), cited_facts(reply.facts, passages))

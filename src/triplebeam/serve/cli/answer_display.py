@@ -1,14 +1,21 @@
 """Showing an agent's steps and its answer to people."""
 
+from collections.abc import Iterable, Mapping
+
 from rich.console import Console
 from rich.markup import escape
+from rich.text import Text
 
-from triplebeam.answer import Answer, Run, Step
+from triplebeam.answer import Answer, Evidence, Run, Step
 from triplebeam.generate.language_model import Usage
 from triplebeam.passage import Passages
-from triplebeam.serve.cli.display import draw_text, draw_triple, err
-from triplebeam.serve.found import headings
+from triplebeam.serve.cli.display import draw_indented, draw_text, draw_triple, err
+from triplebeam.serve.found import heading, headings
 from triplebeam.serve.snippet import snippet
+from triplebeam.serve.verdict import verdict
+
+_MEMORY = "the model's own knowledge: no document says it"
+_UNQUOTED = "no passage was found that says it"
 
 
 def take_steps(run: Run, console: Console | None, passages: Passages) -> Answer:
@@ -30,50 +37,83 @@ def draw_step(console: Console, step: Step, passages: Passages) -> None:
     # A step that made no search did not find nothing.
     if step.ranking:
         titles = headings(passages[id_] for id_ in step.ranking.ids[:5])
-        console.print(f"    [dim]found[/dim]    {escape(' · '.join(titles))}")
-    for number, fact in enumerate(step.facts):
-        console.print("    [dim]read[/dim]     " if number == 0 else " " * 13, draw_triple(fact), sep="")
-    for number, line in enumerate(step.thought.splitlines()):
-        console.print("    [dim]thought[/dim]  " if number == 0 else " " * 13, escape(line), sep="")
+        _draw_labelled(console, "found", [Text(" · ".join(titles))])
+    _draw_labelled(console, "read", [_read_fact(fact, passages) for fact in step.facts])
+    _draw_labelled(console, "thought", map(Text, step.thought.splitlines()))
     for problem in step.problems:
-        console.print(f"    [yellow]problem  {escape(problem)}[/yellow]")
+        _draw_labelled(console, "problem", [Text(problem, style="yellow")])
     console.print(f"    [dim]{usage_line(step.usage)}, {step.seconds:.1f} s[/dim]")
 
 
+def _draw_labelled(console: Console, label: str, paragraphs: Iterable[Text]) -> None:
+    for number, paragraph in enumerate(paragraphs):
+        draw_indented(console, paragraph, 13, label=f"    {label}" if number == 0 else "")
+
+
+def _read_fact(fact: Evidence, passages: Passages) -> Text:
+    source = heading(passages[fact.span.passage_id]) if fact.span else _MEMORY if fact.from_memory else ""
+    return draw_triple(fact.triple).append(f"  ({source})" if source else "", style="dim")
+
+
 def draw_answer(console: Console, answer: Answer, passages: Passages, k: int, dollars: float | None = None) -> None:
-    """The answer, the evidence for it, the passages, and what it cost."""
+    """The answer, the evidence for it, what is missing, the passages, and what it cost."""
     console.print()
-    if answer.text:
-        doubt = (
-            "not every step of it was found in the passages" if answer.agreed else "the evidence is for another answer"
-        )
-        mark = "" if answer.supported else f"  [yellow]({doubt})[/yellow]"
-        console.print(f"[bold green]{escape(answer.text)}[/bold green]{mark}")
-    else:
-        console.print("[bold]No answer was found.[/bold]")
-    if answer.loop_text and answer.loop_text.casefold() != answer.text.casefold():
-        console.print(f"[dim]The facts alone said: {escape(answer.loop_text)}[/dim]")
-    if answer.sentence:
-        console.print(escape(answer.sentence))
-    console.print(f"[dim]Stopped because {escape(answer.ending.rstrip('.'))}.[/dim]")
+    _draw_outcome(console, answer)
     if answer.evidence:
-        console.print("\n[bold]Evidence[/bold]")
+        console.print("\n[bold]Because[/bold]" if answer.outcome == "answered" else "\n[bold]What was found[/bold]")
     ranks = {id_: rank for rank, id_ in enumerate(answer.ranking.ids, start=1)}
-    for fact in answer.evidence:
-        mark = "[green]✔[/green]" if fact.span else "[yellow]✘[/yellow]"
-        console.print(f"  {mark} ", draw_triple(fact.triple), sep="")
-        if fact.span:
-            console.print(f'      [dim]\\[{ranks[fact.span.passage_id]}] "{escape(fact.span.text)}"[/dim]')
-        if fact.note:
-            console.print(f"      [dim]for {escape(fact.note)}[/dim]")
-    console.print("\n[bold]Passages[/bold]")
-    best = [passages[hit.passage_id] for hit in answer.ranking.top(k)]
-    for rank, (passage, heading) in enumerate(zip(best, headings(best), strict=True), start=1):
-        console.print(f"  \\[{rank}] [bold]{escape(heading)}[/bold]  [dim]{escape(passage.id)}[/dim]")
-        facts = (fact.triple for fact in answer.evidence if fact.span and fact.span.passage_id == passage.id)
-        draw_text(console, *snippet(passage, answer.question, facts))
+    for number, fact in enumerate(answer.evidence, start=1):
+        _draw_evidence(console, number, fact, ranks, passages)
+    if answer.missing:
+        console.print("\n[bold]What is missing[/bold]")
+    for sentence in answer.missing:
+        draw_indented(console, Text(sentence), 2)
+    _draw_passages(console, answer, passages, k)
     price = "" if dollars is None else f", ${dollars:.4f}"
     console.print(f"\n[dim]{usage_line(answer.usage)}{price}[/dim]")
+
+
+def _draw_outcome(console: Console, answer: Answer) -> None:
+    """The answer in short and in a sentence, and how far it can be relied on."""
+    said = verdict(answer)
+    if answer.outcome == "answered":
+        console.print(f"[bold green]{escape(answer.text)}[/bold green]")
+    elif answer.outcome == "guess":
+        console.print(f"[bold yellow]A guess: {escape(answer.text)}[/bold yellow]")
+    else:
+        console.print(f"[bold]{said}[/bold]")
+    if answer.sentence and answer.sentence not in answer.missing:
+        draw_indented(console, Text(answer.sentence), 0)
+    if answer.others:
+        draw_indented(console, Text(f"Other answers that fit: {'; '.join(answer.others)}"), 0)
+    if answer.loop_text and answer.loop_text.casefold() != answer.text.casefold():
+        console.print(f"[dim]The facts alone said: {escape(answer.loop_text)}[/dim]")
+    if answer.text:
+        console.print(f"[green]✔ {said}[/green]" if answer.supported else f"[yellow]{said}[/yellow]")
+    if answer.ending:
+        console.print(f"[dim]Stopped because {escape(answer.ending.rstrip('.'))}.[/dim]")
+
+
+def _draw_evidence(console: Console, number: int, fact: Evidence, ranks: Mapping[str, int], passages: Passages) -> None:
+    """A fact, then the words it rests on and where they are."""
+    draw_indented(console, draw_triple(fact.triple), 5, label=f"  {number}")
+    if fact.span:
+        draw_indented(console, Text(f"“{fact.span.text}”"), 5)
+        rank, source = ranks.get(fact.span.passage_id), heading(passages[fact.span.passage_id])
+        draw_indented(console, Text(f"[{rank}] {source}" if rank else source, style="dim"), 5)
+    else:
+        console.print(f"     [yellow]{_MEMORY if fact.from_memory else _UNQUOTED}[/yellow]")
+    if fact.note:
+        console.print(f"     [dim]for {escape(fact.note)}[/dim]")
+
+
+def _draw_passages(console: Console, answer: Answer, passages: Passages, k: int) -> None:
+    console.print("\n[bold]Passages[/bold]")
+    best = [passages[hit.passage_id] for hit in answer.ranking.top(k)]
+    for rank, (passage, written) in enumerate(zip(best, headings(best), strict=True), start=1):
+        console.print(f"  \\[{rank}] [bold]{escape(written)}[/bold]  [dim]{escape(passage.id)}[/dim]")
+        facts = (fact.triple for fact in answer.evidence if fact.span and fact.span.passage_id == passage.id)
+        draw_text(console, *snippet(passage, answer.question, facts))
 
 
 def usage_line(usage: Usage) -> str:

@@ -24,6 +24,7 @@ from triplebeam.serve.cli.show import show
 from triplebeam.serve.cli.status import status
 from triplebeam.serve.cli.sync import sync
 from triplebeam.serve.cli.train import train
+from triplebeam.serve.cli.triples import triples
 from triplebeam.serve.cli.tune import tune
 from triplebeam.serve.cli.verify import verify
 
@@ -46,6 +47,7 @@ app.command()(compact)
 app.command()(repair)
 app.command()(search)
 app.command()(show)
+app.command()(triples)
 app.command()(ask)
 app.command()(serve)
 app.command()(verify)

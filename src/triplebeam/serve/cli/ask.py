@@ -60,10 +60,10 @@ def ask(
         triplebeam ask my.index "…" --json > answer.json && triplebeam verify my.index answer.json
     """
     from triplebeam.assemble import DEFAULT_METHOD, HOW_TO_CONFIGURE, check_question, open_index
+    from triplebeam.serve.answer_shapes import answer_json, price_of_answer
     from triplebeam.serve.cli.answer_display import draw_answer, take_steps
     from triplebeam.serve.cli.display import err, out
     from triplebeam.serve.cli.search import show_passages
-    from triplebeam.serve.shapes import answer_json, price_of_answer
     from triplebeam.settings import read_settings
 
     check_question(question)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # `--help` imports this file, and must not load what a search
 _MOST_BEGINNINGS = 2
 _MOST_ENDS = 3
 _WIDTH = 96
+_NARROWEST = 24
 
 
 def out() -> Console:
@@ -45,9 +46,19 @@ def draw_text(console: Console, text: str, highlights: Iterable[tuple[int, int]]
         if spaced and number:
             console.print()
         own = marked[block.start : block.end]
-        for line in own.split("\n") if block.keeps_lines else own.wrap(console, _WIDTH):
-            line.rstrip()
-            console.print(Text("    ").append_text(line), soft_wrap=True)
+        draw_indented(console, own, 4, keeps_lines=block.keeps_lines)
+
+
+def draw_indented(console: Console, text: Text, columns: int, *, label: str = "", keeps_lines: bool = False) -> None:
+    """A paragraph some columns in, wrapped to the terminal and at most 96 columns wide; or lines as they are.
+
+    A label is in front of the first line.
+    """
+    width = max(_NARROWEST, min(_WIDTH, console.width - columns))
+    for line in text.split("\n") if keeps_lines else text.wrap(console, width):
+        line.rstrip()
+        console.print(Text.assemble((label.ljust(columns), "dim"), line), soft_wrap=True)
+        label = ""
 
 
 def draw_hit(

@@ -34,7 +34,7 @@ def verify(
         triplebeam verify my.index answer.json
     """
     from triplebeam.index.snapshot import Snapshot
-    from triplebeam.serve.shapes import evidence_from_json
+    from triplebeam.serve.answer_shapes import evidence_from_json
 
     written = _read(answer)
     evidence = evidence_from_json(written)

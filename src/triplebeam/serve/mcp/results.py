@@ -2,9 +2,10 @@
 
 from pydantic import BaseModel, Field
 
-from triplebeam.answer import Answer, Evidence, Step
+from triplebeam.answer import Answer, Evidence, Outcome, Step
 from triplebeam.assemble import Index
-from triplebeam.serve.found import Found
+from triplebeam.passage import Passages
+from triplebeam.serve.found import Found, heading
 from triplebeam.serve.graph import ScoredChain
 from triplebeam.triple import Chain, Triple
 
@@ -89,13 +90,21 @@ class Quote(BaseModel):
 
     fact: Fact
     passage_id: str | None = Field(description="Null if no passage was found that states it.")
+    title: str | None = Field(description="That passage's title, with the headings above the passage.")
     words: str | None = Field(description="Verbatim from that passage.")
+    from_memory: bool = Field(description="The agent's model knew it; no document says it.")
 
     @classmethod
-    def of(cls, evidence: Evidence) -> "Quote":
+    def of(cls, evidence: Evidence, passages: Passages) -> "Quote":
         """Evidence with the passage it comes from."""
-        fact, span = Fact.of(evidence.triple), evidence.span
-        return cls(fact=fact, passage_id=span.passage_id if span else None, words=span.text if span else None)
+        span = evidence.span
+        return cls(
+            fact=Fact.of(evidence.triple),
+            passage_id=span.passage_id if span else None,
+            title=heading(passages[span.passage_id]) if span else None,
+            words=span.text if span else None,
+            from_memory=evidence.from_memory,
+        )
 
 
 class AgentStep(BaseModel):
@@ -122,8 +131,13 @@ class RankedPassage(BaseModel):
 class AskResult(BaseModel):
     """An answer with its evidence."""
 
-    answer: str = Field(description="A few words; empty if the passages do not contain it.")
+    outcome: Outcome = Field(
+        description="answered: the documents say it; guess: `answer` is only a guess, say so; not_in_documents."
+    )
+    answer: str = Field(description="A few words; empty if the outcome is not_in_documents.")
     sentence: str
+    others: list[str] = Field(description="Further answers that fit.")
+    missing: list[str] = Field(description="What no document says.")
     supported: bool = Field(description="Every fact it relies on was found in a passage, word for word.")
     ending: str = Field(description="Why the agent stopped.")
     evidence: list[Quote]
@@ -136,11 +150,14 @@ class AskResult(BaseModel):
         """An agent's answer."""
         best = [index.passages[hit.passage_id] for hit in answer.ranking.top(_MOST_PASSAGES)]
         return cls(
+            outcome=answer.outcome,
             answer=answer.text,
             sentence=answer.sentence,
+            others=list(answer.others),
+            missing=list(answer.missing),
             supported=answer.supported,
             ending=answer.ending,
-            evidence=[Quote.of(each) for each in answer.evidence],
+            evidence=[Quote.of(each, index.passages) for each in answer.evidence],
             passages=[RankedPassage(id=passage.id, title=passage.title) for passage in best],
             steps=[AgentStep.of(step) for step in answer.steps],
             model_calls=answer.usage.calls,

@@ -41,7 +41,9 @@ _INSTRUCTIONS = (
     " follow an entity through the graph. `ask` lets an agent answer, with quotes; it makes calls to a language model."
 )
 
-QuestionText: TypeAlias = Annotated[str, Field(description="A whole question or a few distinctive words.")]
+QuestionText: TypeAlias = Annotated[
+    str, Field(description="A whole question or a few words, clear without the conversation.")
+]
 IndexName: TypeAlias = Annotated[str | None, Field(description="Which index; needed only if the server has several.")]
 
 
@@ -135,8 +137,9 @@ class _Tools:
         with self._tool_errors():
             run = await self.runner.ask(await self._name(index), question, method or DEFAULT_AGENT)
             try:
-                async for step in run.steps():
-                    await context.report_progress(step.number, None, _progress(step))
+                async for step in run.progress():
+                    if isinstance(step, Step):
+                        await context.report_progress(step.number, None, _progress(step))
                 return await self.runner.run(AskResult.of, run.answer, run.index)
             finally:
                 run.cancel()

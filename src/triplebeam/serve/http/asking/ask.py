@@ -7,19 +7,22 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from triplebeam.answer import Answer
+from triplebeam.answer import Answer, Step
 from triplebeam.assemble import DEFAULT_AGENT
+from triplebeam.serve.answer_shapes import AnswerShape, answer_json, price_of_answer, step_json
+from triplebeam.serve.conversation import Turn
 from triplebeam.serve.http.asking.search import EXAMPLE, IndexName
 from triplebeam.serve.http.errors import problem_of
 from triplebeam.serve.http.event_stream import EventStream, event
 from triplebeam.serve.running import AgentRun, Runner
-from triplebeam.serve.shapes import AnswerShape, answer_json, price_of_answer, step_json
+from triplebeam.serve.shapes import follow_up_json
 
 router = APIRouter(tags=["ask"])
 
 _STREAM = (
-    "Events `step`, each as it is done, then `answer`, or `error` in the shape of every error. A client that"
-    " disconnects cancels the agent. With `Accept: application/json`: the answer in one document."
+    "Events `step`, each as it is done, then `answer`, or `error` in the shape of every error; before them, in a"
+    " conversation, `follow_up`. A client that disconnects cancels the agent. With `Accept: application/json`: the"
+    " answer in one document."
 )
 _SECONDS_BETWEEN_CHECKS = 0.25
 
@@ -33,6 +36,11 @@ class AskRequest(BaseModel):
     method: str = Field(
         DEFAULT_AGENT, description="An agent of `GET /api/methods`, alone or over a search, such as `ircot:hybrid`."
     )
+    conversation: list[Turn] = Field(
+        [],
+        description="What was asked and answered before, oldest first: a follow-up is then made self-contained by one"
+        " more call to the model. Only the last few turns are shown to it.",
+    )
 
 
 @router.post(
@@ -43,7 +51,7 @@ class AskRequest(BaseModel):
 async def ask(request: Request, name: IndexName, asked: AskRequest) -> Response:
     """Answer a question with a language model, step by step, with evidence."""
     runner: Runner = request.app.state.runner
-    run = await runner.ask(name, asked.question, asked.method)
+    run = await runner.ask(name, asked.question, asked.method, asked.conversation)
     if _wants_json(request):
         return JSONResponse(priced_json(run, await answered(request, run)))
     return EventStream(_events(request, run), closing=run.cancel)
@@ -56,8 +64,8 @@ def _wants_json(request: Request) -> bool:
 
 
 async def _events(request: Request, run: AgentRun) -> AsyncGenerator[bytes, None]:
-    async for step in run.steps():
-        yield event("step", step_json(step))
+    async for done in run.progress():
+        yield event("step", step_json(done)) if isinstance(done, Step) else event("follow_up", follow_up_json(done))
     if run.error:
         yield event("error", problem_of(run.error, request.app.state.library.redact).content())
     else:
@@ -68,7 +76,7 @@ async def answered(request: Request, run: AgentRun) -> Answer:
     """The answer alone. Nothing is sent meanwhile, so a client that disconnects has to be looked for."""
     watching = asyncio.create_task(_cancel_when_disconnected(request, run))
     try:
-        async for _ in run.steps():
+        async for _ in run.progress():
             pass
     finally:
         watching.cancel()
@@ -78,8 +86,8 @@ async def answered(request: Request, run: AgentRun) -> Answer:
 
 
 def priced_json(run: AgentRun, answer: Answer) -> AnswerShape:
-    """The answer with its price."""
-    return answer_json(answer, run.index.passages, price=price_of_answer(answer, run.index))
+    """The answer with its price, and the question it was made of."""
+    return answer_json(answer, run.index.passages, price=price_of_answer(answer, run.index), follow_up=run.follow_up)
 
 
 async def _cancel_when_disconnected(request: Request, run: AgentRun) -> None:

@@ -10,8 +10,16 @@ from triplebeam.errors import BadInputError
 from triplebeam.serve.graph import Neighbourhood, around_entity, around_passage
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.library import Library
-from triplebeam.serve.running import Runner
-from triplebeam.serve.shapes import DocumentShape, PassageShape, SearchShape, document_json, passage_json, search_json
+from triplebeam.serve.running import Runner, Searched
+from triplebeam.serve.shapes import (
+    DocumentShape,
+    PassageShape,
+    SearchShape,
+    document_json,
+    follow_up_json,
+    passage_json,
+    search_json,
+)
 
 IndexName = Annotated[str, Path(description="An index of `GET /api/indexes`.", examples=["films"])]
 _NAME_CHARACTERS = 1000
@@ -33,14 +41,16 @@ class SearchRequest(BaseModel):
 @router.post("/indexes/{name}/search", tags=["search"])
 async def search(request: Request, name: IndexName, asked: SearchRequest) -> SearchShape:
     """Find passages, also those that only a chain of facts leads to."""
-    return await searched(request, name, asked.question, asked.method, asked.k)
-
-
-async def searched(request: Request, name: str, question: str, method: str, k: int) -> SearchShape:
-    """The result of a search as JSON."""
     runner: Runner = request.app.state.runner
-    found = await runner.search(name, question, method, k)
-    return {**search_json(question, method, found.found), "seconds": found.seconds}
+    return searched_json(await runner.search(name, asked.question, asked.method, asked.k), asked.method)
+
+
+def searched_json(searched: Searched, method: str) -> SearchShape:
+    """The result of a search as JSON."""
+    written: SearchShape = {**search_json(searched.question, method, searched.found), "seconds": searched.seconds}
+    if searched.follow_up:
+        written["follow_up"] = follow_up_json(searched.follow_up)
+    return written
 
 
 @router.get("/indexes/{name}/passages/{passage_id:path}", tags=["search"])

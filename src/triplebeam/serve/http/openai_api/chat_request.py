@@ -1,6 +1,6 @@
 """A chat as OpenAI's clients send it, and the question in it.
 
-Only the user's last message is asked: earlier ones are not taken into account. Sampling parameters (temperature,
+The user's last message is asked; the turns before it say what it refers to. Sampling parameters (temperature,
 max_tokens, stop and the like) are ignored, since methods have their own; what would change the shape of the reply is
 refused.
 """
@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from triplebeam.assemble import DEFAULT_AGENT, DEFAULT_METHOD
+from triplebeam.serve.conversation import Turn
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.library import Library
 
@@ -72,27 +73,36 @@ def check_supported(chat: ChatRequest) -> None:
             )
 
 
-def question_of(chat: ChatRequest) -> str:
-    """The user's last message."""
-    asked = [message for message in chat.messages if message.role == "user"]
-    if not asked:
+def question_of(chat: ChatRequest) -> tuple[str, list[Turn]]:
+    """The user's last message, and what was said from the first one on, without instructions and calls of tools."""
+    places = [place for place, message in enumerate(chat.messages) if message.role == "user"]
+    if not places:
         raise HTTPProblem(
             400, "no_question", "there is no message with the role 'user': the last one of those is the question."
         )
-    return _text(asked[-1].content)
+    question = chat.messages[places[-1]]
+    _check_text_only(question)
+    before = chat.messages[places[0] : places[-1]]
+    turns = ({"role": each.role, "content": _text(each)} for each in before if each.role in ("user", "assistant"))
+    earlier = [Turn.model_validate(turn) for turn in turns]
+    return _text(question), earlier
 
 
-def _text(content: str | list[dict[str, Any]] | None) -> str:
-    if not isinstance(content, list):
-        return content or ""
-    for part in content:
+def _check_text_only(message: Message) -> None:
+    for part in message.content if isinstance(message.content, list) else []:
         if part.get("type") != "text" or not isinstance(part.get("text"), str):
             raise HTTPProblem(
                 400,
                 "unsupported_content",
                 f"a part of the question has the type {str(part.get('type'))[:40]!r}: only text can be asked.",
             )
-    return "\n".join(part["text"] for part in content)
+
+
+def _text(message: Message) -> str:
+    """The texts of a message; of earlier ones, pictures and the like are left out."""
+    if not isinstance(message.content, list):
+        return message.content or ""
+    return "\n".join(part["text"] for part in message.content if isinstance(part.get("text"), str))
 
 
 def index_and_method(library: Library, model: str) -> tuple[str, str]:

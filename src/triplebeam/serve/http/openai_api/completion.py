@@ -1,61 +1,20 @@
-"""A reply as OpenAI's clients read it: a text with citations in brackets, as one document or in chunks."""
+"""A reply as OpenAI's clients read it, as one document or in chunks."""
 
 import re
 import secrets
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from triplebeam.answer import Answer
 from triplebeam.generate.language_model import Usage
-from triplebeam.passage import Passages
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.event_stream import event
-from triplebeam.serve.shapes import AnswerShape, FoundPassageShape, SearchShape
+from triplebeam.serve.http.openai_api.reply import Reply
 
 _CHUNKS = re.compile(r"\S+\s*(?:\S+\s*){0,7}|\s+")
 """A few words at a time."""
 _END = b"data: [DONE]\n\n"
-_QUOTED_CHARACTERS = 300
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reply:
-    """A complete message."""
-
-    text: str
-    annotations: Sequence[Mapping[str, object]]
-    details: Mapping[str, Any]
-    """A search's passages, or an answer with its evidence and steps."""
-    usage: Usage = field(default_factory=Usage)
-
-
-def reply_of_search(found: SearchShape) -> Reply:
-    """The passages of a search, numbered."""
-    passages = found["passages"]
-    listed = [f"[{number}] {_head(passage)}{passage['text']}" for number, passage in enumerate(passages, start=1)]
-    cited = [
-        _citation(number, passage["id"], passage["title"], passage["text"][:_QUOTED_CHARACTERS])
-        for number, passage in enumerate(passages, start=1)
-    ]
-    text = "\n\n".join(listed) or "No passage matches: try other words."
-    return Reply(text=text, annotations=cited, details=found)
-
-
-def reply_of_answer(answer: Answer, passages: Passages, details: AnswerShape) -> Reply:
-    """An agent's sentence with numbered citations, and below it the passages they refer to."""
-    quotes: dict[str, str] = {}  # the first quote of each passage
-    for fact in answer.evidence:
-        if fact.span:
-            quotes.setdefault(fact.span.passage_id, fact.span.text)
-    titles = {id_: passages[id_].title for id_ in quotes}
-    cited = [_citation(number, id_, titles[id_], quote) for number, (id_, quote) in enumerate(quotes.items(), start=1)]
-    said = answer.sentence or answer.text or "No answer was found."
-    marks = "".join(f"[{number}]" for number in range(1, len(cited) + 1))
-    sources = [f'[{number}] {titles[id_] or id_}: "{quote}"' for number, (id_, quote) in enumerate(quotes.items(), 1)]
-    text = "\n\n".join([f"{said} {marks}".strip(), *(["\n".join(sources)] if sources else [])])
-    return Reply(text=text, annotations=cited, details=details, usage=answer.usage)
 
 
 def _new_id() -> str:
@@ -116,11 +75,3 @@ def _usage(usage: Usage) -> dict[str, int]:
         "completion_tokens": usage.tokens_out,
         "total_tokens": usage.tokens_in + usage.tokens_out,
     }
-
-
-def _head(passage: FoundPassageShape) -> str:
-    return f"{passage['title']}\n" if passage["title"] else ""
-
-
-def _citation(number: int, passage_id: str, title: str, quote: str) -> dict[str, object]:
-    return {"type": "file_citation", "index": number, "passage_id": passage_id, "title": title, "quote": quote}

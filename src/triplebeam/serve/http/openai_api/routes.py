@@ -10,10 +10,11 @@ from pydantic import BaseModel, Field
 from triplebeam.assemble import Method
 from triplebeam.assemble.table import ASK_METHODS, SEARCH_METHODS
 from triplebeam.serve.http.asking.ask import answered, priced_json
-from triplebeam.serve.http.asking.search import searched
+from triplebeam.serve.http.asking.search import searched_json
 from triplebeam.serve.http.event_stream import EventStream, do_nothing
 from triplebeam.serve.http.openai_api.chat_request import ChatRequest, check_supported, index_and_method, question_of
-from triplebeam.serve.http.openai_api.completion import Head, Reply, reply_of_answer, reply_of_search
+from triplebeam.serve.http.openai_api.completion import Head
+from triplebeam.serve.http.openai_api.reply import Reply, reply_of_answer, reply_of_search
 from triplebeam.serve.running import AgentRun, Runner
 
 _PASSAGES_SHOWN = 5
@@ -46,18 +47,21 @@ router = APIRouter(prefix="/v1", tags=["openai"], responses={"4XX": _PROBLEM, "5
 async def chat_completion(request: Request, chat: ChatRequest) -> Response:
     """Answer the user's last message. A search method lists passages; an agent answers, with citations.
 
+    A follow-up ("and when did she die?") is first made self-contained from the messages before it, by one more call to
+    the language model; the reply begins with the question that was made of it.
+
     Beside the text: `choices[0].message.annotations`, one per citation, and `triplebeam` with all passages, evidence
     and steps; in a stream both are in the last chunk with a choice.
     """
     check_supported(chat)
-    question = question_of(chat)
+    question, earlier = question_of(chat)
     runner: Runner = request.app.state.runner
     name, method = index_and_method(runner.library, chat.model)
     if Method.parse(method).is_agent:
-        run = await runner.ask(name, question, method)
+        run = await runner.ask(name, question, method, earlier)
         return await _reply(chat, partial(_answered, request, run), closing=run.cancel)
-    found = reply_of_search(await searched(request, name, question, method, _PASSAGES_SHOWN))
-    return await _reply(chat, partial(_at_once, found))
+    searched = await runner.search(name, question, method, _PASSAGES_SHOWN, earlier)
+    return await _reply(chat, partial(_at_once, reply_of_search(searched_json(searched, method), searched.follow_up)))
 
 
 async def _reply(
@@ -75,7 +79,7 @@ async def _at_once(reply: Reply) -> Reply:
 
 async def _answered(request: Request, run: AgentRun) -> Reply:
     answer = await answered(request, run)
-    return reply_of_answer(answer, run.index.passages, priced_json(run, answer))
+    return reply_of_answer(answer, run.index.passages, priced_json(run, answer), run.follow_up)
 
 
 class Model(BaseModel):

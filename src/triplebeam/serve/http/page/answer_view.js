@@ -28,67 +28,77 @@ function stepRow(step) {
       make(
         "ul",
         { class: "facts" },
-        step.facts.map((each) => make("li", {}, fact(each))),
+        step.facts.map((each) =>
+          make("li", {}, fact(each.triple), each.from_memory && memory(), each.quotation && quote(each.quotation)),
+        ),
       ),
     step.problems.map((problem) => make("p", { class: "warning" }, `A reply from the model could not be used: ${problem}`)),
     make("p", { class: "note" }, did.join(" · ")),
   );
 }
 
-/** The answer, in a sentence where there is one. */
+const quote = (text, ...source) => make("p", { class: "quote" }, `“${text}” `, source);
+const memory = () => make("p", { class: "memory" }, "the model's own knowledge: no document says it");
+
+/** The answer in a sentence, how far it can be relied on, the words it rests on, and what is missing. */
 export function showAnswer(section, result) {
-  const said = result.sentence || result.answer || "No answer was found in these documents.";
-  const support = result.supported
-    ? make("p", { class: "support yes" }, "✓ Every fact below is stated in a passage, and together they support this answer.")
-    : result.answer &&
-      make(
-        "p",
-        { class: "support" },
-        "Not every step of this answer is supported by a passage: read the passages before you rely on it.",
-      );
+  const { outcome, answer, sentence, others, missing, supported, verdict } = result;
+  const none = outcome === "not_in_documents";
+  const said = none ? verdict : sentence || answer;
+  section.dataset.outcome = outcome;
   show(
     section,
     make("h2", { id: "answer-title", class: "unseen" }, "Answer"),
+    outcome === "guess" && make("p", { class: "badge guess" }, "A guess"),
     make("p", { class: "sentence" }, said),
-    result.answer &&
-      result.answer !== said &&
-      make("p", { class: "short" }, "In short: ", make("b", {}, result.answer)),
-    support,
+    none && sentence && !missing.includes(sentence) && make("p", {}, sentence),
+    answer && answer !== said && make("p", { class: "short" }, "In short: ", make("b", {}, answer)),
+    others.length > 0 && make("p", { class: "others" }, "Other answers that fit: ", make("b", {}, others.join("; "))),
+    !none && make("p", { class: supported ? "support yes" : "support" }, supported ? `✓ ${verdict}` : verdict),
+    missing.length > 0 && [
+      make("h3", {}, "What is missing"),
+      make(
+        "ul",
+        { class: "missing" },
+        missing.map((each) => make("li", {}, each)),
+      ),
+    ],
     evidenceList(result),
     make("p", { class: "note cost" }, cost(result)),
   );
 }
 
-function evidenceList({ evidence, passages }) {
+function evidenceList({ outcome, evidence, passages }) {
   if (!evidence.length) return null;
-  const titles = new Map(passages.map((passage) => [passage.id, passage.title || passage.id]));
-  const rows = evidence.map(({ triple, span, note }, index) =>
+  const known = new Map(passages.map((passage) => [passage.id, passage]));
+  const rows = evidence.map(({ triple, span, note, from_memory }, index) =>
     make(
       "li",
       {},
-      make("span", { class: "number", "aria-hidden": "true" }, String(index + 1)),
+      make("span", { class: span ? "number" : "number unquoted", "aria-hidden": "true" }, String(index + 1)),
       make(
         "div",
         {},
         fact(triple),
         note && make("p", { class: "note" }, note),
-        span
-          ? make(
-              "p",
-              { class: "quote" },
-              `“${span.text}” `,
-              make(
-                "a",
-                { href: `#${anchor(span.passage_id)}`, onclick: (event) => goTo(event, span.passage_id) },
-                titles.get(span.passage_id),
-              ),
-            )
-          : make("p", { class: "note" }, "no supporting passage found"),
+        span && quote(span.text, source(known.get(span.passage_id))),
+        from_memory && memory(),
+        !span && !from_memory && make("p", { class: "memory" }, "no passage was found that says it"),
       ),
     ),
   );
-  return make("div", {}, make("h3", {}, "Because"), make("ol", { class: "because" }, rows));
+  const title = outcome === "answered" ? "Because" : "What was found";
+  return make("div", {}, make("h3", {}, title), make("ol", { class: "because" }, rows));
 }
+
+/** A link to the passage's card; its title and section. */
+const source = ({ id, title, section }) =>
+  make(
+    "a",
+    { href: `#${anchor(id)}`, onclick: (event) => goTo(event, id) },
+    title || id,
+    section && ` › ${section}`,
+  );
 
 /** The hash is the deep link's, so a jump within the page must not replace it. */
 function goTo(event, passageId) {

@@ -67,16 +67,18 @@ const entity = (graph, name) => add(graph, { id: `e:${entityKey(name)}`, kind: "
 function connect(graph, source, target, predicate, role) {
   if (source === target) return;
   const id = JSON.stringify([source, target, predicate]);
-  if (!graph.edges.has(id) || role === "evidence") graph.edges.set(id, { source, target, predicate, role });
+  if (!graph.edges.has(id) || role) graph.edges.set(id, { source, target, predicate, role });
 }
 
 /** The facts of the evidence and of the steps; of a search, the first chain of each passage. */
 function addFacts(graph, { evidence, steps, mode }, chosen) {
   const told =
-    mode === "ask" ? steps.flatMap((step) => step.facts) : chosen.flatMap((passage) => passage.chains[0] ?? []);
+    mode === "ask"
+      ? steps.flatMap((step) => step.facts.map(({ triple }) => triple))
+      : chosen.flatMap((passage) => passage.chains[0] ?? []);
   for (const triple of told) addFact(graph, triple, mode === "ask" ? "" : "chain");
   for (const { triple, span } of evidence) {
-    addFact(graph, triple, "evidence");
+    addFact(graph, triple, span ? "evidence" : "unquoted");
     if (span)
       for (const name of [triple[0], triple[2]])
         connect(graph, `p:${span.passage_id}`, entity(graph, name), null, "evidence");

@@ -90,6 +90,15 @@ export const form = {
     if (first) setMode("ask");
   },
 
+  /** Name a question in the page's address. */
+  link: writeLink,
+
+  /** Leave room for a new question. */
+  empty() {
+    byId("question").value = "";
+    byId("question").focus();
+  },
+
   busy(is) {
     byId("stop").hidden = !is;
     byId("ask").setAttribute("aria-busy", String(is));

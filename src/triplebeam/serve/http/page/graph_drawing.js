@@ -65,7 +65,7 @@ function line(edge, graph, labels) {
   const [start, end] = [border(from, to), border(to, from)];
   const kind = edge.predicate ? `edge fact-edge ${edge.role}` : `edge mention ${edge.role}`;
   const tip = edge.predicate ? `url(#${edge.role === "evidence" ? "tip-strong" : "tip"})` : null;
-  if (edge.predicate && edge.role === "evidence") {
+  if (edge.predicate && ["evidence", "unquoted"].includes(edge.role)) {
     labels.push(
       draw("text", { x: (start.x + end.x) / 2, y: (start.y + end.y) / 2 + 4, class: "edge-label" }, edge.predicate),
     );

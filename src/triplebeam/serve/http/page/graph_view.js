@@ -64,6 +64,7 @@ function followSize(view) {
 
 function legend(graph) {
   const hops = [...new Set([...graph.hops.values()].map((hop) => Math.min(hop, 3)))].sort();
+  const has = (role) => [...graph.edges.values()].some((edge) => edge.role === role);
   const entry = (kind, label) =>
     make("li", {}, make("span", { class: `swatch ${kind}`, "aria-hidden": "true" }), label);
   return make(
@@ -72,7 +73,8 @@ function legend(graph) {
     hops.map((hop) => entry(`hop-${hop}`, `hop ${hop}${hop === 3 ? " or more" : ""}`)),
     entry("plain", "passage not connected to a name in the question"),
     entry("entity", "entity"),
-    [...graph.edges.values()].some((edge) => edge.role === "evidence") && entry("fact-line", "fact of the answer"),
+    has("evidence") && entry("fact-line", "fact of the answer"),
+    has("unquoted") && entry("fact-line unquoted", "fact that no passage states"),
   );
 }
 

@@ -2,6 +2,7 @@
 
 import { get, isStopped, Problem, whenKeyIsWanted } from "./api.js";
 import { seconds, showAnswer, stepsView } from "./answer_view.js";
+import { conversation } from "./conversation.js";
 import { documentsDialog } from "./documents.js";
 import { byId, make, plural } from "./dom.js";
 import { evidenceGraph } from "./evidence_graph.js";
@@ -14,6 +15,7 @@ import { reader } from "./reader.js";
 
 const SECTIONS = ["answer", "steps", "evidence-graph", "passages"];
 const passages = reader(byId("reader"));
+const talk = conversation(byId("conversation"), byId("understood"), { followUp: form.empty, startAnew });
 let running = null;
 
 /** What goes on, in the live region; `unseen` is for those who hear the page, where others see it elsewhere. */
@@ -49,14 +51,20 @@ async function ask(asked) {
   say(`${verb} …`);
   const steps = asked.mode === "ask" ? stepsView(byId("steps")) : null;
   const heard = {
+    follow_up: (message) => {
+      talk.understand(message);
+      form.link({ ...asked, question: message.question }); // a link has no conversation
+    },
     step: (step) => {
       steps.add(step);
       say(`Step ${step.number} is done, ${plural(step.facts.length, "new fact")}. Continuing …`);
     },
   };
   try {
-    const [result, plain] = await Promise.all([put(asked, heard, own.signal), plainly(asked, own.signal)]);
+    const result = await put(asked, talk.before(asked), heard, own.signal);
+    const plain = await plainly(result, own.signal);
     steps?.fold();
+    if (asked.mode === "ask") talk.add(result);
     await showResult(result, plain, own.signal);
   } catch (error) {
     if (running !== own) return; // another question has taken its place
@@ -89,7 +97,7 @@ async function showResult(result, plain, signal) {
         ? `${plural(result.passages.length, "passage")} in ${seconds(result.seconds)}.`
         : "Nothing was found: try other words.",
     );
-  else say(`Answered in ${seconds(result.seconds)}.`, ` ${result.sentence || result.answer}`);
+  else say(`Done in ${seconds(result.seconds)}.`, ` ${result.verdict} ${result.sentence || result.answer}`);
   if (!result.passages.length) return;
   const graph = await evidenceGraph(result, signal);
   byId("evidence-graph").hidden = false; // it is drawn at the width it then has
@@ -99,6 +107,14 @@ async function showResult(result, plain, signal) {
 
 function stop() {
   running?.abort();
+}
+
+function startAnew() {
+  stop();
+  talk.clear();
+  clear();
+  say("");
+  form.empty();
 }
 
 async function refresh(wanted) {

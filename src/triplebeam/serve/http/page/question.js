@@ -6,16 +6,16 @@ export const PLAIN = "hybrid";
 export const SHOWN = 10;
 
 /**
- * Put a question. `heard` is told of `step`s as they are done.
+ * Put a question. `heard` is told of a `follow_up` once it is rewritten, and of `step`s as they are done.
  *
- * The result has the same shape for both modes: `question, method, passages`, and of an answer also `answer, sentence,
- * supported, ending, evidence, steps, usage, price`.
+ * The result has the same shape for both modes: `question, method, passages`, and of an answer also `outcome, answer,
+ * sentence, others, missing, verdict, supported, ending, evidence, steps, usage, follow_up, price`.
  */
-export async function put({ index, question, mode, method }, heard, signal) {
+export async function put({ index, question, mode, method }, earlier, heard, signal) {
   const began = performance.now();
   const result =
     mode === "ask"
-      ? await asked(index, question, method, heard, signal)
+      ? await asked(index, { question, method, conversation: earlier }, heard, signal)
       : await post(within(index, "search"), { question, method, k: SHOWN }, signal);
   const whole = { evidence: [], steps: [], ...result, mode, method, index };
   whole.seconds = mode === "ask" ? (performance.now() - began) / 1000 : result.seconds;
@@ -23,11 +23,11 @@ export async function put({ index, question, mode, method }, heard, signal) {
   return whole;
 }
 
-async function asked(index, question, method, heard, signal) {
-  for await (const { name, data } of events(within(index, "ask"), { body: { question, method }, signal })) {
-    if (name === "step") heard.step(data);
-    else if (name === "answer") return data;
-    else if (name === "error") throw errorOf(data);
+async function asked(index, body, heard, signal) {
+  for await (const { name, data } of events(within(index, "ask"), { body, signal })) {
+    if (name === "answer") return data;
+    if (name === "error") throw errorOf(data);
+    heard[name]?.(data);
   }
   throw new Problem("no_answer", "The server ended the stream without an answer: ask again.");
 }

@@ -10,7 +10,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import Usage
 from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking
-from triplebeam.serve.shapes import answer_json, evidence_from_json
+from triplebeam.serve.answer_shapes import answer_json, evidence_from_json
 from triplebeam.triple import Triple
 
 PASSAGES = {
@@ -31,6 +31,7 @@ ANSWER = Answer(
     question="Who directed it?",
     text="Edward Cahn",
     sentence="Edward Cahn directed it.",
+    others=("Ed Cahn",),
     ranking=RANKING,
     evidence=(Evidence(triple=FACT, span=SPAN), Evidence(triple=Triple("a", "b", "c"))),
     steps=(
@@ -38,7 +39,7 @@ ANSWER = Answer(
             number=1,
             query="director",
             ranking=RANKING,
-            facts=(FACT,),
+            facts=(Evidence(triple=FACT),),
             thought="enough",
             problems=("cut",),
             seconds=0.25,
@@ -52,7 +53,9 @@ ANSWER = Answer(
 def test_everything_is_written() -> None:
     written = json.loads(json.dumps(answer_json(ANSWER, PASSAGES, price=0.01)))
     assert written["answer"] == "Edward Cahn"
+    assert (written["outcome"], written["others"], written["missing"]) == ("answered", ["Ed Cahn"], [])
     assert written["supported"] is False
+    assert written["verdict"].startswith("Not every fact was found in a passage")
     (passage,) = written["passages"]
     snippet = passage.pop("snippet")
     assert passage == {
@@ -72,7 +75,9 @@ def test_everything_is_written() -> None:
         "directed",
         "Edward Cahn",
     ]
-    assert written["steps"][0]["facts"] == [list(FACT)]
+    assert written["steps"][0]["facts"] == [
+        {"triple": list(FACT), "passage_id": None, "quotation": None, "from_memory": False}
+    ]
     assert written["steps"][0]["passages"] == ["film"]
     assert written["steps"][0]["problems"] == ["cut"]
     assert written["usage"]["tokens_in"] == 30
@@ -93,12 +98,22 @@ def test_a_price_that_is_not_known_is_left_out() -> None:
 
 
 def test_evidence_comes_back_as_it_was() -> None:
-    noted = replace(
-        ANSWER, evidence=(*ANSWER.evidence, Evidence(triple=FACT, span=SPAN, note="#1 = Edward Cahn: Who?"))
-    )
-    written = json.loads(json.dumps(answer_json(noted, PASSAGES)))
-    assert tuple(evidence_from_json(written)) == noted.evidence
-    assert ["note" in fact for fact in written["evidence"]] == [False, False, True]
+    noted = Evidence(triple=FACT, span=SPAN, note="#1 = Edward Cahn: Who?")
+    known = Evidence(triple=FACT, from_memory=True)
+    answer = replace(ANSWER, evidence=(*ANSWER.evidence, noted, known))
+    written = json.loads(json.dumps(answer_json(answer, PASSAGES)))
+    assert tuple(evidence_from_json(written)) == answer.evidence
+    assert ["note" in fact for fact in written["evidence"]] == [False, False, True, False]
+    del written["evidence"][0]["from_memory"]  # it was not always written
+    assert evidence_from_json(written)[0] == answer.evidence[0]
+
+
+def test_a_guess_and_no_answer_are_outcomes_of_their_own() -> None:
+    missing = ("No document says who directed it.",)
+    guess = answer_json(replace(ANSWER, outcome="guess", missing=missing), PASSAGES)
+    assert (guess["outcome"], guess["answer"], guess["missing"]) == ("guess", "Edward Cahn", [*missing])
+    none = answer_json(replace(ANSWER, text="", missing=missing), PASSAGES)
+    assert (none["outcome"], none["answer"], none["verdict"]) == ("not_in_documents", "", "Not in your documents.")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,127 @@
+"""Facts that carry their source: the passage a model read them in, and the words of it that say so.
+
+A model names the passage by its number and quotes it; `support` checks the words. A fact whose words do not hold keeps
+its passage and no span: it counts as unsupported wherever it is shown.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BaseModel, BeforeValidator
+
+from triplebeam.answer import Evidence, Span
+from triplebeam.generate.accounting import remark
+from triplebeam.generate.parse import PARTS, Text, TripleRow, as_list
+from triplebeam.methods.shared.usable_replies import usable_triples
+from triplebeam.passage import Passage
+from triplebeam.ranking import Hit, Ranking
+from triplebeam.support import quoted, support_among
+from triplebeam.triple import Triple, entity_key
+
+#: Which passages come first: those of the facts that the answer rests on, or the best of the papers' fusion.
+First: TypeAlias = Literal["evidence", "fusion"]
+
+_PARTS_AND_SOURCE = 5
+_NUMBER = re.compile(r"(?<![\d-])\d{1,4}\b")
+#: From so many facts on, a remark says that most of them are not in the words that were quoted.
+_MANY = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A fact that a model read or knows, the passage it was read in, and the words that say it."""
+
+    triple: Triple
+    passage_id: str = ""
+    """Empty where the model does not say it."""
+    span: Span | None = None
+    from_memory: bool = False
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Two facts are one if their parts have the same normal form."""
+        return tuple(map(entity_key, self.triple))
+
+    def evidence(self, note: str = "") -> Evidence:
+        """As an answer shows it."""
+        return Evidence(triple=self.triple, span=self.span, note=note, from_memory=self.from_memory)
+
+
+def _first_number(value: object) -> int:
+    """A passage's number, however it is written; 0 is none."""
+    found = _NUMBER.search(str(value))
+    return int(found[0]) if found else 0
+
+
+def _with_source(value: object) -> object:
+    """Models also write the parts side by side, in an array or an object, or a fact without its source."""
+    if isinstance(value, dict):
+        parts = [value.get(part) for part in PARTS]
+        return {"triple": parts, "passage": 0, "quotation": "", **value}
+    if isinstance(value, list) and len(value) == _PARTS_AND_SOURCE:
+        return {"triple": value[:3], "passage": value[3], "quotation": value[4]}
+    return {"triple": value, "passage": 0, "quotation": ""}
+
+
+class _CitedFact(BaseModel):
+    triple: TripleRow
+    passage: Annotated[int, BeforeValidator(_first_number)]
+    quotation: Text
+
+
+#: The facts of a reply, each with the number of its passage and a quotation from it; null counts as none.
+CitedFacts: TypeAlias = Annotated[list[Annotated[_CitedFact, BeforeValidator(_with_source)]], BeforeValidator(as_list)]
+
+
+def cited_facts(rows: Sequence[_CitedFact], passages: Sequence[Passage]) -> tuple[Fact, ...]:
+    """The facts of a reply to a prompt that showed these passages."""
+    facts = tuple(_sourced(triple, row, passages) for row in rows for triple in usable_triples([row.triple]))
+    unsaid = sum(fact.span is None for fact in facts)
+    if len(facts) >= _MANY and 2 * unsaid > len(facts):
+        remark(f"{unsaid} of {len(facts)} facts are not in the words that the model quotes for them")
+    return facts
+
+
+def _sourced(triple: Triple, row: _CitedFact, passages: Sequence[Passage]) -> Fact:
+    """The words that are quoted, wherever they are; failing that, words of the passage that is named."""
+    named = passages[row.passage - 1 : row.passage] if row.passage else ()
+    spans = (quoted(triple, row.quotation, passage) for passage in [*named, *passages] if row.quotation)
+    span = next(filter(None, spans), None) or support_among(triple, named or passages)
+    return Fact(triple, span.passage_id if span else "".join(passage.id for passage in named), span)
+
+
+def found_in(triple: Triple, passages: Sequence[Passage]) -> Fact:
+    """A fact without a source, with the words of a passage that say it, where there are any."""
+    span = support_among(triple, passages)
+    return Fact(triple, span.passage_id if span else "", span)
+
+
+def facts_from_memory(rows: Sequence[Sequence[str]]) -> tuple[Fact, ...]:
+    """Everyday knowledge that a reply names."""
+    return tuple(Fact(triple, from_memory=True) for triple in usable_triples(rows))
+
+
+def new_facts(read: Iterable[Fact], known: Iterable[Fact]) -> tuple[Fact, ...]:
+    """Facts that are not known yet, each once, under the entities' normal form."""
+    seen = {fact.key for fact in known}
+    fresh: dict[tuple[str, ...], Fact] = {}
+    for fact in read:
+        if fact.key not in seen:
+            fresh.setdefault(fact.key, fact)
+    return tuple(fresh.values())
+
+
+def passages_of_facts(facts: Iterable[Fact]) -> list[str]:
+    """The passages that facts were read in, in the order of the facts."""
+    return list(dict.fromkeys(fact.passage_id for fact in facts if fact.passage_id))
+
+
+def evidence_first(facts: Iterable[Fact], ranking: Ranking) -> Ranking:
+    """The passages of the facts before all others."""
+    first = passages_of_facts(facts)
+    hits = {hit.passage_id: hit for hit in ranking}
+    best = ranking[0].score if ranking else 0.0
+    raised = [hits.get(id_, Hit(id_, 0.0))._replace(score=best + len(first) - place) for place, id_ in enumerate(first)]
+    return Ranking([*raised, *(hit for hit in ranking if hit.passage_id not in first)])

@@ -1,0 +1,214 @@
+"""Answers as JSON: the same over HTTP, on the command line and in files for `triplebeam verify`."""
+
+from dataclasses import asdict
+from typing import Annotated, NotRequired, cast
+
+from pydantic import Field, StrictInt, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from triplebeam.answer import Answer, Evidence, Outcome, Span, Step
+from triplebeam.assemble import Index
+from triplebeam.errors import BadInputError
+from triplebeam.generate.accounting import price
+from triplebeam.passage import Passage, Passages
+from triplebeam.ranking import Hit
+from triplebeam.serve.conversation import FollowUp
+from triplebeam.serve.shapes import (
+    FollowUpShape,
+    RankedPassageShape,
+    TripleShape,
+    UsageShape,
+    follow_up_json,
+    place_json,
+    snippet_json,
+    usage_json,
+)
+from triplebeam.serve.snippet import snippet
+from triplebeam.serve.verdict import verdict
+from triplebeam.triple import Triple
+
+
+class ReadFactShape(TypedDict):
+    """A fact that a step brought, and the words it was read from."""
+
+    triple: TripleShape
+    passage_id: str | None
+    quotation: str | None
+    from_memory: Annotated[bool, Field(description="The model's own knowledge; no document says it.")]
+
+
+class StepShape(TypedDict):
+    """One step of an agent."""
+
+    number: int
+    query: str
+    facts: list[ReadFactShape]
+    thought: str
+    problems: Annotated[list[str], Field(description="Replies of the model that could not be used.")]
+    passages: Annotated[list[str], Field(description="Ids of the passages found, best first.")]
+    usage: UsageShape
+    seconds: float
+    picture: NotRequired[Annotated[str, Field(description="A Mermaid diagram, from agents that draw one.")]]
+
+
+class SpanShape(TypedDict):
+    """A verbatim stretch of a passage."""
+
+    passage_id: str
+    start: StrictInt
+    end: StrictInt
+    text: str
+
+
+class EvidenceShape(TypedDict):
+    """A fact the answer relies on, and the quote that supports it."""
+
+    triple: TripleShape
+    span: Annotated[SpanShape | None, Field(description="Null if no passage was found that states it.")]
+    from_memory: NotRequired[Annotated[bool, Field(description="The model's own knowledge; no document says it.")]]
+    note: NotRequired[str]
+
+
+class AnswerShape(TypedDict):
+    """An answer with its evidence."""
+
+    question: str
+    outcome: Annotated[
+        Outcome,
+        Field(
+            description="`answered`: the documents say it. `guess`: `answer` is the model's best guess."
+            " `not_in_documents`: there is no answer."
+        ),
+    ]
+    answer: Annotated[str, Field(description="A few words; empty if the outcome is `not_in_documents`.")]
+    sentence: str
+    others: Annotated[list[str], Field(description="Further answers that fit; `answer` has the best support.")]
+    missing: Annotated[list[str], Field(description="What no document says, a sentence each; empty if answered.")]
+    verdict: Annotated[str, Field(description="For people: how far the answer can be relied on, in one sentence.")]
+    supported: Annotated[
+        bool, Field(description="Every fact of the evidence was found in a passage, and they state the answer.")
+    ]
+    ending: Annotated[str, Field(description="Why the agent stopped.")]
+    loop_answer: str
+    evidence: list[EvidenceShape]
+    passages: list[RankedPassageShape]
+    steps: list[StepShape]
+    usage: Annotated[UsageShape, Field(description="All of it, also that of rewriting a follow-up.")]
+    follow_up: NotRequired[FollowUpShape]
+    price: NotRequired[Annotated[float, Field(description="US dollars, if the model's price is known.")]]
+
+
+class _WithEvidence(TypedDict):
+    evidence: list[EvidenceShape]
+
+
+_WITH_EVIDENCE = TypeAdapter(_WithEvidence)
+
+
+def answer_json(
+    answer: Answer, passages: Passages, *, price: float | None = None, follow_up: FollowUp | None = None
+) -> AnswerShape:
+    """The whole answer. ``price`` is in US dollars, and is left out where it is not known."""
+    written: AnswerShape = {
+        "question": answer.question,
+        "outcome": answer.outcome,
+        "answer": answer.text,
+        "sentence": answer.sentence,
+        "others": list(answer.others),
+        "missing": list(answer.missing),
+        "verdict": verdict(answer),
+        "supported": answer.supported,
+        "ending": answer.ending,
+        "loop_answer": answer.loop_text,
+        "evidence": [_evidence(fact) for fact in answer.evidence],
+        "passages": [_ranked_passage(hit, answer, passages[hit.passage_id]) for hit in answer.ranking],
+        "steps": [step_json(step) for step in answer.steps],
+        "usage": usage_json(answer.usage),
+    }
+    if follow_up:
+        written["follow_up"] = follow_up_json(follow_up)
+    if price is not None:
+        written["price"] = price
+    return written
+
+
+def step_json(step: Step) -> StepShape:
+    """A step, on its own or in its answer."""
+    written: StepShape = {
+        "number": step.number,
+        "query": step.query,
+        "facts": [_read_fact(fact) for fact in step.facts],
+        "thought": step.thought,
+        "problems": list(step.problems),
+        "passages": step.ranking.ids,
+        "usage": usage_json(step.usage),
+        "seconds": step.seconds,
+    }
+    if step.picture:
+        written["picture"] = step.picture
+    return written
+
+
+def price_of_answer(answer: Answer, index: Index) -> float | None:
+    """US dollars; None where the model's price is not known.
+
+    A usage does not say which model's tokens it counts, so an answer by two models has no price.
+    """
+    if index.model.name != index.reading_model.name:
+        return None
+    return price(answer.usage, index.model.name, index.settings.prices)
+
+
+def evidence_from_json(written: object) -> list[Evidence]:
+    """The evidence of an answer that ``answer_json`` wrote; other fields are ignored."""
+    try:
+        facts = _WITH_EVIDENCE.validate_python(written)["evidence"]
+    except ValidationError as error:
+        raise BadInputError(_fault(error)) from None
+    return [
+        Evidence(
+            triple=Triple(*fact["triple"]),
+            span=Span(**fact["span"]) if fact["span"] else None,
+            note=fact.get("note", ""),
+            from_memory=fact.get("from_memory", False),
+        )
+        for fact in facts
+    ]
+
+
+def _fault(error: ValidationError) -> str:
+    """What is wrong with an answer's evidence: the first fault, and where it is."""
+    fault = error.errors()[0]
+    match fault["loc"]:
+        case (_, int(number), *place):
+            where = ", ".join([f"evidence {number + 1}", *(f"{part}" for part in place)])
+            return f"{where} is {fault['input']!r}: {fault['msg']}; write it with `triplebeam ask … --json`."
+        case _:
+            return (
+                'this is not an answer: a JSON object with a list under "evidence" is needed,'
+                " as `triplebeam ask … --json` prints it."
+            )
+
+
+def _ranked_passage(hit: Hit, answer: Answer, passage: Passage) -> RankedPassageShape:
+    facts = (fact.triple for fact in answer.evidence if fact.span and fact.span.passage_id == passage.id)
+    shown = snippet(passage, answer.question, facts)
+    return {**place_json(passage), "score": hit.score, "snippet": snippet_json(shown)}
+
+
+def _evidence(fact: Evidence) -> EvidenceShape:
+    span = cast("SpanShape", asdict(fact.span)) if fact.span else None
+    written: EvidenceShape = {"triple": fact.triple, "span": span, "from_memory": fact.from_memory}
+    if fact.note:
+        written["note"] = fact.note
+    return written
+
+
+def _read_fact(fact: Evidence) -> ReadFactShape:
+    passage_id, quotation = (fact.span.passage_id, fact.span.text) if fact.span else (None, None)
+    return {
+        "triple": fact.triple,
+        "passage_id": passage_id,
+        "quotation": quotation,
+        "from_memory": fact.from_memory,
+    }

@@ -1,0 +1,78 @@
+"""Conversations: a follow-up such as "and when did she die?" becomes a question that needs no conversation.
+
+A first message is asked as it is. For any other, a language model is called once, with the last turns only: what was
+said long before is rarely meant, and would be paid for again with each message.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel
+
+from triplebeam.generate.accounting import account
+from triplebeam.generate.ask import ask
+from triplebeam.generate.language_model import LanguageModel, PromptFailedError, Usage
+from triplebeam.generate.parse import Text
+from triplebeam.generate.prompts import load
+from triplebeam.text import storable
+
+_TURNS_SHOWN = 6
+_CHARACTERS_SHOWN = 800
+_LONGEST_QUESTION = 2000
+_NO_MODEL = "No language model is configured to rewrite it."
+
+
+class Turn(BaseModel):
+    """What was said earlier in a conversation."""
+
+    role: Literal["user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowUp:
+    """A message that continues a conversation, and the question that was made of it."""
+
+    asked: str
+    question: str
+    """What is answered: the message itself if it needed no rewriting, or could not be rewritten."""
+    problem: str = ""
+    """Why it could not be rewritten."""
+    usage: Usage = field(default_factory=Usage)
+
+
+def _question(text: str) -> str:
+    """A question must have words; one that is pages long is no question."""
+    if not 0 < len(text.strip()) <= _LONGEST_QUESTION:
+        raise ValueError(f"must have 1 to {_LONGEST_QUESTION} characters")
+    return text.strip()
+
+
+class _SelfContained(BaseModel):
+    question: Annotated[Text, AfterValidator(_question)]
+
+
+def follow_up(model: LanguageModel | None, message: str, earlier: Sequence[Turn]) -> FollowUp | None:
+    """What a message means after the earlier turns; None for a first message, which costs no call."""
+    if not any(turn.role == "user" for turn in earlier):
+        return None
+    if model is None:
+        return FollowUp(asked=message, question=message, problem=_NO_MODEL)
+    prompt = load("self_contained").fill(conversation=_shown(earlier), message=message)
+    with account() as spent:
+        try:
+            question, problem = ask(model, prompt, _SelfContained).question, ""
+        except PromptFailedError as error:
+            question, problem = message, str(error)
+    return FollowUp(asked=message, question=question, problem=problem, usage=spent.usage)
+
+
+def _shown(earlier: Sequence[Turn]) -> str:
+    """The last turns, each on a line."""
+    return "\n".join(f"{turn.role.title()}: {_shortened(turn.content)}" for turn in earlier[-_TURNS_SHOWN:])
+
+
+def _shortened(content: str) -> str:
+    text = " ".join(storable(content).split())
+    return text if len(text) <= _CHARACTERS_SHOWN else f"{text[:_CHARACTERS_SHOWN]} …"

@@ -1,0 +1,25 @@
+"""How far an answer can be relied on, in one sentence: the same wherever it is shown."""
+
+from triplebeam.answer import Answer, named_in
+
+_READ = "read the passages before you rely on it."
+
+
+def verdict(answer: Answer) -> str:
+    """The sentence for an answer."""
+    if answer.outcome == "not_in_documents":
+        return "Not in your documents."
+    if answer.outcome == "guess":
+        return "This is a guess: your documents do not say it."
+    return "Every fact is quoted from your documents." if answer.supported else _doubt(answer)
+
+
+def _doubt(answer: Answer) -> str:
+    """Why an answer is not supported, the worst first."""
+    if not answer.evidence:
+        return f"No fact was quoted for it: {_READ}"
+    if not (answer.agreed and named_in(answer.text, answer.evidence)):
+        return f"The facts found do not state this answer: {_READ}"
+    if not all(fact.span or fact.from_memory for fact in answer.evidence):
+        return f"Not every fact was found in a passage: {_READ}"
+    return "Part of it is the model's own knowledge; the rest is quoted from your documents."

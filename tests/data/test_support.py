@@ -1,0 +1,141 @@
+"""Facts of real passages, true and falsified, through the check of quotations: the figures of docs/evidence.md.
+
+``quoted_facts.jsonl`` has facts as a careful reader notes them down, each with the id of its passage and the place of
+its quotation there. The passages and the triples that GPT-3.5 extracted are in the data folder.
+"""
+
+import gzip
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import pytest
+
+from triplebeam.passage import Passage
+from triplebeam.support import find_support, quoted
+from triplebeam.triple import Triple, entity_key
+
+pytestmark = [pytest.mark.slow, pytest.mark.data]
+DATASETS = ("musique", "2wikimultihopqa", "hotpotqa")
+PASSAGES = 100
+LIGHT = ("is", "was", "are", "were", "be", "been", "became", "a", "an", "the", "has", "had", "in", "on", "at")
+SYMMETRIC = ("marri", "wife", "husband", "spouse", "brother", "sister", "cousin", "known as")
+
+
+class Fact(NamedTuple):
+    passage: Passage
+    triple: Triple
+    quotation: str = ""
+    also: tuple[str, ...] = ()
+    """Other objects of which the passage says the same."""
+
+
+def rows(path: Path) -> Iterator[dict[str, Any]]:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+class Library:
+    """Passages, the triples that GPT-3.5 extracted from them, and what readers noted down."""
+
+    def __init__(self, folder: Path) -> None:
+        self.passages: dict[str, Passage] = {}
+        self.extracted: dict[str, list[Triple]] = defaultdict(list)
+        self.samples: dict[str, list[Fact]] = {}
+        for name in DATASETS:
+            for row in rows(folder / name / "corpus.jsonl.gz"):
+                self.passages[row["id"]] = Passage(row["id"], row["text"], row["title"])
+            for row in rows(folder / name / "triples.gpt-3.5-turbo-1106.jsonl.gz"):
+                whole = (Triple(*each) for each in row["triples"] if len(each) == 3 and all(each))
+                self.extracted[row["passage_id"]] += whole
+            gold = sorted({each for row in rows(folder / name / "questions.dev.jsonl.gz") for each in row["gold"]})
+            chosen = Random(0).sample(gold, PASSAGES)
+            self.samples[name] = [Fact(self.passages[key], each) for key in chosen for each in self.extracted[key]]
+        self.read = [self._fact(json.loads(line)) for line in _fixture().read_text(encoding="utf-8").splitlines()]
+        self.triples = defaultdict(list, {key: list(each) for key, each in self.extracted.items()})
+        for fact in self.read:
+            self.triples[fact.passage.id].append(fact.triple)
+
+    def _fact(self, row: dict[str, Any]) -> Fact:
+        passage = self.passages[row["passage_id"]]
+        return Fact(passage, Triple(*row["triple"]), passage.text[row["start"] : row["end"]], (*row.get("also", ()),))
+
+    def false(self, facts: list[Fact], kind: str) -> Iterator[Fact]:
+        """Each fact with its object or its predicate replaced, or with its entities exchanged."""
+        random = Random(0)
+        for passage, triple, quotation, also in facts:
+            others = self.triples[passage.id]
+            entities = sorted({end for each in others for end in (each.subject, each.object)})
+            false = {
+                "object": [
+                    triple._replace(object=end) for end in entities if end not in also and not overlap(end, *triple)
+                ],
+                "predicate": [
+                    triple._replace(predicate=predicate)
+                    for predicate in sorted({each.predicate for each in others})
+                    if content(predicate) != content(triple.predicate)
+                ],
+                "swapped": [Triple(triple.object, triple.predicate, triple.subject)] * (not symmetric(triple)),
+            }[kind]
+            known = {tuple(map(entity_key, each)) for each in others}
+            false = [each for each in false if tuple(map(entity_key, each)) not in known]
+            if false:
+                yield Fact(passage, random.choice(false), quotation)
+
+
+def _fixture() -> Path:
+    return Path(__file__).with_name("quoted_facts.jsonl")
+
+
+def overlap(entity: str, subject: str, _: str, object_: str) -> bool:
+    keys = [entity_key(entity), entity_key(subject), entity_key(object_)]
+    return any(keys[0] in key or key in keys[0] for key in keys[1:])
+
+
+def content(predicate: str) -> list[str]:
+    return [word for word in entity_key(predicate).split() if word not in LIGHT]
+
+
+def symmetric(triple: Triple) -> bool:
+    return any(word in triple.predicate for word in SYMMETRIC)
+
+
+def by_quotation(fact: Fact) -> bool:
+    return quoted(fact.triple, fact.quotation, fact.passage) is not None
+
+
+def by_search(fact: Fact) -> bool:
+    return find_support(fact.triple, fact.passage) is not None
+
+
+def share(check: Callable[[Fact], bool], facts: list[Fact]) -> float:
+    return 100 * sum(map(check, facts)) / len(facts)
+
+
+@pytest.fixture(scope="module")
+def library(data: Path) -> Library:
+    return Library(data)
+
+
+def test_true_facts_pass(library: Library) -> None:
+    assert len(library.read) >= 200
+    assert share(by_quotation, library.read) >= 72
+    assert share(by_search, library.read) >= 70
+
+
+@pytest.mark.parametrize("kind", ["object", "predicate", "swapped"])
+def test_falsified_facts_do_not(library: Library, kind: str) -> None:
+    false = list(library.false(library.read, kind))
+    figures = [share(by_quotation, false), share(by_search, false)]
+    figures += [share(by_search, list(library.false(library.samples[name], kind))) for name in DATASETS]
+    assert figures[0] <= 2.5
+    assert max(figures) <= 4.5
+    assert sum(figures) / len(figures) <= 2.7
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_triples_of_a_model_are_found(library: Library, name: str) -> None:
+    assert share(by_search, library.samples[name]) >= 38

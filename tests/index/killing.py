@@ -1,0 +1,233 @@
+"""Kills a writer at chosen instants, and looks at what is left: a process of its own, since it forks.
+
+    python tests/index/killing.py SEED KILLS
+
+Each trial copies an index, changes it in a forked process, and sends that SIGKILL when it opens, renames or deletes its
+n-th file or runs its n-th SQL statement. Then the index is opened, the change is made again, and the result is compared
+with an index that was never interrupted. The last line of the output is JSON.
+"""
+
+import json
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import NoReturn
+
+from triplebeam.extract.extractor import Extraction
+from triplebeam.index import encoded, store
+from triplebeam.index.build import IndexBuilder
+from triplebeam.index.compact import compact
+from triplebeam.index.manifest import generation_folder, read_manifest
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.store import Store
+from triplebeam.ingest import FolderFiles, SourceNames
+from triplebeam.passage import Document, Passage
+from triplebeam.testing.hashed_words import HashedWords
+from triplebeam.triple import Triple
+
+_EVENTS = frozenset(("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "shutil.rmtree", "sqlite3.connect"))
+_PEOPLE = [f"Person {number}" for number in range(40)]
+
+
+class Counting:
+    """A fact per passage, and the passages that were asked for."""
+
+    name = "counting:1"
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str]] = []
+
+    def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
+        for passage in passages:
+            self.asked.append((passage.id, passage.text))
+            first, second = passage.text.split(" knows ")
+            yield Extraction(passage_id=passage.id, triples=(Triple(first, "knows", second.rstrip(".")),))
+
+
+def text_of(number: int, version: int = 0) -> str:
+    return f"{_PEOPLE[number]} knows {_PEOPLE[(number * 7 + version + 1) % 40]}."
+
+
+def documents(numbers: Iterable[int], version: int = 0) -> list[Document]:
+    return [Document(id=f"d{number}", text=text_of(number, version)) for number in numbers]
+
+
+def builder(index: Path, extractor: Counting | None = None) -> IndexBuilder:
+    return IndexBuilder(folder=index, embedder=HashedWords(), extractor=extractor or Counting())
+
+
+def make(index: Path) -> None:
+    """The index that is changed: documents by themselves, and a folder beside it."""
+    docs = index.parent / "docs"
+    docs.mkdir(parents=True)
+    for number in range(20, 26):
+        (docs / f"{number}.md").write_text(text_of(number))
+    builder(index).build(documents(range(20)))
+    sync(index, Counting())
+    builder(index).remove(["d0", "d1"])
+
+
+def add(index: Path, extractor: Counting) -> None:
+    builder(index, extractor).build([*documents([2, 3], version=1), *documents(range(30, 40))])
+
+
+def remove(index: Path, extractor: Counting) -> None:
+    builder(index, extractor).remove(["d4", "d5"])
+
+
+def sync(index: Path, extractor: Counting) -> None:
+    docs = index.parent / "docs"
+    builder(index, extractor).sync(FolderFiles.of([docs], SourceNames({str(docs): "docs"})))
+
+
+def compacted(index: Path, extractor: Counting) -> None:
+    compact(index)
+
+
+OPERATIONS: dict[str, Callable[[Path, Counting], None]] = {
+    "index": add,
+    "remove": remove,
+    "sync": sync,
+    "compact": compacted,
+}
+
+
+def counted(at: int) -> Callable[[], None]:
+    """Counts what happens to files; the process is killed at the given event."""
+    events = 0
+
+    def happened() -> None:
+        nonlocal events
+        events += 1
+        if events == at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def audit(event: str, arguments: tuple[object, ...]) -> None:
+        if event in _EVENTS:
+            happened()
+
+    sys.addaudithook(audit)
+    for module in (store, encoded):
+        original = module.open_database
+
+        def opened(*arguments: object, original: Callable[..., sqlite3.Connection] = original) -> sqlite3.Connection:
+            db = original(*arguments)
+            db.set_trace_callback(lambda statement: happened())
+            return db
+
+        module.open_database = opened  # type: ignore[assignment]
+    return lambda: print(events, flush=True)
+
+
+def forked(work: Callable[[], None]) -> int:
+    """Run something in a process of its own; the status it ended with."""
+    pid = os.fork()
+    if pid == 0:
+        _end(work)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def _end(work: Callable[[], None]) -> NoReturn:
+    try:
+        work()
+    except BaseException:  # noqa: BLE001 - a forked process must not go on with the parent's work
+        import traceback
+
+        traceback.print_exc()
+        os._exit(3)
+    os._exit(0)
+
+
+def published(index: Path) -> tuple[object, ...]:
+    """Everything that readers see, except the number of the generation and when it was made."""
+    manifest = read_manifest(index)
+    generation = generation_folder(index, manifest.generation)
+    return tuple((name, (generation / name).read_bytes()) for name in sorted(manifest.files))
+
+
+def events_of(operation: str, world: Path, scratch: Path) -> int:
+    """How many events an operation has that is not interrupted."""
+    index = _copy(world, scratch / f"count-{operation}")
+    counts = scratch / "events"
+
+    def work() -> None:
+        with counts.open("w") as file:
+            os.dup2(file.fileno(), 1)
+            tell = counted(0)
+            OPERATIONS[operation](index, Counting())
+            tell()
+
+    assert forked(work) == 0, f"{operation} fails"
+    return int(counts.read_text())
+
+
+def _copy(world: Path, place: Path) -> Path:
+    """A copy of the index, and of its folder after somebody has changed that."""
+    shutil.copytree(world, place)
+    docs = place / "docs"
+    (docs / "20.md").unlink()
+    (docs / "21.md").rename(docs / "moved.md")
+    (docs / "new.md").write_text(text_of(27))
+    os.utime(docs / "new.md", (10**9, 10**9))  # the time is part of what is published
+    return place / "my.index"
+
+
+def trial(operation: str, at: int, world: Path, place: Path, expected: tuple[object, ...]) -> str:
+    """What became of an index whose writer was killed: how it ended, in a word."""
+    index = _copy(world, place)
+    before = published(index)
+
+    def work() -> None:
+        counted(at)
+        OPERATIONS[operation](index, Counting())
+
+    assert forked(work) == -signal.SIGKILL, "it was not killed"
+    Snapshot.open(index)
+    seen = published(index)
+    assert seen in (before, expected), "readers saw half of a change"
+    with closing(Store(index / "store.sqlite")) as opened:
+        made, there = opened.extracted_by(), dict(opened.passages())
+    extractor = Counting()
+    OPERATIONS[operation](index, extractor)
+    done = {(there[number].id, there[number].text) for number in made}
+    assert not done.intersection(extractor.asked), "work was repeated"
+    other = [one[0] for one, two in zip(published(index), expected, strict=True) if one != two]
+    assert not other, f"the result of {operation} killed at {at} is another: {other}"
+    assert len(list((index / "generations").iterdir())) == 1, "an old generation is left"
+    assert not (index / "encoded.sqlite").exists(), "vectors are left over"
+    return "after" if seen == expected != before else "before"
+
+
+def main() -> None:
+    """Run the trials."""
+    seed, kills = map(int, sys.argv[1:])
+    chosen = random.Random(seed)
+    with tempfile.TemporaryDirectory(prefix="killing-") as folder:
+        scratch = Path(folder)
+        world = scratch / "world"
+        make(world / "my.index")
+        ends: Counter[str] = Counter()
+        events = {operation: events_of(operation, world, scratch) for operation in OPERATIONS}
+        expected = {}
+        for operation in OPERATIONS:
+            OPERATIONS[operation](index := _copy(world, scratch / f"whole-{operation}"), Counting())
+            expected[operation] = published(index)
+        for number in range(kills):
+            operation = list(OPERATIONS)[number % len(OPERATIONS)]
+            at = chosen.randint(1, events[operation])
+            place = scratch / "trial"
+            ends[f"{operation}: {trial(operation, at, world, place, expected[operation])}"] += 1
+            shutil.rmtree(place)
+    print(json.dumps({"kills": kills, "events": events, "ends": dict(sorted(ends.items()))}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,208 @@
+"""The agent as it is by default: facts with their source, evidence first, few calls, and an end to vain searches."""
+
+from typing import Any
+
+import pytest
+from scripted_gear import DIRECTED, LIES, LIVED, QUESTION, STARRED, agent, cited, facts, verdict
+
+from scripted_loops import PASSAGES, Driven, Table, driven, final, reply
+from triplebeam.answer import Answer, Step
+from triplebeam.generate.language_model import Completion
+from triplebeam.testing.scripted import Scripted
+from triplebeam.triple import Triple
+
+
+class TestFewCalls:
+    """Two calls a step: facts with their source, and a verdict that gives the next query."""
+
+    @pytest.fixture
+    def done(self) -> Driven:
+        lake = "On which lake lies Milwaukee?"
+        table = Table({QUESTION: ["director", "film", "actor", "other"], lake: ["actor", "lake", "city"]})
+        links = Table({" ".join(fact): ["other", "film"] for fact in (DIRECTED, STARRED, LIVED, LIES)})
+        model = Scripted(
+            [
+                cited(
+                    (DIRECTED, 2, "a drama film directed by Edward Cahn"),
+                    (STARRED, 3, "Pat Brien starred in Laughter in Hell"),
+                    (LIVED, 3, "Pat Brien starred in … and lived in Milwaukee"),
+                ),
+                verdict(missing="No document says on which lake Milwaukee lies.", used=[1, 2, 3], query=lake),
+                cited((LIES, 2, "Milwaukee lies in Wisconsin on Lake Michigan."), (DIRECTED, 1, "")),
+                verdict(answer="Lake Michigan", used=[1, 2, 3, 4]),
+                reply(sentence="It is that lake.", found=True, answer="Lake Michigan", others=["Michigan"]),
+            ]
+        )
+        with model:
+            return Driven(model, table, *driven(agent(model, table, links), QUESTION))
+
+    def test_two_calls_a_step_and_one_for_the_answer(self, done: Driven) -> None:
+        *_, steps, answer = done
+        assert [step.usage.calls for step in steps] == [2, 2]
+        assert (answer.text, answer.usage.calls, answer.others) == ("Lake Michigan", 5, ("Michigan",))
+        assert (answer.outcome, answer.missing) == ("answered", ())
+
+    def test_nothing_is_read_twice_and_known_facts_are_shown(self, done: Driven) -> None:
+        second = done.model.prompts[2].user
+        assert PASSAGES["actor"].text not in second, "the first step has read it"
+        assert "3. Pat Brien lived in Milwaukee" in second
+        assert f"Question: {QUESTION}" in second
+        assert "The search was for: On which lake lies Milwaukee?" in second
+
+    def test_each_fact_has_the_words_it_was_read_from(self, done: Driven) -> None:
+        *_, steps, answer = done
+        read = [(fact.span.passage_id, fact.span.text) for step in steps for fact in step.facts if fact.span]
+        assert [passage for passage, _ in read] == ["film", "actor", "actor", "city"]
+        assert all(words in PASSAGES[passage].text for passage, words in read)
+        assert [fact.triple for fact in answer.evidence] == [Triple(*t) for t in (DIRECTED, STARRED, LIVED, LIES)]
+        assert answer.supported
+
+    def test_the_passages_of_the_chain_come_first(self, done: Driven) -> None:
+        *_, steps, answer = done
+        assert answer.ranking.ids[:3] == ["film", "actor", "city"]
+        assert set(answer.ranking.ids) == {"film", "actor", "city", "director", "other", "lake"}
+        assert steps[0].so_far.ids[:2] == ["film", "actor"]
+
+    def test_the_answer_is_read_from_them_with_the_facts(self, done: Driven) -> None:
+        last = done.model.prompts[-1].user
+        assert last.index("[1] Laughter in Hell") < last.index("[2] Pat Brien") < last.index("[3] Milwaukee")
+        assert "[5]" in last
+        assert "[6]" not in last
+        assert "4. Milwaukee lies on Lake Michigan" in last
+
+
+class TestSwitches:
+    """Each of our changes can be switched off by itself."""
+
+    def run(self, **parameters: Any) -> tuple[Answer, Scripted]:
+        found = cited((LIES, 3, "Milwaukee lies in Wisconsin on Lake Michigan."))
+        links = Table({" ".join(LIES): ["other", "film"]})
+        replies = [found, verdict(answer="Lake Michigan", used=[1]), final("Lake Michigan")]
+        with Scripted(replies) as model:
+            table = Table({"q": ["film", "other", "city"]})
+            return agent(model, table, links, answered_from=1, **parameters).answer("q"), model
+
+    def test_evidence_first(self) -> None:
+        answer, model = self.run()
+        assert answer.ranking.ids[0] == "city"
+        assert "[1] Milwaukee" in model.prompts[-1].user
+
+    def test_the_order_of_the_fusion(self) -> None:
+        answer, model = self.run(ranking="fusion")
+        assert answer.ranking.ids == ["film", "other", "city"]
+        assert "[1] Milwaukee" in model.prompts[-1].user, "the answer is still read from the evidence"
+
+    def test_the_answer_from_the_fusion(self) -> None:
+        answer, model = self.run(answer_from="fusion")
+        assert answer.ranking.ids[0] == "city"
+        assert "[1] Laughter in Hell" in model.prompts[-1].user
+        assert "Facts that were noted" not in model.prompts[-1].user
+
+    def test_facts_without_quotations_are_looked_up(self) -> None:
+        replies = [facts(LIES), verdict(answer="Lake Michigan", used=[1]), final("Lake Michigan")]
+        with Scripted(replies) as model:
+            table = Table({"q": ["film", "city"]})
+            answer = agent(model, table, Table({" ".join(LIES): ["film"]}), quotations=False).answer("q")
+        assert model.prompts[0].template == "gear/read"
+        [fact] = answer.evidence
+        assert fact.span
+        assert fact.span.passage_id == "city"
+        assert answer.ranking.ids[0] == "city"
+
+
+class TestSources:
+    """What a model says about the source of a fact is checked."""
+
+    def read(self, *rows: Any) -> Step:
+        with Scripted([reply(facts=list(rows)), verdict(answer="x", used=[1]), final("x")]) as model:
+            links = Table({" ".join(LIES): [], " ".join(LIVED): [], "a b c": []})
+            [step] = agent(model, Table({"q": ["film", "city"]}), links).answer("q").steps
+        return step
+
+    def test_a_wrong_number_is_corrected_by_the_quotation(self) -> None:
+        [fact] = self.read(
+            {"triple": LIES, "passage": 1, "quotation": "Milwaukee lies in Wisconsin on Lake Michigan"}
+        ).facts
+        assert fact.span
+        assert fact.span.passage_id == "city"
+
+    def test_a_wrong_quotation_is_corrected_by_the_passage(self) -> None:
+        [fact] = self.read({"triple": LIES, "passage": "[2]", "quotation": "a lovely place by the water"}).facts
+        assert fact.span
+        assert fact.span.passage_id == "city"
+
+    def test_a_fact_that_no_passage_says_has_no_words(self) -> None:
+        step = self.read({"triple": LIVED, "passage": 2, "quotation": "Milwaukee lies in Wisconsin"})
+        assert [fact.span for fact in step.facts] == [None]
+        assert step.so_far.ids[0] == "city", "the passage that the model names comes first all the same"
+
+    def test_many_of_them_are_reported(self) -> None:
+        unsaid = [{"triple": ["a", "b", str(n)], "passage": 9, "quotation": ""} for n in range(3)]
+        with Scripted([reply(facts=unsaid), verdict(answer="x"), final("x")]) as model:
+            links = Table({f"a b {n}": [] for n in range(3)})
+            [step] = agent(model, Table({"q": ["film"]}), links).answer("q").steps
+        assert step.problems == ("3 of 3 facts are not in the words that the model quotes for them",)
+
+    @pytest.mark.parametrize("row", [LIES, [*LIES, 2, "Milwaukee lies"], {"subject": 1}])
+    def test_other_forms_of_a_fact_cost_no_correction(self, row: Any) -> None:
+        step = self.read({"triple": LIVED, "passage": None, "quotation": None}, row)
+        assert step.usage.calls == 2
+
+
+class TestGivingUp:
+    """What two searches did not find is given up, and the answer says what is missing."""
+
+    def run(self, last: Completion, **parameters: Any) -> tuple[Answer, Table]:
+        table = Table({"q": ["film"], "r": ["actor"], "s": ["city"], "t": ["lake"]})
+        links = Table({" ".join(LIES): [], " ".join(LIVED): []})
+        lacking = "No document says who was the mayor of Milwaukee."
+        replies = [
+            facts(LIVED),
+            verdict(used=[1], missing=lacking, query="r"),
+            facts(),
+            verdict(used=[1], missing=lacking, query="s"),
+            facts(LIES),  # a new fact, but of no use
+            verdict(used=[1], missing=lacking, query="t"),
+            last,
+        ]
+        with Scripted(replies) as model:
+            return agent(model, table, links, **parameters).answer("q"), table
+
+    def test_after_two_searches(self) -> None:
+        answer, table = self.run(final(""))
+        assert table.asked == ["q", "r", "s"]
+        assert answer.ending == "what is missing was searched for in other words and not found"
+        assert (answer.text, answer.outcome) == ("", "not_in_documents")
+        assert answer.missing == ("No document says who was the mayor of Milwaukee.",)
+        assert [fact.triple for fact in answer.evidence] == [Triple(*LIVED)], "what was found is shown"
+
+    def test_with_a_guess(self) -> None:
+        guess = reply(sentence="It is not said.", found=False, answer="Frank Zeidler", missing="No document says it.")
+        answer, _ = self.run(guess)
+        assert (answer.text, answer.outcome, answer.supported) == ("Frank Zeidler", "guess", False)
+        assert answer.missing == ("No document says it.",)
+
+    def test_a_search_that_helps_the_chain_starts_the_count_again(self) -> None:
+        table = Table({"q": ["film"], "r": ["actor"], "s": ["city"], "t": ["lake"]})
+        links = Table({" ".join(LIES): [], " ".join(LIVED): []})
+        replies = [
+            facts(), verdict(query="r"),
+            facts(), verdict(query="s"),
+            facts(LIES), verdict(used=[1], query="t"),
+            facts(LIVED), verdict(used=[1]), final(""),
+        ]  # fmt: skip
+        with Scripted(replies) as model:
+            answer = agent(model, table, links).answer("q")
+        assert answer.ending == "the last step was reached"
+
+
+def test_everyday_knowledge_is_marked() -> None:
+    bridged = verdict(answer="United States", used=[1], from_memory=[["Wisconsin", "is in", "United States"]])
+    with Scripted([facts(LIES), bridged, final("United States")]) as model:
+        links = Table({" ".join(LIES): ["city"]})
+        answer = agent(model, Table({"q": ["city"]}), links).answer("q")
+    assert [(str(fact.triple), fact.from_memory, bool(fact.span)) for fact in answer.evidence] == [
+        ("Milwaukee lies on Lake Michigan", False, True),
+        ("Wisconsin is in United States", True, False),
+    ]
+    assert (answer.outcome, answer.supported) == ("answered", False)

@@ -1,0 +1,135 @@
+"""Conversations over HTTP: a follow-up is rewritten first, shown as it was understood, and counted."""
+
+from typing import Any
+
+import httpx
+import pytest
+from pydantic import TypeAdapter
+from starlette.testclient import TestClient
+
+from scripted_loops import Gone, reply
+from serve.asking.served_world import QUESTION, MakeApp, Slow, events_in, on_loopback, one_reading, stands_still
+from triplebeam.generate.language_model import Completion
+from triplebeam.serve.answer_shapes import AnswerShape
+from triplebeam.serve.shapes import FollowUpShape, SearchShape
+from triplebeam.testing.scripted import Scripted
+
+ASK = "/api/indexes/world/ask"
+CHAT = "/v1/chat/completions"
+JSON = {"Accept": "application/json"}
+MESSAGE = "and when did he die?"
+EARLIER = [
+    {"role": "user", "content": "Who directed Laughter in Hell?"},
+    {"role": "assistant", "content": "It was directed by Edward Cahn. [1]"},
+]
+FOLLOW_UP = {"question": MESSAGE, "conversation": EARLIER}
+
+
+def rewriting() -> list[Completion]:
+    return [reply(question=QUESTION), *one_reading()]
+
+
+def chat(model: str, *messages: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"model": model, "messages": [*messages, {"role": "user", "content": MESSAGE}], **more}
+
+
+def test_the_question_comes_before_the_steps_and_with_the_answer(make: MakeApp) -> None:
+    with Scripted(rewriting(), name="gpt-4o-mini") as model:
+        response = TestClient(make(model=model)).post(ASK, json=FOLLOW_UP)
+    (first, follow_up), (_, step), (_, answer) = events_in(response.text)
+    assert first == "follow_up"
+    assert TypeAdapter(FollowUpShape).validate_python(follow_up, extra="forbid")
+    assert (follow_up["asked"], follow_up["question"], follow_up["usage"]["calls"]) == (MESSAGE, QUESTION, 1)
+    assert (step["query"], answer["question"], answer["follow_up"]) == (QUESTION, QUESTION, follow_up)
+    assert TypeAdapter(AnswerShape).validate_python(answer, extra="forbid")
+    assert answer["usage"]["calls"] == 3, "the rewriting is paid for, too"
+
+
+def test_a_first_question_has_nothing_to_rewrite(make: MakeApp) -> None:
+    with Scripted(one_reading()) as model:
+        answer = TestClient(make(model=model)).post(ASK, json={"question": QUESTION}, headers=JSON).json()
+    assert "follow_up" not in answer
+
+
+def test_a_message_that_cannot_be_rewritten_is_asked_as_it_is(make: MakeApp) -> None:
+    with Scripted(["no", "no", *one_reading(), "no", "no", *one_reading()]) as model:
+        client = TestClient(make(model=model))
+        answer = client.post(ASK, json=FOLLOW_UP, headers=JSON).json()
+        said = client.post(CHAT, json=chat("world/auto", *EARLIER)).json()["choices"][0]["message"]["content"]
+    assert answer["question"] == MESSAGE
+    assert "holds no JSON object" in answer["follow_up"]["problem"]
+    assert said.startswith("(Your message was taken without the conversation before it: The model's reply holds no")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_chat_shows_how_it_was_understood(make: MakeApp, stream: bool) -> None:
+    request = chat("world/auto", {"role": "system", "content": "Be brief."}, *EARLIER, stream=stream)
+    with Scripted(rewriting()) as model:
+        response = TestClient(make(model=model)).post(CHAT, json=request)
+        assert "Be brief" not in model.prompts[0].user
+    if stream:
+        chunks = [data for _, data in events_in(response.text.replace("data: [DONE]", ""))]
+        said = "".join(chunk["choices"][0]["delta"].get("content", "") for chunk in chunks)
+        details = chunks[-1]["triplebeam"]
+    else:
+        done = response.json()
+        said, details = done["choices"][0]["message"]["content"], done["triplebeam"]
+        assert done["usage"]["total_tokens"] == 39
+    assert said.startswith(f"Understood as: {QUESTION}\n\nIt is 25 August 1963. [1][2]")
+    assert details["follow_up"]["asked"] == MESSAGE
+
+
+def test_a_message_that_stays_as_it_is_is_not_repeated(make: MakeApp) -> None:
+    with Scripted([reply(question=MESSAGE), *one_reading()]) as model:
+        done = TestClient(make(model=model)).post(CHAT, json=chat("world/auto", *EARLIER)).json()
+    assert done["choices"][0]["message"]["content"].startswith("It is 25 August 1963.")
+    assert done["triplebeam"]["follow_up"]["question"] == MESSAGE
+
+
+def test_a_search_in_a_chat_looks_for_what_is_meant(make: MakeApp) -> None:
+    with Scripted([reply(question=QUESTION)]) as model:
+        done = TestClient(make(model=model)).post(CHAT, json=chat("world/bm25", *EARLIER)).json()
+    assert TypeAdapter(SearchShape).validate_python(done["triplebeam"], extra="forbid")["question"] == QUESTION
+    assert done["choices"][0]["message"]["content"].startswith(f"Understood as: {QUESTION}\n\n[1] ")
+    assert done["usage"]["total_tokens"] == 13
+    without = TestClient(make()).post(CHAT, json=chat("world/bm25", *EARLIER)).json()
+    assert without["triplebeam"]["question"] == MESSAGE
+    assert "No language model is configured to rewrite it." in without["choices"][0]["message"]["content"]
+
+
+def test_pictures_of_earlier_messages_are_left_out(make: MakeApp) -> None:
+    picture = {"type": "image_url", "image_url": {"url": "x"}}
+    earlier = {"role": "user", "content": [picture, {"type": "text", "text": "Who is this?"}]}
+    tool = {"role": "tool", "content": "secret", "tool_call_id": "1"}
+    with Scripted(rewriting()) as model:
+        response = TestClient(make(model=model)).post(
+            CHAT, json=chat("world/auto", earlier, {"role": "assistant", "content": None}, tool)
+        )
+    assert response.status_code == 200
+    assert "User: Who is this?\nAssistant: \n" in model.prompts[0].user
+    assert "secret" not in model.prompts[0].user
+
+
+@pytest.mark.parametrize("role", ["system", "nobody"])
+def test_a_conversation_has_two_sides(make: MakeApp, role: str) -> None:
+    response = TestClient(make(model=Scripted([]))).post(
+        ASK, json={"question": "a", "conversation": [{"role": role, "content": "b"}]}
+    )
+    assert response.status_code == 400
+    assert "conversation" in response.json()["error"]["message"]
+
+
+def test_an_endpoint_that_is_gone_is_said_as_for_every_call(make: MakeApp) -> None:
+    client = TestClient(make(model=Gone()))
+    assert client.post(ASK, json=FOLLOW_UP, headers=JSON).json()["error"]["code"] == "model_endpoint"
+    [(name, data)] = events_in(client.post(ASK, json=FOLLOW_UP).text)
+    assert (name, data["error"]["code"]) == ("error", "model_endpoint")
+
+
+def test_a_client_that_goes_away_while_its_message_is_rewritten_ends_the_agent(make: MakeApp) -> None:
+    model = Slow(0.5)
+    body = {**FOLLOW_UP, "method": "ircot[max_steps=10000]:hybrid"}
+    with on_loopback(make(model=model)) as address:
+        with pytest.raises(httpx.ReadTimeout), httpx.stream("POST", address + ASK, json=body, timeout=0.2) as response:
+            next(response.iter_lines())
+        assert stands_still(model)
