@@ -120,7 +120,7 @@ def test_a_question_graph_fills_in_step_by_step(quick: Quick, small_index: Path,
     first, second, third, rest = re.split(r"(?m)^(?=Step [23])|^$\n", stdout, maxsplit=3)
     assert "The question as a graph:\n             (Elbe; flows to; direction: #1)\n" in first
     assert "    found    Elbe" in second
-    assert "    read     Elbe ─ flows → north\n" in second
+    assert "    read     Elbe ─ flows → north  (Elbe)\n" in second
     assert "    thought  direction: #1 = north (agreement of 5 samples 1.00, after retrieval)\n" in second
     assert "             (direction: #1 = north; has the sign; letter: #2)\n" in second
     assert "found" not in first + third, "neither made a search"

@@ -66,10 +66,11 @@ class QuestionAnswerer:
     template: Template = field(default_factory=partial(load, "answer"), repr=False)
 
     def answer(self, question: str, passage_ids: Sequence[str], facts: Sequence[Fact] = (), /) -> ReadAnswer:
-        """One call; no words where the reply cannot be used."""
+        """One call; no words where the reply cannot be used. What a model remembered is not shown as read."""
+        read = [fact.triple for fact in facts if not fact.from_memory]
         prompt = self.template.fill(
             passages=numbered_passages([self.passages[passage_id] for passage_id in passage_ids]),
-            facts=f"{_NOTED}\n{numbered_facts([fact.triple for fact in facts])}\n\n" if facts else "",
+            facts=f"{_NOTED}\n{numbered_facts(read)}\n\n" if read else "",
             question=question,
         )
         reply = usable_reply(self.model, prompt, _GroundedReply)
