@@ -60,6 +60,8 @@ class Settings(BaseSettings):
     """granite, minilm, a folder with an ONNX model, a model hub's name or openai:MODEL; unless set, the index's own."""
     precision: Literal["fp32", "int8"] = "fp32"
     """How an embedder that runs here computes; int8 is faster and a little less exact."""
+    triples_in_context: bool = True
+    """Whether a new index encodes triples in the context of their passages; off: by themselves, as in the papers."""
     offline: bool = False
     """Never download anything."""
     model: str | None = None

@@ -8,6 +8,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gear import Cascade, Exact, NaiveGE, Pooled, SyncGE
 from triplebeam.methods.gear.score import ChainScorer
+from triplebeam.methods.shared.facts import Fact
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
@@ -53,8 +54,10 @@ class TestNaiveGE(RetrieverContract):
 class ScriptedReader:
     """Always finds the same fact, nearly as it stands in the index."""
 
-    def read(self, query: str, passage_ids: Sequence[str]) -> Sequence[Triple]:
-        return [Triple("Laughter in Hell", "was directed by", "Edward Cahn")]
+    def read(
+        self, question: str, passage_ids: Sequence[str], gist: Sequence[Fact] = (), searched: str = ""
+    ) -> Sequence[Fact]:
+        return [Fact(Triple("Laughter in Hell", "was directed by", "Edward Cahn"))]
 
 
 class TestSyncGE(RetrieverContract):

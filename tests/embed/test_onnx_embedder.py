@@ -51,6 +51,19 @@ def test_how_texts_are_batched_does_not_matter(
         assert np.allclose(embedder.embed(texts), usual, atol=1e-5)
 
 
+def test_spans_are_read_with_their_text(make_folder: MakeFolder) -> None:
+    embedder = OnnxEmbedder.from_folder(make_folder(), name="tiny")
+    assert embedder.reads_tokens
+    whole = [(0, len("the river flows north"))]
+    spans = [[[(4, 9)], [(0, 3), (16, 21)], whole, []], [], [[(0, 1)]], [], [], [], [[(4, 9)]]]
+    vectors, pooled = embedder.embed_spans(TEXTS, spans)
+    assert np.allclose(vectors, embedder.embed(TEXTS), atol=1e-5)
+    assert [rows.shape for rows in pooled] == [(len(groups), 8) for groups in spans]
+    assert of_unit_length(np.concatenate(pooled))
+    assert np.allclose(pooled[0][0], pooled[6][0], atol=1e-5)
+    assert not np.allclose(pooled[0][0], pooled[2][0], atol=1e-2)  # "river" in context, and "r" of "river" alone
+
+
 def test_what_is_longer_than_the_model_takes_is_cut(make_folder: MakeFolder) -> None:
     embedder = OnnxEmbedder.from_folder(make_folder(sentence_bert_config={"max_seq_length": 5}))
     vectors = embedder.embed(["the river flows north north north", "the river flows", "the river"])

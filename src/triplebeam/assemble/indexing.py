@@ -64,6 +64,7 @@ def index_builder(
         max_failures=max_failures,
         budget=budget,
         source_names=names.known if names else {},
+        triples_in_context=settings.triples_in_context,
         replaces="all" if replace_triples else "older" if extractor is None and triples is None else "free",
         progress=progress,
     )

@@ -1,13 +1,15 @@
 """What every embedder offers."""
 
 from collections.abc import Sequence
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 #: Some models encode questions and passages differently; the others ignore it.
 Kind: TypeAlias = Literal["passage", "query"]
+#: Where something begins in a text, and where it ends.
+Span: TypeAlias = tuple[int, int]
 
 
 class Embedder(Protocol):
@@ -31,3 +33,27 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
         """One unit row per text, in order. For an empty sequence, an array of no rows."""
         ...
+
+
+@runtime_checkable
+class SpanEmbedder(Embedder, Protocol):
+    """An embedder that may also return vectors of parts of a text, from one reading of the whole."""
+
+    @property
+    def reads_tokens(self) -> bool:
+        """Whether this model can."""
+        ...
+
+    def embed_spans(
+        self, texts: Sequence[str], spans: Sequence[Sequence[Sequence[Span]]]
+    ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+        """The passage vectors of `embed`, and for each text a unit row per group of its spans: their tokens' mean.
+
+        A group without a token gets the mean of all.
+        """
+        ...
+
+
+def reads_tokens(embedder: Embedder) -> TypeGuard[SpanEmbedder]:
+    """Whether an embedder returns vectors of parts of a text."""
+    return isinstance(embedder, SpanEmbedder) and embedder.reads_tokens

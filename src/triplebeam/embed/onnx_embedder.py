@@ -6,16 +6,16 @@ of a text's tokens are pooled as the model asks and scaled to length one; rows c
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.embed.embedder import Kind
+from triplebeam.embed.embedder import Kind, Span
 from triplebeam.embed.model_folder import ModelFolder
 from triplebeam.errors import ModelMissingError
 
@@ -24,6 +24,9 @@ Precision: TypeAlias = Literal["fp32", "int8"]
 TOKENS_PER_BATCH = 128
 #: Texts tokenised at a time: sorting a slice pads hardly more than sorting all, and memory stays bounded.
 _SLICE = 8192
+#: Texts, tokens, dimensions.
+_AXES_OF_TOKENS = 3
+T = TypeVar("T")
 
 
 class OnnxEmbedder:
@@ -75,18 +78,41 @@ class OnnxEmbedder:
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), _SLICE):
             tokens = self._tokenise(texts[start : start + _SLICE], kind)
-            chosen = list(batches([len(ids) for ids in tokens]))
-            for rows, unit in zip(chosen, self._run_all(tokens, chosen), strict=True):
+            for rows, unit in self._run_all(self._run, tokens):
                 vectors[start + rows] = unit
         return vectors
 
-    def _run_all(self, tokens: list[list[int]], chosen: list[NDArray[np.intp]]) -> Iterator[NDArray[np.float32]]:
+    @property
+    def reads_tokens(self) -> bool:
+        """Whether the model gives a vector per token; some exports pool inside the graph."""
+        return len(self._output.shape) == _AXES_OF_TOKENS
+
+    def embed_spans(
+        self, texts: Sequence[str], spans: Sequence[Sequence[Sequence[Span]]]
+    ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+        """The rows of `embed`, and from the same reading a unit row for each group of spans of a text."""
+        prompt = self._prompts["passage"]
+        encodings = self._tokenizer.encode_batch([prompt + text for text in texts])
+        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
+        pooled: list[NDArray[np.float32]] = [vectors[:0]] * len(texts)
+        for rows, (hidden, mask) in self._run_all(self._hidden, [encoding.ids or [0] for encoding in encodings]):
+            vectors[rows] = unit_rows(_pooled(hidden, mask, self._pooling))
+            for row, of_tokens in zip(rows.tolist(), hidden, strict=True):
+                chosen = _tokens_within(encodings[row].offsets, spans[row], len(prompt))
+                pooled[row] = unit_rows(chosen @ of_tokens[: chosen.shape[1]])
+        return vectors, pooled
+
+    def _run_all(
+        self, run: Callable[[Sequence[Sequence[int]]], T], tokens: Sequence[Sequence[int]]
+    ) -> Iterator[tuple[NDArray[np.intp], T]]:
+        """What a run gives for each batch, with the rows of its texts."""
+        chosen = list(batches([len(ids) for ids in tokens]))
         inputs = ([tokens[row] for row in rows] for rows in chosen)
         if len(chosen) == 1 or self._threads == 1:
-            yield from map(self._run, inputs)
+            yield from zip(chosen, map(run, inputs), strict=True)
             return
         with ThreadPoolExecutor(self._threads) as workers:
-            yield from workers.map(self._run, inputs)
+            yield from zip(chosen, workers.map(run, inputs), strict=True)
 
     def _tokenise(self, texts: Sequence[str], kind: Kind) -> list[list[int]]:
         prompt = self._prompts[kind]
@@ -95,6 +121,10 @@ class OnnxEmbedder:
         return [encoding.ids or [0] for encoding in encodings]
 
     def _run(self, tokens: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        return unit_rows(_pooled(*self._hidden(tokens), self._pooling))
+
+    def _hidden(self, tokens: Sequence[Sequence[int]]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """The vectors of the tokens, and which of them are not padding."""
         lengths = np.array([len(ids) for ids in tokens])
         mask = (np.arange(lengths.max()) < lengths[:, None]).astype(np.int64)
         input_ids = np.zeros_like(mask)
@@ -102,7 +132,18 @@ class OnnxEmbedder:
         offered = {"input_ids": input_ids, "attention_mask": mask, "token_type_ids": np.zeros_like(mask)}
         # ONNX Runtime refuses inputs that the graph does not declare.
         hidden = self._session.run([self._output.name], {name: offered[name] for name in self._inputs})[0]
-        return unit_rows(_pooled(hidden, mask, self._pooling))
+        return hidden, mask
+
+
+def _tokens_within(offsets: Sequence[Span], groups: Sequence[Sequence[Span]], behind: int) -> NDArray[np.float32]:
+    """A row per group: 1 for each token in one of its spans, all where none is; ``behind`` is the prompt's length."""
+    starts, ends = np.array(offsets, np.int64).reshape(-1, 2).T - behind
+    chosen = np.zeros((len(groups), len(starts)), np.float32)
+    for row, group in zip(chosen, groups, strict=True):
+        begin, stop = np.array(group, np.int64).reshape(-1, 2).T
+        row[((starts[:, None] < stop) & (ends[:, None] > begin)).any(axis=1)] = 1
+    chosen[~chosen.any(axis=1)] = 1  # words that do not occur, or that the model cut off
+    return chosen
 
 
 def _pooled(hidden: NDArray[np.float32], mask: NDArray[np.int64], pooling: str) -> NDArray[np.float32]:

@@ -88,6 +88,8 @@ class IndexBuilder:
     replaces: Replaces = "free"
     source_names: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Which file or folder each name of a source means, by absolute path: see `triplebeam.ingest.SourceNames`."""
+    triples_in_context: bool = True
+    """Whether a new index encodes triples in the context of their passages, if the embedder can."""
     progress: Progress = field(default=silent, repr=False)
 
     def build(self, sources: Iterable[Reading], expected: int = 0, *, whole: bool = False) -> BuildReport:
@@ -196,19 +198,24 @@ class IndexBuilder:
             raise BadInputError(
                 f"nothing could be read from the sources, so there is no index to make at {self.folder}: {reasons}."
             )
-        contents, embedder = Contents.of(store), self.embedder
+        embedder, space = self.embedder, self._check_embedder(store)
+        contents = Contents.of(store, in_context=space.triples_in_context)
         with EncodedTexts(self.folder, embedder.fingerprint, embedder.dimension, last) as encoded:
             take_over(store, encoded)
             report.texts_encoded = encode_missing(contents, encoded, embedder, self.progress)
-            report.manifest = publish_generation(self.folder, store, contents, encoded, last, embedder, self.progress)
+            report.manifest = publish_generation(self.folder, store, contents, encoded, last, space, self.progress)
             report.published = True
 
-    def _check_embedder(self, store: Store) -> None:
+    def _check_embedder(self, store: Store) -> VectorSpace:
+        """The space of the index, which must be the embedder's; that of a new index is."""
         known = store.meta("embedder")
         if known is None:
-            store.set_meta("embedder", VectorSpace.of(self.embedder).model_dump_json())
-        else:
-            VectorSpace.model_validate_json(known).check(self.embedder)
+            space = VectorSpace.of(self.embedder, triples_in_context=self.triples_in_context)
+            store.set_meta("embedder", space.model_dump_json())
+            return space
+        space = VectorSpace.model_validate_json(known)
+        space.check(self.embedder)
+        return space
 
     def _remember(self, store: Store) -> None:
         """Triples of a file are for the passages they name, and ``none`` is for one run, except in a new index."""

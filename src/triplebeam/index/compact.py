@@ -53,7 +53,8 @@ def _forget_vectors(folder: Path, store: Store) -> None:
     """Those that were encoded for a generation that was never published."""
     if space := store.meta("embedder"):
         embedder = VectorSpace.model_validate_json(space)
-        contents, last = Contents.of(store), LastGeneration.of(folder)
+        contents = Contents.of(store, in_context=embedder.triples_in_context)
+        last = LastGeneration.of(folder)
         with EncodedTexts(folder, embedder.fingerprint, embedder.dimension, last) as encoded:
             encoded.keep_only(contents.texts())
 

@@ -1,5 +1,6 @@
 """What is in an index, read from the store once: the rows that every search structure is made of."""
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -7,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.definitions import Definition, stored_definitions
+from triplebeam.index.keys import key_of
 from triplebeam.index.store import Store
 from triplebeam.index.triple_graph import number_entities
 from triplebeam.passage import SHARED_TITLE, Passage
@@ -26,9 +28,11 @@ class Contents:
     shared_titles: frozenset[str]
     definitions: dict[str, Definition] = field(repr=False)
     """Terms that passages define, by their normal forms."""
+    in_context: bool = False
+    """Whether the vectors of triples come from the reading of their passages."""
 
     @classmethod
-    def of(cls, store: Store) -> "Contents":
+    def of(cls, store: Store, *, in_context: bool = False) -> "Contents":
         """Everything that is in the store now."""
         passages = dict(store.passages())
         row_of = {number: row for row, number in enumerate(passages)}
@@ -40,6 +44,7 @@ class Contents:
             row_of=row_of,
             shared_titles=store.shared_titles(SHARED_TITLE),
             definitions=stored_definitions(passages, store.extracted_by()),
+            in_context=in_context,
         )
 
     @cached_property
@@ -52,9 +57,21 @@ class Contents:
         """The text of each triple that is embedded and searched by its words."""
         return [str(triple) for triple in self.triples]
 
+    @cached_property
+    def triple_sources(self) -> list[str]:
+        """What the vector of each triple is made from: its text and, in context, that of its passage."""
+        if not self.in_context:
+            return self.triple_texts
+        passages = [key_of(text).hex() for text in self.passage_texts]
+        return [f"{text}\0{passages[row]}" for text, row in zip(self.triple_texts, self.triple_rows, strict=True)]
+
+    def triples_at(self, row: int) -> range:
+        """The places of a passage's triples."""
+        return range(bisect_left(self.triple_rows, row), bisect_right(self.triple_rows, row))
+
     def texts(self) -> dict[str, list[str]]:
-        """All that is embedded, by kind."""
-        return {"passage": self.passage_texts, "triple": self.triple_texts, "entity": self.entity_names}
+        """What all vectors are made from, by kind."""
+        return {"passage": self.passage_texts, "triple": self.triple_sources, "entity": self.entity_names}
 
     @cached_property
     def _entities(self) -> tuple[list[str], NDArray[np.int64]]:

@@ -1,11 +1,19 @@
-"""The encoding stage of a build: a vector for every text that has none."""
+"""The encoding stage of a build: a vector for everything that has none.
+
+Where the embedder has vectors of tokens, a passage is read once for its own vector and those of its triples
+(`triplebeam.index.triple_words`). Otherwise triples are texts like any other.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from triplebeam.embed.embedder import Embedder
+import numpy as np
+
+from triplebeam.embed.embedder import Embedder, SpanEmbedder, reads_tokens
+from triplebeam.errors import EmbedderMismatchError
 from triplebeam.index.contents import Contents
 from triplebeam.index.encoded import EncodedTexts
+from triplebeam.index.triple_words import spans_of
 from triplebeam.progress import Progress, silent
 
 T = TypeVar("T")
@@ -21,15 +29,51 @@ def encode_missing(contents: Contents, encoded: EncodedTexts, embedder: Embedder
 
     Each window has its share of long and short texts, so that the time left can be estimated from the number of texts.
     """
-    waiting = encoded.missing(contents.texts())
-    progress("embed", 0, len(waiting))
-    size = min(ENCODING_WINDOW, max(_FEWEST_TOGETHER, len(waiting) // _WINDOWS_WANTED))
+    rows = _unread_passages(contents, encoded) if contents.in_context else []
+    texts = encoded.missing({"entity": contents.entity_names} if contents.in_context else contents.texts())
+    total = len(rows) + len(texts)
+    progress("embed", 0, total)
+    size = min(ENCODING_WINDOW, max(_FEWEST_TOGETHER, total // _WINDOWS_WANTED))
     done = 0
-    for window in _samples(waiting, size):
+    for passages in _samples(rows, size):
+        _read_passages(passages, contents, encoded, _span_embedder(embedder))
+        done += len(passages)
+        progress("embed", done, total)
+    for window in _samples(texts, size):
         encoded.put(window, embedder.embed(window))
         done += len(window)
-        progress("embed", done, len(waiting))
+        progress("embed", done, total)
     return done
+
+
+def _unread_passages(contents: Contents, encoded: EncodedTexts) -> list[int]:
+    """The rows of the passages to read: those without a vector of their own, or of one of their triples."""
+    missing = set(encoded.missing({"passage": contents.passage_texts, "triple": contents.triple_sources}))
+    own = (row for row, text in enumerate(contents.passage_texts) if text in missing)
+    triples = zip(contents.triple_sources, contents.triple_rows, strict=True)
+    return sorted({*own, *(row for source, row in triples if source in missing)})
+
+
+def _span_embedder(embedder: Embedder) -> SpanEmbedder:
+    if reads_tokens(embedder):
+        return embedder
+    raise EmbedderMismatchError(
+        f"the triples of this index are encoded in the context of their passages, and the embedder {embedder.name!r}"
+        " has no vectors of tokens: use the one the index was built with, or index into a new folder."
+    )
+
+
+def _read_passages(rows: Sequence[int], contents: Contents, encoded: EncodedTexts, embedder: SpanEmbedder) -> None:
+    """Encode passages, and their triples from the tokens of the same reading."""
+    texts = [contents.passage_texts[row] for row in rows]
+    triples = [contents.triples_at(row) for row in rows]
+    spans = [
+        spans_of((contents.triples[place] for place in places), text)
+        for places, text in zip(triples, texts, strict=True)
+    ]
+    vectors, of_triples = embedder.embed_spans(texts, spans)
+    sources = [contents.triple_sources[place] for places in triples for place in places]
+    encoded.put([*texts, *sources], np.concatenate([vectors, *of_triples]))
 
 
 def _samples(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from triplebeam.embed.embedder import Embedder
+from triplebeam.embed.embedder import Embedder, reads_tokens
 from triplebeam.errors import EmbedderMismatchError, IndexDamagedError, IndexFormatError, IndexMissingError
 from triplebeam.index.ownership import Ownership
 from triplebeam.index.passage_graph import GraphStatistics
@@ -39,11 +39,18 @@ class VectorSpace(BaseModel):
     name: str
     fingerprint: str
     dimension: int
+    triples_in_context: bool = False
+    """Whether the vectors of triples come from the reading of their passages, as in indexes made since that is done."""
 
     @classmethod
-    def of(cls, embedder: Embedder) -> "VectorSpace":
+    def of(cls, embedder: Embedder, *, triples_in_context: bool = True) -> "VectorSpace":
         """The space an embedder encodes into."""
-        return cls(name=embedder.name, fingerprint=embedder.fingerprint, dimension=embedder.dimension)
+        return cls(
+            name=embedder.name,
+            fingerprint=embedder.fingerprint,
+            dimension=embedder.dimension,
+            triples_in_context=triples_in_context and reads_tokens(embedder),
+        )
 
     def check(self, embedder: Embedder) -> None:
         """Raise where an embedder encodes into another space than this one."""

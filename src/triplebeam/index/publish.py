@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.embed.embedder import Embedder
 from triplebeam.index.contents import Contents
 from triplebeam.index.definitions import Definition
 from triplebeam.index.encoded import EncodedTexts, remove_encoded
@@ -59,7 +58,7 @@ def publish_generation(
     contents: Contents,
     encoded: EncodedTexts,
     last: LastGeneration,
-    embedder: Embedder,
+    space: VectorSpace,
     progress: Progress = silent,
 ) -> Manifest:
     """Write a new generation, with what can be taken over from the last one, and make it the published one."""
@@ -79,7 +78,7 @@ def publish_generation(
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         generation=generation.name,
         revision=store.revision,
-        embedder=VectorSpace.of(embedder),
+        embedder=space,
         counts=store.statistics.counts() | {"entities": entities},
         triples_by_extractor=store.statistics.triples_by_extractor(),
         extractor=store.extractor,
@@ -146,7 +145,7 @@ def _write(
     keys = [key_of(text, stemmers[row]) for text, row in zip(texts, rows, strict=True)]
     write_terms(generation / "triple_terms", texts, keys, lambda triple: stemmers[rows[triple]], last)
     done()
-    encoded.write(generation, "triple", texts)
+    encoded.write(generation, "triple", contents.triple_sources)
     done()
     write_synonyms(generation, names, encoded.write(generation, "entity", names), last, progress)
     done()

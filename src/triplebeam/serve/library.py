@@ -8,12 +8,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.assemble import Index, make_embedder
-from triplebeam.embed.embedder import Embedder, Kind
+from triplebeam.embed.embedder import Embedder, Kind, Span, SpanEmbedder, reads_tokens
 from triplebeam.errors import BadInputError, IndexMissingError, TriplebeamError, nearest
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
@@ -77,8 +78,17 @@ class _LazyEmbedder:
     def dimension(self) -> int:
         return self.load().dimension
 
+    @property
+    def reads_tokens(self) -> bool:
+        return reads_tokens(self.load())
+
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
         return self.load().embed(texts, kind)
+
+    def embed_spans(
+        self, texts: Sequence[str], spans: Sequence[Sequence[Sequence[Span]]]
+    ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+        return cast("SpanEmbedder", self.load()).embed_spans(texts, spans)
 
 
 @dataclass(frozen=True)
