@@ -48,7 +48,8 @@ class Clause:
         """The group of the preposition that a mention follows, then of those that this one follows; else empty."""
         if self.owns(mention):
             return ["of"]
-        words, found = self.page.words, []
+        words = self.page.words
+        found: list[str] = []
         for place in self._back(mention):
             word, following = words[place], words[place + 1]
             joined = word.key == "and" and following.is_plain and place + 1 < mention.start

@@ -27,10 +27,21 @@ def quoted(triple: Triple, quotation: str, passage: Passage) -> Span | None:
 
 
 def find_support(triple: Triple, passage: Passage) -> Span | None:
-    """The first sentence of the passage that states the fact; None if there is none."""
+    """The words from one entity to the other in the first sentence that states the fact; None if there is none."""
     page = page_of(passage.text, passage.title)
-    spans = (_span(passage, page.words[each.start].start, page.words[each.stop - 1].end) for each in page.sentences)
-    return next((span for span in spans if fault_of(triple, span, passage) is None), None)
+    for sentence in page.sentences:
+        span = _span(passage, page.words[sentence.start].start, page.words[sentence.stop - 1].end)
+        if fault_of(triple, span, passage) is None:
+            shorter = _from_end_to_end(triple, page, sentence, passage)
+            return shorter if fault_of(triple, shorter, passage) is None else span
+    return None
+
+
+def _from_end_to_end(triple: Triple, page: Page, sentence: range, passage: Passage) -> Span:
+    subjects, objects = (mentions(each, page, sentence) or [sentence[:1]] for each in (triple.subject, triple.object))
+    pairs = [(min(s.start, o.start), max(s.stop, o.stop)) for s, o in product(subjects, objects)]
+    first, last = min(pairs, key=lambda pair: pair[1] - pair[0])
+    return _span(passage, page.words[first].start, page.words[last - 1].end)
 
 
 def support_among(triple: Triple, passages: Iterable[Passage]) -> Span | None:
