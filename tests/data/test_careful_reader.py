@@ -1,4 +1,4 @@
-"""The agent over real questions, with the replies of a careful reader in place of a model: the table of docs/answering.md.
+"""The agent over real questions, answered by a careful reader in place of a model: the table of docs/answering.md.
 
 ``careful_reader.jsonl.gz`` has a row per question: what each search found, and the reply to each prompt. A row of the
 table asks all its questions again, so a change of the agent, its prompts or the check of quotations shows here. A
@@ -23,8 +23,8 @@ from triplebeam.evaluate.measures import exact_match
 from triplebeam.evaluate.questions import Question, read_questions
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
-from triplebeam.methods.baselines.read_once import ReadOnce
 from triplebeam.index.triple_store import TripleStore
+from triplebeam.methods.baselines.read_once import ReadOnce
 from triplebeam.methods.gear import GeAR, PassageLink, SyncGE
 from triplebeam.methods.gear.read import LLMReader
 from triplebeam.methods.gear.score import ChainScorer
@@ -85,9 +85,7 @@ class Replies:
 
     def _completion(self, prompt: Prompt) -> Completion:
         found = self.replies[hashlib.sha256(f"{prompt.template}\n{prompt.user}".encode()).hexdigest()[:16]]
-        return Completion(
-            text=found["reply"], usage=Usage(calls=1, tokens_in=found["in"], tokens_out=found["out"])
-        )
+        return Completion(text=found["reply"], usage=Usage(calls=1, tokens_in=found["in"], tokens_out=found["out"]))
 
 
 @dataclass(frozen=True)
@@ -140,10 +138,7 @@ def asked(data: Path) -> list[Asked]:
     with gzip.open(RECORDED, "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     questions = {(corpus, each.id): each for corpus in CORPORA for each in _questions(data, corpus)}
-    return [
-        Asked(questions[row["corpus"], row["id"]], row, _passages(data, row["corpus"]))
-        for row in rows
-    ]
+    return [Asked(questions[row["corpus"], row["id"]], row, _passages(data, row["corpus"])) for row in rows]
 
 
 @cache
@@ -162,14 +157,18 @@ def _row(asked: Sequence[Asked], agent: Callable[[Asked], Agent], corpus: str) -
     """What the table says of one agent and one corpus."""
     chosen = [each for each in asked if each.recorded["corpus"] == corpus]
     answers = [agent(each).answer(each.question.question) for each in chosen]
-    right = [bool(exact_match(answer.text, each.question.answers)) for each, answer in zip(chosen, answers, strict=True)]
+    right = [
+        bool(exact_match(answer.text, each.question.answers)) for each, answer in zip(chosen, answers, strict=True)
+    ]
     return {
         "R@5": 100 * float(np.mean([_recall(each, answer) for each, answer in zip(chosen, answers, strict=True)])),
         "EM": 100 * float(np.mean(right)),
         "calls": float(np.mean([answer.usage.calls for answer in answers])),
         "tokens": float(np.mean([answer.usage.tokens_in for answer in answers])),
         "right": sum(right),
-        "right and supported": sum(answer.supported for answer, is_right in zip(answers, right, strict=True) if is_right),
+        "right and supported": sum(
+            answer.supported for answer, is_right in zip(answers, right, strict=True) if is_right
+        ),
         "wrong and supported": sum(
             answer.supported for answer, is_right in zip(answers, right, strict=True) if not is_right
         ),
@@ -189,6 +188,21 @@ AGENTS: Mapping[str, Callable[[Asked], Agent]] = {
 }
 #: R@5, EM, calls and tokens read per question; right answers, those of them that are supported, wrong ones that are.
 TABLE: Mapping[tuple[str, str], tuple[float, ...]] = {
+    ("read:blend", "musique"): (75.0, 62.5, 1.0, 1354, 15, 0, 0),
+    ("read:blend", "2wikimultihopqa"): (96.9, 75.0, 1.0, 1542, 6, 0, 0),
+    ("read:blend", "hotpotqa"): (87.5, 50.0, 1.0, 1257, 4, 0, 0),
+    ("gear", "musique"): (92.4, 79.2, 4.2, 5751, 19, 9, 1),
+    ("gear", "2wikimultihopqa"): (100.0, 75.0, 4.2, 6460, 6, 5, 1),
+    ("gear", "hotpotqa"): (93.8, 50.0, 3.0, 3972, 4, 3, 4),
+    ("gear[ranking=fusion]", "musique"): (81.9, 79.2, 4.2, 5761, 19, 9, 1),
+    ("gear[ranking=fusion]", "2wikimultihopqa"): (100.0, 75.0, 4.2, 6460, 6, 5, 1),
+    ("gear[ranking=fusion]", "hotpotqa"): (93.8, 50.0, 3.0, 3972, 4, 3, 4),
+    ("gear[answer_from=fusion]", "musique"): (92.4, 79.2, 4.2, 5716, 19, 8, 0),
+    ("gear[answer_from=fusion]", "2wikimultihopqa"): (100.0, 75.0, 4.2, 6411, 6, 5, 1),
+    ("gear[answer_from=fusion]", "hotpotqa"): (93.8, 50.0, 3.0, 3927, 4, 3, 4),
+    ("gear[stop_when_stuck=no]", "musique"): (93.4, 79.2, 4.4, 5967, 19, 9, 1),
+    ("gear[stop_when_stuck=no]", "2wikimultihopqa"): (100.0, 75.0, 4.2, 6460, 6, 5, 1),
+    ("gear[stop_when_stuck=no]", "hotpotqa"): (93.8, 50.0, 3.0, 3972, 4, 3, 4),
 }
 
 
