@@ -207,7 +207,9 @@ class _Writer:
         places = {place: each for place, each in enumerate(written) if isinstance(each, SyntheticQuestion)}
         prompts = [
             load("answer").fill(
-                passages=numbered_passages([self.passages[each.question.gold[-1]]]), question=each.question.question
+                passages=numbered_passages([self.passages[each.question.gold[-1]]]),
+                facts="",
+                question=each.question.question,
             )
             for each in places.values()
         ]
