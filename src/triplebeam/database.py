@@ -50,9 +50,10 @@ def remove_database(path: Path) -> None:
 def transaction(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
     """All of what is written inside, or none of it."""
     db.execute("BEGIN IMMEDIATE")
-    whole = False
     try:
         yield db
-        whole = True
-    finally:
-        db.execute("COMMIT" if whole else "ROLLBACK")
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:  # a full disk may have ended it already
+            db.execute("ROLLBACK")
+        raise

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from triplebeam.assemble.index import Index
+from triplebeam.errors import IndexDamagedError
 from triplebeam.extract.llm import LLMExtractor
 from triplebeam.generate.completion_cache import Cached, CompletionStore
 from triplebeam.generate.language_model import Completion, Prompt
@@ -147,3 +148,12 @@ def test_replies_about_other_documents_stay(index: Index) -> None:
     assert index.settings.completions
     with CompletionStore(index.settings.completions) as store:
         assert store.count() == 1
+
+
+def test_a_damaged_index_is_refused_and_keeps_what_is_whole(index: Index) -> None:
+    [generation] = (index.folder / "generations").iterdir()
+    (generation / "passage_references.npy").unlink()
+    before = sorted(path.name for path in generation.iterdir())
+    with pytest.raises(IndexDamagedError, match="repair"):
+        index.compact()
+    assert sorted(path.name for path in generation.iterdir()) == before

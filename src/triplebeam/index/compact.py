@@ -13,7 +13,7 @@ from pathlib import Path
 from triplebeam.database import rewrite
 from triplebeam.index.contents import Contents
 from triplebeam.index.encoded import EncodedTexts
-from triplebeam.index.manifest import LastGeneration, VectorSpace, published, remove_generations
+from triplebeam.index.manifest import LastGeneration, VectorSpace, is_index, read_manifest, remove_generations
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.store import Store
 from triplebeam.index.token_vectors import TokenVectorIndex, published_tokens
@@ -37,7 +37,8 @@ def compact(folder: Path, forget: Callable[[Iterable[int]], int] = lambda lines:
     check_is_there(folder, "there is nothing to compact")
     before = _size(folder)
     with writing(folder) as store:
-        current = published(folder)
+        # A damaged index is refused, not emptied: what is whole of it saves encoding when it is repaired.
+        current = read_manifest(folder) if is_index(folder) else None
         remove_generations(folder / "generations", keep=current.generation if current else "")
         _forget_vectors(folder, store)
         tokens = _forget_tokens(folder)
@@ -64,7 +65,7 @@ def _forget_tokens(folder: Path) -> bool:
     shutil.rmtree(home(folder) / "unfinished", ignore_errors=True)
     if published_tokens(folder) is None:
         return False
-    there = set(text_hashes(Snapshot.open(folder).passages)) if published(folder) else set()
+    there = set(text_hashes(Snapshot.open(folder).passages)) if is_index(folder) else set()
     if there.issuperset(map(bytes, TokenVectorIndex.open(folder).text_hashes)):
         return False
     shutil.rmtree(home(folder))

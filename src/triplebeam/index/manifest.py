@@ -207,7 +207,7 @@ def sync_files(generation: Path) -> None:
 def _sync(path: Path) -> None:
     if path.is_dir() and os.name == "nt":  # Windows cannot open a folder, and needs not
         return
-    handle = os.open(path, os.O_RDONLY)
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)  # Windows flushes only what it may write
     try:
         os.fsync(handle)
     finally:

@@ -89,6 +89,7 @@ class VectorIndex:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.stored: NDArray[np.integer] = mapped(path)
+        _ = self._codes  # opened now: a later generation may remove the file while this one is still searched
 
     def __len__(self) -> int:
         return len(self.stored)

@@ -22,14 +22,16 @@ from triplebeam.methods.baselines.verify_and_edit import VerifyAndEdit
 from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.methods.gear import GeAR, LLMReader, NaiveGE, Pooled, SyncGE
 from triplebeam.methods.gnn_ret.agent import RGNNRet
+from triplebeam.methods.shared.facts import Fact
 from triplebeam.methods.shared.loop import Loop
-from triplebeam.methods.shared.question_answering import QuestionAnswerer
-from triplebeam.ranking import Ranking
+from triplebeam.methods.shared.question_answering import QuestionAnswerer, ReadAnswer
+from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.hybrid import Hybrid
 from triplebeam.retrieve.retriever import Retriever, for_question
 from triplebeam.testing.scripted import Scripted
+from triplebeam.triple import Triple
 
 SEVERAL_STEPS = (FLARE, GEReasoning, GeAR, IRCoT, IterRetGen, RGNNRet, SelfAsk, VerifyAndEdit)
 ONE_STEP = (ChainOfThought, ERACoT, ReadOnce)
@@ -156,6 +158,12 @@ class TestEnding:
         answer = self.loop(final("a"), final(""), answer="own")
         assert (answer.text, answer.sentence, answer.loop_text) == ("own", "", "own")
         assert self.loop(final("a"), final("b"), answer="own").text == "b"
+
+    @pytest.mark.parametrize(("from_memory", "outcome"), [(True, "guess"), (False, "answered")])
+    def test_what_rests_on_memory_alone_is_a_guess(self, from_memory: bool, outcome: str) -> None:
+        loop = Loop("q", answer="own", facts=(Fact(Triple("Bath", "is in", "England"), from_memory=from_memory),))
+        loop.take(lambda: Step(number=1, query="q", so_far=Ranking([Hit("p1", 1.0)])))
+        assert loop.conclude(ReadAnswer).outcome == outcome
 
     def test_problems_are_reported_where_they_came_up(self) -> None:
         answer = self.loop(BAD, BAD, BAD, BAD)

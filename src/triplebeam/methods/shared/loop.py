@@ -71,8 +71,8 @@ class Loop:
 
     @property
     def grounded(self) -> bool:
-        """Does the loop's own answer rest on what was read?"""
-        return bool(self.used)
+        """Does the loop's own answer rest on what was read, and not on memory alone?"""
+        return any(not fact.from_memory for fact in self.used)
 
     def retrieve(self, query: str, k: int) -> Ranking:
         """Search, and remember what was found."""

@@ -72,5 +72,5 @@ class AnsweringAgent(RetrievingAgent):
 
 def answer_from_evidence(answerer: Answerer, loop: Loop, passages: int) -> ReadAnswer:
     """Read from the passages of the facts used, filled up with the best others, and the facts beside them."""
-    needed = max(passages, len(passages_of_facts(loop.used)))
+    needed = max(passages, min(len(passages_of_facts(loop.used)), 2 * passages))
     return answerer.answer(loop.question, evidence_first(loop.used, loop.so_far).ids[:needed], loop.used)
