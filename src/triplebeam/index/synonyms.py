@@ -119,7 +119,7 @@ def choose(
 ) -> Links:
     """Whom each entity chooses, in the order of the choosers."""
     telling = np.array([sum(map(str.isalnum, name)) >= _SHORTEST for name in names], bool)
-    if before is not None and 2 * before.open.sum() < len(names):
+    if before is not None and 2 * before.open.sum() < len(names) and before.open.sum() <= exact_up_to:
         batches: Iterator[Links] = chain([before.links], _pairs_of_some(stored, before, progress))
     elif len(names) <= exact_up_to:
         batches = _all_pairs(stored, progress)

@@ -40,7 +40,7 @@ def _places(text: str) -> dict[str, list[tuple[int, Span]]]:
 
 
 def _chosen(words: set[str], places: dict[str, list[tuple[int, Span]]]) -> Iterator[tuple[int, Span]]:
-    present = [places[word] for word in words if word in places]
+    present = [places[word] for word in sorted(words) if word in places]
     votes = Counter(number for each in present for number in {number for number, _ in each})
     sentence = min(votes, key=lambda number: (-votes[number], number), default=None)
     for each in present:
