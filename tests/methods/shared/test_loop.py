@@ -159,9 +159,12 @@ class TestEnding:
         assert (answer.text, answer.sentence, answer.loop_text) == ("own", "", "own")
         assert self.loop(final("a"), final("b"), answer="own").text == "b"
 
-    @pytest.mark.parametrize(("from_memory", "outcome"), [(True, "guess"), (False, "answered")])
-    def test_what_rests_on_memory_alone_is_a_guess(self, from_memory: bool, outcome: str) -> None:
-        loop = Loop("q", answer="own", facts=(Fact(Triple("Bath", "is in", "England"), from_memory=from_memory),))
+    @pytest.mark.parametrize(
+        ("passage", "from_memory", "outcome"), [("", True, "guess"), ("", False, "guess"), ("p1", False, "answered")]
+    )
+    def test_what_rests_on_no_passage_is_a_guess(self, passage: str, from_memory: bool, outcome: str) -> None:
+        fact = Fact(Triple("Bath", "is in", "England"), passage, from_memory=from_memory)
+        loop = Loop("q", answer="own", facts=(fact,))
         loop.take(lambda: Step(number=1, query="q", so_far=Ranking([Hit("p1", 1.0)])))
         assert loop.conclude(ReadAnswer).outcome == outcome
 

@@ -112,7 +112,7 @@ class Loop:
         if self.answer and (not read.text or (read.guessed and read.text != self.answer)):
             # The loop found what the passages alone do not say: their "not found" would contradict the answer.
             read = ReadAnswer(self.answer, guessed=not self.grounded, others=self.others)
-        outcome: Outcome = "answered" if self.so_far and not read.guessed else "guess"
+        outcome: Outcome = "answered" if self.so_far and not read.guessed and not self._invented else "guess"
         if evidence is None:
             evidence = [fact.evidence() for fact in (*self.used, *read.from_memory)]
         return Answer(
@@ -129,6 +129,11 @@ class Loop:
             ending="; ".join([self.ending, *self.outside.problems, *spent.problems]),
             loop_text=self.answer,
         )
+
+    @property
+    def _invented(self) -> bool:
+        """A fact that the answer rests on is from no passage, and the model does not call it everyday knowledge."""
+        return any(not fact.passage_id and not fact.from_memory for fact in self.used)
 
     def _lacks(self, read: ReadAnswer) -> tuple[str, ...]:
         if read.missing:

@@ -77,11 +77,15 @@ def _once(
     index: "Index", folders: list[Path], extractor: str | None, encoding: str | None, dry_run: bool, as_json: bool
 ) -> bool:
     """Do it and print what was done; True where something could not be read or extracted."""
+    from triplebeam.index.manifest import published
+
+    before = published(index.folder)
     report = index.sync(*folders, extractor=extractor, encoding=encoding, dry_run=dry_run)
     if as_json:
         typer.echo(json.dumps(_as_json(report, dry_run)))
     else:
-        _tell(index.folder, report, dry_run)
+        changed = report.added or report.changed or report.renamed or report.removed
+        _tell(index.folder, report, dry_run, resumed=not changed and published(index.folder) != before)
     return bool(report.unreadable or report.failures)
 
 
@@ -127,7 +131,8 @@ def _as_json(report: "BuildReport", dry_run: bool) -> dict[str, object]:
     }
 
 
-def _tell(folder: Path, report: "BuildReport", dry_run: bool) -> None:
+def _tell(folder: Path, report: "BuildReport", dry_run: bool, resumed: bool) -> None:
+    """``resumed``: nothing has changed since an earlier run, which did not get to publish its changes."""
     from triplebeam.serve.cli.display import err
 
     console = err()
@@ -144,8 +149,10 @@ def _tell(folder: Path, report: "BuildReport", dry_run: bool) -> None:
             console.print(f"{kind} {len(documents) - _SHOWN:,} more")
     for unreadable in report.unreadable:
         console.print(f"not indexed: {unreadable}", style="yellow", markup=False)
-    if not any(kinds.values()):
+    if not any(kinds.values()) and not resumed:
         console.print(f"{folder} is in step: nothing has changed.", markup=False)
     elif report.manifest:
         counts = report.manifest.counts
-        console.print(f"{folder}: {counts['documents']:,} documents, {counts['passages']:,} passages.", markup=False)
+        finished = "finished an interrupted run: " if resumed else ""
+        told = f"{folder}: {finished}{counts['documents']:,} documents, {counts['passages']:,} passages."
+        console.print(told, markup=False)
