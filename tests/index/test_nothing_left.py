@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -12,9 +12,12 @@ from triplebeam.extract.llm import LLMExtractor
 from triplebeam.generate.completion_cache import Cached, CompletionStore
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.index.build import IndexBuilder
+from triplebeam.index.compact import compact
 from triplebeam.index.keys import key_of
 from triplebeam.index.vectors import COARSE, FINE, quantized
 from triplebeam.ingest import FolderFiles, SourceNames
+from triplebeam.lines import line_numbers
+from triplebeam.passage import Document
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
 
@@ -147,3 +150,52 @@ def test_replies_about_other_documents_stay(index: Index) -> None:
     assert index.settings.completions
     with CompletionStore(index.settings.completions) as store:
         assert store.count() == 1
+
+
+def forgotten(index: Index) -> set[int]:
+    """The lines by which replies are looked for when the index is compacted."""
+    lines: set[int] = set()
+
+    def forget(gone: Iterable[int]) -> int:
+        lines.update(gone)
+        return 0
+
+    compact(index.folder, forget)
+    return lines
+
+
+def test_what_the_new_version_or_another_document_still_has_is_not_forgotten(index: Index) -> None:
+    docs = index.folder.parent / "docs"
+    (docs / "avon.md").write_text("The river Avon flows through Bath.\n\nIt is 134 km long.")
+    (docs / "vexmoor.md").write_text(SECRET.replace("His sister", "His aunt"))
+    sync(index)
+    index.remove(*[id_ for id_ in index.documents() if id_.endswith("avon.md")])
+    gone = forgotten(index)
+    first, _, second = SECRET.splitlines()
+    assert line_numbers([second, "It is 134 km long."]) <= gone
+    assert not line_numbers([first, HARMLESS, *map(" ".join, FACTS)]) & gone
+
+
+def test_a_reply_about_an_unchanged_text_stays(index: Index) -> None:
+    docs = index.folder.parent / "docs"
+    (docs / "copy.md").write_text(HARMLESS)
+    sync(index)
+    index.remove(*[id_ for id_ in index.documents() if id_.endswith("copy.md")])
+    before = completions(index)
+    assert index.compact().completions_removed == before - 2  # the copy's own prompt had its title
+    assert completions(index) == 2
+
+
+def completions(index: Index) -> int:
+    assert index.settings.completions
+    with CompletionStore(index.settings.completions) as store:
+        return store.count()
+
+
+def test_a_title_that_was_changed_is_forgotten(index: Index) -> None:
+    builder = IndexBuilder(folder=index.folder, embedder=HashedWords(64))
+    builder.build([Document(id="d", title="Operation Vexmoor", text="It rained.")])
+    builder.build([Document(id="d", title="Weather", text="It rained.")])
+    gone = forgotten(index)
+    assert line_numbers(["Operation Vexmoor"]) <= gone
+    assert not line_numbers(["Weather\nIt rained."]) & gone

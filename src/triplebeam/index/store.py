@@ -220,6 +220,8 @@ class Store:
 
     def _remove(self, document_id: str) -> bool:
         self.forgotten.note(document_id)
+        titles = self.db.execute("SELECT title FROM document WHERE id = ?", (document_id,)).fetchall()
+        self.forgotten.note_texts(title for (title,) in titles)
         self.db.execute(
             "DELETE FROM file WHERE name IN (?, (SELECT source FROM document WHERE id = ?))", (document_id, document_id)
         )
