@@ -3,23 +3,28 @@
 import json
 import os
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from triplebeam.assemble.index import Index
+from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.llm import LLMExtractor
 from triplebeam.generate.completion_cache import Cached, CompletionStore
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.compact import compact
 from triplebeam.index.keys import key_of
+from triplebeam.index.store import Store
 from triplebeam.index.vectors import COARSE, FINE, quantized
-from triplebeam.ingest import FolderFiles, SourceNames
+from triplebeam.index.writing import writing
+from triplebeam.ingest import FolderFiles, SourceNames, split
 from triplebeam.lines import line_numbers
 from triplebeam.passage import Document
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
+from triplebeam.triple import Triple
 
 SECRET = "Zebulon Quarkwright hid violins near Vexmoor.\n\nHis sister Quillanthe buried 774199 coins in a crate there."
 FACTS = [["Zebulon Quarkwright", "hid", "violins near Vexmoor"], ["Quillanthe", "buried", "774199 coins"]]
@@ -199,3 +204,30 @@ def test_a_title_that_was_changed_is_forgotten(index: Index) -> None:
     gone = forgotten(index)
     assert line_numbers(["Operation Vexmoor"]) <= gone
     assert not line_numbers(["Weather\nIt rained."]) & gone
+
+
+def test_a_fact_that_was_extracted_again_is_forgotten_with_its_document(tmp_path: Path) -> None:
+    document = Document(id="d", text="It rained.")
+    with closing(Store(tmp_path / "store.sqlite")) as store:
+        with store.transaction():
+            store.put_document(document, split(document, 200))
+        ((number, passage),) = store.passages()
+        for version in ("old", "new"):
+            extraction = Extraction(passage_id=passage.id, triples=(Triple("A", version, "B"),))
+            with store.transaction():
+                store.put_extraction(number, extraction, f"local:{version}")
+        with store.transaction():
+            store.remove_documents(["d"])
+        assert line_numbers(["A old B", "A new B"]) <= set(store.forgotten.lines())
+
+
+def test_a_reply_that_quoted_a_replaced_fact_is_forgotten(index: Index) -> None:
+    builder = IndexBuilder(folder=index.folder, embedder=HashedWords(64))
+    with writing(index.folder) as store, store.transaction():
+        numbers = {passage.text: number for number, passage in store.passages()}
+        now = Extraction(passage_id="", triples=(Triple(*FACTS[0]),))
+        store.put_extraction(numbers[SECRET], now, "local:now")
+    builder.build([])
+    gone = forgotten(index)
+    assert line_numbers([" ".join(FACTS[1])]) <= gone
+    assert not line_numbers([" ".join(FACTS[0]), SECRET]) & gone

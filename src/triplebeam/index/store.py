@@ -318,6 +318,10 @@ class Store:
     def put_extraction(self, passage: int, extraction: Extraction, extractor: str) -> None:
         """Replace what was extracted from a passage, and record the extractor or why it failed."""
         before = self.db.execute("SELECT extractor, failure FROM passage WHERE number = ?", (passage,)).fetchone()
+        facts = self.db.execute(
+            "SELECT subject, predicate, object FROM triple WHERE passage = ?", (passage,)
+        ).fetchall()
+        self.forgotten.note_texts(str(Triple(*fact)) for fact in facts)
         for table in ("triple", "entity", "rejected"):
             self.db.execute(f"DELETE FROM {table} WHERE passage = ?", (passage,))
         self.db.executemany(
