@@ -7,7 +7,7 @@ import hashlib
 import re
 from collections.abc import Iterable
 
-_NUMBERING = re.compile(r"^(?:\[\d+\]|\d+\.)\s+")
+_NUMBERING = re.compile(r"^(?:(?:\[\d+\]|\d+\.)\s+)+")
 
 
 def line_numbers(texts: Iterable[str]) -> set[int]:

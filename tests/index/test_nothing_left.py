@@ -2,22 +2,30 @@
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from triplebeam.assemble.index import Index
 from triplebeam.errors import IndexDamagedError
+from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.llm import LLMExtractor
 from triplebeam.generate.completion_cache import Cached, CompletionStore
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.index.build import IndexBuilder
+from triplebeam.index.compact import compact
 from triplebeam.index.keys import key_of
+from triplebeam.index.store import Store
 from triplebeam.index.vectors import COARSE, FINE, quantized
-from triplebeam.ingest import FolderFiles, SourceNames
+from triplebeam.index.writing import writing
+from triplebeam.ingest import FolderFiles, SourceNames, split
+from triplebeam.lines import line_numbers
+from triplebeam.passage import Document
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
+from triplebeam.triple import Triple
 
 SECRET = "Zebulon Quarkwright hid violins near Vexmoor.\n\nHis sister Quillanthe buried 774199 coins in a crate there."
 FACTS = [["Zebulon Quarkwright", "hid", "violins near Vexmoor"], ["Quillanthe", "buried", "774199 coins"]]
@@ -157,3 +165,79 @@ def test_a_damaged_index_is_refused_and_keeps_what_is_whole(index: Index) -> Non
     with pytest.raises(IndexDamagedError, match="repair"):
         index.compact()
     assert sorted(path.name for path in generation.iterdir()) == before
+
+
+def forgotten(index: Index) -> set[int]:
+    """The lines by which replies are looked for when the index is compacted."""
+    lines: set[int] = set()
+
+    def forget(gone: Iterable[int]) -> int:
+        lines.update(gone)
+        return 0
+
+    compact(index.folder, forget)
+    return lines
+
+
+def test_what_the_new_version_or_another_document_still_has_is_not_forgotten(index: Index) -> None:
+    docs = index.folder.parent / "docs"
+    (docs / "avon.md").write_text("The river Avon flows through Bath.\n\nIt is 134 km long.")
+    (docs / "vexmoor.md").write_text(SECRET.replace("His sister", "His aunt"))
+    sync(index)
+    index.remove(*[id_ for id_ in index.documents() if id_.endswith("avon.md")])
+    gone = forgotten(index)
+    first, _, second = SECRET.splitlines()
+    assert line_numbers([second, "It is 134 km long."]) <= gone
+    assert not line_numbers([first, HARMLESS, *map(" ".join, FACTS)]) & gone
+
+
+def test_a_reply_about_an_unchanged_text_stays(index: Index) -> None:
+    docs = index.folder.parent / "docs"
+    (docs / "copy.md").write_text(HARMLESS)
+    sync(index)
+    index.remove(*[id_ for id_ in index.documents() if id_.endswith("copy.md")])
+    before = completions(index)
+    assert index.compact().completions_removed == before - 2  # the copy's own prompt had its title
+    assert completions(index) == 2
+
+
+def completions(index: Index) -> int:
+    assert index.settings.completions
+    with CompletionStore(index.settings.completions) as store:
+        return store.count()
+
+
+def test_a_title_that_was_changed_is_forgotten(index: Index) -> None:
+    builder = IndexBuilder(folder=index.folder, embedder=HashedWords(64))
+    builder.build([Document(id="d", title="Operation Vexmoor", text="It rained.")])
+    builder.build([Document(id="d", title="Weather", text="It rained.")])
+    gone = forgotten(index)
+    assert line_numbers(["Operation Vexmoor"]) <= gone
+    assert not line_numbers(["Weather\nIt rained."]) & gone
+
+
+def test_a_fact_that_was_extracted_again_is_forgotten_with_its_document(tmp_path: Path) -> None:
+    document = Document(id="d", text="It rained.")
+    with closing(Store(tmp_path / "store.sqlite")) as store:
+        with store.transaction():
+            store.put_document(document, split(document, 200))
+        ((number, passage),) = store.passages()
+        for version in ("old", "new"):
+            extraction = Extraction(passage_id=passage.id, triples=(Triple("A", version, "B"),))
+            with store.transaction():
+                store.put_extraction(number, extraction, f"local:{version}")
+        with store.transaction():
+            store.remove_documents(["d"])
+        assert line_numbers(["A old B", "A new B"]) <= set(store.forgotten.lines())
+
+
+def test_a_reply_that_quoted_a_replaced_fact_is_forgotten(index: Index) -> None:
+    builder = IndexBuilder(folder=index.folder, embedder=HashedWords(64))
+    with writing(index.folder) as store, store.transaction():
+        numbers = {passage.text: number for number, passage in store.passages()}
+        now = Extraction(passage_id="", triples=(Triple(*FACTS[0]),))
+        store.put_extraction(numbers[SECRET], now, "local:now")
+    builder.build([])
+    gone = forgotten(index)
+    assert line_numbers([" ".join(FACTS[1])]) <= gone
+    assert not line_numbers([" ".join(FACTS[0]), SECRET]) & gone

@@ -20,6 +20,7 @@ from triplebeam.database import open_database, rewrite, transaction
 from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage
 from triplebeam.generate.outcomes import Wrapper
+from triplebeam.generate.own_lines import own_lines
 from triplebeam.lines import line_numbers
 
 _SCHEMA = """
@@ -71,10 +72,14 @@ class CompletionStore:
             self._db.executemany("INSERT OR IGNORE INTO line VALUES (?, ?)", ((number, key) for number in quoted))
 
     def forget(self, lines: Iterable[int]) -> int:
-        """Remove the completions of prompts with any of these lines, and rewrite the file; returns how many."""
+        """Remove the completions of prompts that quoted any of these lines, and rewrite the file; returns how many.
+
+        Lines that prompts have of themselves, such as ``Passages:``, are no quotations.
+        """
+        quoted = set(lines) - own_lines()
         with self._explained(), self._lock:
             with transaction(self._db):
-                keys = {key for line in lines for (key,) in self._db.execute(_QUOTING, (line,))}
+                keys = {key for line in quoted for (key,) in self._db.execute(_QUOTING, (line,))}
                 for key in keys:
                     self._db.execute("DELETE FROM completion WHERE key = ?", (key,))
                     self._db.execute("DELETE FROM line WHERE key = ?", (key,))

@@ -30,6 +30,9 @@ _FILE = re.compile(
 )
 _NAME = re.compile(r"[a-z0-9_]+(/[a-z0-9_]+)*")
 
+#: The line above facts that go with passages.
+NOTED = "Facts that were noted while reading, in the order of the chain:"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:

@@ -8,6 +8,7 @@ token vectors. Nobody needs it, so searches are the same before and after.
 import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from triplebeam.database import rewrite
@@ -19,6 +20,7 @@ from triplebeam.index.store import Store
 from triplebeam.index.token_vectors import TokenVectorIndex, published_tokens
 from triplebeam.index.token_vectors.token_index import home, text_hashes
 from triplebeam.index.writing import check_is_there, writing
+from triplebeam.lines import line_numbers
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ def compact(folder: Path, forget: Callable[[Iterable[int]], int] = lambda lines:
         remove_generations(folder / "generations", keep=current.generation if current else "")
         _forget_vectors(folder, store)
         tokens = _forget_tokens(folder)
-        completions = forget(store.forgotten.lines())
+        completions = forget(_gone(store))
         with store.transaction():
             store.forgotten.clear()
             store.files.forget_unused_names()
@@ -70,6 +72,16 @@ def _forget_tokens(folder: Path) -> bool:
         return False
     shutil.rmtree(home(folder))
     return True
+
+
+def _gone(store: Store) -> set[int]:
+    """The lines of what was removed or replaced that nothing in the store has any more."""
+    gone = set(store.forgotten.lines())
+    passages = (f"{passage.title}\n{passage.text}" for _, passage in store.passages())
+    facts = (str(stored.triple) for stored in store.triples())
+    for text in chain(passages, facts) if gone else ():
+        gone -= line_numbers([text])
+    return gone
 
 
 def _size(folder: Path) -> int:

@@ -1,6 +1,7 @@
 """What was removed from an index and may still be quoted elsewhere: its lines, as hashes, until it is compacted."""
 
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
 
@@ -35,3 +36,8 @@ class Forgotten:
     def clear(self) -> None:
         """There is nothing left to be forgotten."""
         self.db.execute("DELETE FROM forgotten")
+
+    def note_texts(self, texts: Iterable[str]) -> None:
+        """Note the lines of texts that are about to be removed."""
+        rows = ((line,) for line in line_numbers(texts))
+        self.db.executemany("INSERT OR IGNORE INTO forgotten VALUES (?)", rows)

@@ -220,6 +220,8 @@ class Store:
 
     def _remove(self, document_id: str) -> bool:
         self.forgotten.note(document_id)
+        titles = self.db.execute("SELECT title FROM document WHERE id = ?", (document_id,)).fetchall()
+        self.forgotten.note_texts(title for (title,) in titles)
         self.db.execute(
             "DELETE FROM file WHERE name IN (?, (SELECT source FROM document WHERE id = ?))", (document_id, document_id)
         )
@@ -316,6 +318,10 @@ class Store:
     def put_extraction(self, passage: int, extraction: Extraction, extractor: str) -> None:
         """Replace what was extracted from a passage, and record the extractor or why it failed."""
         before = self.db.execute("SELECT extractor, failure FROM passage WHERE number = ?", (passage,)).fetchone()
+        facts = self.db.execute(
+            "SELECT subject, predicate, object FROM triple WHERE passage = ?", (passage,)
+        ).fetchall()
+        self.forgotten.note_texts(str(Triple(*fact)) for fact in facts)
         for table in ("triple", "entity", "rejected"):
             self.db.execute(f"DELETE FROM {table} WHERE passage = ?", (passage,))
         self.db.executemany(

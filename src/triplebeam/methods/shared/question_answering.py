@@ -14,12 +14,10 @@ from pydantic import BaseModel
 
 from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.parse import Text, Texts, TripleRows
-from triplebeam.generate.prompts import Template, load, numbered_facts, numbered_passages
+from triplebeam.generate.prompts import NOTED, Template, load, numbered_facts, numbered_passages
 from triplebeam.methods.shared.facts import Fact, facts_from_memory
 from triplebeam.methods.shared.usable_replies import usable_reply
 from triplebeam.passage import Passages
-
-_NOTED = "Facts that were noted while reading, in the order of the chain:"
 
 
 class _Reply(BaseModel):
@@ -70,7 +68,7 @@ class QuestionAnswerer:
         read = [fact.triple for fact in facts if not fact.from_memory]
         prompt = self.template.fill(
             passages=numbered_passages([self.passages[passage_id] for passage_id in passage_ids]),
-            facts=f"{_NOTED}\n{numbered_facts(read)}\n\n" if read else "",
+            facts=f"{NOTED}\n{numbered_facts(read)}\n\n" if read else "",
             question=question,
         )
         reply = usable_reply(self.model, prompt, _GroundedReply)

@@ -1,0 +1,44 @@
+"""The lines that prompts have of themselves, whatever they quote: they tell nothing about what was quoted."""
+
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+
+from triplebeam.generate.prompts import NOTED, read_template
+from triplebeam.lines import line_numbers
+
+_FILLED_IN = ("", "(none)", "(nothing)", "(not found in the passages)")
+"""What stands for nothing."""
+_WRITTEN_IN_CODE = (NOTED, "Example passages:")
+
+
+@cache
+def own_lines() -> frozenset[int]:
+    """Their numbers, for all prompts of the package and its worked examples."""
+    prompts = resources.files("triplebeam.generate").joinpath("prompts")
+    return frozenset(line_numbers([*_FILLED_IN, *_WRITTEN_IN_CODE, *_texts(prompts)]))
+
+
+def _texts(folder: Traversable) -> Iterator[str]:
+    for file in folder.iterdir():
+        if file.is_dir():
+            yield from _texts(file)
+        elif file.name.endswith(".md"):
+            template = read_template(file.name, file.read_text(encoding="utf-8"))
+            for nothing in _FILLED_IN:
+                yield template.fill(**dict.fromkeys(template.variables, nothing)).user
+        elif file.name.endswith(".toml"):
+            yield from _words(tomllib.loads(file.read_text(encoding="utf-8")))
+
+
+def _words(value: object) -> Iterator[str]:
+    """Every text in a value of TOML."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from _words(list(value.values()))
+    elif isinstance(value, list):
+        for each in value:
+            yield from _words(each)
