@@ -126,6 +126,27 @@ def test_a_renamed_file_keeps_its_triples(world: World) -> None:
     assert len(snapshot.triples.triples_of(["docs/moved.md#0"])) == 1
 
 
+def test_a_file_that_is_moved_and_moved_back_is_there(world: World) -> None:
+    (world.docs / "old").mkdir()
+    (world.docs / "a.md").rename(world.docs / "old" / "a.md")
+    assert world.sync().renamed == [("docs/a.md", "docs/old/a.md")]
+    (world.docs / "old" / "a.md").rename(world.docs / "a.md")
+    report = world.sync()
+    assert (report.renamed, report.removed) == ([("docs/old/a.md", "docs/a.md")], [])
+    assert world.documents == {"docs/a.md", "docs/b.md"}
+    assert world.extractor.asked == []
+
+
+def test_a_file_of_rows_that_is_moved_and_moved_back_is_there(world: World) -> None:
+    rows = world.write("rows.jsonl", '{"id": "x", "text": "Ex."}')
+    world.sync()
+    moved = rows.rename(world.docs / "moved.jsonl")
+    world.sync()
+    moved.rename(rows)
+    assert world.sync().removed == []
+    assert world.documents == {"docs/a.md", "docs/b.md", "x"}
+
+
 def test_a_copy_is_no_rename(world: World) -> None:
     world.write("copy.md", (world.docs / "b.md").read_text())
     report = world.sync()

@@ -25,6 +25,8 @@ class Differences:
     """Documents of files that are gone, by their content."""
     known: frozenset[str]
     """Every document there was."""
+    left_behind: frozenset[str]
+    """Files that were read once and are not in the folders now."""
     _unreadable: set[str] = field(default_factory=set)
 
     @classmethod
@@ -45,6 +47,7 @@ class Differences:
             missing=missing,
             renamable=store.contents(id_ for id_, source in missing.items() if source not in there),
             known=frozenset(sources),
+            left_behind=frozenset(name for name in known if name not in there and folders.covers(name)),
         )
 
     def read(self) -> Iterator[Reading]:
@@ -76,5 +79,5 @@ class Differences:
 
     def file_states(self) -> dict[str, str | None]:
         """The states to remember: of files that were read whole, and None for those that are gone."""
-        forgotten: dict[str, str | None] = dict.fromkeys(self.missing.values())
+        forgotten: dict[str, str | None] = dict.fromkeys((*self.left_behind, *self.missing.values()))
         return forgotten | {file.name: file.state for file in self.changed if file.name not in self._unreadable}
