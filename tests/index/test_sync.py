@@ -1,5 +1,6 @@
 """An index in step with folders."""
 
+import errno
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -187,6 +188,43 @@ def test_a_file_that_cannot_be_read_any_more_is_kept(world: World) -> None:
     assert world.documents == {"docs/a.md", "docs/b.md"}
     world.write("b.md", "# Bob\n\nBob is back.")
     assert world.sync().changed == ["docs/b.md"]
+
+
+@pytest.mark.parametrize("closed", ["sub", "c.md"])
+def test_what_cannot_be_looked_at_is_kept(world: World, monkeypatch: pytest.MonkeyPatch, closed: str) -> None:
+    """The folder has another name in the index than its path; a copy is not taken for the file that was renamed."""
+    world.write("sub/c.md", "# Cy\n\nCy sings.")
+    world.sync()
+    world.write("copy.md", "# Cy\n\nCy sings.")
+    stat = Path.stat
+
+    def refused(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        if closed in path.parts[len(world.docs.parts) :]:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return stat(path, follow_symlinks=follow_symlinks)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "stat", refused)
+        report = world.sync()
+    assert (report.added, report.renamed, report.removed) == (["docs/copy.md"], [], [])
+    assert [each.reason for each in report.unreadable] == ["it cannot be opened: Permission denied"]
+    assert "docs/sub/c.md" in world.documents
+    assert world.sync().documents_changed == 0
+
+
+def test_a_folder_that_cannot_be_listed_is_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.write("sub/c.md", "# Cy\n\nCy sings.")
+    world.sync()
+    iterdir = Path.iterdir
+
+    def refused(path: Path) -> Iterator[Path]:
+        if path.name == "sub":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return iterdir(path)
+
+    monkeypatch.setattr(Path, "iterdir", refused)
+    assert world.sync().removed == []
+    assert "docs/sub/c.md" in world.documents
 
 
 def test_what_was_removed_by_hand_comes_back(world: World) -> None:

@@ -39,13 +39,14 @@ class Differences:
         covered = {id_: source for id_, source in sources.items() if folders.covers(source)}
         missing = {id_: source for id_, source in covered.items() if source not in unchanged}
         there = {file.name for file in folders.files}
+        gone = [id_ for id_, source in missing.items() if source not in there and not folders.cannot_say(source)]
         return cls(
             folders,
             changed,
             staying=sources.keys() - missing.keys(),
             in_step=[id_ for id_ in covered if id_ not in missing],
             missing=missing,
-            renamable=store.contents(id_ for id_, source in missing.items() if source not in there),
+            renamable=store.contents(gone),
             known=frozenset(sources),
             left_behind=frozenset(name for name in known if name not in there and folders.covers(name)),
         )
@@ -74,8 +75,7 @@ class Differences:
         return [id_ for id_, source in self.missing.items() if not self._cannot_say(source)]
 
     def _cannot_say(self, source: str) -> bool:
-        closed = (each.source for each in self.folders.unreadable)
-        return source in self._unreadable or any(source.startswith(f"{folder}/") for folder in closed)
+        return source in self._unreadable or self.folders.cannot_say(source)
 
     def file_states(self) -> dict[str, str | None]:
         """The states to remember: of files that were read whole, and None for those that are gone."""
