@@ -240,6 +240,17 @@ def test_an_empty_folder_does_not_empty_the_index(world: World) -> None:
     assert world.documents == {"docs/a.md", "docs/b.md"}
 
 
+def test_no_text_is_left_where_only_documents_without_any_are(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.write("a.md", "Ada wrote programs.")
+    world.sync()
+    world.builder.build([Document(id="empty", text=" ")])
+    (world.docs / "a.md").unlink()
+    world.write("b.md", "")
+    assert world.sync().removed == ["docs/a.md"]
+    assert not is_index(world.index)
+
+
 def test_the_last_document_of_a_named_file_may_go(tmp_path: Path) -> None:
     world = World(tmp_path)
     world.write("rows.jsonl", '{"id": "x", "text": "Ex."}')
