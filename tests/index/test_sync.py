@@ -165,6 +165,25 @@ def test_rows_that_are_gone_from_a_file_go(world: World) -> None:
     assert world.sync().removed == ["y"]
 
 
+def test_rows_that_are_gone_from_a_file_with_a_bad_line_go(world: World) -> None:
+    world.write("rows.jsonl", '{"id": "x", "text": "Ex."}\n{bad\n{"id": "y", "text": "Why."}')
+    world.sync()
+    world.write("rows.jsonl", '{bad\n{"id": "y", "text": "Why."}')
+    report = world.sync()
+    assert (report.changed, report.removed) == ([], ["x"])
+    assert world.documents == {"docs/a.md", "docs/b.md", "y"}
+    assert [each.line for each in world.sync().unreadable] == [1], "it is read again until it is whole"
+
+
+def test_a_row_that_another_file_had_is_found_when_that_is_gone(world: World) -> None:
+    world.write("one.jsonl", '{"id": "x", "text": "The first."}')
+    world.write("two.jsonl", '{"id": "x", "text": "The second."}')
+    world.sync()
+    (world.docs / "one.jsonl").unlink()
+    world.sync()
+    assert Snapshot.open(world.index).passages["x"].text == "The second."
+
+
 def test_documents_from_elsewhere_stay(world: World) -> None:
     world.builder.build([Document(id="note", text="From elsewhere.")])
     world.write("c.md", "Cy sings.")

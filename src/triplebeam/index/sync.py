@@ -28,6 +28,8 @@ class Differences:
     left_behind: frozenset[str]
     """Files that were read once and are not in the folders now."""
     _unreadable: set[str] = field(default_factory=set)
+    _read_in_part: set[str] = field(default_factory=set)
+    """Files with lines that are no documents: their other lines say which documents they have."""
 
     @classmethod
     def between(cls, store: Store, folders: FolderFiles) -> "Differences":
@@ -56,7 +58,8 @@ class Differences:
         names = {str(file.path): file.name for file in self.changed}
         for reading in self.folders.read(self.changed, set(self.staying)):
             if isinstance(reading, Unreadable):
-                self._unreadable.add(names[reading.source])
+                kind = self._unreadable if reading.line is None else self._read_in_part
+                kind.add(names[reading.source])
             elif isinstance(reading, Document):
                 self.missing.pop(reading.id, None)
             yield reading
@@ -80,4 +83,5 @@ class Differences:
     def file_states(self) -> dict[str, str | None]:
         """The states to remember: of files that were read whole, and None for those that are gone."""
         forgotten: dict[str, str | None] = dict.fromkeys((*self.left_behind, *self.missing.values()))
-        return forgotten | {file.name: file.state for file in self.changed if file.name not in self._unreadable}
+        unfinished = self._unreadable | self._read_in_part
+        return forgotten | {file.name: file.state for file in self.changed if file.name not in unfinished}
