@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
-from triplebeam.errors import IndexMissingError
+from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.manifest import is_index
 from triplebeam.index.snapshot import Snapshot
+from triplebeam.passage import Document
 
 
 @pytest.fixture
@@ -53,6 +54,23 @@ def test_without_documents_nothing_is_published_and_no_text_is_left(builder: Ind
     assert list((builder.folder / "generations").iterdir()) == []
     builder.build(world_documents()[:1])
     assert len(Snapshot.open(builder.folder).passages) == 1
+
+
+def test_no_text_is_left_where_only_documents_without_any_are(tmp_path: Path) -> None:
+    builder = IndexBuilder(folder=tmp_path / "i", embedder=WordEmbedder())
+    builder.build([Document(id="a", text="A secret."), Document(id="empty", text=" \n ")])
+    builder.remove(["a"])
+    assert not is_index(builder.folder)
+    assert list((builder.folder / "generations").iterdir()) == []
+
+
+def test_no_text_is_left_where_it_was_replaced_by_none(tmp_path: Path) -> None:
+    builder = IndexBuilder(folder=tmp_path / "i", embedder=WordEmbedder())
+    builder.build([Document(id="a", text="A secret.")])
+    with pytest.raises(BadInputError, match="nothing could be read"):
+        builder.build([Document(id="a", text=" \n ")])
+    assert not is_index(builder.folder)
+    assert list((builder.folder / "generations").iterdir()) == []
 
 
 def test_there_must_be_an_index(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """An index in step with folders."""
 
+import errno
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -126,6 +127,27 @@ def test_a_renamed_file_keeps_its_triples(world: World) -> None:
     assert len(snapshot.triples.triples_of(["docs/moved.md#0"])) == 1
 
 
+def test_a_file_that_is_moved_and_moved_back_is_there(world: World) -> None:
+    (world.docs / "old").mkdir()
+    (world.docs / "a.md").rename(world.docs / "old" / "a.md")
+    assert world.sync().renamed == [("docs/a.md", "docs/old/a.md")]
+    (world.docs / "old" / "a.md").rename(world.docs / "a.md")
+    report = world.sync()
+    assert (report.renamed, report.removed) == ([("docs/old/a.md", "docs/a.md")], [])
+    assert world.documents == {"docs/a.md", "docs/b.md"}
+    assert world.extractor.asked == []
+
+
+def test_a_file_of_rows_that_is_moved_and_moved_back_is_there(world: World) -> None:
+    rows = world.write("rows.jsonl", '{"id": "x", "text": "Ex."}')
+    world.sync()
+    moved = rows.rename(world.docs / "moved.jsonl")
+    world.sync()
+    moved.rename(rows)
+    assert world.sync().removed == []
+    assert world.documents == {"docs/a.md", "docs/b.md", "x"}
+
+
 def test_a_copy_is_no_rename(world: World) -> None:
     world.write("copy.md", (world.docs / "b.md").read_text())
     report = world.sync()
@@ -141,6 +163,25 @@ def test_rows_that_are_gone_from_a_file_go(world: World) -> None:
     assert (report.changed, report.removed) == (["y"], ["x"])
     (world.docs / "rows.jsonl").unlink()
     assert world.sync().removed == ["y"]
+
+
+def test_rows_that_are_gone_from_a_file_with_a_bad_line_go(world: World) -> None:
+    world.write("rows.jsonl", '{"id": "x", "text": "Ex."}\n{bad\n{"id": "y", "text": "Why."}')
+    world.sync()
+    world.write("rows.jsonl", '{bad\n{"id": "y", "text": "Why."}')
+    report = world.sync()
+    assert (report.changed, report.removed) == ([], ["x"])
+    assert world.documents == {"docs/a.md", "docs/b.md", "y"}
+    assert [each.line for each in world.sync().unreadable] == [1], "it is read again until it is whole"
+
+
+def test_a_row_that_another_file_had_is_found_when_that_is_gone(world: World) -> None:
+    world.write("one.jsonl", '{"id": "x", "text": "The first."}')
+    world.write("two.jsonl", '{"id": "x", "text": "The second."}')
+    world.sync()
+    (world.docs / "one.jsonl").unlink()
+    world.sync()
+    assert Snapshot.open(world.index).passages["x"].text == "The second."
 
 
 def test_documents_from_elsewhere_stay(world: World) -> None:
@@ -168,6 +209,43 @@ def test_a_file_that_cannot_be_read_any_more_is_kept(world: World) -> None:
     assert world.sync().changed == ["docs/b.md"]
 
 
+@pytest.mark.parametrize("closed", ["sub", "c.md"])
+def test_what_cannot_be_looked_at_is_kept(world: World, monkeypatch: pytest.MonkeyPatch, closed: str) -> None:
+    """The folder has another name in the index than its path; a copy is not taken for the file that was renamed."""
+    world.write("sub/c.md", "# Cy\n\nCy sings.")
+    world.sync()
+    world.write("copy.md", "# Cy\n\nCy sings.")
+    stat = Path.stat
+
+    def refused(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        if closed in path.parts[len(world.docs.parts) :]:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return stat(path, follow_symlinks=follow_symlinks)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "stat", refused)
+        report = world.sync()
+    assert (report.added, report.renamed, report.removed) == (["docs/copy.md"], [], [])
+    assert [each.reason for each in report.unreadable] == ["it cannot be opened: Permission denied"]
+    assert "docs/sub/c.md" in world.documents
+    assert world.sync().documents_changed == 0
+
+
+def test_a_folder_that_cannot_be_listed_is_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.write("sub/c.md", "# Cy\n\nCy sings.")
+    world.sync()
+    iterdir = Path.iterdir
+
+    def refused(path: Path) -> Iterator[Path]:
+        if path.name == "sub":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return iterdir(path)
+
+    monkeypatch.setattr(Path, "iterdir", refused)
+    assert world.sync().removed == []
+    assert "docs/sub/c.md" in world.documents
+
+
 def test_what_was_removed_by_hand_comes_back(world: World) -> None:
     world.builder.remove(["docs/b.md"])
     assert world.sync().added == ["docs/b.md"]
@@ -179,6 +257,17 @@ def test_an_empty_folder_does_not_empty_the_index(world: World) -> None:
     with pytest.raises(BadInputError, match="there is no file to read in"):
         world.sync()
     assert world.documents == {"docs/a.md", "docs/b.md"}
+
+
+def test_no_text_is_left_where_only_documents_without_any_are(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.write("a.md", "Ada wrote programs.")
+    world.sync()
+    world.builder.build([Document(id="empty", text=" ")])
+    (world.docs / "a.md").unlink()
+    world.write("b.md", "")
+    assert world.sync().removed == ["docs/a.md"]
+    assert not is_index(world.index)
 
 
 def test_the_last_document_of_a_named_file_may_go(tmp_path: Path) -> None:

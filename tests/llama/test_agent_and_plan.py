@@ -29,7 +29,7 @@ def test_the_agent_runs_end_to_end(llama: str, world: Snapshot, words: Embedder)
     assert answer.ending
     assert answer.ranking.ids
     assert answer.usage.calls > sum(step.usage.calls for step in answer.steps), "the answer is one more"
-    assert all(step.usage.calls >= 3 and step.usage.tokens_in > 0 for step in answer.steps), "reading twice, reasoning"
+    assert all(step.usage.calls >= 2 and step.usage.tokens_in > 0 for step in answer.steps), "reading, reasoning"
     assert not answer.usage.estimated, "the endpoint's own counts"
     trace = answer_json(answer, world.passages)
     assert len(trace["steps"]) == len(answer.steps)

@@ -51,7 +51,7 @@ def test_it_runs_end_to_end(llama: str, world: Snapshot, words: Embedder) -> Non
     answer = Index.of(world, Settings(), words, model).agent(METHOD).answer(QUESTION)
     assert answer.ending
     assert answer.ranking.ids
-    assert answer.usage.calls > sum(step.usage.calls for step in answer.steps) > 3, "the answer is one more"
+    assert answer.usage.calls > sum(step.usage.calls for step in answer.steps) > 2, "the answer is one more"
     assert not answer.usage.estimated, "the endpoint's own counts"
     assert [step["number"] for step in answer_json(answer, world.passages)["steps"]] == [1, 2]
     constructed, turn = answer.steps

@@ -120,7 +120,7 @@ class IndexBuilder:
             self._remember(store)
             document_ids = self._compare(store, folders, report, store.transaction)
             self._extract_from(store, document_ids, report)
-            if store.statistics.counts()["documents"]:
+            if store.statistics.counts()["passages"]:
                 self._finish(store, report)
             else:
                 withdraw(self.folder)
@@ -162,7 +162,7 @@ class IndexBuilder:
             with store.transaction():
                 report.removed = store.remove_documents(document_ids)
             report.documents_changed = len(report.removed)
-            if store.statistics.counts()["documents"]:
+            if store.statistics.counts()["passages"]:
                 self._finish(store, report)
             else:
                 withdraw(self.folder)
@@ -194,6 +194,7 @@ class IndexBuilder:
             report.manifest = current
             return
         if not store.statistics.counts()["passages"]:
+            withdraw(self.folder)
             reasons = "; ".join(map(str, report.unreadable[:5])) or "they hold no files of a kind that is read"
             raise BadInputError(
                 f"nothing could be read from the sources, so there is no index to make at {self.folder}: {reasons}."

@@ -7,13 +7,9 @@ from itertools import chain
 
 from triplebeam.lines import line_numbers
 
-_PASSAGES = (
-    "SELECT substr(d.text, p.start + 1, p.stop - p.start) FROM passage p JOIN document d ON d.number = p.document"
-    " WHERE d.id = ?"
-)
 _FACTS = (
     "SELECT t.subject || ' ' || t.predicate || ' ' || t.object FROM triple t JOIN passage p ON p.number = t.passage"
-    " JOIN document d ON d.number = p.document WHERE d.id = ?"
+    " WHERE p.document = ?"
 )
 
 
@@ -25,8 +21,13 @@ class Forgotten:
 
     def note(self, document_id: str) -> None:
         """Note the lines of a document that is about to be removed: those of its passages, and its facts."""
-        quoted = (self.db.execute(query, (document_id,)).fetchall() for query in (_PASSAGES, _FACTS))
-        lines = line_numbers(text for (text,) in chain.from_iterable(quoted))
+        row = self.db.execute("SELECT number, text FROM document WHERE id = ?", (document_id,)).fetchone()
+        if row is None:
+            return
+        number, text = row
+        cuts = self.db.execute("SELECT start, stop FROM passage WHERE document = ?", (number,))
+        facts = self.db.execute(_FACTS, (number,))
+        lines = line_numbers(chain((text[start:stop] for start, stop in cuts), (fact for (fact,) in facts)))
         self.db.executemany("INSERT OR IGNORE INTO forgotten VALUES (?)", ((line,) for line in lines))
 
     def lines(self) -> list[int]:

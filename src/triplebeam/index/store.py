@@ -222,10 +222,14 @@ class Store:
         self.forgotten.note(document_id)
         titles = self.db.execute("SELECT title FROM document WHERE id = ?", (document_id,)).fetchall()
         self.forgotten.note_texts(title for (title,) in titles)
+        self._forget_file(document_id)
+        return bool(self.db.execute("DELETE FROM document WHERE id = ?", (document_id,)).rowcount)
+
+    def _forget_file(self, document_id: str) -> None:
+        """Have the file that a document came from read again if it is there."""
         self.db.execute(
             "DELETE FROM file WHERE name IN (?, (SELECT source FROM document WHERE id = ?))", (document_id, document_id)
         )
-        return bool(self.db.execute("DELETE FROM document WHERE id = ?", (document_id,)).rowcount)
 
     def has_document(self, document_id: str) -> bool:
         """Is there a document of that id?"""
@@ -234,6 +238,7 @@ class Store:
     def rename_document(self, old_id: str, document: Document, passages: Sequence[Passage]) -> None:
         """Give a document of the same content another id; what was extracted from it stays."""
         self._check_ids(document, passages)
+        self._forget_file(old_id)
         (number,) = self.db.execute("SELECT number FROM document WHERE id = ?", (old_id,)).fetchone()
         self.db.execute(
             "UPDATE document SET id = ?, hash = ?, source = ?, metadata = ?, anchors = ?, links = ? WHERE number = ?",

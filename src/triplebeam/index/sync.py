@@ -25,7 +25,11 @@ class Differences:
     """Documents of files that are gone, by their content."""
     known: frozenset[str]
     """Every document there was."""
+    left_behind: frozenset[str]
+    """Files that were read once and are not in the folders now."""
     _unreadable: set[str] = field(default_factory=set)
+    _read_in_part: set[str] = field(default_factory=set)
+    """Files with lines that are no documents: their other lines say which documents they have."""
 
     @classmethod
     def between(cls, store: Store, folders: FolderFiles) -> "Differences":
@@ -37,14 +41,16 @@ class Differences:
         covered = {id_: source for id_, source in sources.items() if folders.covers(source)}
         missing = {id_: source for id_, source in covered.items() if source not in unchanged}
         there = {file.name for file in folders.files}
+        gone = [id_ for id_, source in missing.items() if source not in there and not folders.cannot_say(source)]
         return cls(
             folders,
             changed,
             staying=sources.keys() - missing.keys(),
             in_step=[id_ for id_ in covered if id_ not in missing],
             missing=missing,
-            renamable=store.contents(id_ for id_, source in missing.items() if source not in there),
+            renamable=store.contents(gone),
             known=frozenset(sources),
+            left_behind=frozenset(name for name in known if name not in there and folders.covers(name)),
         )
 
     def read(self) -> Iterator[Reading]:
@@ -52,7 +58,8 @@ class Differences:
         names = {str(file.path): file.name for file in self.changed}
         for reading in self.folders.read(self.changed, set(self.staying)):
             if isinstance(reading, Unreadable):
-                self._unreadable.add(names[reading.source])
+                kind = self._unreadable if reading.line is None else self._read_in_part
+                kind.add(names[reading.source])
             elif isinstance(reading, Document):
                 self.missing.pop(reading.id, None)
             yield reading
@@ -71,10 +78,10 @@ class Differences:
         return [id_ for id_, source in self.missing.items() if not self._cannot_say(source)]
 
     def _cannot_say(self, source: str) -> bool:
-        closed = (each.source for each in self.folders.unreadable)
-        return source in self._unreadable or any(source.startswith(f"{folder}/") for folder in closed)
+        return source in self._unreadable or self.folders.cannot_say(source)
 
     def file_states(self) -> dict[str, str | None]:
         """The states to remember: of files that were read whole, and None for those that are gone."""
-        forgotten: dict[str, str | None] = dict.fromkeys(self.missing.values())
-        return forgotten | {file.name: file.state for file in self.changed if file.name not in self._unreadable}
+        forgotten: dict[str, str | None] = dict.fromkeys((*self.left_behind, *self.missing.values()))
+        unfinished = self._unreadable | self._read_in_part
+        return forgotten | {file.name: file.state for file in self.changed if file.name not in unfinished}

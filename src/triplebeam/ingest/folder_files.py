@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISREG
 
 from triplebeam.errors import BadInputError
 from triplebeam.ingest.formats import ending_of
 from triplebeam.ingest.naming import SourceNames
 from triplebeam.ingest.outcome import Reading, Unreadable
-from triplebeam.ingest.sources import check_encoding, check_exist, files, read_file
+from triplebeam.ingest.sources import cannot_be_opened, check_encoding, check_exist, files, read_file, stat_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,9 @@ class FolderFiles:
     """Their names in the index."""
     files: tuple[SourceFile, ...]
     unreadable: tuple[Unreadable, ...]
-    """Folders that cannot be opened."""
+    """Folders and files that cannot be looked at."""
+    unknown: tuple[str, ...] = ()
+    """Their names in the index: nothing can be said about what is in them."""
     encoding: str | None = None
 
     @classmethod
@@ -44,19 +47,26 @@ class FolderFiles:
         check_exist(paths)
         check_encoding(encoding)
         found = [(path, source) for source in paths for path in files(source)]
+        unreadable = [path for path, _ in found if isinstance(path, Unreadable)]
         readable = [p for p, source in found if isinstance(p, Path) and (ending_of(p) is not None or p == source)]
-        listed = {names(path): path for path in readable if path.is_file()}
+        listed: dict[str, SourceFile] = {}
+        for path in readable:
+            file = _look_at(path, names(path))
+            if isinstance(file, Unreadable):
+                unreadable.append(file)
+            elif file:
+                listed[file.name] = file
         for source in paths:
             if source.is_dir() and not any(names(source) == "." or covers(names(source), name) for name in listed):
                 raise BadInputError(
                     f"there is no file to read in {source}: if it is empty on purpose, remove its documents with"
                     " `triplebeam remove`; if it is a mount, mount it."
                 )
-        stats = {name: path.stat() for name, path in listed.items()}
         return cls(
             tuple(names(source) for source in paths),
-            tuple(SourceFile(name, listed[name], stat.st_size, stat.st_mtime_ns) for name, stat in stats.items()),
-            tuple(path for path, _ in found if isinstance(path, Unreadable)),
+            tuple(listed.values()),
+            tuple(unreadable),
+            tuple(names(Path(each.source)) for each in unreadable),
             encoding,
         )
 
@@ -64,10 +74,25 @@ class FolderFiles:
         """Is a file of that name, there or not, in one of the folders?"""
         return any(covers(folder, source) for folder in self.folders)
 
+    def cannot_say(self, source: str) -> bool:
+        """Is it unknown whether a file of that name is there?"""
+        return any(covers(closed, source) for closed in self.unknown)
+
     def read(self, wanted: Sequence[SourceFile], seen: set[str]) -> Iterator[Reading]:
         """The documents of some files; ``seen`` are the ids of the others."""
         for file in wanted:
             yield from read_file(file.path, file.name, self.encoding, seen)
+
+
+def _look_at(path: Path, name: str) -> SourceFile | Unreadable | None:
+    """A file as it is now; None where it is gone or no regular file."""
+    try:
+        stat = stat_of(path)
+    except OSError as error:
+        return cannot_be_opened(path, error)
+    if stat is None or not S_ISREG(stat.st_mode):
+        return None
+    return SourceFile(name, path, stat.st_size, stat.st_mtime_ns)
 
 
 def covers(folder: str, source: str) -> bool:

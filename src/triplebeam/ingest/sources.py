@@ -1,10 +1,12 @@
 """Walk what the user names (folders, files, BEIR folders) and read it, one document at a time."""
 
+import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from stat import S_ISDIR
 
 from triplebeam.errors import BadInputError, SourceError
 from triplebeam.ingest.formats import LINE_READERS, ending_of, read_content
@@ -14,6 +16,7 @@ from triplebeam.passage import Document
 from triplebeam.text import storable
 
 _BEIR_CORPORA = ("corpus.jsonl", "corpus.jsonl.gz")
+_NOTHING_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 _NO_TEXT = "there is no text in it"
 _HIDDEN = (".", "~$")  # "~$report.docx" is the lock that Word keeps beside an open file
 _NOT_DOCUMENTS = frozenset(("__pycache__", "node_modules"))
@@ -82,14 +85,29 @@ def _walk(folder: Path) -> Iterator[Path | Unreadable]:
     while waiting:
         path = waiting.pop()
         try:
-            if not path.is_dir():
+            if not ((stat := stat_of(path)) and S_ISDIR(stat.st_mode)):
                 yield path
             elif (real := path.resolve()) not in entered and path.name not in _NOT_DOCUMENTS and not _is_index(path):
                 entered.add(real)
                 children = sorted(path.iterdir(), key=lambda child: child.name, reverse=True)
                 waiting += [child for child in children if not child.name.startswith(_HIDDEN)]
         except OSError as error:
-            yield Unreadable(str(path), f"the folder cannot be opened: {error.strerror}")
+            yield cannot_be_opened(path, error)
+
+
+def stat_of(path: Path) -> os.stat_result | None:
+    """None where nothing is there, or a link to nothing; raises where that cannot be found out."""
+    try:
+        return path.stat()
+    except OSError as error:
+        if error.errno in _NOTHING_THERE:
+            return None
+        raise
+
+
+def cannot_be_opened(path: Path, error: OSError) -> Unreadable:
+    """A file or folder that the system refuses to show."""
+    return Unreadable(str(path), f"it cannot be opened: {error.strerror}")
 
 
 def _is_index(folder: Path) -> bool:
