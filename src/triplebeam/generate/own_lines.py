@@ -1,4 +1,4 @@
-"""The lines that prompts have of themselves, whatever they quote: they tell nothing about what was quoted."""
+"""The lines that every prompt of a template has, whatever it quotes: they say nothing about the quoted documents."""
 
 import tomllib
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from triplebeam.generate.prompts import NOTED, read_template
 from triplebeam.lines import line_numbers
 
 _FILLED_IN = ("", "(none)", "(nothing)", "(not found in the passages)")
-"""What stands for nothing."""
+"""How prompts write that there is nothing to show."""
 _WRITTEN_IN_CODE = (NOTED, "Example passages:")
 
 

@@ -30,7 +30,7 @@ _LONGEST_TARGET = 500
 def html_content(markup: str, code_mark: str = "") -> Content:
     """Take text, title (``<title>``, else the first ``<h1>``), headings and links out of markup, however broken.
 
-    Inline code stands between two ``code_mark``.
+    Inline code is put between two ``code_mark``.
     """
     root = _parse(markup)
     if root is None:  # nothing there, or nested deeper than any page is: the text without its tags

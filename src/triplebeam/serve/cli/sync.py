@@ -85,7 +85,7 @@ def _once(
         typer.echo(json.dumps(_as_json(report, dry_run)))
     else:
         changed = report.added or report.changed or report.renamed or report.removed
-        _tell(index.folder, report, dry_run, resumed=not changed and published(index.folder) != before)
+        _show(index.folder, report, dry_run, resumed=not changed and published(index.folder) != before)
     return bool(report.unreadable or report.failures)
 
 
@@ -131,7 +131,7 @@ def _as_json(report: "BuildReport", dry_run: bool) -> dict[str, object]:
     }
 
 
-def _tell(folder: Path, report: "BuildReport", dry_run: bool, resumed: bool) -> None:
+def _show(folder: Path, report: "BuildReport", dry_run: bool, resumed: bool) -> None:
     """``resumed``: nothing has changed since an earlier run, which did not get to publish its changes."""
     from triplebeam.serve.cli.display import err
 
@@ -154,5 +154,5 @@ def _tell(folder: Path, report: "BuildReport", dry_run: bool, resumed: bool) -> 
     elif report.manifest:
         counts = report.manifest.counts
         finished = "finished an interrupted run: " if resumed else ""
-        told = f"{folder}: {finished}{counts['documents']:,} documents, {counts['passages']:,} passages."
-        console.print(told, markup=False)
+        summary = f"{folder}: {finished}{counts['documents']:,} documents, {counts['passages']:,} passages."
+        console.print(summary, markup=False)
