@@ -256,9 +256,10 @@ def zip_of(files: dict[str, str]) -> bytes:
 
 
 def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    book = sheets()  # which needs the library
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(SourceError, match=r"openpyxl: run `pip install 'triplebeam\[office\]'`"):
-        read_xlsx(sheets())
+        read_xlsx(book)
 
 
 def whole_files() -> Iterator[tuple[bytes, Callable[[bytes], object]]]:

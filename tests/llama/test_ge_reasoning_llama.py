@@ -58,7 +58,7 @@ def test_it_runs_end_to_end(llama: str, world: Snapshot, words: Embedder) -> Non
     assert "(Laughter in Hell; director; name: #1)" in constructed.thought
     assert turn.ranking.ids, "it searched"
     templates = {prompt.template.removeprefix("ge_reasoning/") for prompt, _ in model.asked}
-    assert {"sub_question", "sub_answer", "extract"} <= templates
+    assert {"sub_question", "grounded_sub_answer", "extract"} <= templates
     judged = [completion for prompt, completion in model.asked if prompt.log_probabilities]
     assert len(judged) >= 2
     assert all(completion.log_probabilities for completion in judged)

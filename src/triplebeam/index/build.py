@@ -17,7 +17,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, SourceError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.index.contents import Contents
-from triplebeam.index.encoded import EncodedTexts, take_over
+from triplebeam.index.encoded import EncodedTexts, remove_encoded, take_over
 from triplebeam.index.encoding import encode_missing
 from triplebeam.index.extraction import MAX_FAILURES, Budget, Failure, Numbered, due, extract_triples
 from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, published, remove_generations
@@ -191,6 +191,7 @@ class IndexBuilder:
         current, last = published(self.folder), LastGeneration.of(self.folder)
         if current and current.revision == store.revision and not last.damaged:
             remove_generations(self.folder / "generations", keep=current.generation)  # where a process was killed
+            remove_encoded(self.folder)
             report.manifest = current
             return
         if not store.statistics.counts()["passages"]:
