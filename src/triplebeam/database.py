@@ -53,7 +53,6 @@ def transaction(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
     try:
         yield db
         db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:  # a full disk may have ended it already
+    finally:
+        if db.in_transaction:  # neither committed, nor ended already by a full disk
             db.execute("ROLLBACK")
-        raise

@@ -120,10 +120,7 @@ class IndexBuilder:
             self._remember(store)
             document_ids = self._compare(store, folders, report, store.transaction)
             self._extract_from(store, document_ids, report)
-            if store.statistics.counts()["passages"]:
-                self._finish(store, report)
-            else:
-                withdraw(self.folder)
+            self._finish_or_withdraw(store, report)
         return report
 
     def preview(self, folders: FolderFiles) -> BuildReport:
@@ -162,10 +159,7 @@ class IndexBuilder:
             with store.transaction():
                 report.removed = store.remove_documents(document_ids)
             report.documents_changed = len(report.removed)
-            if store.statistics.counts()["passages"]:
-                self._finish(store, report)
-            else:
-                withdraw(self.folder)
+            self._finish_or_withdraw(store, report)
         return report
 
     def repair(self) -> BuildReport:
@@ -184,6 +178,13 @@ class IndexBuilder:
         check_is_there(self.folder, "no document to take back")
         with writing(self.folder) as store, store.transaction():
             store.remove_documents(document_ids)
+
+    def _finish_or_withdraw(self, store: Store, report: BuildReport) -> None:
+        """Publish what is left after a removal; where nothing is, no removed text stays published."""
+        if store.statistics.counts()["passages"]:
+            self._finish(store, report)
+        else:
+            withdraw(self.folder)
 
     def _finish(self, store: Store, report: BuildReport) -> None:
         """Encode what is not encoded yet, and publish if anything changed."""

@@ -20,15 +20,19 @@ class Forgotten:
     db: sqlite3.Connection
 
     def note(self, document_id: str) -> None:
-        """Note the lines of a document that is about to be removed: those of its passages, and its facts."""
-        row = self.db.execute("SELECT number, text FROM document WHERE id = ?", (document_id,)).fetchone()
+        """Note the lines of a document that is about to be removed: its title, its passages' and its facts."""
+        row = self.db.execute("SELECT number, title, text FROM document WHERE id = ?", (document_id,)).fetchone()
         if row is None:
             return
-        number, text = row
+        number, title, text = row
         cuts = self.db.execute("SELECT start, stop FROM passage WHERE document = ?", (number,))
         facts = self.db.execute(_FACTS, (number,))
-        lines = line_numbers(chain((text[start:stop] for start, stop in cuts), (fact for (fact,) in facts)))
-        self.db.executemany("INSERT OR IGNORE INTO forgotten VALUES (?)", ((line,) for line in lines))
+        self.note_texts(chain([title], (text[start:stop] for start, stop in cuts), (fact for (fact,) in facts)))
+
+    def note_texts(self, texts: Iterable[str]) -> None:
+        """Note the lines of texts that are about to be removed."""
+        rows = ((line,) for line in line_numbers(texts))
+        self.db.executemany("INSERT OR IGNORE INTO forgotten VALUES (?)", rows)
 
     def lines(self) -> list[int]:
         """All that were noted."""
@@ -37,8 +41,3 @@ class Forgotten:
     def clear(self) -> None:
         """There is nothing left to be forgotten."""
         self.db.execute("DELETE FROM forgotten")
-
-    def note_texts(self, texts: Iterable[str]) -> None:
-        """Note the lines of texts that are about to be removed."""
-        rows = ((line,) for line in line_numbers(texts))
-        self.db.executemany("INSERT OR IGNORE INTO forgotten VALUES (?)", rows)

@@ -220,8 +220,6 @@ class Store:
 
     def _remove(self, document_id: str) -> bool:
         self.forgotten.note(document_id)
-        titles = self.db.execute("SELECT title FROM document WHERE id = ?", (document_id,)).fetchall()
-        self.forgotten.note_texts(title for (title,) in titles)
         self._forget_file(document_id)
         return bool(self.db.execute("DELETE FROM document WHERE id = ?", (document_id,)).rowcount)
 

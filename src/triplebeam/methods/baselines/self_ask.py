@@ -98,14 +98,7 @@ class SelfAsk(ReadingAgent):
             loop.exchanges.append(exchange)
             self._ask(loop)
         self._decide(loop)
-        return Step(
-            number=loop.number,
-            query=query,
-            ranking=ranking,
-            so_far=loop.ranked(self.ranking),
-            facts=tuple(fact.evidence() for fact in exchange.facts),
-            thought=exchange.answer,
-        )
+        return loop.asked(exchange, ranking, self.ranking)
 
     def _sub_answer(self, query: str, ranking: Ranking) -> Exchange:
         if self.retriever:

@@ -9,9 +9,9 @@ from triplebeam.answer import Evidence, Step
 from triplebeam.generate.prompts import numbered_facts
 from triplebeam.methods.ge_reasoning.question_graph import QuestionGraph, QuestionTriplet
 from triplebeam.methods.ge_reasoning.sub_answer import Pair, SubAnswer
-from triplebeam.methods.shared.facts import Fact, passages_of_facts
+from triplebeam.methods.shared.facts import Fact, sources_of
 from triplebeam.methods.shared.loop import Loop
-from triplebeam.ranking import Hit, Ranking
+from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
 from triplebeam.triple import Triple, entity_key
 
@@ -74,7 +74,7 @@ class Finding:
     @property
     def rests_on(self) -> Ranking:
         """The passages of those facts, in their order."""
-        return Ranking(Hit(id_, -rank) for rank, id_ in enumerate(passages_of_facts(self.facts)))
+        return sources_of(self.facts)
 
 
 @dataclass

@@ -31,7 +31,7 @@ from triplebeam.methods.gear.expand import NaiveGE, SyncGE
 from triplebeam.methods.gear.link import PassageLink
 from triplebeam.methods.gear.read import LLMReader, Reader
 from triplebeam.methods.gear.reason import Reasoner, Verdict
-from triplebeam.methods.shared.facts import Fact, First, evidence_first, found_in, new_facts
+from triplebeam.methods.shared.facts import Fact, First, evidence_first, new_facts, with_sources
 from triplebeam.methods.shared.loop import LAST_STEP, ONE_STEP, Loop
 from triplebeam.methods.shared.reading import AnsweringAgent
 from triplebeam.ranking import Ranking
@@ -120,8 +120,7 @@ class GeAR(AnsweringAgent):
             ids, searched = self._unread(loop, ranking), query
         loop.read.update(ids)
         facts = new_facts(self._reader.read(loop.question, ids, loop.facts, searched), loop.facts)
-        passages = [self._passages[id_] for id_ in ids]
-        return tuple(fact if fact.passage_id else found_in(fact.triple, passages) for fact in facts)
+        return with_sources(facts, [self._passages[id_] for id_ in ids])
 
     def _unread(self, loop: "Gist", ranking: Ranking) -> list[str]:
         """The best that no earlier step has read, or, where those are few, some of the next best."""
@@ -228,8 +227,7 @@ class SingleStep(AnsweringAgent):
         question = loop.question
         base = self.retriever.base.retrieve(question, self.retriever.base_k)
         read = self.retriever.reader.read(question, base.ids)
-        passages = [self._passages[id_] for id_ in base.ids]
-        loop.facts = tuple(fact if fact.passage_id else found_in(fact.triple, passages) for fact in read)
+        loop.facts = with_sources(read, [self._passages[id_] for id_ in base.ids])
         initial = self.retriever.link([fact.triple for fact in loop.facts])
         ranking = self.retriever.expand(question, base, initial).top(self.retrieved)
         loop.rankings.append(ranking)

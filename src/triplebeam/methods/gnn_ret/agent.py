@@ -67,14 +67,7 @@ class RGNNRet(AnsweringAgent):
         exchange = self._sub_answerer.answer(query, ranking.ids)
         loop.exchanges.append(exchange)
         self._decide(loop)
-        return Step(
-            number=loop.number,
-            query=query,
-            ranking=ranking,
-            so_far=loop.ranked(self.ranking),
-            facts=tuple(fact.evidence() for fact in exchange.facts),
-            thought=exchange.answer,
-        )
+        return loop.asked(exchange, ranking, self.ranking)
 
     def _retrieve(self, retriever: Retriever, query: str) -> Ranking:
         if self.retrieved is not None:

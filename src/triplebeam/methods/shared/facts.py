@@ -98,6 +98,11 @@ def found_in(triple: Triple, passages: Sequence[Passage]) -> Fact:
     return Fact(triple, span.passage_id if span else "", span)
 
 
+def with_sources(facts: Iterable[Fact], passages: Sequence[Passage]) -> tuple[Fact, ...]:
+    """The facts, each looked up in the passages if the model did not say where it is from."""
+    return tuple(fact if fact.passage_id else found_in(fact.triple, passages) for fact in facts)
+
+
 def facts_from_memory(rows: Sequence[Sequence[str]]) -> tuple[Fact, ...]:
     """Everyday knowledge that a reply names."""
     return tuple(Fact(triple, from_memory=True) for triple in usable_triples(rows))
@@ -116,6 +121,11 @@ def new_facts(read: Iterable[Fact], known: Iterable[Fact]) -> tuple[Fact, ...]:
 def passages_of_facts(facts: Iterable[Fact]) -> list[str]:
     """The passages that facts were read in, in the order of the facts."""
     return list(dict.fromkeys(fact.passage_id for fact in facts if fact.passage_id))
+
+
+def sources_of(facts: Iterable[Fact]) -> Ranking:
+    """The passages that facts were read in, as a list that can be fused."""
+    return Ranking(Hit(id_, -rank) for rank, id_ in enumerate(passages_of_facts(facts)))
 
 
 def evidence_first(facts: Iterable[Fact], ranking: Ranking) -> Ranking:

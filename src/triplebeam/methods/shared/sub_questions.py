@@ -13,14 +13,15 @@ from typing import NamedTuple
 
 from pydantic import BaseModel
 
+from triplebeam.answer import Step
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, load, numbered_passages
-from triplebeam.methods.shared.facts import CitedFacts, Fact, cited_facts, passages_of_facts
+from triplebeam.methods.shared.facts import CitedFacts, Fact, First, cited_facts, sources_of
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.usable_replies import usable_reply
 from triplebeam.passage import Passages
-from triplebeam.ranking import Hit, Ranking
+from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
 from triplebeam.triple import entity_key
 
@@ -61,11 +62,18 @@ class SubQuestionLoop(Loop):
 
     def fused(self) -> Ranking:
         """All steps' lists and the sources of all sub-answers as one ranking."""
-        sources = [
-            Ranking(Hit(passage_id, -rank) for rank, passage_id in enumerate(passages_of_facts(exchange.facts)))
-            for exchange in self.exchanges
-        ]
-        return reciprocal_rank_fusion([*self.rankings, *sources])
+        return reciprocal_rank_fusion([*self.rankings, *(sources_of(exchange.facts) for exchange in self.exchanges)])
+
+    def asked(self, exchange: Exchange, ranking: Ranking, first: First) -> Step:
+        """The step that asked a sub-question, and what was found for it."""
+        return Step(
+            number=self.number,
+            query=exchange.question,
+            ranking=ranking,
+            so_far=self.ranked(first),
+            facts=tuple(fact.evidence() for fact in exchange.facts),
+            thought=exchange.answer,
+        )
 
 
 class _Reply(BaseModel):
