@@ -34,6 +34,7 @@ def test_a_folder_is_followed_from_wherever_it_is(
         "removed": [],
         "unreadable": [],
         "dry_run": False,
+        "published": True,
         "documents": 2,
         "passages": 2,
     }
@@ -88,3 +89,12 @@ def test_a_missing_folder_is_an_error(quick: Quick, docs: Path) -> None:
     code, _, message = quick("sync", "my.index", "dosc")
     assert code == 2
     assert "There is no file or folder 'dosc'" in message
+
+
+def test_what_an_interrupted_run_left_is_published_and_said_so(quick: Quick, docs: Path, tiny_model: str) -> None:
+    assert quick("sync", "my.index", docs, "--extractor", "none", "--embedder", tiny_model)[0] == 0
+    (docs.parent / "my.index" / "manifest.json").unlink()  # as if it had been killed just before
+    code, _, stderr = quick("sync", "my.index", docs, "--extractor", "none", "--embedder", tiny_model)
+    assert (code, "published anew" in stderr) == (0, True)
+    _, _, stderr = quick("sync", "my.index", docs, "--extractor", "none")
+    assert "my.index is in step: nothing has changed.\n" in stderr

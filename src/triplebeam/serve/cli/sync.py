@@ -77,15 +77,11 @@ def _once(
     index: "Index", folders: list[Path], extractor: str | None, encoding: str | None, dry_run: bool, as_json: bool
 ) -> bool:
     """Do it and print what was done; True where something could not be read or extracted."""
-    from triplebeam.index.manifest import published
-
-    before = published(index.folder)
     report = index.sync(*folders, extractor=extractor, encoding=encoding, dry_run=dry_run)
     if as_json:
         typer.echo(json.dumps(_as_json(report, dry_run)))
     else:
-        changed = report.added or report.changed or report.renamed or report.removed
-        _show(index.folder, report, dry_run, resumed=not changed and published(index.folder) != before)
+        _show(index.folder, report, dry_run)
     return bool(report.unreadable or report.failures)
 
 
@@ -127,12 +123,12 @@ def _as_json(report: "BuildReport", dry_run: bool) -> dict[str, object]:
         "removed": report.removed,
         "unreadable": [{"source": each.source, "reason": each.reason} for each in report.unreadable],
         "dry_run": dry_run,
+        "published": report.published,
         **done,
     }
 
 
-def _show(folder: Path, report: "BuildReport", dry_run: bool, resumed: bool) -> None:
-    """``resumed``: nothing has changed since an earlier run, which did not get to publish its changes."""
+def _show(folder: Path, report: "BuildReport", dry_run: bool) -> None:
     from triplebeam.serve.cli.display import err
 
     console = err()
@@ -149,10 +145,9 @@ def _show(folder: Path, report: "BuildReport", dry_run: bool, resumed: bool) -> 
             console.print(f"{kind} {len(documents) - _SHOWN:,} more")
     for unreadable in report.unreadable:
         console.print(f"not indexed: {unreadable}", style="yellow", markup=False)
-    if not any(kinds.values()) and not resumed:
-        console.print(f"{folder} is in step: nothing has changed.", markup=False)
-    elif report.manifest:
+    if not any(kinds.values()):  # an earlier run may have been killed before it published what it changed
+        anew = ", and the index was published anew" if report.published else ""
+        console.print(f"{folder} is in step: nothing has changed{anew}.", markup=False)
+    if report.published and report.manifest:
         counts = report.manifest.counts
-        finished = "finished an interrupted run: " if resumed else ""
-        summary = f"{folder}: {finished}{counts['documents']:,} documents, {counts['passages']:,} passages."
-        console.print(summary, markup=False)
+        console.print(f"{folder}: {counts['documents']:,} documents, {counts['passages']:,} passages.", markup=False)
