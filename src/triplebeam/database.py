@@ -34,6 +34,22 @@ def open_database(path: Path, schema: str, *upgrades: str) -> sqlite3.Connection
         return db
 
 
+def open_to_read(path: Path) -> sqlite3.Connection:
+    """A connection for reading, whoever else is writing; in a folder that cannot be written to, too."""
+    db = _connect(path, "rw")  # not "ro", which leaves a log behind
+    try:
+        db.execute("PRAGMA query_only = ON")
+        db.execute("SELECT 1 FROM sqlite_schema")
+    except sqlite3.OperationalError:  # there is no log, and none can be made: nobody is writing
+        db.close()
+        return _connect(path, "ro&immutable=1")
+    return db
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, check_same_thread=False)
+
+
 def rewrite(db: sqlite3.Connection) -> None:
     """Write the file anew: without the space, and without a byte, of what was removed."""
     db.execute("VACUUM")

@@ -7,6 +7,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.index.corrected import Correcting
+from triplebeam.index.corrections import Corrections
 from triplebeam.index.definitions import Definition, stored_definitions
 from triplebeam.index.keys import key_of
 from triplebeam.index.store import Store
@@ -28,22 +30,35 @@ class Contents:
     shared_titles: frozenset[str]
     definitions: dict[str, Definition] = field(repr=False)
     """Terms that passages define, by their normal forms."""
+    names: list[tuple[int, str]] = field(repr=False)
+    """Names found in passages, by row, whether a triple has them or not; see `triplebeam.index.store.Store.names`."""
+    keywords: list[tuple[int, str]] = field(repr=False)
+    """Keywords of passages, by row."""
+    correcting: Correcting = field(repr=False)
+    """What a person corrected; triples and names are the corrected ones."""
     in_context: bool = False
     """Whether the vectors of triples come from the reading of their passages."""
 
     @classmethod
-    def of(cls, store: Store, *, in_context: bool = False) -> "Contents":
-        """Everything that is in the store now."""
+    def of(cls, store: Store, *, in_context: bool = False, corrections: Corrections | None = None) -> "Contents":
+        """Everything that is in the store now, corrected as the store has it, or by other corrections."""
         passages = dict(store.passages())
         row_of = {number: row for row, number in enumerate(passages)}
-        stored = list(store.triples())
+        correcting = Correcting(store.corrections if corrections is None else corrections, passages)
+        stored = list(correcting.triples(store.triples()))
+        definitions = correcting.definitions(stored_definitions(passages, store.extracted_by()))
+        names = [(row_of[number], correcting.name(name)) for number, name in store.names()]
+        keywords = [(row_of[number], correcting.name(name)) for number, name in store.keywords()]
         return cls(
             passages=list(passages.values()),
             triples=[entry.triple for entry in stored],
             triple_rows=[row_of[entry.passage] for entry in stored],
             row_of=row_of,
             shared_titles=store.shared_titles(SHARED_TITLE),
-            definitions=stored_definitions(passages, store.extracted_by()),
+            definitions=definitions,
+            names=names,
+            keywords=keywords,
+            correcting=correcting,
             in_context=in_context,
         )
 

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from triplebeam.embed.embedder import Embedder, reads_tokens
 from triplebeam.errors import EmbedderMismatchError, IndexDamagedError, IndexFormatError, IndexMissingError
+from triplebeam.index.corrections import CorrectionCounts
 from triplebeam.index.ownership import Ownership
 from triplebeam.index.passage_graph import GraphStatistics
 
@@ -86,6 +87,8 @@ class Manifest(BaseModel):
     ownership: Ownership
     tuned_share: float | None = None
     """How much walks count in the default search, where `triplebeam tune` chose it."""
+    corrections: CorrectionCounts | None = None
+    """What a person corrected."""
     files: dict[str, int]
     """Each file of the generation with its size, so that opening an index notices a missing or truncated file."""
     checksums: dict[str, int] = {}

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from triplebeam.index.contents import Contents
 from triplebeam.index.definitions import Definition
 from triplebeam.index.encoded import EncodedTexts, remove_encoded
-from triplebeam.index.entity_graph import MENTIONS
+from triplebeam.index.entity_graph import MENTIONS, write_aliases
 from triplebeam.index.keys import key_of
 from triplebeam.index.manifest import (
     MANIFEST,
@@ -80,13 +80,14 @@ def publish_generation(
         generation=generation.name,
         revision=store.revision,
         embedder=space,
-        counts=store.statistics.counts() | {"entities": entities},
+        counts=store.statistics.counts() | {"triples": len(contents.triples), "entities": entities},
         triples_by_extractor=store.statistics.triples_by_extractor(),
         extractor=store.extractor,
         unread_languages=store.statistics.unread_languages(),
         passage_graph=passage_graph,
         ownership=topics.ownership(),
         tuned_share=store.tuned_share,
+        corrections=contents.correcting.counts(),
         files=file_sizes(generation),
         checksums=checksums(generation),
     )
@@ -132,15 +133,15 @@ def _write(
     rows = contents.triple_rows
     write_triple_graph(generation, contents.triples, rows, len(passages), names, contents.triple_entities)
     entities = {entity_key(name): entity for entity, name in enumerate(names)}
-    found = [(row_of[number], name) for number, name in store.names()]
+    found = contents.names
     np.save(generation / MENTIONS, _mentions(generation, entities, found, contents.definitions))
     links = [(row_of[here], row_of[there]) for here, there in store.links()]
     documents = [passage.document_id for passage in passages]
     telling = telling_links(links, len(passages)).tolist()
     np.save(generation / REFERENCES, references(documents, found, contents.definitions, entities, telling))
     done()
-    keywords = [(row_of[number], keyword) for number, keyword in store.keywords()]
-    statistics = _write_passage_graph(generation, passages, names, keywords, links)
+    write_aliases(generation, contents.correcting.corrections.aliases, entities)
+    statistics = _write_passage_graph(generation, passages, names, contents.keywords, links)
     done()
     texts = contents.triple_texts
     keys = [key_of(text, stemmers[row]) for text, row in zip(texts, rows, strict=True)]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from filelock import FileLock, Timeout
 
@@ -25,6 +26,15 @@ def writing(folder: Path) -> Iterator[Store]:
     _check_is_ours(folder)
     with write_lock(folder), closing(Store(folder / _STORE)) as store:
         yield store
+
+
+@contextmanager
+def looking(folder: Path) -> Iterator[Store]:
+    """A copy of the store of an index as it is now, which need not wait for a writer. Nothing of it is kept."""
+    with TemporaryDirectory(prefix="triplebeam-") as elsewhere:
+        there = folder / _STORE if has_store(folder) else None
+        with closing(Store(Path(elsewhere) / _STORE, copy_of=there)) as store:
+            yield store
 
 
 @contextmanager
