@@ -1,6 +1,6 @@
 """Documents into an index, and out of it: what the command line, the server's jobs and `Index` all call."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from triplebeam.assemble.extractor_choice import choose, make_chosen
@@ -12,10 +12,13 @@ from triplebeam.generate.accounting import Account, price, price_of
 from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.compact import Compacted, compact
+from triplebeam.index.contents import Contents
+from triplebeam.index.corrected import LineMatches
+from triplebeam.index.corrections import Corrections
 from triplebeam.index.extraction import Budget
-from triplebeam.index.manifest import published
 from triplebeam.index.passages import PassageTable
-from triplebeam.index.writing import remembered_sources
+from triplebeam.index.remembered import remembered_embedder, remembered_sources
+from triplebeam.index.writing import check_is_there, looking
 from triplebeam.ingest import SourceNames, document_id
 from triplebeam.progress import Progress, silent
 from triplebeam.settings import Settings
@@ -77,8 +80,20 @@ def source_names(folder: Path, sources: Iterable[Path]) -> SourceNames:
 
 def embedder_name(folder: Path, settings: Settings) -> str:
     """The embedder to index with: the one that is set, else the index's own, else the default."""
-    there = published(folder)
-    return settings.embedder or (there.embedder.name if there else DEFAULT_EMBEDDER)
+    there = remembered_embedder(folder)
+    return settings.embedder or (there.name if there else DEFAULT_EMBEDDER)
+
+
+def read_corrections(given: str | Path | Iterable[Mapping[str, object]]) -> Corrections:
+    """From a file, by its path, or from rows."""
+    return Corrections.read(Path(given)) if isinstance(given, str | Path) else Corrections.of(given)
+
+
+def correction_matches(folder: Path, corrections: Corrections | None = None) -> list[LineMatches]:
+    """What each line of corrections concerns in an index now; without any, of those that the index has."""
+    check_is_there(folder, "there is nothing to correct")
+    with looking(folder) as store:
+        return Contents.of(store, corrections=corrections).correcting.lines()
 
 
 def compact_index(folder: Path, settings: Settings) -> Compacted:

@@ -65,7 +65,7 @@ def compact(folder: Path, forget: Callable[[Iterable[int]], int] = lambda lines:
 
 def _contents(store: Store) -> Contents:
     space = store.meta("embedder")
-    return Contents.of(store, in_context=bool(space) and VectorSpace.model_validate_json(space).triples_in_context)
+    return Contents.of(store, in_context=bool(space and VectorSpace.model_validate_json(space).triples_in_context))
 
 
 def _forget_vectors(folder: Path, store: Store, contents: Contents) -> None:

@@ -87,7 +87,9 @@ class Correcting:
         """What each line concerns, after all was corrected."""
         written, unmatched = self.corrections.text.split("\n"), set(self.unmatched())
         return [
-            LineMatches(line.line, line.kind, written[line.line - 1], self.matches[line.line], line.line not in unmatched)
+            LineMatches(
+                line.line, line.kind, written[line.line - 1], self.matches[line.line], line.line not in unmatched
+            )
             for line in self.corrections.lines
         ]
 

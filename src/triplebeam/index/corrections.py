@@ -10,7 +10,7 @@ lines that begin with ``#``, are skipped. What was extracted stays in the store,
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -117,7 +117,7 @@ class Corrections:
         gone = set(numbers)
         return self._with(lambda at, line: "" if at in gone else line)
 
-    def _with(self, change: Any) -> "Corrections":
+    def _with(self, change: Callable[[int, str], str]) -> "Corrections":
         return parse("\n".join(change(at, line) for at, line in enumerate(self.text.split("\n"), start=1)))
 
 
@@ -181,6 +181,8 @@ class _Line:
         return kinds[0]
 
     def _check(self, kind: Kind, parts: tuple[str, ...], where: Mapping[str, str]) -> None:
+        if kind != "drop" and ANY in (*parts, *where.values()):
+            self._refuse(f"has {ANY!r}, which only {'drop'!r} understands: write it out")
         if kind == "merge":
             if "into" not in where:
                 self._refuse('has no "into", the name that the entity is to have')
@@ -189,8 +191,6 @@ class _Line:
             self._refuse(f'needs "{kind}" with a subject, a predicate and an object')
         if kind == "add" and len(where) != 1:
             self._refuse('needs a "passage" or a "document", by its id, that the triple belongs to')
-        if kind == "add" and ANY in parts:
-            self._refuse(f"has {ANY!r} in a triple that is to be added: write it out")
         if set(parts) == {ANY} and not where:
             self._refuse('would drop every triple: name a part of it, or a "document"')
 
@@ -216,7 +216,8 @@ def _check_merges(lines: Iterable[Correction], source: str) -> None:
         other = seen.setdefault(entity_key(name), line)
         if other.into != line.into:
             raise BadInputError(
-                f"{source}, line {line.line}: {name!r} is merged into {other.into!r} on line {other.line}: name it once."
+                f"{source}, line {line.line}: {name!r} is merged into {other.into!r} on line {other.line}: name it"
+                " once."
             )
     for line in merges:
         further = seen.get(entity_key(line.into))

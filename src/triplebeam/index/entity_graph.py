@@ -155,4 +155,5 @@ def write_aliases(folder: Path, aliases: Mapping[str, str], numbers: Mapping[str
 def _read_aliases(folder: Path) -> dict[str, int]:
     if not (folder / _ALIAS_ENTITIES).is_file():
         return {}
-    return dict(zip(map(entity_key, StringColumn(folder / _ALIASES)), np.load(folder / _ALIAS_ENTITIES).tolist()))
+    names, entities = StringColumn(folder / _ALIASES), np.load(folder / _ALIAS_ENTITIES).tolist()
+    return dict(zip(map(entity_key, names), entities, strict=True))

@@ -27,8 +27,9 @@ class Forgotten:
         number, title, text = row
         cuts = self.db.execute("SELECT id, start, stop FROM passage WHERE document = ?", (number,)).fetchall()
         corrections, passages = kept_corrections(self.db), {id_ for id_, _, _ in cuts}
-        added = (line for line in corrections.of_kind("add") if line.document == document_id or line.passage in passages)
-        facts = chain(self._facts(_OF_DOCUMENT, number), (line.triple for line in added))
+        adds = corrections.of_kind("add")
+        added = (line.triple for line in adds if line.document == document_id or line.passage in passages)
+        facts = chain(self._facts(_OF_DOCUMENT, number), added)
         self.note_texts(chain([title], (text[start:stop] for _, start, stop in cuts), corrections.texts(facts)))
 
     def note_corrections(self, corrections: Corrections) -> None:

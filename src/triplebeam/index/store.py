@@ -62,6 +62,29 @@ def _apart_from_text(document: Document) -> tuple[str, str, str]:
     return json.dumps(dict(document.metadata)), json.dumps(anchors), json.dumps(document.links)
 
 
+def kept_value(db: sqlite3.Connection, key: str) -> str | None:
+    """A value that a store keeps under a name."""
+    row = db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+    return row[0] if row else None
+
+
+def chosen_extractor(db: sqlite3.Connection) -> str | None:
+    """The extractor that new passages go to. Given triples are for the passages they name."""
+    if kept := kept_value(db, "extractor"):
+        return kept
+    commonest = db.execute(  # an index made before this was kept
+        "SELECT extractor FROM passage WHERE extractor NOT LIKE 'given:%' GROUP BY 1 ORDER BY count(*) DESC LIMIT 1"
+    ).fetchone()
+    return commonest[0] if commonest else None
+
+
+def unusable(path: Path, error: sqlite3.DatabaseError) -> IndexDamagedError:
+    """What to say of a store that cannot be read."""
+    return IndexDamagedError(
+        f"{path} is not a usable SQLite file ({error}): restore it from a copy, or index into a new folder."
+    )
+
+
 def _copy(source: Path, target: Path) -> None:
     with closing(open_to_read(source)) as db, closing(sqlite3.connect(target)) as copy:
         db.backup(copy)
@@ -77,9 +100,7 @@ class Store:
                 _copy(copy_of, path)
             self.db = open_database(path, SCHEMA, *UPGRADES)
         except sqlite3.DatabaseError as error:
-            raise IndexDamagedError(
-                f"{copy_of or path} is not a usable SQLite file ({error}): restore it from a copy, or index into a new folder."
-            ) from error
+            raise unusable(copy_of or path, error) from error
 
     def close(self) -> None:
         """Fold the write-ahead log into the file and close it."""
@@ -120,8 +141,7 @@ class Store:
 
     def meta(self, key: str) -> str | None:
         """A value kept under a name."""
-        row = self.db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return row[0] if row else None
+        return kept_value(self.db, key)
 
     def set_meta(self, key: str, value: str) -> None:
         """Keep a value under a name."""
@@ -150,13 +170,8 @@ class Store:
 
     @property
     def extractor(self) -> str | None:
-        """The extractor that new passages go to: the one last chosen. Given triples are for the passages they name."""
-        if kept := self.meta("extractor"):
-            return kept
-        commonest = self.db.execute(  # an index made before this was kept
-            "SELECT extractor FROM passage WHERE extractor NOT LIKE 'given:%' GROUP BY 1 ORDER BY count(*) DESC LIMIT 1"
-        ).fetchone()
-        return commonest[0] if commonest else None
+        """The extractor that new passages go to: the one last chosen."""
+        return chosen_extractor(self.db)
 
     def remember_extractor(self, name: str) -> None:
         """Choose the extractor of new passages."""

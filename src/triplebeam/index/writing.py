@@ -57,6 +57,11 @@ def write_lock(folder: Path) -> Iterator[None]:
         lock.release()
 
 
+def store_file(folder: Path) -> Path:
+    """Where the store of an index is."""
+    return folder / _STORE
+
+
 def has_store(folder: Path) -> bool:
     """Is there an index in this folder that documents can be added to, published or not?"""
     return (folder / _STORE).is_file()
@@ -74,22 +79,6 @@ def create_empty(folder: Path) -> None:
     """Make an index without documents, in a folder that is new or empty."""
     with writing(folder):
         pass
-
-
-def remembered_extractor(folder: Path) -> str | None:
-    """The name of the extractor that an index goes on with; None where there is no index yet, or none was chosen."""
-    if not has_store(folder):
-        return None
-    with writing(folder) as store:
-        return store.extractor
-
-
-def remembered_sources(folder: Path) -> dict[str, str]:
-    """The names of sources that an index knows, by their absolute paths."""
-    if not has_store(folder):
-        return {}
-    with writing(folder) as store:
-        return store.files.names()
 
 
 def set_share(folder: Path, share: float | None) -> None:
