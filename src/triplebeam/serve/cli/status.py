@@ -7,6 +7,7 @@ import typer
 from triplebeam.serve.cli.options import AsJson, IndexFolder
 
 if TYPE_CHECKING:
+    from triplebeam.index.corrections import CorrectionCounts
     from triplebeam.index.manifest import Manifest
     from triplebeam.index.passage_graph import GraphStatistics
 
@@ -44,11 +45,24 @@ def status(folder: IndexFolder, as_json: AsJson = False) -> None:
         "no triples in": f"{counts.get('passages_without_triples', 0):,} extracted passages",
         "embedder": str(manifest.embedder),
     }
+    if manifest.corrections:
+        rows["corrections"] = _corrections(manifest.corrections)
     if manifest.unread_languages:
         rows["not parsed"] = " ".join(not_parsed(manifest.unread_languages))
     for name, value in rows.items():
         console.print(f"[dim]{name:>13}[/dim]  ", end="")
         console.print(value, markup=False)
+
+
+def _corrections(counts: "CorrectionCounts") -> str:
+    """How many there are, and which match nothing."""
+    done = {"drop": "dropped", "add": "added", "merge": "renamed"}
+    said = ", ".join(
+        f"{counts.triples.get(kind, 0):,} triples {what}" for kind, what in done.items() if kind in counts.lines
+    )
+    lines = ", ".join(map(str, counts.unmatched))
+    nothing = f"; matching nothing now: line{'s' if len(counts.unmatched) > 1 else ''} {lines}" if lines else ""
+    return f"{sum(counts.lines.values()):,} lines: {said}{nothing}"
 
 
 def _share(manifest: "Manifest") -> str:
