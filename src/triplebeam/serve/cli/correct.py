@@ -19,7 +19,7 @@ def correct(
     file: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[FILE]", help="Corrections as JSON lines, instead of those the index has.", show_default=False
+            metavar="FILE", help="Corrections as JSON lines, instead of those the index has.", show_default=False
         ),
     ] = None,
     dry_run: Annotated[

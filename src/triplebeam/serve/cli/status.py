@@ -57,12 +57,10 @@ def status(folder: IndexFolder, as_json: AsJson = False) -> None:
 def _corrections(counts: "CorrectionCounts") -> str:
     """How many there are, and which match nothing."""
     done = {"drop": "dropped", "add": "added", "merge": "renamed"}
-    said = ", ".join(
-        f"{counts.triples.get(kind, 0):,} triples {what}" for kind, what in done.items() if kind in counts.lines
-    )
+    said = ", ".join(f"{counts.triples[kind]:,} {what}" for kind, what in done.items() if kind in counts.triples)
     lines = ", ".join(map(str, counts.unmatched))
     nothing = f"; matching nothing now: line{'s' if len(counts.unmatched) > 1 else ''} {lines}" if lines else ""
-    return f"{sum(counts.lines.values()):,} lines: {said}{nothing}"
+    return f"{sum(counts.lines.values()):,} lines (triples: {said}){nothing}"
 
 
 def _share(manifest: "Manifest") -> str:

@@ -15,7 +15,7 @@ from triplebeam.database import open_database, transaction
 from triplebeam.errors import IndexDamagedError
 
 #: ``sync`` adds documents and deletes all others.
-Kind: TypeAlias = Literal["add", "sync", "delete"]
+Kind: TypeAlias = Literal["add", "sync", "delete", "correct", "compact"]
 State: TypeAlias = Literal["waiting", "running", "done", "failed", "cancelled"]
 
 ENDED: tuple[State, ...] = ("done", "failed", "cancelled")
@@ -68,6 +68,8 @@ class JobRequest(BaseModel):
     """Unless named, the one the index was built with."""
     document_ids: list[str] = []
     """Those to remove, for a job that deletes."""
+    corrections: str = ""
+    """JSON lines, for a job that corrects; empty takes all corrections back."""
 
 
 class JobStore:
