@@ -40,6 +40,10 @@ class IndexFormatError(TriplebeamError):
     """A file was written in a format that this version does not read."""
 
 
+class IndexTooNewError(IndexFormatError):
+    """A file was written by a newer version than this."""
+
+
 class IndexBusyError(TriplebeamError):
     """Another process is writing to the index."""
 

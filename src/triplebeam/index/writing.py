@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from filelock import FileLock, Timeout
 
 from triplebeam.errors import BadInputError, IndexBusyError, IndexDamagedError, IndexMissingError
-from triplebeam.index.manifest import MANIFEST, publish, read_manifest
+from triplebeam.index.manifest import MANIFEST, publish, published, read_manifest
 from triplebeam.index.store import Store
 
 _STORE, _LOCK = "store.sqlite", "write.lock"
@@ -90,7 +90,10 @@ def set_share(folder: Path, share: float | None) -> None:
 
 
 def _check_is_ours(folder: Path) -> None:
-    """Refuse to write into a folder of something else, and to start a new index under the manifest of another."""
+    """Refuse to write into a folder of something else, to start a new index under the manifest of another, and to
+    replace what a newer Triplebeam published.
+    """
+    published(folder)
     if (folder / _STORE).exists():
         return
     if (folder / MANIFEST).exists() and (folder / "generations").is_dir():
