@@ -263,11 +263,11 @@ class TestOpening:
         with pytest.raises(IndexMissingError, match="make one with"):
             Snapshot.open(tmp_path / "nowhere")
 
-    @pytest.mark.parametrize("number", [1, 2, 99])
-    def test_another_format(self, folder: Path, number: int) -> None:
+    @pytest.mark.parametrize("number", [1, 2])
+    def test_an_older_format(self, folder: Path, number: int) -> None:
         manifest = json.loads((folder / "manifest.json").read_text())
         (folder / "manifest.json").write_text(json.dumps(manifest | {"format": number}))
-        with pytest.raises(IndexFormatError, match=f"has format {number}, .* or run `triplebeam index` on the same"):
+        with pytest.raises(IndexFormatError, match=f"has format {number}, .*: run `triplebeam index` on the same"):
             Snapshot.open(folder)
         extractor = TableExtractor(TRIPLES)
         assert make(folder, extractor=extractor).published
