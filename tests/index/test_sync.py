@@ -200,9 +200,9 @@ def test_two_files_with_one_id_do_not_replace_each_other(world: World) -> None:
 
 
 def test_a_file_that_cannot_be_read_any_more_is_kept(world: World) -> None:
-    world.write("b.md", "")
+    world.write("b.md", "\0")
     report = world.sync()
-    assert "empty" in report.unreadable[0].reason
+    assert "NUL" in report.unreadable[0].reason
     assert report.removed == []
     assert world.documents == {"docs/a.md", "docs/b.md"}
     world.write("b.md", "# Bob\n\nBob is back.")

@@ -67,6 +67,10 @@ class BuildReport:
     """In a preview: a run that was interrupted left changes, which the next one publishes."""
     manifest: Manifest | None = None
 
+    def not_read(self) -> list[str]:
+        """What should have been read and was not, and why."""
+        return [str(each) for each in (*self.unreadable, *self.skipped) if each.reason]
+
 
 @dataclass(frozen=True, kw_only=True)
 class IndexBuilder:
@@ -203,7 +207,7 @@ class IndexBuilder:
             return
         if not _passages(store):
             withdraw(self.folder)
-            reasons = "; ".join(map(str, report.unreadable[:5])) or "they hold no files of a kind that is read"
+            reasons = "; ".join(report.not_read()[:5]) or "they hold no files of a kind that is read"
             raise BadInputError(
                 f"nothing could be read from the sources, so there is no index to make at {self.folder}: {reasons}."
             )
@@ -284,7 +288,7 @@ class IndexBuilder:
             report.unreadable.append(Unreadable(document.id, str(error)))
 
     def _remove_others(self, store: Store, document_ids: Set[str], report: BuildReport) -> None:
-        unread = {each.source for each in report.unreadable}
+        unread = {each.source for each in report.unreadable if each.line is None}
         others = {id_ for id_, source in store.files.sources().items() if source not in unread}
         with store.transaction():
             report.removed = store.remove_documents(sorted(others - document_ids))

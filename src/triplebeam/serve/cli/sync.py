@@ -144,7 +144,7 @@ def _show(folder: Path, report: "BuildReport", dry_run: bool) -> None:
             console.print(f"{kind} {document}", markup=False)
         if not dry_run and len(documents) > _SHOWN:
             console.print(f"{kind} {len(documents) - _SHOWN:,} more")
-    for unreadable in report.unreadable:
+    for unreadable in report.unreadable if dry_run else ():  # otherwise it was logged
         console.print(f"not indexed: {unreadable}", style="yellow", markup=False)
     if not any(kinds.values()):  # an earlier run may have been killed before it published what it changed
         if report.unpublished:

@@ -129,7 +129,7 @@ def _add(work: Work) -> str:
         usage = bill.usage
         work.store.log(work.job.id, f"{usage.calls:,} calls, {usage.tokens_in:,} tokens in, {usage.tokens_out:,} out")
     if not report.documents_seen:
-        raise BadInputError(f"nothing could be read: {'; '.join(map(str, report.unreadable[:5]))}.")
+        raise BadInputError(f"nothing could be read: {'; '.join(report.not_read()[:5])}.")
     return _summary(report)
 
 
