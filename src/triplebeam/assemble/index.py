@@ -209,7 +209,9 @@ class Index:
         return report
 
     def remove(self, *documents: str | Path) -> BuildReport:
-        """Remove documents by id. If one of them does not exist, that is an error and nothing is removed."""
+        """Remove documents by id, or all that came from a folder. If one of them does not exist, that is an error and
+        nothing is removed.
+        """
         if self.is_empty:
             raise BadInputError(f"there is no document to remove: the index at {self.folder} is empty.")
         known = known_documents(self.folder, self.passages, documents)

@@ -25,6 +25,12 @@ def remembered_sources(folder: Path) -> dict[str, str]:
         return KnownFiles(db).names() if db else {}
 
 
+def remembered_files(folder: Path) -> dict[str, str]:
+    """The file that each document came from, by its name in the index."""
+    with _store_of(folder) as db:
+        return KnownFiles(db).sources() if db else {}
+
+
 def remembered_embedder(folder: Path) -> VectorSpace | None:
     """The embedder that an index was built with, whether it is published or not."""
     with _store_of(folder) as db:

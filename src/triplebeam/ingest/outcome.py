@@ -24,7 +24,7 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file of a kind that is not read, met in a folder, or an empty file. No error: folders hold all sorts of things."""
+    """An empty file, or one of a kind that is not read, met in a folder. No error: folders hold all sorts of things."""
 
     source: str
     reason: str = ""
