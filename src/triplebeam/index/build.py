@@ -24,7 +24,7 @@ from triplebeam.index.publish import publish_generation, withdraw
 from triplebeam.index.replacing import Replaces, kind_of
 from triplebeam.index.store import Store
 from triplebeam.index.sync import Differences
-from triplebeam.index.writing import check_is_there, looking, writing
+from triplebeam.index.writing import check_is_there, looking, nothing_left, writing
 from triplebeam.ingest import FolderFiles, Reading, Skipped, Unreadable, split, watched
 from triplebeam.passage import PASSAGE_TOKENS, Document
 from triplebeam.progress import Progress, silent
@@ -102,7 +102,7 @@ class IndexBuilder:
         sources are all there is: other documents are removed, unless they came from a file that cannot be read now.
         """
         report = BuildReport()
-        with writing(self.folder) as store:
+        with nothing_left(self.folder), writing(self.folder) as store:
             self._check_embedder(store)
             self._remember(store)
             document_ids = self._read(store, watched(sources, expected, self.progress), report)

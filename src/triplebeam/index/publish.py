@@ -45,7 +45,7 @@ from triplebeam.index.store import Store
 from triplebeam.index.synonyms import write_synonyms
 from triplebeam.index.term_writing import write_terms
 from triplebeam.index.triple_graph import write_triple_graph
-from triplebeam.index.words import stemmer_for
+from triplebeam.index.words import ANALYZER, stemmer_for
 from triplebeam.passage import Passage
 from triplebeam.progress import Progress, silent
 from triplebeam.triple import entity_key
@@ -123,7 +123,7 @@ def _write(
     write_passages(generation, passages)
     done()
     term_texts = [passage.term_text for passage in passages]
-    keys = [key_of(text, passage.text) for text, passage in zip(term_texts, passages, strict=True)]
+    keys = [key_of(ANALYZER, text, passage.text) for text, passage in zip(term_texts, passages, strict=True)]
     stemmers = write_terms(
         generation / "passage_terms", term_texts, keys, lambda row: stemmer_for(passages[row].text), last
     )
@@ -144,7 +144,7 @@ def _write(
     statistics = _write_passage_graph(generation, passages, names, contents.keywords, links)
     done()
     texts = contents.triple_texts
-    keys = [key_of(text, stemmers[row]) for text, row in zip(texts, rows, strict=True)]
+    keys = [key_of(ANALYZER, text, stemmers[row]) for text, row in zip(texts, rows, strict=True)]
     write_terms(generation / "triple_terms", texts, keys, lambda triple: stemmers[rows[triple]], last)
     done()
     encoded.write(generation, "triple", contents.triple_sources)

@@ -5,12 +5,16 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from pydantic import BaseModel
+
 from triplebeam.database import open_to_read
 from triplebeam.index.corrections import Corrections, kept_corrections
 from triplebeam.index.known_files import KnownFiles
 from triplebeam.index.manifest import VectorSpace
 from triplebeam.index.store import chosen_extractor, kept_value, unusable
 from triplebeam.index.writing import has_store, store_file
+
+_HEADER = ("page_count", "page_size", "user_version")
 
 
 def remembered_extractor(folder: Path) -> str | None:
@@ -42,6 +46,32 @@ def remembered_corrections(folder: Path) -> Corrections:
     """The corrections of an index."""
     with _store_of(folder) as db:
         return kept_corrections(db) if db else Corrections()
+
+
+class StoreState(BaseModel):
+    """What a look at the store shows, without reading it whole."""
+
+    format: int
+    bytes: int
+    revision: int
+    documents: int
+
+
+def store_state(folder: Path) -> StoreState | None:
+    """The state of the store of an index; None where there is none, and it can only be searched.
+
+    A file that was cut off, or is no database, is an error. `triplebeam repair` reads all of it.
+    """
+    with _store_of(folder) as db:
+        if db is None:
+            return None
+        pages, size, format_ = (db.execute(f"PRAGMA {of}").fetchone()[0] for of in _HEADER)
+        there, log = store_file(folder).stat().st_size, folder / f"{store_file(folder).name}-wal"
+        if there < pages * size and not (log.is_file() and log.stat().st_size):  # the last pages may be in the log
+            raise sqlite3.DatabaseError(f"{there} bytes of {pages * size}")
+        (documents,) = db.execute("SELECT count(*) FROM document").fetchone()
+        revision = int(kept_value(db, "revision") or 0)
+    return StoreState(format=format_, bytes=there, revision=revision, documents=documents)
 
 
 @contextmanager

@@ -1,12 +1,13 @@
 """Writing to an index folder: one writer at a time, and only into a folder that is an index or may become one."""
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from filelock import FileLock, Timeout
 
+from triplebeam.database import remove_database
 from triplebeam.errors import BadInputError, IndexBusyError, IndexDamagedError, IndexMissingError
 from triplebeam.index.manifest import MANIFEST, publish, published, read_manifest
 from triplebeam.index.store import Store
@@ -55,6 +56,25 @@ def write_lock(folder: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+@contextmanager
+def nothing_left(folder: Path) -> Iterator[None]:
+    """Where a new index cannot be made, because there is nothing to read, no half of one is left behind."""
+    new, made = not has_store(folder), not folder.exists()
+    try:
+        yield
+    except BadInputError:
+        if new and has_store(folder):
+            with write_lock(folder), looking(folder) as store:
+                if not store.statistics.counts()["documents"]:
+                    remove_database(folder / _STORE)
+                    with suppress(OSError):  # Windows keeps what is open
+                        (folder / _LOCK).unlink()
+        if made:
+            with suppress(OSError):  # something is in it
+                folder.rmdir()
+        raise
 
 
 def store_file(folder: Path) -> Path:

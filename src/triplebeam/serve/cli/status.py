@@ -1,5 +1,6 @@
 """`triplebeam status`: what is in an index."""
 
+import json
 from typing import TYPE_CHECKING
 
 import typer
@@ -10,22 +11,24 @@ if TYPE_CHECKING:
     from triplebeam.index.corrections import CorrectionCounts
     from triplebeam.index.manifest import Manifest
     from triplebeam.index.passage_graph import GraphStatistics
+    from triplebeam.index.remembered import StoreState
 
 
 def status(folder: IndexFolder, as_json: AsJson = False) -> None:
-    """Show what is in an index, and check that its files are complete.
+    """Show what is in an index, and check that its files are complete, and whether its store can be opened.
 
     Example:
 
         triplebeam status my.index
     """
+    from triplebeam.index.remembered import store_state
     from triplebeam.index.snapshot import Snapshot
     from triplebeam.serve.cli.display import out
     from triplebeam.serve.cli.language_names import not_parsed
 
-    manifest = Snapshot.open(folder).manifest
+    manifest, store = Snapshot.open(folder).manifest, store_state(folder)
     if as_json:
-        typer.echo(manifest.model_dump_json(indent=2))
+        typer.echo(json.dumps(manifest.model_dump() | {"store": store and store.model_dump()}, indent=2))
         return
     counts, console = manifest.counts, out()
     size = sum(manifest.files.values()) / 1e6
@@ -45,6 +48,7 @@ def status(folder: IndexFolder, as_json: AsJson = False) -> None:
         "no triples in": f"{counts.get('passages_without_triples', 0):,} extracted passages",
         "embedder": str(manifest.embedder),
     }
+    rows["store"] = _store(store, manifest)
     if manifest.corrections:
         rows["corrections"] = _corrections(manifest.corrections)
     if manifest.unread_languages:
@@ -52,6 +56,17 @@ def status(folder: IndexFolder, as_json: AsJson = False) -> None:
     for name, value in rows.items():
         console.print(f"[dim]{name:>13}[/dim]  ", end="")
         console.print(value, markup=False)
+
+
+def _store(store: "StoreState | None", manifest: "Manifest") -> str:
+    """Where documents and triples are, and whether all that is there is published."""
+    if store is None:
+        return "missing: the index can be searched, but not added to"
+    ahead = " it has changes that are not published: run the same command again, or `triplebeam repair`"
+    return (
+        f"{store.documents:,} documents, {store.bytes / 1e6:,.1f} MB, format {store.format}"
+        f"{';' + ahead if store.revision != manifest.revision else ''}"
+    )
 
 
 def _corrections(counts: "CorrectionCounts") -> str:
