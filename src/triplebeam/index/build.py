@@ -69,7 +69,7 @@ class BuildReport:
 
     def not_read(self) -> list[str]:
         """What should have been read and was not, and why."""
-        return [str(each) for each in (*self.unreadable, *self.skipped) if each.reason]
+        return [*map(str, self.unreadable), *(str(each) for each in self.skipped if each.reason)]
 
 
 @dataclass(frozen=True, kw_only=True)
