@@ -31,6 +31,7 @@ from triplebeam.index.manifest import (
     remove_generations,
     sync_files,
 )
+from triplebeam.index.material import pairs
 from triplebeam.index.ownership import Topics
 from triplebeam.index.passage_graph import (
     GraphStatistics,
@@ -64,7 +65,7 @@ def publish_generation(
 ) -> Manifest:
     """Write a new generation, with what can be taken over from the last one, and make it the published one."""
     generation = new_generation(folder / "generations")
-    passage_graph = _write(generation, store, contents, encoded, last, progress)
+    passage_graph = write_generation(generation, contents, encoded, last, progress)
     sync_files(generation)
     entities = len(contents.entity_names)
     topics = Topics(
@@ -103,13 +104,12 @@ def withdraw(folder: Path) -> None:
     remove_encoded(folder)
 
 
-def _write(
+def write_generation(
     generation: Path,
-    store: Store,
     contents: Contents,
     encoded: EncodedTexts,
     last: LastGeneration,
-    progress: Progress,
+    progress: Progress = silent,
 ) -> GraphStatistics:
     """Write all files; returns the statistics of the passage graph."""
     stages = iter(range(1, _STAGES + 1))
@@ -118,8 +118,9 @@ def _write(
         progress("publish", next(stages), _STAGES)
 
     progress("publish", 0, _STAGES)
-    passages, names, row_of = contents.passages, contents.entity_names, contents.row_of
+    passages, names, material = contents.passages, contents.entity_names, contents.material
     write_passages(generation, passages)
+    material.write(generation)
     done()
     term_texts = [passage.term_text for passage in passages]
     keys = [key_of(text, passage.text) for text, passage in zip(term_texts, passages, strict=True)]
@@ -132,15 +133,13 @@ def _write(
     rows = contents.triple_rows
     write_triple_graph(generation, contents.triples, rows, len(passages), names, contents.triple_entities)
     entities = {entity_key(name): entity for entity, name in enumerate(names)}
-    found = [(row_of[number], name) for number, name in store.names()]
+    found = pairs(material.names)
     np.save(generation / MENTIONS, _mentions(generation, entities, found, contents.definitions))
-    links = [(row_of[here], row_of[there]) for here, there in store.links()]
     documents = [passage.document_id for passage in passages]
-    telling = telling_links(links, len(passages)).tolist()
+    telling = telling_links(material.links, len(passages)).tolist()
     np.save(generation / REFERENCES, references(documents, found, contents.definitions, entities, telling))
     done()
-    keywords = [(row_of[number], keyword) for number, keyword in store.keywords()]
-    statistics = _write_passage_graph(generation, passages, names, keywords, links)
+    statistics = _write_passage_graph(generation, passages, names, pairs(material.keywords), material.links)
     done()
     texts = contents.triple_texts
     keys = [key_of(text, stemmers[row]) for text, row in zip(texts, rows, strict=True)]
@@ -172,7 +171,7 @@ def _write_passage_graph(
     passages: Sequence[Passage],
     names: Sequence[str],
     keywords: Sequence[tuple[int, str]],
-    links: Sequence[tuple[int, int]],
+    links: NDArray[np.int64],
 ) -> GraphStatistics:
     """A passage's keywords are those a model gave it, else the entities of its triples and the names found in it."""
     rows, entities = triple_keywords(

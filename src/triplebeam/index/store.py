@@ -269,14 +269,6 @@ class Store:
         """All passages with their numbers, in the order of documents and positions."""
         return self._passages("")
 
-    def shared_titles(self, most: int) -> frozenset[str]:
-        """Titles that more passages have than this."""
-        rows = self.db.execute(
-            "SELECT d.title FROM passage p JOIN document d ON d.number = p.document GROUP BY 1 HAVING count(*) > ?",
-            (most,),
-        )
-        return frozenset(title for (title,) in rows)
-
     def passages_awaiting(self, extractor: str, document_ids: Iterable[str]) -> Iterator[tuple[int, Passage]]:
         """Passages of these documents that this extractor has not processed yet, or failed on.
 
