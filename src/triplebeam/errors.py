@@ -32,6 +32,10 @@ class IndexMissingError(TriplebeamError):
     """There is no index at the place named."""
 
 
+class IndexChangedError(IndexMissingError):
+    """The generation that is open is no longer in the folder: another was published."""
+
+
 class IndexDamagedError(TriplebeamError):
     """A file of the index is missing or is not what the manifest says."""
 

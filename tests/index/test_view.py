@@ -11,7 +11,7 @@ from test_forgetting import METHODS, QUESTIONS, Written, documents
 from triplebeam.assemble.context import VIEWS_KEPT
 from triplebeam.assemble.index import Index
 from triplebeam.assemble.table import SEARCH_METHODS
-from triplebeam.errors import BadInputError, IndexFormatError, IndexMissingError
+from triplebeam.errors import BadInputError, IndexChangedError, IndexFormatError
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.manifest import generation_folder, read_manifest
 from triplebeam.index.snapshot import Snapshot
@@ -106,6 +106,8 @@ def test_views_are_kept_shared_and_filtered_again(tmp_path: Path) -> None:
         index.where(f"year = {number}")
     assert view.context is not index.where("year >= 2005").context
     assert len(index.documents()) == 12
+    assert view.where("year < 2007").filter == "(year >= 2005) and (year < 2007)"
+    assert (view.filter, index.filter) == ("year >= 2005", "")
 
 
 def test_a_title_that_few_visible_passages_have_is_embedded_again(tmp_path: Path) -> None:
@@ -148,7 +150,7 @@ def test_an_index_that_changed_since_it_was_opened_says_so(tmp_path: Path) -> No
     builder(tmp_path / "i").build([year(2000)])
     index = opened(tmp_path / "i")
     builder(tmp_path / "i").build([year(2001)])
-    with pytest.raises(IndexMissingError, match="has changed since it was opened: open it again to filter it"):
+    with pytest.raises(IndexChangedError, match="has changed since it was opened: open it again to filter it"):
         index.where("year = 2000")
 
 

@@ -1,6 +1,7 @@
 """What methods are built from: a snapshot of an index, its embedder, the language models and the settings."""
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -46,8 +47,12 @@ class Context:
     whole: "Context | None" = field(default=None, repr=False)
     """Of a view: the context of all passages, whose models it shares."""
     _retrievers: dict[str, Retriever] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _views: "dict[Where, Context]" = field(default_factory=dict, init=False, repr=False, compare=False)
-    _making: Lock = field(default_factory=Lock, init=False, repr=False, compare=False)
+    filters: tuple[Where, ...] = ()
+    """Of a view: what holds for its passages."""
+    _views: "dict[tuple[Where, ...], Future[Context]]" = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _viewing: Lock = field(default_factory=Lock, init=False, repr=False, compare=False)
 
     @property
     def passages(self) -> PassageTable:
@@ -101,20 +106,31 @@ class Context:
         return self._retrievers.setdefault(name, make())
 
     def view(self, where: Where) -> "Context":
-        """The same over the passages for which a filter holds; the latest filters' views are kept."""
-        with self._making:  # a view takes a second or two: nobody else should make it again meanwhile
-            made = self._views.pop(where, None) or self._view(where)
-            self._views[where] = made  # behind the others: it was used last
-            while len(self._views) > VIEWS_KEPT:
-                del self._views[next(iter(self._views))]
-        return made
+        """The same over the passages for which a filter holds; the latest views are kept.
 
-    def _view(self, where: Where) -> "Context":
-        rows = visible_rows(self.passages, where)
-        whole = self.whole or self
-        if self.whole:
-            rows = self.snapshot.rows[rows]
-        return replace(whole, snapshot=view(whole.snapshot, rows, lambda: whole.embedder), whole=whole)
+        A view takes a second or two: whoever asks for one that is being made waits for it.
+        """
+        whole, filters = self.whole or self, (*self.filters, where)
+        with whole._viewing:
+            mine = filters not in whole._views
+            made = whole._views.pop(filters, None) or Future["Context"]()
+            whole._views[filters] = made  # behind the others: it was used last
+            while len(whole._views) > VIEWS_KEPT:
+                del whole._views[next(iter(whole._views))]
+        if mine:
+            self._make(made, whole, filters)
+        return made.result()
+
+    def _make(self, made: "Future[Context]", whole: "Context", filters: tuple[Where, ...]) -> None:
+        try:
+            rows = visible_rows(self.passages, filters[-1])
+            rows = self.snapshot.rows[rows] if self.whole else rows
+            snapshot = view(whole.snapshot, rows, lambda: whole.embedder)
+            made.set_result(replace(whole, snapshot=snapshot, whole=whole, filters=filters))
+        except BaseException as error:  # whoever waits for it gets the same
+            made.set_exception(error)
+            with whole._viewing:
+                whole._views.pop(filters, None)
 
 
 def visible_rows(passages: PassageTable, where: Where) -> NDArray[np.int64]:

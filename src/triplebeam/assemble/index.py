@@ -46,8 +46,6 @@ class Index:
     given_embedder: Embedder | None = field(default=None, repr=False)
     given_model: LanguageModel | None = field(default=None, repr=False)
     progress: Progress = field(default=silent, repr=False)
-    filter: Where | None = field(default=None, init=False)
-    """Of a view: what its passages have in common."""
     _context: Context | None = field(default=None, init=False, repr=False)
 
     @classmethod
@@ -135,10 +133,15 @@ class Index:
         It is an index of these passages alone, for searching and asking with every method: ids, order and scores are
         those that an index of them would return. It can be filtered again, and not be written to.
         """
-        parsed = parse(where)
         made = replace(self)
-        made.filter, made._context = parsed, self.context.view(parsed)
+        made._context = self.context.view(parse(where))
         return made
+
+    @property
+    def filter(self) -> str:
+        """What holds for the passages of a view; empty for a whole index."""
+        filters = self._context.filters if self._context else ()
+        return str(filters[0]) if len(filters) == 1 else " and ".join(f"({each})" for each in filters)
 
     # -- documents in and out
 
@@ -236,7 +239,7 @@ class Index:
 
     def _check_writable(self) -> None:
         if self.filter:
-            raise BadInputError(f"this is a view of {self.folder}, filtered by {str(self.filter)!r}: open the index.")
+            raise BadInputError(f"this is a view of {self.folder}, filtered by {self.filter!r}: open the index.")
 
     def _reopen(self, embedder: Embedder) -> None:
         """Read what was just published, with the embedder that is loaded already."""

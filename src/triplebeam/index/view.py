@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import IndexFormatError, IndexMissingError
+from triplebeam.errors import IndexChangedError, IndexFormatError
 from triplebeam.index.contents import Contents
 from triplebeam.index.encoded import EncodedTexts
 from triplebeam.index.encoding import encode_missing
@@ -38,7 +38,7 @@ def view(whole: Snapshot, rows: NDArray[np.int64], embedder: Callable[[], Embedd
         with TemporaryDirectory(prefix="triplebeam-view-", ignore_cleanup_errors=True) as scratch:
             return _derived(whole, rows, contents, last, Path(scratch), embedder)
     except FileNotFoundError as error:
-        raise IndexMissingError(
+        raise IndexChangedError(
             f"the index at {whole.folder} has changed since it was opened: open it again to filter it."
         ) from error
 
