@@ -34,6 +34,7 @@ from triplebeam.serve.library import (
     CannotCreateError,
     EmptyIndexError,
     IndexExistsError,
+    NothingVisibleError,
     ReadOnlyError,
     UnknownIndexError,
 )
@@ -48,6 +49,7 @@ _KINDS: dict[type[TriplebeamError], tuple[int, str]] = {
     UnknownIndexError: (404, "unknown_index"),
     UnknownEntityError: (404, "unknown_entity"),
     EmptyIndexError: (409, "empty_index"),
+    NothingVisibleError: (403, "nothing_visible"),
     IndexExistsError: (409, "exists"),
     CannotCreateError: (409, "cannot_create"),
     ReadOnlyError: (503, "read_only"),

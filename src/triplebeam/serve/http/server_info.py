@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from triplebeam.errors import TriplebeamError
 from triplebeam.index.manifest import is_index
-from triplebeam.serve.http.keys import may_read
+from triplebeam.serve.http.keys import may_read, sees_everything
 from triplebeam.serve.library import Library
 
 router = APIRouter(tags=["server"])
@@ -58,7 +58,7 @@ def ready(request: Request) -> JSONResponse:
     return JSONResponse(content.model_dump(), status_code=200 if all_ready else 503)
 
 
-@router.get("/metrics", dependencies=[Depends(may_read)], response_class=Response)
+@router.get("/metrics", dependencies=[Depends(sees_everything)], response_class=Response)
 def metrics(request: Request) -> Response:
     """Metrics in Prometheus's text format."""
     response: Response = request.app.state.metrics.response()
