@@ -22,7 +22,10 @@ QUESTION = "Who guards the vault below Mill Harbour, where Ada Lovelace works?"
 #: The triples are written in the texts, a line each.
 _HIDDEN = {
     "zqx-first.md": ("Zqxtitle", "MILL-HARBOUR | stands above | Zqxvault\nZqxvault | is guarded by | Zqxguard"),
-    "zqx-second.md": ("Mill Harbour", "Ada Lovelace | zqxguards the vault below | Mill Harbour\nMill Harbour | hides | Zqxplan"),
+    "zqx-second.md": (
+        "Mill Harbour",
+        "Ada Lovelace | zqxguards the vault below | Mill Harbour\nMill Harbour | hides | Zqxplan",
+    ),
     "zqx-third.md": ("Zqxguard", "Zqxguard | was born in | Bath\nAda Lovelace | knows | Zqxguard\nseen: Zqxguard"),
 }
 _VISIBLE = {

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
 from test_forgetting import METHODS, QUESTIONS, Written, documents
+
 from triplebeam.assemble.context import VIEWS_KEPT
 from triplebeam.assemble.index import Index
 from triplebeam.assemble.table import SEARCH_METHODS
@@ -141,7 +141,12 @@ def test_a_filter_that_nothing_matches_is_an_error(tmp_path: Path) -> None:
 def test_a_view_cannot_be_written_to(tmp_path: Path) -> None:
     builder(tmp_path / "i").build([year(2000)])
     view = opened(tmp_path / "i").where("year = 2000")
-    for write in (lambda: view.add(["x"]), lambda: view.remove("d2000"), lambda: view.compact(), lambda: view.sync(".")):
+    for write in (
+        lambda: view.add(["x"]),
+        lambda: view.remove("d2000"),
+        lambda: view.compact(),
+        lambda: view.sync("."),
+    ):
         with pytest.raises(BadInputError, match="this is a view of"):
             write()
 

@@ -24,7 +24,9 @@ from triplebeam.testing.hashed_words import HashedWords
 from word_tokens import WordTokens
 
 #: ``gold`` returns what an evaluation gives it.
-SEARCHES = sorted({*SEARCH_METHODS, *RETRIEVERS} - {"gold"} | {"hipporag[entities=verbatim]", "bm25@triples", "blend[share=1]"})
+SEARCHES = sorted(
+    {*SEARCH_METHODS, *RETRIEVERS} - {"gold"} | {"hipporag[entities=verbatim]", "bm25@triples", "blend[share=1]"}
+)
 ANSWERS = sorted({*ASK_METHODS, *AGENTS} | {"gear[paper=yes]:hybrid", "ge_reasoning[stored=yes]", "read:blend"})
 #: They retrieve nothing.
 WITHOUT_PASSAGES = {"chain_of_thought", "closed_book", "self_consistency", "zero_plus_few_shot"}

@@ -55,7 +55,9 @@ def test_it_does_not_hold(where: str) -> None:
 
 
 @given(
-    value=st.integers(-1000, 1000), other=st.integers(-1000, 1000), sign=st.sampled_from(["<", "<=", ">", ">=", "=", "!="])
+    value=st.integers(-1000, 1000),
+    other=st.integers(-1000, 1000),
+    sign=st.sampled_from(["<", "<=", ">", ">=", "=", "!="]),
 )
 def test_numbers_are_compared_as_numbers(value: int, other: int, sign: str) -> None:
     compare = {"=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le}
@@ -82,7 +84,7 @@ def test_whatever_is_typed_is_read_or_refused(text: str) -> None:
         ("year in 3", "character 9, at '3'", "an opening bracket"),
         ("year in (3", "character 11, its end", "a comma or a closing bracket"),
         ("(year = 3", "character 10, its end", "a closing bracket"),
-        ("title = 'open", "character 9, at \"'open\"", "no name, value or operator begins so"),
+        ("title = 'open", 'character 9, at "\'open"', "no name, value or operator begins so"),
         ("__import__('os')", "character 11, at \"('os')\"", "=, !=, <, <=, >, >=, in"),
         ("not " * 60 + "a = 1", "character", "too many brackets"),
         ("and = 3", "character 1, at 'and = 3'", "between backquotes"),

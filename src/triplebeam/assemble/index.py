@@ -269,9 +269,7 @@ class Index:
         retriever = self.retriever(method) if isinstance(method, str | Method) else method
         return with_passages(retriever.retrieve(question, k), self.passages)
 
-    def ask(
-        self, question: str, method: str | Method = DEFAULT_AGENT, *, where: str | Where | None = None
-    ) -> Answer:
+    def ask(self, question: str, method: str | Method = DEFAULT_AGENT, *, where: str | Where | None = None) -> Answer:
         """The answer of an agent, with its evidence and its steps; it sees passages for which ``where`` holds alone."""
         return self.run(question, method, where=where).answer
 

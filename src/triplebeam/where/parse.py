@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, cast
 
 from triplebeam.errors import BadInputError
-from triplebeam.where.conditions import AllOf, AnyOf, Condition, Fields, Not, Operator, Comparison
+from triplebeam.where.conditions import AllOf, AnyOf, Comparison, Condition, Fields, Not, Operator
 from triplebeam.where.values import Value
 
 LONGEST = 2000

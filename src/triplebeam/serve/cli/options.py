@@ -57,7 +57,7 @@ WhereText: TypeAlias = Annotated[
     typer.Option(
         "--where",
         metavar="FILTER",
-        help="Only passages whose metadata match, such as 'year >= 2020 and source in (\"a\", \"b\")'; nothing else is"
+        help='Only passages whose metadata match, such as \'year >= 2020 and source in ("a", "b")\'; nothing else is'
         " searched, walked through or read. docs/guides/filters.md has the rules.",
         show_default=False,
     ),

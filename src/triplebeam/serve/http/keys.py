@@ -101,9 +101,7 @@ class Keys:
                 access = entry.access
         return access
 
-    def create(
-        self, role: Role, name: str = "", *, collection: str | None = None, where: str | None = None
-    ) -> str:
+    def create(self, role: Role, name: str = "", *, collection: str | None = None, where: str | None = None) -> str:
         """Create a key and keep its hash; the key itself is returned only here."""
         access = Access(role=role, collection=collection, where=where)
         if role == "write" and access.is_bound:
@@ -178,6 +176,15 @@ def may_read(
     access = access_of_request(request, credentials.credentials if credentials else None)
     request.state.access = access
     return access
+
+
+def sees_names(
+    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)] = None
+) -> bool:
+    """A dependency of routes that need no key: may the names of all indexes be shown?"""
+    keys: Keys = request.app.state.keys
+    access = keys.access_of(credentials.credentials) if credentials else None
+    return not keys.on or (access is not None and not access.is_bound)
 
 
 def may_write(access: Annotated[Access, Depends(may_read)]) -> None:

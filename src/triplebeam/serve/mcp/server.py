@@ -49,7 +49,7 @@ WhereText: TypeAlias = Annotated[
     str | None,
     Field(
         max_length=LONGEST,
-        description="A filter by metadata, such as year >= 2020 and source in (\"a\", \"b\"): nothing else is searched. An"
+        description='A filter by metadata, such as year >= 2020 and source in ("a", "b"): nothing else is searched. An'
         " error names the fields there are.",
     ),
 ]
