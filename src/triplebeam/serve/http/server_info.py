@@ -1,7 +1,7 @@
 """Routes: health, readiness, version, metrics and schema of the server."""
 
 from importlib.metadata import version
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse
@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from triplebeam.errors import TriplebeamError
 from triplebeam.index.manifest import is_index
-from triplebeam.serve.http.keys import may_read
+from triplebeam.serve.http.keys import may_read, may_see
 from triplebeam.serve.library import Library
 
 router = APIRouter(tags=["server"])
@@ -34,6 +34,7 @@ class Readiness(BaseModel):
 
     status: str
     indexes: dict[str, str]
+    """By name; none without a key, where keys are needed."""
 
 
 @router.get("/health")
@@ -49,12 +50,12 @@ async def version_of_server() -> Version:
 
 
 @router.get("/ready", responses={503: {"model": Readiness}})
-def ready(request: Request) -> JSONResponse:
+def ready(request: Request, seen: Annotated[bool, Depends(may_see)]) -> JSONResponse:
     """Can every index be searched? Opens those that are not open yet."""
     library: Library = request.app.state.library
     states = {name: _state(library, name) for name in library.names()}
     all_ready = all(state == "ok" for state in states.values())
-    content = Readiness(status="ok" if all_ready else "not ready", indexes=states)
+    content = Readiness(status="ok" if all_ready else "not ready", indexes=states if seen else {})
     return JSONResponse(content.model_dump(), status_code=200 if all_ready else 503)
 
 
