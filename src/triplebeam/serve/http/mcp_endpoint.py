@@ -12,6 +12,8 @@ from triplebeam.serve.http.keys import role_of_request
 from triplebeam.serve.running import Runner
 
 PATH = "/mcp"
+#: A session that a client left open costs some 35 kB: it ends after this time without a request, and there is a limit.
+SECONDS_IDLE, MOST_SESSIONS = 600.0, 500
 
 
 class MCPEndpoint:
@@ -34,7 +36,12 @@ class MCPEndpoint:
         server = make_server(self._runner)
         # The whole app checks hosts and origins already.
         security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-        self._tools = server.streamable_http_app(streamable_http_path=PATH, transport_security=security)
+        self._tools = server.streamable_http_app(
+            streamable_http_path=PATH,
+            transport_security=security,
+            session_idle_timeout=SECONDS_IDLE,
+            max_sessions=MOST_SESSIONS,
+        )
         async with server.session_manager.run():
             yield
         self._tools = None
