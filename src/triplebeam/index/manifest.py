@@ -5,7 +5,6 @@ reader sees the old generation or the new one, whole. Token vectors are publishe
 """
 
 import json
-import os
 import shutil
 import zlib
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from triplebeam.durable import replace_file
 from triplebeam.embed.embedder import Embedder, reads_tokens
 from triplebeam.errors import EmbedderMismatchError, IndexDamagedError, IndexFormatError, IndexMissingError
 from triplebeam.index.ownership import Ownership
@@ -188,30 +188,8 @@ def load_manifest(path: Path, kind: type[ManifestType], repair: str) -> Manifest
 
 
 def publish(folder: Path, manifest: BaseModel) -> None:
-    """Make this the manifest that readers see, in one step, which a power cut does not undo."""
-    draft = folder / f"{MANIFEST}.new"
-    draft.write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    _sync(draft)
-    draft.replace(folder / MANIFEST)
-    _sync(folder)
-
-
-def sync_files(generation: Path) -> None:
-    """Have the disk write a generation, before a manifest names it."""
-    for path in sorted(generation.rglob("*"), reverse=True):
-        _sync(path)
-    _sync(generation)
-    _sync(generation.parent)
-
-
-def _sync(path: Path) -> None:
-    if path.is_dir() and os.name == "nt":  # Windows cannot open a folder, and needs not
-        return
-    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)  # Windows flushes only what it may write
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    """Make this the manifest that readers see, in one step. What it names must be on the disk already."""
+    replace_file(folder / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
 
 
 def file_sizes(generation: Path) -> dict[str, int]:

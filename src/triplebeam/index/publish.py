@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.durable import flush, flush_tree
 from triplebeam.index.contents import Contents
 from triplebeam.index.definitions import Definition
 from triplebeam.index.encoded import EncodedTexts, remove_encoded
@@ -29,7 +30,6 @@ from triplebeam.index.manifest import (
     new_generation,
     publish,
     remove_generations,
-    sync_files,
 )
 from triplebeam.index.material import pairs
 from triplebeam.index.ownership import Topics
@@ -66,7 +66,7 @@ def publish_generation(
     """Write a new generation, with what can be taken over from the last one, and make it the published one."""
     generation = new_generation(folder / "generations")
     passage_graph = write_generation(generation, contents, encoded, last, progress)
-    sync_files(generation)
+    flush_tree(generation)
     entities = len(contents.entity_names)
     topics = Topics(
         contents.triple_entities,
@@ -100,6 +100,7 @@ def publish_generation(
 def withdraw(folder: Path) -> None:
     """Publish nothing: readers find no index any more, and no generation keeps texts that were removed."""
     (folder / MANIFEST).unlink(missing_ok=True)
+    flush(folder)
     remove_generations(folder / "generations")
     remove_encoded(folder)
 

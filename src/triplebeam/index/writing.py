@@ -6,6 +6,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from triplebeam.durable import make_folder
 from triplebeam.errors import BadInputError, IndexBusyError, IndexDamagedError, IndexMissingError
 from triplebeam.index.manifest import MANIFEST, publish, read_manifest
 from triplebeam.index.store import Store
@@ -17,7 +18,7 @@ _STORE, _LOCK = "store.sqlite", "write.lock"
 def writing(folder: Path) -> Iterator[Store]:
     """The store of an index, for one writer at a time; a new folder is made."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
     except OSError as error:
         raise BadInputError(
             f"there can be no index at {folder} ({error.strerror}): name a folder that is new or an index already."

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.assemble import Index, make_embedder
+from triplebeam.durable import make_folder
 from triplebeam.embed.embedder import Embedder, Kind, Span, SpanEmbedder, reads_tokens
 from triplebeam.errors import BadInputError, IndexChangedError, IndexMissingError, TriplebeamError, nearest
 from triplebeam.extract.extractor import Extractor
@@ -233,7 +234,7 @@ class Library:
         if name in self._folders():
             raise IndexExistsError(f"there is already an index {name!r}: choose another name.")
         try:
-            (self._data[0] / f"{name}{ENDING}").mkdir(exist_ok=True)
+            make_folder(self._data[0] / f"{name}{ENDING}")
         except OSError as error:
             raise ReadOnlyError(
                 f"the index {name!r} cannot be created ({error.strerror}): check the permissions of the data folder."

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.durable import flush_tree, make_folder
 from triplebeam.embed.token_encoder import TokenEncoder
 from triplebeam.errors import BadInputError
 from triplebeam.index.manifest import file_sizes, new_generation, publish, remove_generations
@@ -69,7 +70,7 @@ class TokenIndexBuilder:
             raise BadInputError(f"there are no passages in {self.index.folder}: index some first.")
         place = home(self.index.folder)
         try:
-            place.mkdir(exist_ok=True)
+            make_folder(place)
         except OSError as error:
             raise BadInputError(f"{place} cannot be made ({error.strerror}): check its permissions.") from error
         with write_lock(place):
@@ -101,6 +102,7 @@ class TokenIndexBuilder:
             passages=digest(self.index.passages, hashes),
             files=file_sizes(files),
         )
+        flush_tree(files)
         publish(place, manifest)
         remove_generations(place, keep=files.name)
         shutil.rmtree(encoded.folder, ignore_errors=True)

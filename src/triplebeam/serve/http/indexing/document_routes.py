@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from starlette.datastructures import FormData, UploadFile
 
 from triplebeam.assemble import HOW_TO_CONFIGURE
+from triplebeam.durable import flush_tree
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.indexing.job_runner import JobRunner
 from triplebeam.serve.http.indexing.job_store import Job, JobRequest, Kind
@@ -162,6 +163,7 @@ def _submitted(
     kept = False
     try:
         keep(folder)
+        flush_tree(folder)
         job = jobs.submit(folder, name, kind, JobRequest(extractor=extractor))
         kept = True
     finally:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from triplebeam.durable import make_folder
 from triplebeam.errors import IndexBusyError, TriplebeamError
 from triplebeam.serve.http.errors import HTTPProblem, unexpected
 from triplebeam.serve.http.indexing.job_store import Job, JobRequest, JobStore, Kind, new_job_id
@@ -101,7 +102,7 @@ class JobRunner:
     def _claimed(self) -> JobStore:
         home = self._library.home
         try:
-            (home / "jobs").mkdir(parents=True, exist_ok=True)
+            make_folder(home / "jobs")
             self._claim = FileLock(home / "server.lock")
             self._claim.acquire(timeout=0)
         except Timeout:
