@@ -15,6 +15,7 @@ from triplebeam.assemble.retrievers import dense, reader, sync_ge
 from triplebeam.errors import BadInputError
 from triplebeam.methods.auto import Auto
 from triplebeam.methods.baselines.chain_of_thought import ChainOfThought
+from triplebeam.methods.baselines.ircot import IRCoT
 from triplebeam.methods.baselines.read_once import ClosedBook, ReadOnce
 from triplebeam.methods.baselines.self_ask import SelfAsk
 from triplebeam.methods.ge_reasoning import GEReasoning
@@ -77,14 +78,9 @@ def assembled(kind: type[A], below: Below, **given: Any) -> A:
     return kind(**given, **{name: fill(below) for name, fill in _FILLED.items() if name in names})
 
 
-#: GeAR to the letter: what is ours by default switched off.
-_GEAR_AS_PUBLISHED: Mapping[str, Any] = {
-    "calls": "paper",
-    "quotations": False,
-    "ranking": "fusion",
-    "answer_from": "fusion",
-    "stop_when_stuck": False,
-}
+#: A loop to the letter: what is ours by default switched off.
+_LOOP_AS_PUBLISHED: Mapping[str, Any] = {"ranking": "fusion", "stop_when_stuck": False}
+_GEAR_AS_PUBLISHED = {"calls": "paper", "quotations": False, "answer_from": "fusion", **_LOOP_AS_PUBLISHED}
 
 
 def gear(below: Below, *, paper: bool = False) -> GeAR:
@@ -115,10 +111,14 @@ def read(below: Below, *, question_first: bool = False) -> ReadOnce:
     return assembled(ReadOnce, below, answerer=_reading(QuestionAnswerer, below, question_first))
 
 
-def rgnn_ret(below: Below, *, question_first: bool = False) -> RGNNRet:
-    """With ``question_first`` the model sees the question before the passages, too."""
+def rgnn_ret(below: Below, *, paper: bool = False, question_first: bool = False) -> RGNNRet:
+    """``paper=yes``: a step reads as many passages as its tokens hold, and the ranking is the fusion.
+
+    With ``question_first`` the model sees the question before the passages, too.
+    """
+    given: dict[str, Any] = {"retrieved": None, **_LOOP_AS_PUBLISHED} if paper else {}
     answerer, sub_answerer = (_reading(kind, below, question_first) for kind in (QuestionAnswerer, SubAnswerer))
-    return assembled(RGNNRet, below, answerer=answerer, sub_answerer=sub_answerer)
+    return assembled(RGNNRet, below, answerer=answerer, sub_answerer=sub_answerer, **given)
 
 
 def _reading(
@@ -134,9 +134,16 @@ def closed_book(below: Below) -> ClosedBook:
     return assembled(ClosedBook, below)
 
 
-def self_ask(below: Below, *, retrieval: bool = True) -> SelfAsk:
-    """``retrieval=no``: the closed book of GE-Reasoning's Table 4."""
-    return assembled(SelfAsk, below, **({} if retrieval else below.no_retrieval("self_ask[retrieval=no]")))
+def ircot(below: Below, *, paper: bool = False) -> IRCoT:
+    """``paper=yes`` switches off what is ours."""
+    return assembled(IRCoT, below, **({"announce_last": False, **_LOOP_AS_PUBLISHED} if paper else {}))
+
+
+def self_ask(below: Below, *, paper: bool = False, retrieval: bool = True) -> SelfAsk:
+    """``paper=yes``: the loop's own answer counts. ``retrieval=no``: the closed book of GE-Reasoning's Table 4."""
+    given: dict[str, Any] = {"own_answer": True, **_LOOP_AS_PUBLISHED} if paper else {}
+    given |= {} if retrieval else below.no_retrieval("self_ask[retrieval=no]")
+    return assembled(SelfAsk, below, **given)
 
 
 def chain_of_thought(below: Below) -> ChainOfThought:
@@ -159,6 +166,6 @@ def ge_reasoning(below: Below, *, paper: bool = False, retrieval: bool = True, s
 
     ``retrieval=no`` is the paper's closed book.
     """
-    given = {"grounded": False, "ranking": "fusion"} if paper else {}
+    given = {"grounded": False, "ranking": "fusion", "read": 2} if paper else {}
     given |= {} if retrieval else below.no_retrieval("ge_reasoning[retrieval=no]")
     return assembled(GEReasoning, below, triples=below.context.triples if stored else None, **given)

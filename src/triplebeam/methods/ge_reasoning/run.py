@@ -123,10 +123,16 @@ def describe(ask: Ask, answer: SubAnswer, *, kept: bool, searched: bool, graph: 
     """A round in words: what the variable is now or why it stays open, and the graph as it is now."""
     name = str(ask.triplet.variables[0]) if ask.triplet else "the sub-question"
     said = repr(answer.answer) if answer.answer else "no answer"
-    how = f"{answer.confidence}, {'after' if searched else 'without'} retrieval"
-    limit = answer.confidence.thresholds.keep
-    verdict = f"{name} = {answer.answer} ({how})" if kept else f"{name} stays open: {said} ({how}; {limit:g} is needed)"
+    how = _how_sure(answer, kept=kept, searched=searched)
+    verdict = f"{name} = {answer.answer} ({how})" if kept else f"{name} stays open: {said} ({how})"
     return "\n".join(filter(None, [verdict, answer.sentence, str(graph or "")]))
+
+
+def _how_sure(answer: SubAnswer, *, kept: bool, searched: bool) -> str:
+    if answer.confidence is None:
+        return "read in a passage" if kept else "in none of the passages read"
+    how = f"{answer.confidence}, {'after' if searched else 'without'} retrieval"
+    return how if kept else f"{how}; {answer.confidence.thresholds.keep:g} is needed"
 
 
 def shown_facts(facts: Sequence[Fact]) -> str:
