@@ -244,6 +244,11 @@ class TestGrounded:
         assert answer.ending == "every open triplet was tried as often as it may be"
         assert answer.evidence == ()
 
+    def test_pairs_that_lack_what_is_asked_for_are_not_asked(self) -> None:
+        model, _, answer = self.run(*self.START, self.ACTED, asks(WHERE), reads(""), final(""))
+        assert model.prompts[-1].template == "answer", "the passages are read at once"
+        assert (answer.usage.calls, answer.outcome) == (6, "not_in_documents")
+
     def test_without_a_graph_what_was_not_found_is_not_asked_again(self) -> None:
         _, steps, answer = self.run(asks(WHO), reads(""), asks(WHO), final("Pat Brien"), graph_guidance=False)
         assert (len(steps), answer.ending) == (2, "the model asks for nothing further")

@@ -237,6 +237,7 @@ class GEReasoning(ReadingAgent):
             passages=self._passages,
             answered_from=self.answered_from,
             answer_from=self.ranking,
+            open_too=self._may_remember,
         )
 
     @cached_property

@@ -3,7 +3,8 @@
 Followed to the letter: the model sees the question and the kept pairs (line 25). Ours: where those do not settle it,
 the best passages are read, as every agent does; where that does not help either, the value of the variable that is
 asked for is the answer. Without a question graph the passages are read straight away, or the model answers alone in the
-closed-book form. An answer with a pair that the model knew without a search is a guess, and says which pair.
+closed-book form; and, unless ``open_too``, where what is asked for was not found. An answer with a pair that the model
+knew without a search is a guess, and says which pair.
 """
 
 from collections.abc import Sequence
@@ -29,6 +30,8 @@ class FinalAnswer:
     passages: Passages = field(repr=False)
     answered_from: int = 5
     answer_from: First = "evidence"
+    open_too: bool = True
+    """The kept pairs are asked, as in the paper, although a variable that is asked for has no value."""
     template: Template = field(default_factory=partial(load, "ge_reasoning/final_answer"), repr=False)
     alone: Template = field(default_factory=partial(load, "closed_book"), repr=False)
 
@@ -49,7 +52,7 @@ class FinalAnswer:
 
     def _reasoned(self, loop: Rounds) -> ReadAnswer:
         """What the kept pairs say. Without any the model has nothing but what it knows, so passages go before that."""
-        if loop.pairs:
+        if loop.pairs and (self.open_too or loop.answerable):
             return short_answer(self.model, self.template.fill(question=loop.question, pairs=shown_pairs(loop.pairs)))
         return ReadAnswer() if loop.so_far else short_answer(self.model, self.alone.fill(question=loop.question))
 

@@ -95,6 +95,11 @@ class Rounds(Loop):
         return [Pair(found.ask.sub_question, found.answer.sentence, found.answer.answer) for found in self.findings]
 
     @property
+    def answerable(self) -> bool:
+        """Has all that is asked for a value? Without a graph nobody knows."""
+        return self.graph is None or all(target.number in self.graph.values for target in self.graph.targets)
+
+    @property
     def grounded(self) -> bool:
         """Was every answer that was kept searched for?"""
         return bool(self.findings) and not any(finding.from_memory for finding in self.findings)
