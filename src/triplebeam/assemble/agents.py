@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from triplebeam.answer import Agent
 from triplebeam.assemble.context import Context
-from triplebeam.assemble.retrievers import dense, reader, sync_ge
+from triplebeam.assemble.retrievers import Scorer, dense, reader, sync_ge
 from triplebeam.errors import BadInputError
 from triplebeam.methods.auto import Auto
 from triplebeam.methods.baselines.chain_of_thought import ChainOfThought
@@ -52,11 +52,11 @@ class Below:
             raise BadInputError(f"{agent} answers without passages: leave the retriever of {self.method!r} out.")
         return _NO_RETRIEVAL
 
-    def synced(self) -> Retriever:
+    def synced(self, *, scorer: Scorer = "cascade", base_k: int = _SYNCED_BASE_K) -> Retriever:
         """A base alone gets SyncGE, as in GeAR's paper; what is expanded already is taken as it is."""
         if self.expanded:
             return self.retriever()
-        return replace(sync_ge(self.context, self.retriever()), base_k=_SYNCED_BASE_K)
+        return replace(sync_ge(self.context, self.retriever(), scorer=scorer), base_k=base_k)
 
 
 #: What fills a field of an agent, by the field's name.
@@ -86,12 +86,13 @@ _GEAR_AS_PUBLISHED = {"calls": "paper", "quotations": False, "answer_from": "fus
 def gear(below: Below, *, paper: bool = False) -> GeAR:
     """Over SyncGE, unless the retriever is expanded already. ``paper=yes`` switches off what is ours."""
     given = _GEAR_AS_PUBLISHED if paper else {}
-    return assembled(GeAR, below, retriever=below.synced(), passage_link=below.link(), **given)
+    synced = below.synced(scorer="exact") if paper else below.synced()
+    return assembled(GeAR, below, retriever=synced, passage_link=below.link(), **given)
 
 
 def single_step(below: Below, *, paper: bool = False) -> SingleStep:
-    """SyncGE and one answer. ``paper=yes``: without quotations, and the ranking is Eq. 3."""
-    retriever = below.synced()
+    """SyncGE and one answer. ``paper=yes``: no quotations, and the ranking is Eq. 3, as in Table 2's single step."""
+    retriever = below.synced(scorer="exact", base_k=SyncGE.base_k) if paper else below.synced()
     if not isinstance(retriever, SyncGE):
         raise BadInputError(
             f"single_step reads before it walks: {below.method!r} needs +sync_ge last, or a base alone."
