@@ -29,6 +29,7 @@ class Context:
     settings: Settings
     given_embedder: Embedder | None = None
     given_model: LanguageModel | None = None
+    given_judge: LanguageModel | None = None
     progress: Progress = field(default=silent, repr=False)
     query_entities: Path | None = None
     """A file with the entities of questions, for ``entities=given``."""
@@ -72,6 +73,15 @@ class Context:
         if self.given_model or self.settings.endpoint("reading") == self.settings.endpoint("answering"):
             return self.model  # one client, so that the limits on requests hold for both
         return make_model(self.settings, "reading")
+
+    @cached_property
+    def judge(self) -> LanguageModel:
+        """The language model that judges answers: the same, unless another is configured for it."""
+        if self.given_judge:
+            return self.given_judge
+        if self.given_model or self.settings.endpoint("judge") == self.settings.endpoint("answering"):
+            return self.model
+        return make_model(self.settings, "judge")
 
     def once(self, name: str, make: Callable[[], Retriever]) -> Retriever:
         """The retriever of that name, made at first use and kept: some compute a matrix."""

@@ -43,6 +43,8 @@ class Evaluator:
     embedder: Embedder | None = None
     model: LanguageModel | None = None
     """Without a name, such as your own; the index's and the settings' unless given."""
+    judge: LanguageModel | None = None
+    """Judges answers; the settings' unless given."""
     progress: Progress = silent
 
     def evaluate(self, experiment: Experiment, corpus: Corpus) -> Evaluation:
@@ -86,7 +88,7 @@ class Evaluator:
         counting = CountingEmbedder(self.embedder or make_embedder(name, self.settings, self.progress))
         gold = {text: each.gold for each in questions if each.gold for text in (each.question, each.asked)}
         context = Context(
-            snapshot, self.settings, counting, self.model, query_entities=corpus.query_entities, gold=gold
+            snapshot, self.settings, counting, self.model, self.judge, query_entities=corpus.query_entities, gold=gold
         )
         return _Opened(context, counting)
 
@@ -116,11 +118,11 @@ class Evaluator:
         )
 
     def _judged(self, opened: "_Opened", run: Run, questions: Sequence[Question]) -> Run:
-        """With the model's opinion of every answer; what that costs is not the method's cost."""
+        """With the judge's opinion of every answer; what that costs is not the method's cost."""
         if all(result.answer is None for result in run.results):
             return run
         with account():
-            verdicts = judge(opened.context.model, questions, run.results, self.progress)
+            verdicts = judge(opened.context.judge, questions, run.results, self.progress)
         results = [replace(each, judged=verdict) for each, verdict in zip(run.results, verdicts, strict=True)]
         return replace(run, results=results)
 
@@ -211,8 +213,12 @@ def _facts(
         "questions": f"{asked:,}{given}, from {corpus.questions.name}",
         "embedder": manifest.embedder.name,
     }
-    if any(method.uses_model for method in methods) and settings.model:
+    with_model = any(method.uses_model for method in methods)
+    if with_model and settings.model:
         facts["model"] = settings.model
+    if with_model and experiment.judge:
+        judge = opened.context.judge.name
+        facts["judge"] = f"{judge}, the model under test" if judge == opened.context.model.name else judge
     return facts
 
 

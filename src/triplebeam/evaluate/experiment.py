@@ -50,7 +50,7 @@ class Experiment(BaseModel):
     limit: int | None = Field(default=None, ge=1)
     """Only the first so many questions."""
     judge: bool = False
-    """Also ask the model whether each answer is right."""
+    """Also ask a model whether each answer is right: ``judge_model`` of the settings, or else the model under test."""
     datasets: Mapping[str, Mapping[str, str | int | float]] = {}
 
     def corpora(self) -> list["Corpus"]:
