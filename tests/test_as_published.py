@@ -1,5 +1,7 @@
 """``paper=yes`` is the method of the paper's tables, and the experiment files run it."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -76,6 +78,43 @@ def test_the_tables_run_what_the_papers_ran(path: Path) -> None:
         if name in ("gear", "single_step", "rgnn_ret", "ircot", "self_ask") and "retrieval=no" not in method:
             rows = [each for each in methods if each.startswith(f"{name}[paper=yes")]
             assert rows, f"{method}: the paper's own comes with it"
+
+
+@pytest.mark.parametrize("path", sorted(EXPERIMENTS.glob("*.toml")), ids=lambda path: path.stem)
+def test_no_row_of_a_table_may_abstain(path: Path) -> None:
+    answers = any(Method.parse(method).is_agent for method in methods_of(path.name))
+    assert read_experiment(path).always_answer == answers
+
+
+def abstaining(answer: str = "") -> str:
+    """Fits every prompt of a last reading."""
+    return json.dumps({"found": False, "answer": answer, "sentence": ".", "reasoning": "."})
+
+
+FACTS, VERDICT = '{"facts": []}', '{"missing": "", "answerable": true, "used": [], "answer": "Paris"}'
+NO_FOLLOW_UP = '{"follow_up": "", "answer": ""}'
+
+
+@pytest.mark.parametrize(
+    ("method", "before"),
+    [
+        ("closed_book", []),
+        ("read:bm25", []),
+        ("single_step[paper=yes]:bm25", [FACTS]),
+        ("gear[paper=yes]:bm25", [FACTS, FACTS, VERDICT]),
+        ("ircot[paper=yes]:bm25", ['{"sentence": "So the answer is: Paris"}']),
+        ("kgp[max_steps=1]:dense", []),
+        ("self_ask[retrieval=no]", [NO_FOLLOW_UP, abstaining(), NO_FOLLOW_UP]),
+        ("ge_reasoning[retrieval=no]", ['{"triplets": [], "target": []}'] * 2),
+    ],
+)
+def test_every_row_answers_with_the_same_prompt(context: Context, method: str, before: list[str]) -> None:
+    for answer in ("London", ""):
+        with Scripted([*before, abstaining(answer)]) as model:
+            asked = replace(context, given_model=model, always_answer=True)
+            agent = Method.parse(method).build_agent(asked)
+            assert agent.answer("Laughter").text == answer, "also where the loop came to Paris"
+        assert model.prompts[-1].template == "always_answer"
 
 
 def test_rows_of_two_tables_are_one_method() -> None:

@@ -27,6 +27,7 @@ from triplebeam.methods.shared.sub_questions import SubAnswerer
 from triplebeam.retrieve.retriever import Retriever
 
 A = TypeVar("A", bound=Agent)
+R = TypeVar("R", QuestionAnswerer, SubAnswerer)
 #: Inside an agent SyncGE takes ten base passages (GeAR, appendix C.2).
 _SYNCED_BASE_K = 10
 
@@ -68,6 +69,7 @@ _FILLED: Mapping[str, Callable[[Below], object]] = {
     "graph": lambda below: below.context.snapshot.passage_graph,
     "similarity": lambda below: dense(below.context),
     "seed": lambda below: below.context.seed,
+    "answerer": lambda below: below.context.answerer,
 }
 _NO_RETRIEVAL: Mapping[str, Any] = {"retriever": None, "passages": None}
 
@@ -109,7 +111,8 @@ def auto(below: Below, *, max_steps: int = GeAR.max_steps) -> Auto:
 
 def read(below: Below, *, question_first: bool = False) -> ReadOnce:
     """With ``question_first`` the model sees the question before the passages, too."""
-    return assembled(ReadOnce, below, answerer=_reading(QuestionAnswerer, below, question_first))
+    answerer = _answerer(below)
+    return assembled(ReadOnce, below, answerer=_question_first(answerer) if question_first else answerer)
 
 
 def rgnn_ret(below: Below, *, paper: bool = False, question_first: bool = False) -> RGNNRet:
@@ -118,15 +121,20 @@ def rgnn_ret(below: Below, *, paper: bool = False, question_first: bool = False)
     With ``question_first`` the model sees the question before the passages, too.
     """
     given: dict[str, Any] = {"retrieved": None, **_LOOP_AS_PUBLISHED} if paper else {}
-    answerer, sub_answerer = (_reading(kind, below, question_first) for kind in (QuestionAnswerer, SubAnswerer))
-    return assembled(RGNNRet, below, answerer=answerer, sub_answerer=sub_answerer, **given)
+    sub_answerer = SubAnswerer(model=below.context.model, passages=below.context.passages)
+    given |= {"answerer": _answerer(below), "sub_answerer": sub_answerer}
+    if question_first:
+        given |= {name: _question_first(given[name]) for name in ("answerer", "sub_answerer")}
+    return assembled(RGNNRet, below, **given)
 
 
-def _reading(
-    kind: type[QuestionAnswerer | SubAnswerer], below: Below, question_first: bool
-) -> QuestionAnswerer | SubAnswerer:
-    made = kind(model=below.context.model, passages=below.context.passages)
-    return replace(made, template=before_passages(made.template)) if question_first else made
+def _answerer(below: Below) -> QuestionAnswerer:
+    made = QuestionAnswerer(model=below.context.model, passages=below.context.passages)
+    return below.context.answerer or made
+
+
+def _question_first(made: R) -> R:
+    return replace(made, template=before_passages(made.template))
 
 
 def closed_book(below: Below) -> ClosedBook:

@@ -13,6 +13,7 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.triple_graph import TripleGraph
+from triplebeam.methods.shared.question_answering import AlwaysAnswerer
 from triplebeam.progress import Progress, silent
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings
@@ -33,6 +34,8 @@ class Context:
     progress: Progress = field(default=silent, repr=False)
     query_entities: Path | None = None
     """A file with the entities of questions, for ``entities=given``."""
+    always_answer: bool = False
+    """Whether the last reading of every agent has to answer, as in the papers' experiments."""
     gold: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
     """The gold passages of questions, for the upper bound ``gold``: known in an evaluation only."""
     _retrievers: dict[str, Retriever] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -66,6 +69,11 @@ class Context:
     def model(self) -> LanguageModel:
         """The language model that reasons and answers; its calls count towards the open accounts."""
         return Accounted(self.given_model) if self.given_model else make_model(self.settings)
+
+    @cached_property
+    def answerer(self) -> AlwaysAnswerer | None:
+        """What reads the answer of every agent, if it must answer; None: each agent's own."""
+        return AlwaysAnswerer(model=self.model, passages=self.passages) if self.always_answer else None
 
     @cached_property
     def reading_model(self) -> LanguageModel:

@@ -60,7 +60,7 @@ class Evaluator:
             )
         snapshot = Snapshot.open(corpus.index)
         questions = find_gold(questions, snapshot.passages)
-        opened = self._open(corpus, snapshot, questions)
+        opened = self._open(experiment, corpus, snapshot, questions)
         computed = [(method, seed) for method in methods if not method.run for seed in self._seeds_of(method)]
         for method, seed in computed:
             opened.build(method, seed)  # nor does what the index lacks
@@ -83,12 +83,21 @@ class Evaluator:
             triples_of_gold=_triples_of_gold(opened.context.triples, questions),
         )
 
-    def _open(self, corpus: Corpus, snapshot: Snapshot, questions: Sequence[Question]) -> "_Opened":
+    def _open(
+        self, experiment: Experiment, corpus: Corpus, snapshot: Snapshot, questions: Sequence[Question]
+    ) -> "_Opened":
         name = self.settings.embedder or snapshot.manifest.embedder.name
         counting = CountingEmbedder(self.embedder or make_embedder(name, self.settings, self.progress))
         gold = {text: each.gold for each in questions if each.gold for text in (each.question, each.asked)}
         context = Context(
-            snapshot, self.settings, counting, self.model, self.judge, query_entities=corpus.query_entities, gold=gold
+            snapshot,
+            self.settings,
+            counting,
+            self.model,
+            self.judge,
+            query_entities=corpus.query_entities,
+            always_answer=experiment.always_answer,
+            gold=gold,
         )
         return _Opened(context, counting)
 
@@ -154,6 +163,7 @@ class _Opened:
             {
                 **self._beside_the_index(method),
                 "method": method.text,
+                **({"always_answer": True} if self.context.always_answer and method.is_agent else {}),
                 "seed": seed,
                 "index": self.context.snapshot.manifest.model_dump(mode="json"),
                 "embedder": self.counting.fingerprint,
