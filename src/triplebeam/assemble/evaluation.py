@@ -88,7 +88,7 @@ class Evaluator:
     ) -> "_Opened":
         name = self.settings.embedder or snapshot.manifest.embedder.name
         counting = CountingEmbedder(self.embedder or make_embedder(name, self.settings, self.progress))
-        gold = {text: each.gold for each in questions if each.gold for text in (each.question, each.asked)}
+        gold = {each.question: each.gold for each in questions if each.gold}
         context = Context(
             snapshot,
             self.settings,

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.gold import Entry, GoldFinder, Place
 from triplebeam.evaluate.json_values import elements, open_text
+from triplebeam.generate.prompts import MultipleChoice
 from triplebeam.index.passages import PassageTable
 
 #: The type of questions that were written from an index's triples.
@@ -41,9 +42,7 @@ class Question:
     @property
     def asked(self) -> str:
         """What an agent is asked: the question, with its choices where it has any."""
-        if not self.choices:
-            return self.question
-        return f"{self.question} Answer with one of these, word for word: " + "; ".join(self.choices)
+        return MultipleChoice(self.question, self.choices) if self.choices else self.question
 
     def row(self) -> dict[str, object]:
         """The row of a questions file, without the fields of which nothing is known."""
