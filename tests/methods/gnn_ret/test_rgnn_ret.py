@@ -397,6 +397,13 @@ class TestReading:
             expected = recurrent.begin()
             assert [step.ranking for step in steps] == [expected.retrieve(FILM, count), expected.retrieve(LAKE, count)]
 
+    @pytest.mark.parametrize(("retrieved", "read"), [(2, 1), (None, 3)])
+    def test_the_last_reading_has_the_tokens_of_a_step(self, retrieved: int | None, read: int) -> None:
+        table = Table({FILM: ["film", "director", "actor"]})
+        with Scripted([ask(FILM), sub_answer(""), final("x")]) as model:
+            driven(agent(model, table, retrieved=retrieved, max_steps=1, answered_from=1), "q")
+        assert model.prompts[-1].user.count("\n[") == read
+
     @pytest.mark.parametrize(("retrieved", "tokens", "read"), [(2, 3500, 2), (4, 30, 1), (4, 3500, 3)])
     def test_both_bounds_hold(self, retrieved: int, tokens: int, read: int) -> None:
         table = Table({FILM: ["film", "director", "actor"]})

@@ -9,7 +9,7 @@ Ours by default: a step reads at most ten passages, as the other agents do, wher
 
 Ours where the paper is silent:
 - At most 4 steps. After the last, and where the final answer says that there is none, the shared `QuestionAnswerer`
-  reads the five best passages.
+  reads the five best passages; without a bound on ``retrieved``, as many as the tokens of a step hold.
 - Where the model gives no first sub-question, the question itself is asked; no later one ends the loop.
 - A sub-answer may be "not found". Then the critique, whose sub-answers are those it has seen before, is not asked.
 - What the critique says is missing is shown with an answer that the documents do not give.
@@ -61,6 +61,9 @@ class RGNNRet(AnsweringAgent):
         yield from loop.take_all(partial(self._step, loop))
         if loop.answer:
             return loop.conclude(lambda: loop.final)
+        if self.retrieved is None:  # the paper's other rows read as many tokens
+            best = within_tokens(loop.fused(), self._passages, self.tokens).ids
+            return loop.conclude(lambda: self._answerer.answer(loop.question, best))
         return self._conclude(loop, answer_from=self.ranking)
 
     def _step(self, loop: "_SubQuestions") -> Step:
