@@ -104,6 +104,10 @@ class Settings(BaseSettings):
     """Another model for reading passages into facts, at another endpoint if one is set."""
     reading_base_url: str | None = None
     reading_api_key: SecretStr | None = None
+    judge_model: str | None = None
+    """Another model that judges answers in experiments, at another endpoint if one is set."""
+    judge_base_url: str | None = None
+    judge_api_key: SecretStr | None = None
     timeout: float = Field(600.0, gt=0)
     """Seconds a model may take for one reply; a slow local model needs many."""
     concurrency: int = Field(4, ge=1)
