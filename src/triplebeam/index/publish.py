@@ -30,6 +30,7 @@ from triplebeam.index.manifest import (
     new_generation,
     publish,
     remove_generations,
+    removed_on_error,
 )
 from triplebeam.index.ownership import Topics
 from triplebeam.index.passage_graph import (
@@ -64,8 +65,9 @@ def publish_generation(
 ) -> Manifest:
     """Write a new generation, with what can be taken over from the last one, and make it the published one."""
     generation = new_generation(folder / "generations")
-    passage_graph = _write(generation, store, contents, encoded, last, progress)
-    flush_tree(generation)
+    with removed_on_error(generation):
+        passage_graph = _write(generation, store, contents, encoded, last, progress)
+        flush_tree(generation)
     entities = len(contents.entity_names)
     topics = Topics(
         contents.triple_entities,

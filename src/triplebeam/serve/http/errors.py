@@ -16,6 +16,8 @@ from starlette.exceptions import HTTPException
 
 from triplebeam.errors import (
     BadInputError,
+    CannotWriteError,
+    DiskFullError,
     EmbedderMismatchError,
     EndpointError,
     ExtractionError,
@@ -34,7 +36,6 @@ from triplebeam.serve.library import (
     CannotCreateError,
     EmptyIndexError,
     IndexExistsError,
-    ReadOnlyError,
     UnknownIndexError,
 )
 from triplebeam.serve.limits import QuestionTooLongError
@@ -50,7 +51,8 @@ _KINDS: dict[type[TriplebeamError], tuple[int, str]] = {
     EmptyIndexError: (409, "empty_index"),
     IndexExistsError: (409, "exists"),
     CannotCreateError: (409, "cannot_create"),
-    ReadOnlyError: (503, "read_only"),
+    CannotWriteError: (503, "read_only"),
+    DiskFullError: (507, "disk_full"),
     QuestionTooLongError: (413, "question_too_long"),
     TimeLimitError: (504, "time_limit"),
     TooManyAgentsError: (429, "too_many_agents"),
