@@ -7,7 +7,8 @@ reader sees the old generation or the new one, whole. Token vectors are publishe
 import json
 import shutil
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -229,6 +230,15 @@ def new_generation(parent: Path) -> Path:
     folder = parent / f"{max((int(path.name) for path in _generations(parent)), default=0) + 1:06d}"
     folder.mkdir(parents=True)
     return folder
+
+
+@contextmanager
+def removed_on_error(generation: Path) -> Iterator[None]:
+    """Remove a generation that cannot be finished: half of one would fill a disk that is full already."""
+    with ExitStack() as on_error:
+        on_error.callback(shutil.rmtree, generation, ignore_errors=True)
+        yield
+        on_error.pop_all()
 
 
 def remove_generations(parent: Path, keep: str = "") -> None:

@@ -30,6 +30,7 @@ from triplebeam.index.manifest import (
     new_generation,
     publish,
     remove_generations,
+    removed_on_error,
 )
 from triplebeam.index.material import pairs
 from triplebeam.index.ownership import Topics
@@ -65,8 +66,9 @@ def publish_generation(
 ) -> Manifest:
     """Write a new generation, with what can be taken over from the last one, and make it the published one."""
     generation = new_generation(folder / "generations")
-    passage_graph = write_generation(generation, contents, encoded, last, progress)
-    flush_tree(generation)
+    with removed_on_error(generation):
+        passage_graph = write_generation(generation, contents, encoded, last, progress)
+        flush_tree(generation)
     entities = len(contents.entity_names)
     topics = Topics(
         contents.triple_entities,

@@ -16,6 +16,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from triplebeam.database import open_database, transaction
+from triplebeam.durable import raise_cannot_write
 from triplebeam.errors import IndexDamagedError, SourceError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.keywords import MARK
@@ -68,6 +69,7 @@ class Store:
         try:
             self.db = open_database(path, SCHEMA, *UPGRADES)
         except sqlite3.DatabaseError as error:
+            raise_cannot_write(error, path.parent)
             raise IndexDamagedError(
                 f"{path} is not a usable SQLite file ({error}): restore it from a copy, or index into a new folder."
             ) from error

@@ -25,6 +25,8 @@ class Limits:
     """A server's limits; `triplebeam serve` has an option for most of them."""
 
     upload_bytes: int = 20 * MEGABYTE
+    waiting_bytes: int = 1_000 * MEGABYTE
+    """What was sent and is not indexed yet, in all; more is refused."""
     question_characters: int = 10_000
     search_seconds: float = 30.0
     ask_seconds: float = 600.0

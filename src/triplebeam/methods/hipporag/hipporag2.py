@@ -131,9 +131,7 @@ class HippoRAG2:
 
     def _passage_probabilities(self, queries: Sequence[str], seeds: Sequence[Seeds]) -> NDArray[np.float32]:
         """A row for each query: how much of the walk is spent on each passage."""
-        resets = [
-            self._reset(*own, of_base) for own, of_base in zip(seeds, self._base_scores(queries), strict=True)
-        ]
+        resets = [self._reset(*own, of_base) for own, of_base in zip(seeds, self._base_scores(queries), strict=True)]
         visited = self._walk.probabilities(resets_of(resets, len(self.graph) + len(self.passages)))
         return np.asarray(visited.T, np.float32, order="C")  # one query's scores lie together
 
