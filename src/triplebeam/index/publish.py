@@ -140,7 +140,8 @@ def _write(
     np.save(generation / REFERENCES, references(documents, found, contents.definitions, entities, telling))
     done()
     keywords = [(row_of[number], keyword) for number, keyword in store.keywords()]
-    statistics = _write_passage_graph(generation, passages, names, keywords, links)
+    bound = store.keyword_passages or len(passages)
+    statistics = _write_passage_graph(generation, passages, names, keywords, links, bound)
     done()
     texts = contents.triple_texts
     keys = [key_of(text, stemmers[row]) for text, row in zip(texts, rows, strict=True)]
@@ -173,6 +174,7 @@ def _write_passage_graph(
     names: Sequence[str],
     keywords: Sequence[tuple[int, str]],
     links: Sequence[tuple[int, int]],
+    keyword_passages: int,
 ) -> GraphStatistics:
     """A passage's keywords are those a model gave it, else the entities of its triples and the names found in it."""
     rows, entities = triple_keywords(
@@ -188,6 +190,6 @@ def _write_passage_graph(
         others = ~np.isin(rows, chosen[:, 0])
         rows, entities = np.append(rows[others], chosen[:, 0]), np.append(entities[others], chosen[:, 1])
     places = [passage.position for passage in passages]
-    graph = build_passage_graph(document_labels(passages), places, rows, entities, links=links)
+    graph = build_passage_graph(document_labels(passages), places, rows, entities, keyword_passages, links)
     graph.write(generation)
     return graph.statistics()
