@@ -85,6 +85,8 @@ class Settings(BaseSettings):
     """How an embedder that runs here computes; int8 is faster and a little less exact."""
     triples_in_context: bool = True
     """Whether a new index encodes triples in the context of their passages; off: by themselves, as in the papers."""
+    keyword_passages: int = Field(50, ge=0)
+    """A keyword of more passages makes no edges in a new index's passage graph; 0: all do, as in GNN-Ret's paper."""
     offline: bool = False
     """Never download anything."""
     model: str | None = None

@@ -19,7 +19,7 @@ from triplebeam.durable import replace_file
 from triplebeam.embed.embedder import Embedder, reads_tokens
 from triplebeam.errors import EmbedderMismatchError, IndexDamagedError, IndexFormatError, IndexMissingError
 from triplebeam.index.ownership import Ownership
-from triplebeam.index.passage_graph import GraphStatistics
+from triplebeam.index.passage_graph import MAX_PASSAGES, GraphStatistics
 
 FORMAT = 5
 MANIFEST = "manifest.json"
@@ -84,6 +84,8 @@ class Manifest(BaseModel):
     unread_languages: dict[str, int] = {}
     """Passages by the code of their language, where the extractor does not read it."""
     passage_graph: GraphStatistics
+    keyword_passages: int = MAX_PASSAGES
+    """A keyword of more passages makes no edges between them; 0: every keyword does."""
     ownership: Ownership
     tuned_share: float | None = None
     """How much walks count in the default search, where `triplebeam tune` chose it."""

@@ -88,6 +88,7 @@ def publish_generation(
         extractor=store.extractor,
         unread_languages=store.statistics.unread_languages(),
         passage_graph=passage_graph,
+        keyword_passages=contents.keyword_passages,
         ownership=topics.ownership(),
         tuned_share=store.tuned_share,
         files=file_sizes(generation),
@@ -142,7 +143,8 @@ def write_generation(
     telling = telling_links(material.links, len(passages)).tolist()
     np.save(generation / REFERENCES, references(documents, found, contents.definitions, entities, telling))
     done()
-    statistics = _write_passage_graph(generation, passages, names, pairs(material.keywords), material.links)
+    bound = contents.keyword_passages or len(passages)
+    statistics = _write_passage_graph(generation, passages, names, pairs(material.keywords), material.links, bound)
     done()
     texts = contents.triple_texts
     keys = [key_of(text, stemmers[row]) for text, row in zip(texts, rows, strict=True)]
@@ -175,6 +177,7 @@ def _write_passage_graph(
     names: Sequence[str],
     keywords: Sequence[tuple[int, str]],
     links: NDArray[np.int64],
+    keyword_passages: int,
 ) -> GraphStatistics:
     """A passage's keywords are those a model gave it, else the entities of its triples and the names found in it."""
     rows, entities = triple_keywords(
@@ -190,6 +193,6 @@ def _write_passage_graph(
         others = ~np.isin(rows, chosen[:, 0])
         rows, entities = np.append(rows[others], chosen[:, 0]), np.append(entities[others], chosen[:, 1])
     places = [passage.position for passage in passages]
-    graph = build_passage_graph(document_labels(passages), places, rows, entities, links=links)
+    graph = build_passage_graph(document_labels(passages), places, rows, entities, keyword_passages, links)
     graph.write(generation)
     return graph.statistics()
