@@ -42,7 +42,9 @@ def documents() -> list[Document]:
         _document(id_, *row, group="zqxclosed", zqxfield="zqxvalue", links=("mill.md", "ada.md"))
         for id_, row in _HIDDEN.items()
     ]
-    return hidden + [_document(id_, *row, links=("zqx-first.md", "bath.md")) for id_, row in _VISIBLE.items()]
+    kinds = ("person", "place", "place", "person")
+    rows = zip(_VISIBLE.items(), kinds, strict=True)
+    return hidden + [_document(id_, *row, links=("zqx-first.md", "bath.md"), kind=kind) for (id_, row), kind in rows]
 
 
 def _document(

@@ -130,8 +130,9 @@ def test_counts_and_facets_are_of_what_is_visible(client: TestClient, served: Se
     (row,) = client.get("/api/indexes", headers=bearer(served.bound)).json()["indexes"]
     assert (row["documents"], row["passages"], row["triples"]) == (4, 4, 7)
     fields = client.get("/api/indexes/papers/facets", headers=bearer(served.bound)).json()
-    assert fields["fields"] == ["document", "group", "path", "section", "title", "year"]
-    assert [facet["field"] for facet in fields["facets"]] == ["document", "path", "title"]
+    assert fields["fields"] == ["document", "group", "kind", "path", "section", "title", "year"]
+    kinds = [{"value": "person", "documents": 2}, {"value": "place", "documents": 2}]
+    assert fields["facets"] == [{"field": "kind", "values": kinds}]
     everything = client.get("/api/indexes/papers/facets", headers=bearer(served.whole)).json()
     group = next(facet for facet in everything["facets"] if facet["field"] == "group")
     assert group["values"] == [{"value": "open", "documents": 4}, {"value": "zqxclosed", "documents": 3}]
@@ -170,9 +171,11 @@ def test_a_key_is_checked_when_it_is_created(tmp_path: Path) -> None:
 
 @asynccontextmanager
 async def tools(address: str, key: str) -> AsyncIterator[Client]:
-    async with httpx.AsyncClient(headers=bearer(key), timeout=60) as http:
-        async with Client(streamable_http_client(f"{address}/mcp", http_client=http)) as client:
-            yield client
+    async with (
+        httpx.AsyncClient(headers=bearer(key), timeout=60) as http,
+        Client(streamable_http_client(f"{address}/mcp", http_client=http)) as client,
+    ):
+        yield client
 
 
 @pytest.mark.anyio

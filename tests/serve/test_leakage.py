@@ -4,7 +4,7 @@ Every method of the table is asked for a secret that is reachable only through h
 Without the filter the same secrets are found: the corpus is one in which they would leak.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -41,7 +41,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str | None], tuple[Index, Curious]]]:
+def asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str | None], tuple[Index, Curious]]:
     """The index, or what a filter leaves of it, and the model it asks."""
     monkeypatch.setattr("triplebeam.assemble.retrievers.load_token_encoder", lambda *_, **__: WordTokens())
 
@@ -50,7 +50,7 @@ def asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[s
         index = Index.of(Snapshot.open(folder), Settings(), HashedWords(), model)
         return (index if where is None else index.where(where)), model
 
-    yield opened
+    return opened
 
 
 def shown(index: Index, method: str) -> list[object]:

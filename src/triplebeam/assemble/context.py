@@ -1,7 +1,6 @@
 """What methods are built from: a snapshot of an index, its embedder, the language models and the settings."""
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -53,10 +52,8 @@ class Context:
     _retrievers: dict[str, Retriever] = field(default_factory=dict, init=False, repr=False, compare=False)
     filters: tuple[Where, ...] = ()
     """Of a view: what holds for its passages."""
-    _views: "dict[tuple[Where, ...], Future[Context]]" = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
-    _viewing: Lock = field(default_factory=Lock, init=False, repr=False, compare=False)
+    _views: "dict[tuple[Where, ...], _View]" = field(default_factory=dict, init=False, repr=False, compare=False)
+    _keeping: Lock = field(default_factory=Lock, init=False, repr=False, compare=False)
 
     @property
     def passages(self) -> PassageTable:
@@ -129,26 +126,36 @@ class Context:
         A view takes a second or two: whoever asks for one that is being made waits for it.
         """
         whole, filters = self.whole or self, (*self.filters, where)
-        with whole._viewing:
-            mine = filters not in whole._views
-            made = whole._views.pop(filters, None) or Future["Context"]()
-            whole._views[filters] = made  # behind the others: it was used last
+        found = whole._views.get(filters) or _View(whole, filters, self._rows(where))
+        with whole._keeping:
+            kept = whole._views.pop(filters, found)
+            whole._views[filters] = kept  # behind the others: it was used last
             while len(whole._views) > VIEWS_KEPT:
                 del whole._views[next(iter(whole._views))]
-        if mine:
-            self._make(made, whole, filters)
-        return made.result()
+        return kept.context()
 
-    def _make(self, made: "Future[Context]", whole: "Context", filters: tuple[Where, ...]) -> None:
-        try:
-            rows = visible_rows(self.passages, filters[-1])
-            rows = self.snapshot.rows[rows] if self.whole else rows
-            snapshot = view(whole.snapshot, rows, lambda: whole.embedder)
-            made.set_result(replace(whole, snapshot=snapshot, whole=whole, filters=filters))
-        except BaseException as error:  # whoever waits for it gets the same
-            made.set_exception(error)
-            with whole._viewing:
-                whole._views.pop(filters, None)
+    def _rows(self, where: Where) -> NDArray[np.int64]:
+        """What a filter leaves, by the rows of the whole index."""
+        rows = visible_rows(self.passages, where)
+        return self.snapshot.rows[rows] if self.whole else rows
+
+
+@dataclass(eq=False)
+class _View:
+    """A view that is made when it is first needed, once."""
+
+    whole: Context
+    filters: tuple[Where, ...]
+    rows: NDArray[np.int64]
+    _context: Context | None = None
+    _making: Lock = field(default_factory=Lock)
+
+    def context(self) -> Context:
+        with self._making:
+            if self._context is None:
+                snapshot = view(self.whole.snapshot, self.rows, lambda: self.whole.embedder)
+                self._context = replace(self.whole, snapshot=snapshot, whole=self.whole, filters=self.filters)
+            return self._context
 
 
 def visible_rows(passages: PassageTable, where: Where) -> NDArray[np.int64]:

@@ -37,9 +37,13 @@ def facets_of(index: Index) -> tuple[list[Facet], list[str]]:
 
 
 def _can_be_chosen(name: str, values: dict[str, set[str]]) -> bool:
-    """Two values or more, and few of them; none so long, or so quoted, that no filter can name it."""
+    """Two values or more, and few of them, each of two documents on average; none so long, or with quotation marks of
+    both kinds, that no filter can name it.
+    """
+    documents = sum(map(len, values.values()))
     can_be_written = all(len(value) <= _LONGEST_VALUE and not {'"', "'"} <= set(value) for value in values)
-    return 2 <= len(values) <= _MOST_VALUES and can_be_written and "`" not in name
+    few = 2 <= len(values) <= min(_MOST_VALUES, documents / 2)
+    return few and can_be_written and "`" not in name
 
 
 def _facet(name: str, values: dict[str, set[str]]) -> Facet:

@@ -167,7 +167,7 @@ class TokenVectorIndex:
             starts=offsets_of(self.starts[rows + 1] - self.starts[rows]),
             codes=self.codes[places],
             residuals=self.residuals[places],
-            list_starts=offsets_of(listed)[self.list_starts],
+            list_starts=offsets_of(listed.astype(np.int64))[self.list_starts],
             list_passages=np.searchsorted(rows, self.list_passages[listed]).astype(np.int32),
             text_hashes=self.text_hashes[rows],
         )

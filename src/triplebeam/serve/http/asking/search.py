@@ -139,14 +139,17 @@ async def graph(
     entity: Annotated[str | None, Query(max_length=_NAME_CHARACTERS, examples=["Edward Cahn"])] = None,
     passage: Annotated[str | None, Query(max_length=_NAME_CHARACTERS, description="A passage's id.")] = None,
     limit: Annotated[int, Query(ge=1, le=500, description="How many triples at most.")] = 60,
+    where: Annotated[str | None, Query(max_length=LONGEST, description="A filter by metadata.")] = None,
 ) -> Neighbourhood:
     """An entity's triples with their passages, or a passage's triples and entities."""
     runner = runner_of(request)
-    return await runner.run(_graph, runner.library, name, entity, passage, limit)
+    return await runner.run(_graph, runner.library, name, where, entity, passage, limit)
 
 
-def _graph(library: Library, name: str, entity: str | None, passage: str | None, limit: int) -> Neighbourhood:
-    index = library.index(name)
+def _graph(
+    library: Library, name: str, where: str | None, entity: str | None, passage: str | None, limit: int
+) -> Neighbourhood:
+    index = library.index(name, where)
     if entity and not passage:
         return around_entity(index, entity, limit)
     if passage and not entity:
