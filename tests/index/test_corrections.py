@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from triplebeam.assemble.index import Index
@@ -15,6 +16,7 @@ from triplebeam.index.corrections import Corrections, parse
 from triplebeam.index.manifest import read_manifest
 from triplebeam.index.remembered import remembered_corrections
 from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.view import view
 from triplebeam.index.writing import writing
 from triplebeam.ingest import FolderFiles, SourceNames
 from triplebeam.lines import line_numbers
@@ -224,6 +226,27 @@ def test_what_a_correction_said_is_forgotten_when_it_is_replaced(folder: Path) -
     with writing(folder) as store:
         noted = set(store.forgotten.lines())
     assert line_numbers(["Uranus is a planet", "William Herschel found Uranus"]) <= noted
+
+
+def test_a_view_is_an_index_of_its_passages_with_the_same_corrections(folder: Path, tmp_path: Path) -> None:
+    documents = [B, Document(id="c", text="# Notes\n\nW. Herschel | saw | Saturn\nseen: Sir W")]
+    rows = [MERGE, {"merge": ["Sir W"], "into": "William Herschel"}, {"merge": ["Uranus"], "into": "Planet Uranus"}]
+    builder(folder).build(documents[1:])
+    correct(folder, *rows)
+    builder(tmp_path / "alone").build(documents)
+    correct(tmp_path / "alone", *rows)
+    whole, alone = Snapshot.open(folder), Snapshot.open(tmp_path / "alone")
+    visible = [row for row, passage in enumerate(whole.passages) if passage.document_id != "a"]
+    some = view(whole, np.array(visible), HashedWords)
+    assert list(some.entities.names) == list(alone.entities.names)
+    assert some.entities.numbers == alone.entities.numbers, "names of hidden entities are not known"
+    assert [some.triples.triple(at) for at in range(len(some.triples))] == [
+        alone.triples.triple(at) for at in range(len(alone.triples))
+    ]
+    assert (some.entities.weights(with_passages=True) != alone.entities.weights(with_passages=True)).nnz == 0
+    assert some.manifest.corrections is None
+    with pytest.raises(BadInputError, match="this is a view"):
+        Index.of(whole, Settings(), HashedWords()).where('document = "b"').corrections()
 
 
 def test_comments_empty_lines_and_windows_lines(folder: Path) -> None:

@@ -69,6 +69,7 @@ def index_builder(
         budget=budget,
         source_names=names.known if names else {},
         triples_in_context=settings.triples_in_context,
+        keyword_passages=settings.keyword_passages,
         replaces="all" if replace_triples else "older" if extractor is None and triples is None else "free",
         progress=progress,
     )
@@ -94,7 +95,7 @@ def correction_matches(folder: Path, corrections: Corrections | None = None) -> 
     """What each line of corrections concerns in an index now; without any, of those that the index has."""
     check_is_there(folder, "there is nothing to correct")
     with looking(folder) as store:
-        return Contents.of(store, corrections=corrections).correcting.lines()
+        return Contents.of(store, corrections=corrections).correction_lines()
 
 
 def compact_index(folder: Path, settings: Settings) -> Compacted:

@@ -14,15 +14,7 @@ from pathlib import Path
 from triplebeam.database import rewrite
 from triplebeam.index.contents import Contents
 from triplebeam.index.encoded import EncodedTexts
-from triplebeam.index.manifest import (
-    LastGeneration,
-    Manifest,
-    VectorSpace,
-    is_index,
-    publish,
-    read_manifest,
-    remove_generations,
-)
+from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, is_index, publish, read_manifest
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.store import Store
 from triplebeam.index.token_vectors import TokenVectorIndex, published_tokens
@@ -49,7 +41,6 @@ def compact(folder: Path, forget: Callable[[Iterable[int]], int] = lambda lines:
     with writing(folder) as store:
         # A damaged index is refused, not emptied: what is whole of it saves encoding when it is repaired.
         current = read_manifest(folder) if is_index(folder) else None
-        remove_generations(folder / "generations", keep=current.generation if current else "")
         contents = _contents(store)
         _forget_vectors(folder, store, contents)
         tokens = _forget_tokens(folder)
@@ -104,7 +95,7 @@ def _orphans(store: Store, contents: Contents) -> list[int]:
 def _publish_counts(folder: Path, store: Store, current: Manifest | None) -> None:
     """Say which corrections are left, where nothing else changed."""
     if current and current.corrections and current.revision == store.revision:
-        counts = Contents.of(store).correcting.counts()
+        counts = Contents.of(store).correction_counts()
         if counts != current.corrections:
             publish(folder, current.model_copy(update={"corrections": counts}))
 

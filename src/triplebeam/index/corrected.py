@@ -33,7 +33,7 @@ class Correcting:
     """
 
     corrections: Corrections
-    passages: Mapping[int, Passage] = field(repr=False)
+    passages: Mapping[int, Passage] = field(default_factory=dict, repr=False)
     """By number, in their order."""
     matches: Counter[int] = field(default_factory=Counter)
     """How many triples each line concerns."""

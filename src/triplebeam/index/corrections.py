@@ -80,6 +80,11 @@ class Corrections:
                 f"the corrections in {path} cannot be read ({error}): name a readable file in UTF-8."
             ) from error
 
+    @classmethod
+    def merging(cls, aliases: Mapping[str, str]) -> "Corrections":
+        """Nothing but other names of entities, with the names that these have."""
+        return cls(lines=tuple(Correction(0, "merge", (alias,), into=name) for alias, name in aliases.items()))
+
     def of_kind(self, kind: Kind) -> list[Correction]:
         """The lines of one kind."""
         return [line for line in self.lines if line.kind == kind]

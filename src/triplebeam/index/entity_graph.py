@@ -71,6 +71,10 @@ class EntityGraph:
         """The number of each entity, by the normal form of each of its names."""
         return {**self.aliases, **{entity_key(name): number for number, name in enumerate(self.names)}}
 
+    def other_names(self) -> dict[str, str]:
+        """Names that corrections merged into others, by their normal forms."""
+        return {alias: self.names[number] for alias, number in self.aliases.items()}
+
     @cached_property
     def synonyms(self) -> "csr_array[np.float32]":
         """A symmetric matrix of cosines, empty but for synonyms."""
