@@ -25,6 +25,7 @@ from triplebeam.extract.extractor import Extraction
 from triplebeam.index import encoded, store
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.compact import compact
+from triplebeam.index.corrections import Corrections
 from triplebeam.index.manifest import generation_folder, read_manifest
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.store import Store
@@ -88,6 +89,15 @@ def sync(index: Path, extractor: Counting) -> None:
     builder(index, extractor).sync(FolderFiles.of([docs], SourceNames({str(docs): "docs"})))
 
 
+def correct(index: Path, extractor: Counting) -> None:
+    rows = [
+        {"drop": [_PEOPLE[6], "*", "*"]},
+        {"merge": [_PEOPLE[7]], "into": _PEOPLE[8]},
+        {"add": [_PEOPLE[9], "knows", _PEOPLE[3]], "document": "d9"},
+    ]
+    builder(index, extractor).correct(Corrections.of(rows))
+
+
 def compacted(index: Path, extractor: Counting) -> None:
     compact(index)
 
@@ -97,6 +107,7 @@ OPERATIONS: dict[str, Callable[[Path, Counting], None]] = {
     "remove": remove,
     "sync": sync,
     "compact": compacted,
+    "correct": correct,
 }
 
 
