@@ -124,6 +124,23 @@ def test_a_title_that_few_visible_passages_have_is_embedded_again(tmp_path: Path
     assert not np.array_equal(whole, alone.snapshot.passage_vectors.rows)
 
 
+def test_passages_without_facts_can_be_all_that_is_left(tmp_path: Path) -> None:
+    """The whole index has entities with synonyms, the view has none; a removal may leave as little."""
+    plain = Document(id="plain", text="nothing but words", metadata={"year": "1999"})
+    name = "the old lake of the town of Bath"
+    facts = Document(id="facts", text=f"{name} | is | {name} today", metadata={"year": "2000"})
+    builder(tmp_path / "all").build([plain, facts])
+    assert opened(tmp_path / "all").snapshot.entities.synonyms.nnz
+    view = opened(tmp_path / "all").where("year = 1999")
+    assert [view.search("words", method).ids for method in ("blend", "hybrid+naive_ge", "bm25@triples")] == [
+        ["plain#0"],
+        ["plain#0"],
+        [],
+    ]
+    builder(tmp_path / "all").remove(["facts"])
+    assert opened(tmp_path / "all").search("words").ids == ["plain#0"]
+
+
 def test_a_view_is_filtered_by_what_is_visible_in_it(tmp_path: Path) -> None:
     """What a hidden passage alone has is unknown, as if it were not there."""
     builder(tmp_path / "i").build([year(2000), Document(id="s", text="x | is | y", metadata={"secret": "yes"})])
