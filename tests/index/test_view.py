@@ -102,8 +102,11 @@ def test_views_are_kept_shared_and_filtered_again(tmp_path: Path) -> None:
     assert view.context is index.where("year>=2005").context
     assert view.where("year < 2007").documents() == ["d2005", "d2006"]
     assert index.search("Bath", "bm25", where="year = 2003").ids == ["d2003#0"]
-    for number in range(2000, 2000 + VIEWS_KEPT):
+    for number in range(2000, 2012):
         index.where(f"year = {number}")
+    assert view.context is index.where("year >= 2005").context, "small views are kept, as many as there are"
+    for number in range(2000, 2000 + VIEWS_KEPT):
+        index.where(f"year != {number}")
     assert view.context is not index.where("year >= 2005").context
     assert len(index.documents()) == 12
     assert view.where("year < 2007").filter == "(year >= 2005) and (year < 2007)"
