@@ -44,6 +44,14 @@ class IndexFormatError(TriplebeamError):
     """A file was written in a format that this version does not read."""
 
 
+class CannotWriteError(TriplebeamError):
+    """A folder may not be written to. What was there before is as it was."""
+
+
+class DiskFullError(CannotWriteError):
+    """There is no space left on a disk. What was there before is as it was."""
+
+
 class IndexBusyError(TriplebeamError):
     """Another process is writing to the index."""
 

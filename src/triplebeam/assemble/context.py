@@ -19,6 +19,7 @@ from triplebeam.index.passages import PassageTable
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.view import view
+from triplebeam.methods.shared.question_answering import AlwaysAnswerer
 from triplebeam.progress import Progress, silent
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings
@@ -38,9 +39,12 @@ class Context:
     settings: Settings
     given_embedder: Embedder | None = None
     given_model: LanguageModel | None = None
+    given_judge: LanguageModel | None = None
     progress: Progress = field(default=silent, repr=False)
     query_entities: Path | None = None
     """A file with the entities of questions, for ``entities=given``."""
+    always_answer: bool = False
+    """Whether the last reading of every agent has to answer, as in the papers' experiments."""
     gold: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
     """The gold passages of questions, for the upper bound ``gold``: known in an evaluation only."""
     whole: "Context | None" = field(default=None, repr=False)
@@ -86,6 +90,11 @@ class Context:
         return Accounted(self.given_model) if self.given_model else make_model(self.settings)
 
     @cached_property
+    def answerer(self) -> AlwaysAnswerer | None:
+        """What reads the answer of every agent, if it must answer; None: each agent's own."""
+        return AlwaysAnswerer(model=self.model, passages=self.passages) if self.always_answer else None
+
+    @cached_property
     def reading_model(self) -> LanguageModel:
         """The language model that reads: the same, unless another is configured for it."""
         if self.whole:
@@ -93,6 +102,15 @@ class Context:
         if self.given_model or self.settings.endpoint("reading") == self.settings.endpoint("answering"):
             return self.model  # one client, so that the limits on requests hold for both
         return make_model(self.settings, "reading")
+
+    @cached_property
+    def judge(self) -> LanguageModel:
+        """The language model that judges answers: the same, unless another is configured for it."""
+        if self.given_judge:
+            return self.given_judge
+        if self.given_model or self.settings.endpoint("judge") == self.settings.endpoint("answering"):
+            return self.model
+        return make_model(self.settings, "judge")
 
     def once(self, name: str, make: Callable[[], Retriever]) -> Retriever:
         """The retriever of that name, made at first use and kept: some compute a matrix."""

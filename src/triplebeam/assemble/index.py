@@ -59,7 +59,7 @@ class Index:
     ) -> "Index":
         """An index over a snapshot that is already open."""
         index = cls(snapshot.folder, settings, embedder, model, progress)
-        index._context = Context(snapshot, settings, embedder, model, progress)
+        index._context = Context(snapshot, settings, embedder, model, progress=progress)
         return index
 
     # -- what is in it
@@ -74,7 +74,7 @@ class Index:
                     " the same `triplebeam index` again."
                 )
             self._context = Context(
-                Snapshot.open(self.folder), self.settings, self.given_embedder, self.given_model, self.progress
+                Snapshot.open(self.folder), self.settings, self.given_embedder, self.given_model, progress=self.progress
             )
         return self._context
 

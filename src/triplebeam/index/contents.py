@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from triplebeam.index.definitions import Definition, stored_definitions
 from triplebeam.index.keys import key_of
 from triplebeam.index.material import Material
+from triplebeam.index.passage_graph import MAX_PASSAGES
 from triplebeam.index.store import Store
 from triplebeam.index.triple_graph import number_entities
 from triplebeam.passage import SHARED_TITLE, Passage
@@ -33,6 +34,8 @@ class Contents:
     """What else was found in the passages."""
     in_context: bool = False
     """Whether the vectors of triples come from the reading of their passages."""
+    keyword_passages: int = MAX_PASSAGES
+    """A keyword of more passages joins none of them; 0: every keyword joins."""
 
     @classmethod
     def of(cls, store: Store, *, in_context: bool = False) -> "Contents":
@@ -46,6 +49,7 @@ class Contents:
             triple_rows=[row_of[entry.passage] for entry in stored],
             material=Material.of(store, row_of),
             in_context=in_context,
+            keyword_passages=store.keyword_passages,
         )
 
     @cached_property

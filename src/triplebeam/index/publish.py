@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.durable import flush, flush_tree
 from triplebeam.index.contents import Contents
 from triplebeam.index.definitions import Definition
 from triplebeam.index.encoded import EncodedTexts, remove_encoded
@@ -29,7 +30,7 @@ from triplebeam.index.manifest import (
     new_generation,
     publish,
     remove_generations,
-    sync_files,
+    removed_on_error,
 )
 from triplebeam.index.material import pairs
 from triplebeam.index.ownership import Topics
@@ -65,8 +66,9 @@ def publish_generation(
 ) -> Manifest:
     """Write a new generation, with what can be taken over from the last one, and make it the published one."""
     generation = new_generation(folder / "generations")
-    passage_graph = write_generation(generation, contents, encoded, last, progress)
-    sync_files(generation)
+    with removed_on_error(generation):
+        passage_graph = write_generation(generation, contents, encoded, last, progress)
+        flush_tree(generation)
     entities = len(contents.entity_names)
     topics = Topics(
         contents.triple_entities,
@@ -86,6 +88,7 @@ def publish_generation(
         extractor=store.extractor,
         unread_languages=store.statistics.unread_languages(),
         passage_graph=passage_graph,
+        keyword_passages=contents.keyword_passages,
         ownership=topics.ownership(),
         tuned_share=store.tuned_share,
         files=file_sizes(generation),
@@ -100,6 +103,7 @@ def publish_generation(
 def withdraw(folder: Path) -> None:
     """Publish nothing: readers find no index any more, and no generation keeps texts that were removed."""
     (folder / MANIFEST).unlink(missing_ok=True)
+    flush(folder)
     remove_generations(folder / "generations")
     remove_encoded(folder)
 
@@ -139,7 +143,8 @@ def write_generation(
     telling = telling_links(material.links, len(passages)).tolist()
     np.save(generation / REFERENCES, references(documents, found, contents.definitions, entities, telling))
     done()
-    statistics = _write_passage_graph(generation, passages, names, pairs(material.keywords), material.links)
+    bound = contents.keyword_passages or len(passages)
+    statistics = _write_passage_graph(generation, passages, names, pairs(material.keywords), material.links, bound)
     done()
     texts = contents.triple_texts
     keys = [key_of(text, stemmers[row]) for text, row in zip(texts, rows, strict=True)]
@@ -172,6 +177,7 @@ def _write_passage_graph(
     names: Sequence[str],
     keywords: Sequence[tuple[int, str]],
     links: NDArray[np.int64],
+    keyword_passages: int,
 ) -> GraphStatistics:
     """A passage's keywords are those a model gave it, else the entities of its triples and the names found in it."""
     rows, entities = triple_keywords(
@@ -187,6 +193,6 @@ def _write_passage_graph(
         others = ~np.isin(rows, chosen[:, 0])
         rows, entities = np.append(rows[others], chosen[:, 0]), np.append(entities[others], chosen[:, 1])
     places = [passage.position for passage in passages]
-    graph = build_passage_graph(document_labels(passages), places, rows, entities, links=links)
+    graph = build_passage_graph(document_labels(passages), places, rows, entities, keyword_passages, links)
     graph.write(generation)
     return graph.statistics()

@@ -57,6 +57,7 @@ def _contents(whole: Snapshot, rows: NDArray[np.int64], generation: Path) -> Con
         triple_rows=np.searchsorted(rows, triples.triple_passages[ids]).tolist(),
         material=Material.read(generation, rows, len(whole.passages)),
         in_context=whole.manifest.embedder.triples_in_context,
+        keyword_passages=whole.manifest.keyword_passages,
     )
 
 

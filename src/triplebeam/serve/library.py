@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.assemble import Index, make_embedder
+from triplebeam.durable import explained, make_folder
 from triplebeam.embed.embedder import Embedder, Kind, Span, SpanEmbedder, reads_tokens
 from triplebeam.errors import BadInputError, IndexChangedError, IndexMissingError, TriplebeamError, nearest
 from triplebeam.extract.extractor import Extractor
@@ -50,10 +51,6 @@ class IndexExistsError(TriplebeamError):
 
 class CannotCreateError(TriplebeamError):
     """There is no data folder to create indexes in."""
-
-
-class ReadOnlyError(TriplebeamError):
-    """A folder cannot be written to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,12 +229,8 @@ class Library:
             )
         if name in self._folders():
             raise IndexExistsError(f"there is already an index {name!r}: choose another name.")
-        try:
-            (self._data[0] / f"{name}{ENDING}").mkdir(exist_ok=True)
-        except OSError as error:
-            raise ReadOnlyError(
-                f"the index {name!r} cannot be created ({error.strerror}): check the permissions of the data folder."
-            ) from error
+        with explained(folder := self._data[0] / f"{name}{ENDING}"):
+            make_folder(folder)
 
     def embedder(self, name: str) -> Embedder:
         """The embedder of that name, loaded once for all indexes and builds."""

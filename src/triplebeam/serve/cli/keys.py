@@ -76,13 +76,16 @@ def list_keys(folder: Folder) -> None:
 
 @keys.command()
 def delete(folder: Folder, name: Annotated[str, typer.Argument(metavar="NAME", show_default=False)]) -> None:
-    """Delete a key, with immediate effect.
+    """Delete a key, with immediate effect. Without any key left, nobody is let in until there is one again.
 
     Example:
 
         triplebeam keys delete data me
     """
-    _of(folder).delete(name)
+    keys = _of(folder)
+    keys.delete(name)
+    if not keys.entries():
+        typer.echo("No key is left, so a server of this folder refuses every request: create a key.", err=True)
 
 
 def _of(folder: Path) -> "Keys":

@@ -16,6 +16,8 @@ from starlette.exceptions import HTTPException
 
 from triplebeam.errors import (
     BadInputError,
+    CannotWriteError,
+    DiskFullError,
     EmbedderMismatchError,
     EndpointError,
     ExtractionError,
@@ -35,7 +37,6 @@ from triplebeam.serve.library import (
     EmptyIndexError,
     IndexExistsError,
     NothingVisibleError,
-    ReadOnlyError,
     UnknownIndexError,
 )
 from triplebeam.serve.limits import QuestionTooLongError
@@ -52,7 +53,8 @@ _KINDS: dict[type[TriplebeamError], tuple[int, str]] = {
     NothingVisibleError: (403, "nothing_visible"),
     IndexExistsError: (409, "exists"),
     CannotCreateError: (409, "cannot_create"),
-    ReadOnlyError: (503, "read_only"),
+    CannotWriteError: (503, "read_only"),
+    DiskFullError: (507, "disk_full"),
     QuestionTooLongError: (413, "question_too_long"),
     TimeLimitError: (504, "time_limit"),
     TooManyAgentsError: (429, "too_many_agents"),

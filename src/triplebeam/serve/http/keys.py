@@ -9,7 +9,6 @@ import datetime
 import hashlib
 import hmac
 import json
-import os
 import secrets
 import threading
 from pathlib import Path
@@ -21,6 +20,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
+from triplebeam.durable import replace_file
 from triplebeam.errors import BadInputError
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.library import Library
@@ -73,24 +73,27 @@ class Keys:
         self._path = path
         self._required = required
         self._lock = threading.Lock()
-        self._read_at: int | None = None
+        self._read_at: tuple[int, int] | None = None
         self._entries: list[KeyEntry] = []
 
     @property
     def on(self) -> bool:
-        """Does a request need a key?"""
-        return self._required or bool(self.entries())
+        """Does a request need a key? Once there has been one it does: deleting the last one opens nothing."""
+        self.entries()
+        self._required = self._required or self._read_at is not None
+        return self._required
 
     def entries(self) -> list[KeyEntry]:
         """The entries of all keys."""
         with self._lock:
             try:
-                changed = self._path.stat().st_mtime_ns
+                stat = self._path.stat()
             except FileNotFoundError:
                 self._read_at, self._entries = None, []
                 return []
-            if changed != self._read_at:
-                self._entries, self._read_at = self._read(), changed
+            version = stat.st_mtime_ns, stat.st_ino
+            if version != self._read_at:
+                self._entries, self._read_at = self._read(), version
             return list(self._entries)
 
     def access_of(self, key: str) -> Access | None:
@@ -134,18 +137,17 @@ class Keys:
         try:
             return _ENTRIES.validate_json(self._path.read_bytes())
         except (OSError, ValidationError) as error:
-            raise BadInputError(
-                f"{self._path} cannot be read as a list of keys ({type(error).__name__}): restore it, or remove it and"
-                " create new keys."
+            raise HTTPProblem(
+                503,
+                "keys_damaged",
+                f"{self._path.name} cannot be read as a list of keys ({type(error).__name__}), so nobody is let in:"
+                " restore the file, or remove it and create new keys.",
             ) from None
 
     def _write(self, entries: list[KeyEntry]) -> None:
-        """Replace the file in one step; nobody else on the machine may read it."""
-        draft = self._path.with_name(f"{self._path.name}.new")
-        draft.unlink(missing_ok=True)
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            json.dump([entry.model_dump(exclude_none=True) for entry in entries], file, indent=2)
-        draft.replace(self._path)
+        """Replace the file; nobody else on the machine may read it."""
+        rows = [entry.model_dump(exclude_none=True) for entry in entries]
+        replace_file(self._path, json.dumps(rows, indent=2), mode=0o600)
 
 
 def _digest(key: str) -> str:

@@ -20,6 +20,8 @@ from triplebeam.serve.running import Runner
 PATH = "/mcp"
 #: A collection and a filter.
 Seen: TypeAlias = tuple[str | None, str | None]
+#: A session that a client left open costs some 35 kB: it ends after this time without a request, and there is a limit.
+SECONDS_IDLE, MOST_SESSIONS = 600.0, 500
 
 
 class MCPEndpoint:
@@ -69,7 +71,12 @@ class MCPEndpoint:
         server = make_server(self._runner.over(self._runner.library.seen_with(*seen)))
         # The whole app checks hosts and origins already.
         security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-        tools = server.streamable_http_app(streamable_http_path=PATH, transport_security=security)
+        tools = server.streamable_http_app(
+            streamable_http_path=PATH,
+            transport_security=security,
+            session_idle_timeout=SECONDS_IDLE,
+            max_sessions=MOST_SESSIONS,
+        )
         async with server.session_manager.run():
             self._tools[seen].set_result(tools)
             await self._closing.wait()
