@@ -27,8 +27,8 @@ from triplebeam.where import Where
 
 #: Retrievers kept per context. There is no end of those one can write with parameters in brackets.
 _KEPT = 32
-#: Views kept per index: the filters in use. Each takes as much memory as an index of its passages.
-VIEWS_KEPT = 8
+#: The views that are kept have so many times the passages of their index together: that is what they cost in memory.
+VIEWS_KEPT = 2
 
 
 @dataclass(frozen=True)
@@ -130,9 +130,12 @@ class Context:
         with whole._keeping:
             kept = whole._views.pop(filters, found)
             whole._views[filters] = kept  # behind the others: it was used last
-            while len(whole._views) > VIEWS_KEPT:
+            while len(whole._views) > 1 and whole._viewed() > VIEWS_KEPT * len(whole.passages):
                 del whole._views[next(iter(whole._views))]
         return kept.context()
+
+    def _viewed(self) -> int:
+        return sum(len(view.rows) for view in self._views.values())
 
     def _rows(self, where: Where) -> NDArray[np.int64]:
         """What a filter leaves, by the rows of the whole index."""
