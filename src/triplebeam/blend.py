@@ -165,7 +165,7 @@ def _positive(scores: NDArray[np.float32], depth: int) -> NDArray[np.int64]:
     return best[scores[best] > 0]
 
 
-def _keep(rows: NDArray[np.int64], scores: NDArray[np.float64]) -> None:
+def _keep(rows: NDArray[np.int64], scores: NDArray[np.floating]) -> None:
     """Raise these rows to the score of the third place, where they are below it."""
     scores[rows] = np.maximum(scores[rows], scores[top(scores, _KEPT_AT)[-1:]])
 
