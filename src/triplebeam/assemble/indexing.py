@@ -65,6 +65,7 @@ def index_builder(
         budget=budget,
         source_names=names.known if names else {},
         triples_in_context=settings.triples_in_context,
+        keyword_passages=settings.keyword_passages,
         replaces="all" if replace_triples else "older" if extractor is None and triples is None else "free",
         progress=progress,
     )

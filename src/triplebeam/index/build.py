@@ -20,7 +20,9 @@ from triplebeam.index.contents import Contents
 from triplebeam.index.encoded import EncodedTexts, remove_encoded, take_over
 from triplebeam.index.encoding import encode_missing
 from triplebeam.index.extraction import MAX_FAILURES, Budget, Failure, Numbered, due, extract_triples
-from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, published, remove_generations
+from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, published
+from triplebeam.index.material import is_written
+from triplebeam.index.passage_graph import MAX_PASSAGES
 from triplebeam.index.publish import publish_generation, withdraw
 from triplebeam.index.replacing import Replaces, kind_of
 from triplebeam.index.store import Store
@@ -90,6 +92,8 @@ class IndexBuilder:
     """Which file or folder each name of a source means, by absolute path: see `triplebeam.ingest.SourceNames`."""
     triples_in_context: bool = True
     """Whether a new index encodes triples in the context of their passages, if the embedder can."""
+    keyword_passages: int = MAX_PASSAGES
+    """A keyword of more passages makes no edges in the passage graph of a new index; 0: every keyword does."""
     progress: Progress = field(default=silent, repr=False)
 
     def build(self, sources: Iterable[Reading], expected: int = 0, *, whole: bool = False) -> BuildReport:
@@ -190,9 +194,8 @@ class IndexBuilder:
         """Encode what is not encoded yet, and publish if anything changed."""
         report.failures = store.statistics.failures()
         current, last = published(self.folder), LastGeneration.of(self.folder)
-        if current and current.revision == store.revision and not last.damaged:
-            remove_generations(self.folder / "generations", keep=current.generation)  # where a process was killed
-            remove_encoded(self.folder)
+        if current and current.revision == store.revision and not last.damaged and is_written(last.folder):
+            remove_encoded(self.folder)  # where a process was killed
             report.manifest = current
             return
         if not store.statistics.counts()["passages"]:
@@ -215,6 +218,7 @@ class IndexBuilder:
         if known is None:
             space = VectorSpace.of(self.embedder, triples_in_context=self.triples_in_context)
             store.set_meta("embedder", space.model_dump_json())
+            store.set_meta("keyword_passages", str(self.keyword_passages))
             return space
         space = VectorSpace.model_validate_json(known)
         space.check(self.embedder)

@@ -16,12 +16,14 @@ from operator import itemgetter
 from pathlib import Path
 
 from triplebeam.database import open_database, transaction
+from triplebeam.durable import raise_cannot_write
 from triplebeam.errors import IndexDamagedError, SourceError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.keywords import MARK
 from triplebeam.index.forgotten import Forgotten
 from triplebeam.index.known_files import KnownFiles
 from triplebeam.index.links import linked_passages
+from triplebeam.index.passage_graph import MAX_PASSAGES
 from triplebeam.index.schema import SCHEMA, UPGRADES
 from triplebeam.index.statistics import Statistics
 from triplebeam.metadata import FILE_FIELDS
@@ -68,6 +70,7 @@ class Store:
         try:
             self.db = open_database(path, SCHEMA, *UPGRADES)
         except sqlite3.DatabaseError as error:
+            raise_cannot_write(error, path.parent)
             raise IndexDamagedError(
                 f"{path} is not a usable SQLite file ({error}): restore it from a copy, or index into a new folder."
             ) from error
@@ -125,6 +128,11 @@ class Store:
         It is random, so that a store that was restored from a copy and changed since is not taken for the published.
         """
         return int(self.meta("revision") or 0)
+
+    @property
+    def keyword_passages(self) -> int:
+        """A keyword of more passages than this makes no edges between them; 0: every keyword does."""
+        return int(self.meta("keyword_passages") or MAX_PASSAGES)
 
     @property
     def tuned_share(self) -> float | None:
@@ -268,14 +276,6 @@ class Store:
     def passages(self) -> Iterator[tuple[int, Passage]]:
         """All passages with their numbers, in the order of documents and positions."""
         return self._passages("")
-
-    def shared_titles(self, most: int) -> frozenset[str]:
-        """Titles that more passages have than this."""
-        rows = self.db.execute(
-            "SELECT d.title FROM passage p JOIN document d ON d.number = p.document GROUP BY 1 HAVING count(*) > ?",
-            (most,),
-        )
-        return frozenset(title for (title,) in rows)
 
     def passages_awaiting(self, extractor: str, document_ids: Iterable[str]) -> Iterator[tuple[int, Passage]]:
         """Passages of these documents that this extractor has not processed yet, or failed on.
