@@ -104,7 +104,7 @@ class EntityGraph:
     @cached_property
     def topics(self) -> Topics:
         """The topic of every passage."""
-        return Topics(self.triple_entities, self.triple_passages, self.passages, len(self), self.mentions)
+        return Topics(self.triple_entities, self.triple_passages, self.passages, len(self))
 
     def weights(
         self, synonym_threshold: float = THRESHOLD, *, with_passages: bool = False, max_passages: int | None = None

@@ -26,7 +26,7 @@ def test_the_default_tells_the_ranks_in_the_lists_it_fuses(client: TestClient) -
     found = client.post(SEARCH, json={"question": QUESTION}).json()
     assert found["method"] == "blend"
     parts = [passage["found_by"] for passage in found["passages"]]
-    assert set().union(*parts) == {"messages", "triples", "names", "titles", "owners"}
+    assert set().union(*parts) == {"messages", "triples", "names", "titles", "owners", "plain"}
     assert all(rank >= 1 for ranks in parts for rank in ranks.values())
 
 
