@@ -109,7 +109,7 @@ class OpenAICompatibleEmbedder:
         try:
             data = {int(item["index"]): item["embedding"] for item in json.loads(body)["data"]}
             rows = np.array([data[number] for number in sorted(data)], dtype=np.float32)
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise EndpointError(
                 f"The reply of {self._endpoint.place} holds no embeddings; it begins with"
                 f" {self._endpoint.quoted(body)}: check the base URL, which usually ends in '/v1'."

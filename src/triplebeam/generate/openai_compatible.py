@@ -75,7 +75,7 @@ class OpenAICompatible:
         self._dialect.learn(refused)
         try:
             return completion_from(body, prompt)
-        except ValueError:
+        except (ValueError, RecursionError):  # no JSON, or brackets without end
             raise body_fault(body, self._endpoint) from None
 
     def _send(self, request: dict[str, Any]) -> tuple[str, PromptRefusedError | None]:
