@@ -173,6 +173,6 @@ def _too_many(tally: Tally, max_failures: float) -> ExtractionError:
     return ExtractionError(
         f"the extraction of {len(tally.failures)} of {tally.tried} passages failed, more than the {max_failures:.0%}"
         f" allowed, so it was stopped; what is done is kept. The commonest reason, {len(commonest.passage_ids)} times:"
-        f" {reason} Run `triplebeam doctor` to see what the model can do, then `triplebeam index INDEX --retry-failed`; or allow"
-        " more with --max-failures."
+        f" {reason} Run `triplebeam doctor` to see what the model can do, then `triplebeam index INDEX --retry-failed`;"
+        " or allow more with --max-failures."
     )
