@@ -16,6 +16,7 @@ from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.progress import Progress, silent
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings
+from triplebeam.support import use_weights
 
 #: Retrievers kept per context. There is no end of those one can write with parameters in brackets.
 _KEPT = 32
@@ -35,6 +36,10 @@ class Context:
     gold: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
     """The gold passages of questions, for the upper bound ``gold``: known in an evaluation only."""
     _retrievers: dict[str, Retriever] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Facts are checked with the weights that the settings name."""
+        use_weights(self.settings.home, offline=self.settings.offline)
 
     @property
     def passages(self) -> PassageTable:

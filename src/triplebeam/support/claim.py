@@ -13,7 +13,6 @@ from triplebeam.triple import Triple
 
 #: In characters: so much of the sentence before is shown.
 _CONTEXT = 200
-_SUBJECT, _OBJECT = "[]", "{}"
 
 
 class Claim(NamedTuple):
@@ -28,19 +27,20 @@ class NotNamedError(Exception):
 
 
 def claim_of(triple: Triple, page: Page, start: int, end: int) -> Claim:
-    """The claim that a stretch of a page's text states a fact; the object must be in it, the subject in its sentences.
+    """The claim that a stretch of a page's text states a fact.
 
-    An end may also be the page's title, but not both of them.
+    The stretch must name the object, and its sentences the subject. One of the two may also be the page's title: the
+    subject, if the sentences do not begin with another one; the object, if the stretch names the subject.
     """
     sentence = page.sentences_of(start, end)
     quote = range(*_within(page, sentence, start, end))
     subjects, objects = mentions(triple.subject, page, sentence), mentions(triple.object, page, quote)
-    for entity, found, other in ((triple.subject, subjects, objects), (triple.object, objects, subjects)):
-        if not sentence or not found and not (other and is_title(entity, page)):
-            raise NotNamedError(entity)
-    return Claim(
-        f"[ {triple.subject} ] {triple.predicate} {{ {triple.object} }}", _context(page, sentence, subjects, objects)
-    )
+    if not subjects and not (sentence.start in page.about_title and is_title(triple.subject, page)):
+        raise NotNamedError(triple.subject)
+    if not objects and not (mentions(triple.subject, page, quote) and is_title(triple.object, page)):
+        raise NotNamedError(triple.object)
+    fact = f"[ {triple.subject} ] {triple.predicate} {{ {triple.object} }}"
+    return Claim(fact, _context(page, sentence, subjects, objects))
 
 
 def _within(page: Page, sentence: range, start: int, end: int) -> tuple[int, int]:
@@ -56,7 +56,7 @@ def _context(page: Page, sentence: range, subjects: Sequence[range], objects: Se
     title = title if objects else f"{{ {title} }}"
     before = page.text[max(page.start_before(sentence), start - _CONTEXT) : start]
     marked, at = "", start
-    for place, mark in sorted([*_marks(page, subjects, _SUBJECT), *_marks(page, objects, _OBJECT)]):
+    for place, mark in sorted([*_marks(page, subjects, "[]"), *_marks(page, objects, "{}")]):
         marked, at = f"{marked}{page.text[at : place[0]]} {mark} ", place[0]
     return " ".join(f"{title} : {before} {marked}{page.text[at:end]}".split())
 

@@ -4,7 +4,7 @@ from calendar import month_name
 from collections.abc import Iterator, Sequence
 
 from triplebeam.support.page import Page
-from triplebeam.support.words import ARTICLES, LIGHT, Word, content, words_of
+from triplebeam.support.words import LIGHT, Word, content, words_of
 
 _MONTH = {name[:length].casefold(): n for n, name in enumerate(month_name) if n for length in (3, len(name))}
 _LONGEST_DATE = 4
@@ -19,11 +19,12 @@ def mentions(entity: str, page: Page, places: range) -> list[range]:
     wanted = _date_of(words_of(entity))
     if wanted:
         return list(_dates(wanted, page.words, places))
-    name = content(entity)
+    whole, name = words_of(entity), content(entity)
     if name and name[0].text[0].isdecimal() and _folded(name[1:]) <= _folded(page.title_words):
         name = name[:1]  # "27 World Series", where the passage about it says "won 27"
-    found = [_with_article(each, entity, page.words) for each in _named(name, page.words, places)]
-    return found or list(_surnames(name, page, places))
+    opening = {word.key for word in whole[: whole.index(name[0])]} if name else set()
+    found = [_opened(each, opening, page.words) for each in _named(name, page.words, places)]
+    return found or (list(_surnames(name, page, places)) if name == whole else [])
 
 
 def is_date(entity: str) -> bool:
@@ -39,10 +40,12 @@ def is_title(entity: str, page: Page) -> bool:
     )
 
 
-def _with_article(mention: range, entity: str, words: Sequence[Word]) -> range:
-    """A mention with the article before it that the entity begins with as well."""
-    before = words[mention.start - 1].key if mention.start else ""
-    return range(mention.start - (before in ARTICLES and entity.casefold().startswith(f"{before} ")), mention.stop)
+def _opened(mention: range, opening: set[str], words: Sequence[Word]) -> range:
+    """A mention with the light words before it that the entity begins with as well: "On Broadway"."""
+    first = mention.start
+    while first and words[first - 1].key in opening:
+        first -= 1
+    return range(first, mention.stop)
 
 
 def _folded(words: Sequence[Word]) -> set[str]:
@@ -108,12 +111,9 @@ def _surnames(name: Sequence[Word], page: Page, places: range) -> Iterator[range
 
 def _first_of_name(words: Sequence[Word], last: int) -> int:
     """Where the name begins that ends at a place: "Ann Lee", "A. Lee"."""
-    while last and words[last - 1].is_name:
-        gap = words[last].gap
-        if gap != " " and not (gap == ". " and len(words[last - 1].key) == 1):
-            break
-        last -= 1
-    return last
+    before, gap = words[last - 1], words[last].gap
+    joined = gap == " " or (gap == ". " and len(before.key) == 1)
+    return _first_of_name(words, last - 1) if last and before.is_name and joined else last
 
 
 def _dates(wanted: dict[str, int], words: Sequence[Word], places: range) -> Iterator[range]:

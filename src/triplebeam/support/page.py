@@ -3,11 +3,13 @@
 import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import takewhile
 
 from triplebeam.ingest.sentences import sentence_spans
-from triplebeam.support.words import Word, content, words_of
+from triplebeam.support.words import AUXILIARIES, PRONOUNS, Word, content, words_of
 
 _BRACKETED = re.compile(r"\s*\([^)]*\)\s*$")
+_CONDITIONS = ("if", "unless", "whether")
 #: In words. What is longer is a table or a list.
 _LONGEST_SENTENCE = 100
 
@@ -31,25 +33,35 @@ class Page:
 
     @cached_property
     def sentences(self) -> list[range]:
-        """The places of the words of each sentence that may state something: questions and tables are left out."""
+        """The places of the words of each sentence that may state something: no question, condition or table."""
         sentences, place = [], 0
         for _, end in sentence_spans(self.text):
             first = place
             while place < len(self.words) and self.words[place].start < end:
                 place += 1
-            asks = place > first and "?" in self.text[self.words[place - 1].end : end]
-            if 0 < place - first <= _LONGEST_SENTENCE and not asks:
+            if 0 < place - first <= _LONGEST_SENTENCE and "?" not in self.text[self.words[place - 1].end : end]:
                 sentences.append(range(first, place))
-        return sentences
+        return [each for each in sentences if self.words[each.start].key not in _CONDITIONS]
 
     def sentences_of(self, start: int, end: int) -> range:
         """The places of the words of the sentences that a stretch of the text is in."""
-        around = [
-            each
-            for each in self.sentences
-            if self.words[each.start].start < end and start < self.words[each.stop - 1].end
-        ]
-        return range(around[0].start, around[-1].stop) if around else range(0)
+        words, inside = self.words, self.sentences
+        inside = [each for each in inside if words[each.start].start < end and start < words[each.stop - 1].end]
+        return range(inside[0].start, inside[-1].stop) if inside else range(0)
+
+    @cached_property
+    def about_title(self) -> set[int]:
+        """Where sentences begin that do not begin with another name and a verb, or with a pronoun behind such a one."""
+        starts, on_title, title = set(), True, {word.folded for word in self.title_words}
+        for sentence in self.sentences:
+            words = self.words[sentence.start : sentence.stop]
+            names = list(takewhile(lambda word: word.is_name, words))
+            verb = words[len(names) % len(words)]
+            named = len(names) > 1 or (any(names) and verb.key in AUXILIARIES)
+            another = named and "," not in verb.gap and not title & {word.folded for word in names}
+            on_title = not another and (on_title or words[0].key not in PRONOUNS)
+            starts |= {sentence.start} if on_title else set()
+        return starts
 
     def start_before(self, sentence: range) -> int:
         """Where in the text the sentence before begins; there is none before the first."""

@@ -7,13 +7,16 @@ from typing import NamedTuple
 
 ARTICLES = frozenset(("a", "an", "the"))
 PRONOUNS = frozenset("he she it they his her its their him them".split())
+AUXILIARIES = frozenset(
+    "is was are were be been being am has have had do does did will would can could may might must shall should".split()
+)
 #: Words that no name is known by.
 LIGHT = (
     ARTICLES
     | PRONOUNS
+    | AUXILIARIES
     | frozenset(
-        "is was are were be been being am has have had do does did will would can could may might must shall should"
-        " on upon in at within inside during since until before after near around between to into onto toward towards"
+        "on upon in at within inside during since until before after near around between to into onto toward towards"
         " from of with alongside against by for as through over under across via about along behind beyond above below"
         " off without and or s t also who which that this there where one then later now both such other".split()
     )
