@@ -21,6 +21,7 @@ from itertools import pairwise
 import numpy as np
 
 from triplebeam.assemble import Index
+from triplebeam.ingest.word_set import word_set
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
 from triplebeam.serve.snippet import wanted_words, words_in
@@ -28,7 +29,7 @@ from triplebeam.triple import Chain, Triple, entity_key
 
 #: What distinguishes a term from a word: a capital, a digit within (ext4), a sign within or before (dpkg.cfg, --force).
 _LIKE_A_NAME = re.compile(r"[^\W\d_]\d|\d[^\W\d_]|\w[_/.:@]\w|^(?:-|/|\.|\$)+\w")
-_BARE = frozenset("a an the is was are were be been being am became become becomes remains remained".split())
+_BARE = word_set("a an the is was are were be been being am became become becomes remains remained")
 _MENTION = words_in("mentions")
 
 

@@ -1,4 +1,4 @@
-"""Does a passage say a fact? Words name its entities, and a small model reads the relation: see ``docs/evidence.md``."""
+"""Does a passage say a fact? Words name its entities, a small model reads the relation: see ``docs/evidence.md``."""
 
 from triplebeam.support.entailment import use_weights
 from triplebeam.support.find import fault_of, find_support, quoted, support_among

@@ -33,7 +33,8 @@ def claim_of(triple: Triple, page: Page, start: int, end: int) -> Claim:
     subject, if the sentences do not begin with another one; the object, if the stretch names the subject.
     """
     sentence = page.sentences_of(start, end)
-    quote = range(*_within(page, sentence, start, end))
+    inside = [n for n in sentence if start <= page.words[n].start and page.words[n].end <= end]
+    quote = range(inside[0], inside[-1] + 1) if inside else range(0)
     subjects, objects = mentions(triple.subject, page, sentence), mentions(triple.object, page, quote)
     if not subjects and not (sentence.start in page.about_title and is_title(triple.subject, page)):
         raise NotNamedError(triple.subject)
@@ -41,12 +42,6 @@ def claim_of(triple: Triple, page: Page, start: int, end: int) -> Claim:
         raise NotNamedError(triple.object)
     fact = f"[ {triple.subject} ] {triple.predicate} {{ {triple.object} }}"
     return Claim(fact, _context(page, sentence, subjects, objects))
-
-
-def _within(page: Page, sentence: range, start: int, end: int) -> tuple[int, int]:
-    """The first word of a sentence that is inside a stretch of text, and the end of its last."""
-    inside = [n for n in sentence if start <= page.words[n].start and page.words[n].end <= end]
-    return (inside[0], inside[-1] + 1) if inside else (0, 0)
 
 
 def _context(page: Page, sentence: range, subjects: Sequence[range], objects: Sequence[range]) -> str:

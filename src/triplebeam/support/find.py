@@ -16,10 +16,8 @@ from triplebeam.triple import Triple
 def quoted(triple: Triple, quotation: str, passage: Passage) -> Span | None:
     """The exact words of the passage that a reader quotes for a fact; None if they are not there or do not state it."""
     place = locate(quotation, passage.text)
-    if place is None:
-        return None
-    span = _span(passage, *place)
-    return span if fault_of(triple, span, passage) is None else None
+    span = _span(passage, *place) if place else None
+    return span if span and fault_of(triple, span, passage) is None else None
 
 
 def find_support(triple: Triple, passage: Passage) -> Span | None:

@@ -2,6 +2,7 @@
 
 from calendar import month_name
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from triplebeam.support.page import Page
 from triplebeam.support.words import LIGHT, Word, content, words_of
@@ -16,10 +17,9 @@ _STRANGERS = 2
 
 def mentions(entity: str, page: Page, places: range) -> list[range]:
     """The places of all mentions among some words of a page, in order."""
-    wanted = _date_of(words_of(entity))
-    if wanted:
-        return list(_dates(wanted, page.words, places))
     whole, name = words_of(entity), content(entity)
+    if is_date(entity):
+        return list(_dates(_date_of(whole), page.words, places))
     if name and name[0].text[0].isdecimal() and _folded(name[1:]) <= _folded(page.title_words):
         name = name[:1]  # "27 World Series", where the passage about it says "won 27"
     opening = {word.key for word in whole[: whole.index(name[0])]} if name else set()
@@ -34,18 +34,16 @@ def is_date(entity: str) -> bool:
 
 def is_title(entity: str, page: Page) -> bool:
     """The entity is what the passage is about: it has the title's words, or at least half of them and no others."""
-    name, title = _folded(content(entity)), _folded(page.title_words)
-    return bool(title) and (
-        title <= name or (name <= _folded(content(page.title)) and 2 * len(name & title) >= len(title))
-    )
+    name, title, whole = _folded(content(entity)), _folded(page.title_words), _folded(content(page.title))
+    if any(map(str.isdecimal, name - whole)):  # "Season 12" is not "Season 6"
+        return False
+    return 2 * len(name & title) >= len(title) > 0 and (title <= name or name <= whole)
 
 
 def _opened(mention: range, opening: set[str], words: Sequence[Word]) -> range:
     """A mention with the light words before it that the entity begins with as well: "On Broadway"."""
-    first = mention.start
-    while first and words[first - 1].key in opening:
-        first -= 1
-    return range(first, mention.stop)
+    light = takewhile(lambda place: words[place].key in opening, range(mention.start - 1, -1, -1))
+    return range(mention.start - len(list(light)), mention.stop)
 
 
 def _folded(words: Sequence[Word]) -> set[str]:
@@ -85,20 +83,17 @@ def _extent(wanted: set[str], words: Sequence[Word], first: int, stop: int) -> t
 
 def _is_whole(words: Sequence[Word], first: int, last: int) -> bool:
     """Not the beginning of a longer name, nor a part of a compound: not "Paris" in "Paris Hilton"."""
-    after = words[last] if last < len(words) else None
-    if words[first].gap == "-" or (after and after.gap == "-"):
-        return False
-    return not (words[last - 1].is_name and after and after.is_name and after.gap == " ")
+    after = words[last].gap if last < len(words) else ""
+    longer = after == " " and words[last - 1].is_name and words[last].is_name
+    return not longer and "-" not in (words[first].gap, after)
 
 
 def _surnames(name: Sequence[Word], page: Page, places: range) -> Iterator[range]:
     """The last word of a name of several, where the passage or its title has the whole name and no one shares it."""
-    in_title = _folded(name) <= _folded(page.title_words)
-    if len(name) < 2 or not all(word.is_name for word in name):
+    found, in_title = [], _folded(name) <= _folded(page.title_words)
+    known = in_title or _named(name, page.words, range(len(page.words)))
+    if not known or len(name) < 2 or not all(word.is_name for word in name):
         return
-    if not in_title and not _named(name, page.words, range(len(page.words))):
-        return
-    found = []
     for place, word in enumerate(page.words):
         if word.folded == name[-1].folded:
             first = _first_of_name(page.words, place)

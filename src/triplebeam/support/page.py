@@ -69,7 +69,5 @@ class Page:
         return self.words[(before[-1] if before else sentence).start].start
 
 
-@lru_cache(maxsize=128)
-def page_of(text: str, title: str) -> Page:
-    """The page of a passage; the last few are kept, since the facts of a passage are checked one after another."""
-    return Page(text, title)
+#: The last few pages are kept, since the facts of a passage are checked one after another.
+page_of = lru_cache(maxsize=128)(Page)

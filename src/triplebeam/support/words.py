@@ -5,21 +5,19 @@ import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
-ARTICLES = frozenset(("a", "an", "the"))
-PRONOUNS = frozenset("he she it they his her its their him them".split())
-AUXILIARIES = frozenset(
-    "is was are were be been being am has have had do does did will would can could may might must shall should".split()
+from triplebeam.ingest.word_set import word_set
+
+ARTICLES = word_set("a an the")
+PRONOUNS = word_set("he she it they his her its their him them")
+AUXILIARIES = word_set(
+    "is was are were be been being am has have had do does did will would can could may might must shall should"
 )
 #: Words that no name is known by.
-LIGHT = (
-    ARTICLES
-    | PRONOUNS
-    | AUXILIARIES
-    | frozenset(
-        "on upon in at within inside during since until before after near around between to into onto toward towards"
-        " from of with alongside against by for as through over under across via about along behind beyond above below"
-        " off without and or s t also who which that this there where one then later now both such other".split()
-    )
+LIGHT = ARTICLES | PRONOUNS | AUXILIARIES
+LIGHT |= word_set(
+    "on upon in at within inside during since until before after near around between to into onto toward towards from"
+    " of with alongside against by for as through over under across via about along behind beyond above below off"
+    " without and or s t also who which that this there where one then later now both such other"
 )
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _DIGITS = {word: str(number) for number, word in enumerate(_NUMBERS, start=1)}
