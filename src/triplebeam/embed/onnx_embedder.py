@@ -6,7 +6,7 @@ of a text's tokens are pooled as the model asks and scaled to length one; rows c
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
@@ -191,20 +191,28 @@ def open_tokenizer(folder: ModelFolder) -> Any:
 
 def open_session(folder: ModelFolder, precision: Precision = "fp32") -> Any:
     """The folder's graph, ready to run on one thread per call; a graph the folder brings keeps its own precision."""
+    if folder.weights_file.suffix != ".safetensors":
+        return _open(str(folder.weights_file), folder, {})
+    return assembled_session(folder, load_tensors(folder.weights_file), precision)
+
+
+def assembled_session(folder: ModelFolder, tensors: Mapping[str, NDArray[Any]], precision: Precision = "fp32") -> Any:
+    """A graph for the folder's model with these tensors, which may be the folder's own or adapted ones."""
+    from triplebeam.embed.bert_graph import assemble
+
+    graph, weights = assemble(folder.config, tensors, folder.projection, int8=precision == "int8")
+    return _open(graph, folder, weights)
+
+
+def _open(graph: str | bytes, folder: ModelFolder, weights: Mapping[str, NDArray[Any]]) -> Any:
     import onnxruntime
     from onnxruntime.capi import onnxruntime_pybind11_state as errors
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # a batch stays on the thread that brings it
     options.log_severity_level = 3  # its warnings are about how the graph is stored, not about its results
-    graph: str | bytes = str(folder.weights_file)
-    if folder.weights_file.suffix == ".safetensors":
-        from triplebeam.embed.bert_graph import assemble
-
-        tensors = _load_tensors(folder.weights_file)
-        graph, weights = assemble(folder.config, tensors, folder.projection, int8=precision == "int8")
-        values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
-        options.add_external_initializers(list(weights), values)
+    values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
+    options.add_external_initializers(list(weights), values)
     try:
         return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
     except (errors.Fail, errors.InvalidGraph, errors.InvalidProtobuf, errors.NotImplemented) as error:
@@ -213,7 +221,7 @@ def open_session(folder: ModelFolder, precision: Precision = "fp32") -> Any:
         ) from error
 
 
-def _load_tensors(file: Path) -> dict[str, NDArray[np.float32]]:
+def load_tensors(file: Path) -> dict[str, NDArray[np.float32]]:
     """The weights by name; those published in half precision are widened."""
     import ml_dtypes  # noqa: F401 - NumPy learns bfloat16 from it
     from safetensors.numpy import load_file
