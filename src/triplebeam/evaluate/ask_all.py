@@ -22,6 +22,8 @@ from triplebeam.retrieve.retriever import BATCH, BatchRetriever, Retriever, retr
 Method: TypeAlias = Retriever | Agent
 #: Passages asked for and kept: as many as the deepest measure looks at. (A fusion of longer lists is another ranking.)
 DEPTH = 15
+#: What is kept of a list that was read as a whole: 20,000 tokens hold about as many.
+_FURTHEST = 200
 #: Questions in the first batch, which shows how many a batch may have.
 _FIRST_BATCH = 8
 #: No batch takes much longer: progress is shown after each, and what is not finished is lost when the run is stopped.
@@ -117,6 +119,7 @@ def _answered(answer: Answer, question: Question) -> QuestionResult:
     return QuestionResult(
         question_id=question.id,
         passage_ids=_ids(answer.ranking),
+        further_ids=tuple(answer.ranking.ids[DEPTH:_FURTHEST]) if len(answer.steps) == 1 else (),
         answer=answer.text,
         steps=tuple(StepResult(passage_ids=_ids(step.so_far), usage=step.usage) for step in answer.steps),
         ending="; ".join([answer.ending, *problems]),

@@ -24,6 +24,8 @@ class QuestionResult:
 
     question_id: str
     passage_ids: tuple[str, ...] = ()
+    further_ids: tuple[str, ...] = ()
+    """The passages after those, if all of them were read for an answer in one step."""
     answer: str | None = None
     """None where the method only retrieves; empty where it found no answer."""
     seconds: float = 0.0
