@@ -38,6 +38,8 @@ class QuestionResult:
     steps: tuple[StepResult, ...] = ()
     ending: str = ""
     """Why an agent stopped, in words."""
+    graph: tuple[tuple[str, str, str], ...] | None = None
+    """The question graph, if the agent works on one; without triplets where none could be used."""
     judged: float | None = None
     """1 where a model found the answer right, 0 where not; None where none was asked or its reply could not be used."""
 

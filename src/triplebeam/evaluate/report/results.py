@@ -19,6 +19,7 @@ _MEANING = {
     "EM": "EM and F1 compare the answer with the accepted ones, exactly and word by word",
     "Accuracy": "Accuracy is the share of right choices",
     "Judged": "Judged is the share of answers that a model called right",
+    "Graph": "Graph is the share of question graphs that are those of the dataset's evidences",
 }
 _BY_KIND = ("R@5", "R@15")
 
