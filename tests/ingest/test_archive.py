@@ -1,5 +1,6 @@
 """Archives that would fill the memory."""
 
+import contextlib
 import gzip
 import struct
 import zipfile
@@ -37,6 +38,16 @@ def test_a_dense_archive_is_refused_from_some_size_on(tmp_path: Path) -> None:
     check_zip(zipped(tmp_path / "small.docx", 5 * MEGABYTE))
 
 
+def test_more_elements_than_any_document_has_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "MOST_TAGS", 1000)
+    path = tmp_path / "paragraphs.docx"
+    for count, fits in ((499, True), (501, False)):
+        with zipfile.ZipFile(path, "w") as file:
+            file.writestr("word/document.xml", b"<p>a</p>" * count)
+        with contextlib.nullcontext() if fits else pytest.raises(SourceError, match="more than 1,000 tags: save it"):
+            check_zip(path)
+
+
 def test_an_archive_that_lies_about_its_size_is_refused(tmp_path: Path) -> None:
     path = zipped(tmp_path / "liar.docx", 20 * MEGABYTE)
     size, lie = struct.pack("<I", 20 * MEGABYTE), struct.pack("<I", 10)
@@ -51,7 +62,7 @@ def test_what_is_inflated_is_counted_too(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(archive, "_check", lambda inflated, compressed: None)
     monkeypatch.setattr(archive, "MOST_INFLATED", MEGABYTE)
     with zipfile.ZipFile(path) as file, file.open("word/0.xml") as member:
-        assert archive._inflated(member, MEGABYTE) < 3 * MEGABYTE, "it stops when it has seen enough"
+        assert archive._inflated(member, MEGABYTE)[0] < 3 * MEGABYTE, "it stops when it has seen enough"
     with pytest.raises(SourceError):
         honest(2 * MEGABYTE, 1)
 

@@ -26,6 +26,7 @@ from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.progress import Progress, silent
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings
+from triplebeam.where import parse
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +61,8 @@ class Evaluator:
             )
         snapshot = Snapshot.open(corpus.index)
         questions = find_gold(questions, snapshot.passages)
+        if corpus.where is not None:
+            snapshot, questions = self._visible(corpus.where, snapshot, questions)
         opened = self._open(experiment, corpus, snapshot, questions)
         computed = [(method, seed) for method in methods if not method.run for seed in self._seeds_of(method)]
         for method, seed in computed:
@@ -82,6 +85,16 @@ class Evaluator:
             facts=_facts(opened, corpus, experiment, methods, len(questions), everyone),
             triples_of_gold=_triples_of_gold(opened.context.triples, questions),
         )
+
+    def _visible(
+        self, where: str, snapshot: Snapshot, questions: Sequence[Question]
+    ) -> tuple[Snapshot, list[Question]]:
+        """The view of a filter, and the questions that can be answered from it."""
+        visible = Context(snapshot, self.settings, self.embedder).view(parse(where)).snapshot
+        kept = [question for question in questions if all(each in visible.passages for each in question.gold)]
+        if not kept:
+            raise BadInputError(f"no question has all of its gold passages among those that match {where!r}.")
+        return visible, kept
 
     def _open(
         self, experiment: Experiment, corpus: Corpus, snapshot: Snapshot, questions: Sequence[Question]
@@ -166,6 +179,7 @@ class _Opened:
                 **({"always_answer": True} if self.context.always_answer and method.is_agent else {}),
                 "seed": seed,
                 "index": self.context.snapshot.manifest.model_dump(mode="json"),
+                "rows": self.context.snapshot.rows.tolist(),
                 "embedder": self.counting.fingerprint,
                 "models": [(each.model, each.base_url) for each in map(settings.endpoint, ("answering", "reading"))],
                 "given_model": given.name if given else None,
@@ -215,7 +229,8 @@ def _facts(
 ) -> dict[str, str]:
     manifest, settings = opened.context.snapshot.manifest, opened.context.settings
     extractors = ", ".join(f"{count:,} by {name}" for name, count in manifest.triples_by_extractor.items())
-    given = f" (of {everyone}: those that every given run holds)" if asked < everyone else ""
+    chosen = "whose gold passages match the filter" if corpus.where is not None else "that every given run holds"
+    given = f" (of {everyone}: those {chosen})" if asked < everyone else ""
     facts = {
         "index": str(corpus.index),
         "passages": f"{manifest.counts['passages']:,}",
@@ -223,6 +238,8 @@ def _facts(
         "questions": f"{asked:,}{given}, from {corpus.questions.name}",
         "embedder": manifest.embedder.name,
     }
+    if corpus.where is not None:
+        facts["filter"] = corpus.where
     with_model = any(method.uses_model for method in methods)
     if with_model and settings.model:
         facts["model"] = settings.model

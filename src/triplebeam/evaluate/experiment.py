@@ -79,6 +79,8 @@ class Corpus:
     questions: Path
     methods: tuple[str, ...]
     query_entities: Path | None = None
+    where: str | None = None
+    """A filter: only the passages for which it holds are searched."""
 
 
 def read_experiment(path: Path) -> Experiment:

@@ -95,7 +95,7 @@ def _parameter(words: str) -> str | None:
     """The parameter that OpenAI's form of an error has in a field of its own."""
     try:
         parameter = json.loads(words)["error"]["param"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
     return str(parameter).partition(".")[0]
 

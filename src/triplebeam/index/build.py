@@ -20,7 +20,8 @@ from triplebeam.index.contents import Contents
 from triplebeam.index.encoded import EncodedTexts, remove_encoded, take_over
 from triplebeam.index.encoding import encode_missing
 from triplebeam.index.extraction import MAX_FAILURES, Budget, Failure, Numbered, due, extract_triples
-from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, published, remove_generations
+from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, published
+from triplebeam.index.material import is_written
 from triplebeam.index.passage_graph import MAX_PASSAGES
 from triplebeam.index.publish import publish_generation, withdraw
 from triplebeam.index.replacing import Replaces, kind_of
@@ -193,9 +194,8 @@ class IndexBuilder:
         """Encode what is not encoded yet, and publish if anything changed."""
         report.failures = store.statistics.failures()
         current, last = published(self.folder), LastGeneration.of(self.folder)
-        if current and current.revision == store.revision and not last.damaged:
-            remove_generations(self.folder / "generations", keep=current.generation)  # where a process was killed
-            remove_encoded(self.folder)
+        if current and current.revision == store.revision and not last.damaged and is_written(last.folder):
+            remove_encoded(self.folder)  # where a process was killed
             report.manifest = current
             return
         if not store.statistics.counts()["passages"]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from triplebeam.database import rewrite
 from triplebeam.index.contents import Contents
 from triplebeam.index.encoded import EncodedTexts
-from triplebeam.index.manifest import LastGeneration, VectorSpace, is_index, read_manifest, remove_generations
+from triplebeam.index.manifest import LastGeneration, VectorSpace, is_index, read_manifest
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.store import Store
 from triplebeam.index.token_vectors import TokenVectorIndex, published_tokens
@@ -40,8 +40,8 @@ def compact(folder: Path, forget: Callable[[Iterable[int]], int] = lambda lines:
     before = _size(folder)
     with writing(folder) as store:
         # A damaged index is refused, not emptied: what is whole of it saves encoding when it is repaired.
-        current = read_manifest(folder) if is_index(folder) else None
-        remove_generations(folder / "generations", keep=current.generation if current else "")
+        if is_index(folder):
+            read_manifest(folder)
         _forget_vectors(folder, store)
         tokens = _forget_tokens(folder)
         completions = forget(_gone(store))

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.database import open_database, remove_database, rewrite, transaction
+from triplebeam.durable import raise_cannot_write
 from triplebeam.errors import IndexDamagedError
 from triplebeam.index.columns import mapped
 from triplebeam.index.keys import key_of, read_keys, rows_of, write_keys
@@ -38,6 +39,7 @@ class EncodedTexts:
         try:
             self._db = open_database(self._path, _SCHEMA)
         except sqlite3.DatabaseError as error:
+            raise_cannot_write(error, folder)
             raise IndexDamagedError(
                 f"{self._path} is not a usable SQLite file ({error}): delete it; what it held is encoded again."
             ) from error

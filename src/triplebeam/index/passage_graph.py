@@ -139,7 +139,7 @@ def build_passage_graph(
     keyword_passages: NDArray[np.int64],
     keywords: NDArray[np.int64],
     max_passages: int = MAX_PASSAGES,
-    links: Sequence[tuple[int, int]] = (),
+    links: Sequence[tuple[int, int]] | NDArray[np.int64] = (),
 ) -> PassageGraph:
     """Join passages: ``documents`` and ``positions`` have one entry per passage, ``keyword_passages`` (rows) and
     ``keywords`` (numbers) one entry per pair, and ``links`` are pairs of rows, from and to. Pairs may come in any order
@@ -190,7 +190,7 @@ def _keyword(passages: NDArray[np.int64], keywords: NDArray[np.int64], nodes: in
     return _both_ways(shared.row[above], shared.col[above], nodes)
 
 
-def _links(links: Sequence[tuple[int, int]], nodes: int) -> Edges:
+def _links(links: Sequence[tuple[int, int]] | NDArray[np.int64], nodes: int) -> Edges:
     pairs = np.unique(np.sort(telling_links(links, nodes), axis=1), axis=0)
     return _both_ways(pairs[:, 0], pairs[:, 1], nodes)
 

@@ -16,6 +16,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from triplebeam.database import open_database, transaction
+from triplebeam.durable import raise_cannot_write
 from triplebeam.errors import IndexDamagedError, SourceError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.keywords import MARK
@@ -69,6 +70,7 @@ class Store:
         try:
             self.db = open_database(path, SCHEMA, *UPGRADES)
         except sqlite3.DatabaseError as error:
+            raise_cannot_write(error, path.parent)
             raise IndexDamagedError(
                 f"{path} is not a usable SQLite file ({error}): restore it from a copy, or index into a new folder."
             ) from error
@@ -274,14 +276,6 @@ class Store:
     def passages(self) -> Iterator[tuple[int, Passage]]:
         """All passages with their numbers, in the order of documents and positions."""
         return self._passages("")
-
-    def shared_titles(self, most: int) -> frozenset[str]:
-        """Titles that more passages have than this."""
-        rows = self.db.execute(
-            "SELECT d.title FROM passage p JOIN document d ON d.number = p.document GROUP BY 1 HAVING count(*) > ?",
-            (most,),
-        )
-        return frozenset(title for (title,) in rows)
 
     def passages_awaiting(self, extractor: str, document_ids: Iterable[str]) -> Iterator[tuple[int, Passage]]:
         """Passages of these documents that this extractor has not processed yet, or failed on.

@@ -16,6 +16,8 @@ from triplebeam.errors import SourceError
 from triplebeam.ingest.damage import DAMAGE
 
 MOST_INFLATED = 100_000_000
+#: Elements take more memory and time than text: a book of a thousand pages has less than a million.
+MOST_TAGS = 3_000_000
 #: Text seldom shrinks to less than a hundredth; below the size from which it matters, any ratio will do.
 MOST_RATIO = 200
 _RATIO_MATTERS_FROM = 10_000_000
@@ -29,11 +31,13 @@ def check_zip(file: Path | IO[bytes], kind: str = "docx") -> None:
             members = archive.infolist()
             size = _size(file)
             _check(sum(member.file_size for member in members), size)
-            inflated = 0
+            inflated = tags = 0
             for member in members:
                 with archive.open(member) as inner:
-                    inflated += _inflated(inner, MOST_INFLATED - inflated)
+                    more, opened = _inflated(inner, MOST_INFLATED - inflated)
+                inflated, tags = inflated + more, tags + opened
                 _check(inflated, size)
+                _check_tags(tags)
     except (zipfile.BadZipFile, *DAMAGE) as error:
         raise SourceError(f"it is no {kind} file, or is protected by a password; save it again as {kind}") from error
 
@@ -42,7 +46,7 @@ def check_gzip(file: Path | IO[bytes]) -> None:
     """Raise SourceError where a gzip file inflates to more than is sensible for a file that a stranger sends."""
     try:
         with gzip.open(file) as inner:
-            _check(_inflated(inner, MOST_INFLATED), _size(file))
+            _check(_inflated(inner, MOST_INFLATED)[0], _size(file))
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise SourceError(f"the gzip file is damaged ({error})") from error
 
@@ -59,12 +63,18 @@ def _size(file: Path | IO[bytes]) -> int:
     return file.stat().st_size if isinstance(file, Path) else file.seek(0, os.SEEK_END)
 
 
-def _inflated(file: IO[bytes] | gzip.GzipFile, most: int) -> int:
-    """The bytes a stream inflates to, counted until they are more than the most."""
-    count = 0
+def _inflated(file: IO[bytes] | gzip.GzipFile, most: int) -> tuple[int, int]:
+    """The bytes a stream inflates to, counted until they are more than the most, and how many of them open a tag."""
+    count = tags = 0
     while count <= most and (piece := file.read(_PIECE)):
         count += len(piece)
-    return count
+        tags += piece.count(b"<")
+    return count, tags
+
+
+def _check_tags(tags: int) -> None:
+    if tags > MOST_TAGS:
+        raise SourceError(f"its XML has more than {MOST_TAGS:,} tags: save it in parts, or in another format")
 
 
 def _check(inflated: int, compressed: int) -> None:

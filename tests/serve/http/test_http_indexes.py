@@ -2,6 +2,7 @@
 
 import io
 import json
+import stat
 import threading
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -162,13 +163,16 @@ def test_searches_go_on_with_the_old_generation_while_a_job_runs(make: Make) -> 
         assert [passage["title"] for passage in found] == ["new"]
 
 
-def test_a_cancelled_job_leaves_nothing_behind(make: Make) -> None:
+def test_a_cancelled_job_leaves_nothing_behind(make: Make, data: Path) -> None:
+    jobs = data / ".triplebeam" / "jobs"
     held = Held()
     with make(extractor=held) as client:
         running = add(client, "world", ("wrong.txt", b"The wrong file."), extractor="local")
         waiting = add(client, "world", ("other.txt", b"Not this one either."))
         assert held.begun.wait(20)
+        assert stat.S_IMODE(jobs.stat().st_mode) == 0o700, "what was sent is for the server alone"
         assert client.post(f"/api/jobs/{waiting['id']}/cancel").json()["state"] == "cancelled"
+        assert [folder.name for folder in jobs.iterdir()] == [running["id"]]
         assert client.post(f"/api/jobs/{running['id']}/cancel").status_code == 200
         held.free.set()
         assert job_ended(client, running["id"])["state"] == "cancelled"

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline, complete_ask_method
+from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline, WhereText, complete_ask_method
 
 
 class Effort(StrEnum):
@@ -43,6 +43,7 @@ def ask(
         ),
     ] = None,
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages to show.")] = 5,
+    where: WhereText = None,
     as_json: AsJson = False,
     embedder: EmbedderName = None,
     offline: Offline = False,
@@ -57,6 +58,8 @@ def ask(
 
         triplebeam ask my.index "…" --effort none
 
+        triplebeam ask my.index "…" --where 'year >= 2020 and source in ("a", "b")'
+
         triplebeam ask my.index "…" --json > answer.json && triplebeam verify my.index answer.json
     """
     from triplebeam.assemble import DEFAULT_METHOD, HOW_TO_CONFIGURE, check_question, open_index
@@ -69,6 +72,7 @@ def ask(
     check_question(question)
     settings = read_settings(embedder=embedder, offline=offline or None)
     index = open_index(folder, settings=settings)
+    index = index.where(where) if where is not None else index
     if effort is Effort.none or not (settings.model or method):
         if effort is not Effort.none:
             err().print(
