@@ -40,10 +40,10 @@ class Context:
     settings: Settings
     given_embedder: Embedder | None = None
     given_model: LanguageModel | None = None
-    given_judge: LanguageModel | None = None
     progress: Progress = field(default=silent, repr=False)
     query_entities: Path | None = None
     """A file with the entities of questions, for ``entities=given``."""
+    given_judge: LanguageModel | None = None
     always_answer: bool = False
     """Whether the last reading of every agent has to answer, as in the papers' experiments."""
     gold: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
