@@ -46,6 +46,13 @@ _FEW = 8
 _ALL = slice(None)
 
 
+class Reset(NamedTuple):
+    """Some nodes, each once, and their weights, none negative and not all zero; their proportions alone count."""
+
+    nodes: NDArray[np.int64]
+    weights: NDArray[np.floating]
+
+
 class _Arranged(NamedTuple):
     """The graph with its nodes in some order."""
 
@@ -83,41 +90,33 @@ class PersonalizedPageRank:
         rate = self.damping / (1 + math.sqrt(1 - self.damping**2))
         return max(0, math.ceil(math.log(self.tolerance / 2) / math.log(rate)) - 1) if rate else 0
 
-    def probabilities(self, resets: "csr_array[np.floating]") -> NDArray[np.floating]:
-        """The share of time spent on each wanted node: a column for each row of ``resets``.
-
-        A row holds weights by node, none negative and not all zero; their proportions alone count.
-        """
-        if resets.shape[0] == 1:  # a matrix and a vector are multiplied faster than two matrices
-            return self._shares(self._for_one, resets)[:, None]
-        blocks = (resets[first : first + _TOGETHER] for first in range(0, resets.shape[0], _TOGETHER))
+    def probabilities(self, resets: Sequence[Reset]) -> NDArray[np.floating]:
+        """The share of time spent on each wanted node: a column for each reset distribution."""
+        if len(resets) == 1:  # a matrix and a vector are multiplied faster than two matrices
+            return self._shares(self._for_one, resets)
+        blocks = (resets[first : first + _TOGETHER] for first in range(0, len(resets), _TOGETHER))
         found = [self._shares(self._for_many, block) for block in blocks]
-        return np.concatenate([np.zeros((resets.shape[1] - self.wanted_from, 0), self.precision), *found], axis=1)
+        return np.concatenate(found, axis=1) if found else np.zeros((len(self._leaving) - self.wanted_from, 0))
 
-    def _shares(self, graph: _Arranged, resets: "csr_array[np.floating]") -> NDArray[np.floating]:
-        """q / Σq; of one walker alone, a vector."""
-        walkers, nodes = resets.shape
-        together = (resets @ self._visits_from).astype(self.precision)
-        if resets.data.min(initial=0) < 0 or together.min() <= 0:
-            raise ValueError("a reset vector has a negative weight, or none above zero")
-        places = graph.position[resets.indices]
-        start = np.zeros(nodes * walkers, self.precision)
-        start[places * walkers + np.repeat(np.arange(walkers), np.diff(resets.indptr))] = (
-            resets.data / graph.scales[places]
-        )
-        start = start.reshape(nodes, *[walkers][: walkers > 1])
-        reached = np.zeros(nodes, np.bool_)
-        reached[places] = True
-        found = self._solution(graph, start, reached)
-        found *= (graph.scales[graph.kept, None] / together) if walkers > 1 else graph.scales[graph.kept] / together
+    def _shares(self, graph: _Arranged, resets: Sequence[Reset]) -> NDArray[np.floating]:
+        """q / Σq."""
+        start = np.zeros((len(self._leaving), len(resets)), self.precision)
+        for column, (nodes, weights) in enumerate(resets):
+            places = graph.position[nodes]
+            start[places, column] = weights / graph.scales[places]
+        together = np.array([self._visits_from[nodes] @ weights for nodes, weights in resets], self.precision)
+        if start.min(initial=0) < 0 or together.min() <= 0:
+            raise ValueError("a reset distribution has a negative weight, or none above zero")
+        found = self._solution(graph, start if len(resets) > 1 else start[:, 0]).reshape(-1, len(resets))
+        found *= graph.scales[graph.kept, None]
+        found /= together
         np.maximum(found, 0, out=found)  # what is nearly zero may come out below it
         return found[graph.places]
 
-    def _solution(
-        self, graph: _Arranged, start: NDArray[np.floating], reached: NDArray[np.bool_]
-    ) -> NDArray[np.floating]:
+    def _solution(self, graph: _Arranged, start: NDArray[np.floating]) -> NDArray[np.floating]:
         """The x of x = d·S x + start, at the nodes that are kept."""
         before, visits, last = start, start, start[graph.kept]
+        reached = start > 0 if start.ndim == 1 else start.any(axis=1)
         for step in self._steps[:-1]:
             before, visits = visits, _corrected(_product(graph.steps, visits, reached), start, before, *step)
         for step in self._steps[-1:]:
@@ -181,16 +180,6 @@ class PersonalizedPageRank:
         places = position[self.wanted_from :]
         kept = np.sort(places)
         return _Arranged(position, scales, steps, csr_array(steps[kept]), kept, np.searchsorted(kept, places))
-
-
-def resets_of(
-    walkers: Sequence[tuple[NDArray[np.int64], NDArray[np.floating]]], nodes: int
-) -> "csr_array[np.floating]":
-    """Reset vectors for `probabilities`: for each walker some nodes and their weights."""
-    starts = np.cumsum([0, *(len(where) for where, _ in walkers)])
-    where = np.concatenate([np.zeros(0, np.int64), *(where for where, _ in walkers)])
-    weights = np.concatenate([np.zeros(0), *(weights for _, weights in walkers)])
-    return csr_array((weights, where, starts), shape=(len(walkers), nodes))
 
 
 def _product(
