@@ -52,7 +52,9 @@ def test_the_error_is_within_the_tolerance(damping: float, tolerance: float, see
     """Measured as the bound is written: by squares over the nodes' weights, against the result."""
     weights = random_weights(seed, 60)
     rough, fine = (
-        PersonalizedPageRank(weights=csr_array(weights), damping=damping, tolerance=wanted).probabilities(as_resets(np.eye(60)))
+        PersonalizedPageRank(weights=csr_array(weights), damping=damping, tolerance=wanted).probabilities(
+            as_resets(np.eye(60))
+        )
         for wanted in (tolerance, 1e-13)
     )
     node_weights = np.where(weights.sum(axis=0) > 0, weights.sum(axis=0), 1)[:, None]

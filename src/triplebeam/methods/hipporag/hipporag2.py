@@ -131,15 +131,11 @@ class HippoRAG2:
 
     def _passage_probabilities(self, queries: Sequence[str], seeds: Sequence[Seeds]) -> NDArray[np.float32]:
         """A row for each query: how much of the walk is spent on each passage."""
-        resets = [
-            self._reset(*own, of_base) for own, of_base in zip(seeds, self._base_scores(queries), strict=True)
-        ]
+        resets = [self._reset(*own, of_base) for own, of_base in zip(seeds, self._base_scores(queries), strict=True)]
         visited = self._walk.probabilities(resets)
         return np.asarray(visited.T, np.float32, order="C")  # one query's scores lie together
 
-    def _reset(
-        self, seeds: NDArray[np.int64], similarity: NDArray[np.float64], of_base: NDArray[np.float32]
-    ) -> Reset:
+    def _reset(self, seeds: NDArray[np.int64], similarity: NDArray[np.float64], of_base: NDArray[np.float32]) -> Reset:
         """To entities, then to passages."""
         entities, weights = self.entity_weights(seeds, similarity)
         passages = self.passage_weight * min_max(of_base)
