@@ -34,6 +34,7 @@ from scipy.sparse import csr_array, diags_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from triplebeam.errors import BadInputError
+from triplebeam.retrieve.walk_nearby import WalkNearby
 
 #: How near to the end of the walk its result is, by default.
 TOLERANCE = 1e-5
@@ -43,6 +44,8 @@ _SINGLE_PRECISION_FROM = 1e-6
 _TOGETHER = 32
 #: Nodes are few where they are no more than one in so many.
 _FEW = 8
+#: An edge that is looked up costs about as much as so many in a product.
+_NEARBY_EDGES = 16
 _ALL = slice(None)
 
 
@@ -56,6 +59,7 @@ class Reset(NamedTuple):
 class _Arranged(NamedTuple):
     """The graph with its nodes in some order."""
 
+    order: NDArray[np.integer]
     position: NDArray[np.int64]
     """Where each node is in the order."""
     scales: NDArray[np.floating]
@@ -68,6 +72,8 @@ class _Arranged(NamedTuple):
     """Where these are in the order."""
     places: NDArray[np.int64]
     """Where each wanted node is among what is kept."""
+    wanted: NDArray[np.bool_]
+    """Which nodes are wanted, in this order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +85,8 @@ class PersonalizedPageRank:
     tolerance: float = TOLERANCE
     wanted_from: int = 0
     """Nodes before this one are walked over, but their probabilities are not wanted."""
+    large: int = 1_000_000
+    """From this many edges on, a walk that stays near looks at what it reaches alone."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.damping < 1:
@@ -92,8 +100,10 @@ class PersonalizedPageRank:
 
     def probabilities(self, resets: Sequence[Reset]) -> NDArray[np.floating]:
         """The share of time spent on each wanted node: a column for each reset distribution."""
-        if len(resets) == 1:  # a matrix and a vector are multiplied faster than two matrices
-            return self._shares(self._for_one, resets)
+        if len(resets) == 1:
+            found = self._nearby(self._for_one, resets[0]) if self.weights.nnz >= self.large else None
+            # A matrix and a vector are multiplied faster than two matrices.
+            return self._shares(self._for_one, resets) if found is None else found[:, None]
         blocks = (resets[first : first + _TOGETHER] for first in range(0, len(resets), _TOGETHER))
         found = [self._shares(self._for_many, block) for block in blocks]
         return np.concatenate(found, axis=1) if found else np.zeros((len(self._leaving) - self.wanted_from, 0))
@@ -104,14 +114,25 @@ class PersonalizedPageRank:
         for column, (nodes, weights) in enumerate(resets):
             places = graph.position[nodes]
             start[places, column] = weights / graph.scales[places]
-        together = np.array([self._visits_from[nodes] @ weights for nodes, weights in resets], self.precision)
-        if start.min(initial=0) < 0 or together.min() <= 0:
-            raise ValueError("a reset distribution has a negative weight, or none above zero")
+        together = np.array([self._visits_together(reset) for reset in resets], self.precision)
         found = self._solution(graph, start if len(resets) > 1 else start[:, 0]).reshape(-1, len(resets))
         found *= graph.scales[graph.kept, None]
         found /= together
         np.maximum(found, 0, out=found)  # what is nearly zero may come out below it
         return found[graph.places]
+
+    def _nearby(self, graph: _Arranged, reset: Reset) -> NDArray[np.floating] | None:
+        """The same for a walker who stays near; None where that is no gain."""
+        together, places = self._visits_together(reset), graph.position[reset.nodes]
+        walk = WalkNearby(graph.steps, places, reset.weights / graph.scales[places])
+        for step in self._steps:
+            if _NEARBY_EDGES * walk.edges > graph.steps.nnz:
+                return None
+            walk.step(*step, wanted=graph.wanted if step is self._steps[-1] else None)
+        there, visits = graph.order[walk.nodes] - self.wanted_from, walk.visits * graph.scales[walk.nodes]
+        found = np.zeros(len(graph.order) - self.wanted_from, self.precision)
+        found[there[there >= 0]] = np.maximum(visits / together, 0)[there >= 0]
+        return found
 
     def _solution(self, graph: _Arranged, start: NDArray[np.floating]) -> NDArray[np.floating]:
         """The x of x = d·S x + start, at the nodes that are kept."""
@@ -122,6 +143,13 @@ class PersonalizedPageRank:
         for step in self._steps[-1:]:
             last = _corrected(np.asarray(graph.last @ visits), last, before[graph.kept], *step)
         return last
+
+    def _visits_together(self, reset: Reset) -> np.floating:
+        """Σq."""
+        together: np.floating = self._visits_from[reset.nodes] @ reset.weights
+        if reset.weights.min(initial=0) < 0 or together <= 0:
+            raise ValueError("a reset distribution has a negative weight, or none above zero")
+        return together.astype(self.precision)
 
     @cached_property
     def _visits_from(self) -> NDArray[np.float64]:
@@ -175,11 +203,12 @@ class PersonalizedPageRank:
         data, indices, starts = matrix.data * self.damping, matrix.indices, matrix.indptr
         steps = csr_array((data.astype(self.precision), indices.astype(narrow), starts.astype(narrow)), matrix.shape)
         position, scales = np.argsort(order), scales[order].astype(self.precision)
-        if not self.wanted_from:
-            return _Arranged(position, scales, steps, steps, _ALL, position)
-        places = position[self.wanted_from :]
-        kept = np.sort(places)
-        return _Arranged(position, scales, steps, csr_array(steps[kept]), kept, np.searchsorted(kept, places))
+        wanted = order >= self.wanted_from
+        if wanted.all():
+            return _Arranged(order, position, scales, steps, steps, _ALL, position, wanted)
+        kept = np.flatnonzero(wanted)
+        places = np.searchsorted(kept, position[self.wanted_from :])
+        return _Arranged(order, position, scales, steps, csr_array(steps[kept]), kept, places, wanted)
 
 
 def _product(

@@ -121,7 +121,7 @@ class HippoRAG:
         """A row of scores per query: the probabilities of a passage's entities, each as often as it occurs there."""
         weights = 1 / self.graph.passage_counts if self.node_specificity else np.ones(len(self.graph))
         resets = [Reset(linked, weights[linked]) for linked in seeds]
-        scores = self.graph.incidence @ self._walk.probabilities(resets)
+        scores = self.graph.at_passages(self._walk.probabilities(resets))
         # In single precision, so that what differs by the order of a sum alone is a tie.
         return np.asarray(scores.T, np.float32, order="C")
 
