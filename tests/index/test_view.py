@@ -102,8 +102,11 @@ def test_views_are_kept_shared_and_filtered_again(tmp_path: Path) -> None:
     assert view.context is index.where("year>=2005").context
     assert view.where("year < 2007").documents() == ["d2005", "d2006"]
     assert index.search("Bath", "bm25", where="year = 2003").ids == ["d2003#0"]
-    for number in range(2000, 2000 + VIEWS_KEPT):
+    for number in range(2000, 2012):
         index.where(f"year = {number}")
+    assert view.context is index.where("year >= 2005").context, "small views are kept, as many as there are"
+    for number in range(2000, 2000 + VIEWS_KEPT):
+        index.where(f"year != {number}")
     assert view.context is not index.where("year >= 2005").context
     assert len(index.documents()) == 12
     assert view.where("year < 2007").filter == "(year >= 2005) and (year < 2007)"
@@ -122,6 +125,23 @@ def test_a_title_that_few_visible_passages_have_is_embedded_again(tmp_path: Path
     np.testing.assert_array_equal(view.snapshot.passage_vectors.rows, alone.snapshot.passage_vectors.rows)
     whole = opened(tmp_path / "all").snapshot.passage_vectors.rows[:2]
     assert not np.array_equal(whole, alone.snapshot.passage_vectors.rows)
+
+
+def test_passages_without_facts_can_be_all_that_is_left(tmp_path: Path) -> None:
+    """The whole index has entities with synonyms, the view has none; a removal may leave as little."""
+    plain = Document(id="plain", text="nothing but words", metadata={"year": "1999"})
+    name = "the old lake of the town of Bath"
+    facts = Document(id="facts", text=f"{name} | is | {name} today", metadata={"year": "2000"})
+    builder(tmp_path / "all").build([plain, facts])
+    assert opened(tmp_path / "all").snapshot.entities.synonyms.nnz
+    view = opened(tmp_path / "all").where("year = 1999")
+    assert [view.search("words", method).ids for method in ("blend", "hybrid+naive_ge", "bm25@triples")] == [
+        ["plain#0"],
+        ["plain#0"],
+        [],
+    ]
+    builder(tmp_path / "all").remove(["facts"])
+    assert opened(tmp_path / "all").search("words").ids == ["plain#0"]
 
 
 def test_a_view_is_filtered_by_what_is_visible_in_it(tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ from triplebeam.triple import entity_key
 MENTIONS = "passage_mentions.npy"
 #: Where other names of entities are stored, if there are any, and the entities they belong to.
 _ALIASES, _ALIAS_ENTITIES = "entity_aliases", "entity_alias_numbers.npy"
+#: Entities are few where they are no more than one in so many.
+_FEW = 32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +92,19 @@ class EntityGraph:
         # Built from coordinates: repeated entries are added up.
         return csr_array((np.ones(len(entities)), (rows, entities)), shape=(self.passages, len(self)))
 
+    def at_passages(self, values: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Values of entities, in columns, added up for each passage, as often as they occur there. Where most are 0, as
+        in a walk that stayed near, the passages of the others alone are looked at.
+        """
+        reached = np.flatnonzero(values.any(axis=1))
+        if _FEW * len(reached) > len(self):
+            return np.asarray(self.incidence @ values)
+        return np.asarray(self._passages_by_entity[reached].T @ values[reached])
+
+    @cached_property
+    def _passages_by_entity(self) -> "csr_array[np.float64]":
+        return csr_array(self.incidence.T)
+
     def named_in(self, row: int) -> list[int]:
         """The entities that are named in a passage and in no triple of it."""
         start, end = np.searchsorted(self.mentions[:, 0], [row, row + 1])
@@ -104,7 +119,7 @@ class EntityGraph:
     @cached_property
     def topics(self) -> Topics:
         """The topic of every passage."""
-        return Topics(self.triple_entities, self.triple_passages, self.passages, len(self), self.mentions)
+        return Topics(self.triple_entities, self.triple_passages, self.passages, len(self))
 
     def weights(
         self, synonym_threshold: float = THRESHOLD, *, with_passages: bool = False, max_passages: int | None = None

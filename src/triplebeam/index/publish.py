@@ -70,13 +70,8 @@ def publish_generation(
         passage_graph = write_generation(generation, contents, encoded, last, progress)
         flush_tree(generation)
     entities = len(contents.entity_names)
-    topics = Topics(
-        contents.triple_entities,
-        np.array(contents.triple_rows, np.int64),
-        len(contents.passages),
-        entities,
-        np.load(generation / MENTIONS),
-    )
+    rows = np.array(contents.triple_rows, np.int64)
+    topics = Topics(contents.triple_entities, rows, len(contents.passages), entities)
     manifest = Manifest(
         triplebeam=version("triplebeam"),
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),

@@ -80,11 +80,10 @@ def _corrections(counts: "CorrectionCounts") -> str:
 
 def _share(manifest: "Manifest") -> str:
     """How far the default search relies on the graph, and why."""
-    ownership = manifest.ownership
     by = "measured" if manifest.tuned_share is None else "set by tune"
     return (
-        f"{manifest.share:.2f} of 1 in the default search, {by} (ownership {ownership.value:.2f}:"
-        f" {ownership.exclusive:.0%} of passages have topics of their own, {ownership.linked:.0%} of links lead there)"
+        f"{manifest.share:.2f} of 1 in the default search, {by}"
+        f" ({manifest.ownership.exclusive:.0%} of passages have topics of their own)"
     )
 
 

@@ -8,6 +8,7 @@ import typer
 
 from triplebeam.errors import BadInputError, nearest
 from triplebeam.serve.cli.options import AsJson, IndexFolder
+from triplebeam.text import showable
 
 if TYPE_CHECKING:
     from triplebeam.assemble import Index
@@ -48,7 +49,7 @@ def triples(
         if as_json:
             typer.echo(json.dumps({"passage_id": passage_id, "triples": found}, ensure_ascii=False))
         else:
-            typer.echo("\n".join([passage_id, *(f"  {' | '.join(triple)}" for triple in found)]))
+            typer.echo(showable("\n".join([passage_id, *(f"  {' | '.join(triple)}" for triple in found)])))
 
 
 def _wanted(index: "Index", document: str | None, entity: str | None) -> list[int]:
