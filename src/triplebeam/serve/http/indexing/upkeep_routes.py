@@ -21,9 +21,7 @@ from triplebeam.serve.library import EmptyIndexError, Library
 
 router = APIRouter(tags=["indexes"], dependencies=[Depends(may_write)])
 _PATH = "/api/indexes/{name}/corrections"
-_BODY: dict[str, Any] = {
-    "requestBody": {"required": True, "content": {"text/plain": {"schema": {"type": "string"}}}}
-}
+_BODY: dict[str, Any] = {"requestBody": {"required": True, "content": {"text/plain": {"schema": {"type": "string"}}}}}
 
 
 class CorrectionLines(BaseModel):
