@@ -44,6 +44,10 @@ class IndexFormatError(TriplebeamError):
     """A file was written in a format that this version does not read."""
 
 
+class IndexTooNewError(IndexFormatError):
+    """A file was written by a newer version than this."""
+
+
 class CannotWriteError(TriplebeamError):
     """A folder may not be written to. What was there before is as it was."""
 

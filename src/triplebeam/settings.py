@@ -80,7 +80,7 @@ class Settings(BaseSettings):
     home: Path = Field(default_factory=lambda: platformdirs.user_cache_path("triplebeam"))
     """Where model weights are kept."""
     embedder: str | None = None
-    """granite, minilm, a folder with an ONNX model, a model hub's name or openai:MODEL; unless set, the index's own."""
+    """granite, minilm, a folder, a hub's name, openai:MODEL or dpr:QUESTIONS,PASSAGES; unless set, the index's own."""
     precision: Literal["fp32", "int8"] = "fp32"
     """How an embedder that runs here computes; int8 is faster and a little less exact."""
     triples_in_context: bool = True

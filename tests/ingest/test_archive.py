@@ -67,6 +67,18 @@ def test_what_is_inflated_is_counted_too(tmp_path: Path, monkeypatch: pytest.Mon
         honest(2 * MEGABYTE, 1)
 
 
+def test_lines_are_read_while_they_look_like_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "MOST_IN_A_LINE", 1000)
+    monkeypatch.setattr(archive, "MOST_INFLATED", 5000)
+    path = tmp_path / "rows.jsonl.gz"
+    for rows, reason in ((b" " * 2000, "a line of more than 1,000 bytes"), (b" \n" * 500_000, "looks like a trap")):
+        path.write_bytes(gzip.compress(b'{"text": "Fine."}\n' + rows))
+        fine, refused = read_sources([path])
+        assert not isinstance(fine, Unreadable)
+        assert isinstance(refused, Unreadable)
+        assert reason in refused.reason
+
+
 def test_gzip_bombs_and_damaged_gzip(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl.gz"
     path.write_bytes(gzip.compress(b"\0" * (20 * MEGABYTE)))

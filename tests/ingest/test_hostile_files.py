@@ -3,12 +3,12 @@
 import io
 import zipfile
 from collections.abc import Callable
-from time import process_time
 
 import openpyxl
 import pptx
 import pytest
 
+from growth import FACTOR, SMALL, grows_with_its_input
 from triplebeam.errors import SourceError
 from triplebeam.ingest import office
 from triplebeam.ingest.epub import read_epub
@@ -18,24 +18,6 @@ from triplebeam.ingest.office import read_pptx, read_xlsx
 from triplebeam.ingest.sentences import sentence_spans
 from triplebeam.ingest.split import split
 from triplebeam.passage import Document
-
-_FACTOR = 8
-_SMALL = 1500
-
-
-def grows_with_its_input(work: Callable[[int], object]) -> bool:
-    """Eight times the input takes about eight times the work, where a square would take 64 times.
-
-    In time of this process alone, and tried again where that was disturbed; what takes no time at all is fine.
-    """
-    pairs = ((_seconds(work, _SMALL), _seconds(work, _FACTOR * _SMALL)) for _ in range(4))
-    return any(large < 0.02 or large < 3 * _FACTOR * small for small, large in pairs)
-
-
-def _seconds(work: Callable[[int], object], size: int) -> float:
-    start = process_time()
-    work(size)
-    return process_time() - start
 
 
 def read_and_split(text: str, ending: str) -> None:
@@ -54,7 +36,7 @@ UNITS += ("> ", "- ", "|a", "\n", "((a", "{a", "::", ":a:`", "[^a]: b\n", "[a]: 
 @pytest.mark.parametrize("ending", [".txt", ".md", ".html", ".adoc", ".csv"])
 def test_readers_and_the_splitter_take_time_in_proportion_to_their_input(ending: str) -> None:
     for unit in UNITS:
-        text = unit * (_FACTOR * _SMALL // len(unit))
+        text = unit * (FACTOR * SMALL // len(unit))
         assert grows_with_its_input(lambda size, text=text: read_and_split(text[:size], ending)), unit
 
 

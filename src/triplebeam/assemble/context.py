@@ -23,6 +23,7 @@ from triplebeam.methods.shared.question_answering import AlwaysAnswerer
 from triplebeam.progress import Progress, silent
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings
+from triplebeam.support import use_weights
 from triplebeam.where import Where
 
 #: Retrievers kept per context. There is no end of those one can write with parameters in brackets.
@@ -39,10 +40,10 @@ class Context:
     settings: Settings
     given_embedder: Embedder | None = None
     given_model: LanguageModel | None = None
-    given_judge: LanguageModel | None = None
     progress: Progress = field(default=silent, repr=False)
     query_entities: Path | None = None
     """A file with the entities of questions, for ``entities=given``."""
+    given_judge: LanguageModel | None = None
     always_answer: bool = False
     """Whether the last reading of every agent has to answer, as in the papers' experiments."""
     gold: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
@@ -54,6 +55,10 @@ class Context:
     """Of a view: what holds for its passages."""
     _views: "dict[tuple[Where, ...], _View]" = field(default_factory=dict, init=False, repr=False, compare=False)
     _keeping: Lock = field(default_factory=Lock, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Facts are checked with the weights that the settings name."""
+        use_weights(self.settings.home, offline=self.settings.offline)
 
     @property
     def passages(self) -> PassageTable:

@@ -107,7 +107,7 @@ class Evaluator:
             self.settings,
             counting,
             self.model,
-            self.judge,
+            given_judge=self.judge,
             query_entities=corpus.query_entities,
             always_answer=experiment.always_answer,
             gold=gold,

@@ -1,14 +1,21 @@
 """An index, as a program sees it: documents go in, passages and answers come out."""
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from triplebeam.answer import Agent, Answer, Run, Step
 from triplebeam.assemble.context import Context
 from triplebeam.assemble.given_documents import Given, as_list, read_given
-from triplebeam.assemble.indexing import compact_index, index_builder, known_documents, source_names
+from triplebeam.assemble.indexing import (
+    compact_index,
+    correction_matches,
+    index_builder,
+    known_documents,
+    read_corrections,
+    source_names,
+)
 from triplebeam.assemble.method import Method, expand
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
@@ -17,8 +24,10 @@ from triplebeam.generate.cancellation import in_thread
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.build import BuildReport
 from triplebeam.index.compact import Compacted
+from triplebeam.index.corrected import LineMatches
 from triplebeam.index.manifest import is_index
 from triplebeam.index.passages import PassageTable
+from triplebeam.index.remembered import remembered_corrections
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.writing import create_empty, has_store
@@ -219,7 +228,9 @@ class Index:
         return report
 
     def remove(self, *documents: str | Path) -> BuildReport:
-        """Remove documents by id. If one of them does not exist, that is an error and nothing is removed."""
+        """Remove documents by id, or all that came from a folder. If one of them does not exist, that is an error and
+        nothing is removed.
+        """
         self._check_writable()
         if self.is_empty:
             raise BadInputError(f"there is no document to remove: the index at {self.folder} is empty.")
@@ -228,6 +239,28 @@ class Index:
         report = builder.remove(known)
         self._reopen(builder.embedder)
         return report
+
+    def correct(
+        self, corrections: str | Path | Iterable[Mapping[str, object]], *, dry_run: bool = False
+    ) -> list[LineMatches]:
+        """Keep corrections of triples with the index, instead of those it has, and apply them from now on.
+
+        They are a file, by its path, or rows such as ``{"drop": ["Uranus", "is", "*"]}``; see
+        `triplebeam.index.corrections`. No rows take all corrections back. Returns what each line concerns; with
+        ``dry_run`` nothing is written.
+        """
+        self._check_writable()
+        read = read_corrections(corrections)
+        if not dry_run:
+            builder = index_builder(self.folder, self.settings, extractor="none", embedder=self.given_embedder)
+            builder.correct(read)
+            self._reopen(builder.embedder)
+        return correction_matches(self.folder, read)
+
+    def corrections(self) -> str:
+        """The corrections of the index, as JSON lines."""
+        self._check_writable()
+        return remembered_corrections(self.folder).text
 
     def compact(self) -> Compacted:
         """Rewrite the files so that no byte of what was removed is left, and forget cached replies about it."""

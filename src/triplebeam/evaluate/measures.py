@@ -15,7 +15,8 @@ or noanswer; SQuAD's and MuSiQue's do, hence ``F1-partial``. Where both sides ar
 MuSiQue's and 0 in the others; here it is 1, so that F1 is never below Exact Match.
 
 ``Accuracy`` is for multiple choice: 1 when the answer names the right choice, by its text or by its letter.
-``Judged`` is what a model said of the answer (`judge`).
+``Judged`` is what a model said of the answer (`judge`). ``Graph`` is 1 when the question graph of an agent is that of
+the dataset's evidences (`question_graphs`).
 """
 
 import math
@@ -30,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
+from triplebeam.evaluate.question_graphs import graph_is_right
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult
 
@@ -178,6 +180,12 @@ def _judged(question: Question, result: QuestionResult) -> float:
     return math.nan if result.judged is None else result.judged
 
 
+def _graph(question: Question, result: QuestionResult) -> float:
+    if result.graph is None or not question.evidences:
+        return math.nan
+    return float(graph_is_right(result.graph, question.evidences))
+
+
 def _named(text: str, choices: Sequence[str]) -> list[int]:
     """The choices a text names: word for word, by letter (``B``, ``(b)``), in normal form, in which two choices may be
     the same, by letter and words (``B. By train``), or by the first words.
@@ -212,4 +220,5 @@ _OF_ANSWERS: dict[str, _Measure] = {
     "F1-partial": partial(_of_answer, partial(f1, partial_yes_no=True)),
     "Accuracy": _accuracy,
     "Judged": _judged,
+    "Graph": _graph,
 }

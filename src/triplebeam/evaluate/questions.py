@@ -119,8 +119,8 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
 def _object(path: Path, number: int, line: str) -> dict[str, object]:
     try:
         row = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise BadInputError(f"{path}, line {number} is not JSON: {error.msg}.") from None
+    except (ValueError, RecursionError) as error:
+        raise BadInputError(f"{path}, line {number} is not JSON: {error}.") from None
     if not isinstance(row, dict):
         raise BadInputError(f"{path}, line {number} is not a JSON object.")
     return row

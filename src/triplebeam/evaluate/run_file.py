@@ -83,7 +83,7 @@ class RunFile:
         try:
             row: dict[str, object] = json.loads(line)
             QuestionResult.from_json({name: value for name, value in row.items() if name != "question"})
-        except (ValueError, AttributeError):
+        except (ValueError, AttributeError, RecursionError):
             raise BadInputError(
                 f"{self._path}, line {number} is not a result: delete the file, and the method is measured again."
             ) from None

@@ -12,6 +12,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.index.corrected import Correcting, LineMatches
+from triplebeam.index.corrections import CorrectionCounts, Corrections
 from triplebeam.index.definitions import Definition, stored_definitions
 from triplebeam.index.keys import key_of
 from triplebeam.index.material import Material
@@ -32,22 +34,26 @@ class Contents:
     """The row of each triple's passage."""
     material: Material = field(repr=False)
     """What else was found in the passages."""
+    correcting: Correcting = field(repr=False)
+    """What a person corrected. Triples and material are the corrected ones; defined terms are corrected here."""
     in_context: bool = False
     """Whether the vectors of triples come from the reading of their passages."""
     keyword_passages: int = MAX_PASSAGES
     """A keyword of more passages joins none of them; 0: every keyword joins."""
 
     @classmethod
-    def of(cls, store: Store, *, in_context: bool = False) -> "Contents":
-        """Everything that is in the store now."""
+    def of(cls, store: Store, *, in_context: bool = False, corrections: Corrections | None = None) -> "Contents":
+        """Everything that is in the store now, corrected as the store has it, or by other corrections."""
         passages = dict(store.passages())
         row_of = {number: row for row, number in enumerate(passages)}
-        stored = list(store.triples())
+        correcting = Correcting(store.corrections if corrections is None else corrections, passages)
+        stored = list(correcting.triples(store.triples()))
         return cls(
             passages=list(passages.values()),
             triples=[entry.triple for entry in stored],
             triple_rows=[row_of[entry.passage] for entry in stored],
-            material=Material.of(store, row_of),
+            material=Material.of(store, row_of, correcting.name),
+            correcting=correcting,
             in_context=in_context,
             keyword_passages=store.keyword_passages,
         )
@@ -61,7 +67,17 @@ class Contents:
     @cached_property
     def definitions(self) -> dict[str, Definition]:
         """Terms that passages define, by their normal forms."""
-        return stored_definitions(self.passages, self.material.extractors)
+        return self.correcting.definitions(stored_definitions(self.passages, self.material.extractors))
+
+    def correction_counts(self) -> CorrectionCounts | None:
+        """The corrections, and what they concern here; None without any."""
+        _ = self.definitions
+        return self.correcting.counts()
+
+    def correction_lines(self) -> list[LineMatches]:
+        """What each line of the corrections concerns here."""
+        _ = self.definitions
+        return self.correcting.lines()
 
     @cached_property
     def passage_texts(self) -> list[str]:

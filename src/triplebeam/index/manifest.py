@@ -17,7 +17,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from triplebeam.durable import replace_file
 from triplebeam.embed.embedder import Embedder, reads_tokens
-from triplebeam.errors import EmbedderMismatchError, IndexDamagedError, IndexFormatError, IndexMissingError
+from triplebeam.errors import (
+    EmbedderMismatchError,
+    IndexDamagedError,
+    IndexFormatError,
+    IndexMissingError,
+    IndexTooNewError,
+)
+from triplebeam.index.corrections import CorrectionCounts
 from triplebeam.index.ownership import Ownership
 from triplebeam.index.passage_graph import MAX_PASSAGES, GraphStatistics
 
@@ -89,6 +96,8 @@ class Manifest(BaseModel):
     ownership: Ownership
     tuned_share: float | None = None
     """How much walks count in the default search, where `triplebeam tune` chose it."""
+    corrections: CorrectionCounts | None = None
+    """What a person corrected."""
     files: dict[str, int]
     """Each file of the generation with its size, so that opening an index notices a missing or truncated file."""
     checksums: dict[str, int] = {}
@@ -106,9 +115,13 @@ def is_index(folder: Path) -> bool:
 
 
 def published(folder: Path) -> Manifest | None:
-    """What is published now; what cannot be read counts as nothing, since it can be derived again."""
+    """What is published now; what cannot be read counts as nothing, since it can be derived again. What a newer
+    Triplebeam published is an error: this one would replace what it does not know.
+    """
     try:
         return read_manifest(folder)
+    except IndexTooNewError:
+        raise
     except (IndexMissingError, IndexDamagedError, IndexFormatError):
         return None
 
@@ -177,10 +190,10 @@ def load_manifest(path: Path, kind: type[ManifestType], repair: str) -> Manifest
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         if content["format"] != known:
-            raise IndexFormatError(
-                f"{path} has format {content['format']}, this Triplebeam reads format {known}: use the Triplebeam that"
-                f" made it, or {repair}"
-            )
+            there = f"{path} has format {content['format']}, this Triplebeam reads format {known}"
+            if content["format"] > known:
+                raise IndexTooNewError(f"{there}: upgrade Triplebeam.")
+            raise IndexFormatError(f"{there}: {repair}")
         return kind.model_validate(content)
     except (FileNotFoundError, NotADirectoryError):
         raise

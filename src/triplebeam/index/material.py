@@ -6,7 +6,7 @@ of some of the passages (`triplebeam.index.view`).
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,11 +33,13 @@ class Material:
     """Pairs of passages of which the first links to the second, sorted."""
 
     @classmethod
-    def of(cls, store: Store, row_of: Mapping[int, int]) -> "Material":
-        """Of all passages in the store, which has them by number."""
+    def of(cls, store: Store, row_of: Mapping[int, int], rename: Callable[[str], str]) -> "Material":
+        """Of all passages in the store, which has them by number; names and keywords are called what ``rename``
+        returns.
+        """
         extractors = store.extracted_by()
-        names = _by_row(store.names(), row_of)
-        keywords = _by_row(store.keywords(), row_of)
+        names = _by_row(store.names(), row_of, rename)
+        keywords = _by_row(store.keywords(), row_of, rename)
         links = [(row_of[here], row_of[there]) for here, there in store.links()]
         return cls(
             extractors=[extractors.get(number, "") for number in row_of],
@@ -75,11 +77,13 @@ def pairs(by_row: Iterable[Iterable[str]]) -> list[tuple[int, str]]:
     return [(row, name) for row, names in enumerate(by_row) for name in names]
 
 
-def _by_row(found: Iterable[tuple[int, str]], row_of: Mapping[int, int]) -> dict[int, list[str]]:
-    by_row: dict[int, list[str]] = {}
+def _by_row(
+    found: Iterable[tuple[int, str]], row_of: Mapping[int, int], rename: Callable[[str], str]
+) -> dict[int, list[str]]:
+    by_row: dict[int, dict[str, None]] = {}
     for number, name in found:
-        by_row.setdefault(row_of[number], []).append(name)
-    return by_row
+        by_row.setdefault(row_of[number], {})[rename(name)] = None
+    return {row: list(names) for row, names in by_row.items()}
 
 
 def _among(links: NDArray[np.int64], rows: NDArray[np.int64], passages: int) -> NDArray[np.int64]:

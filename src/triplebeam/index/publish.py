@@ -18,7 +18,7 @@ from triplebeam.durable import flush, flush_tree
 from triplebeam.index.contents import Contents
 from triplebeam.index.definitions import Definition
 from triplebeam.index.encoded import EncodedTexts, remove_encoded
-from triplebeam.index.entity_graph import MENTIONS
+from triplebeam.index.entity_graph import MENTIONS, write_aliases
 from triplebeam.index.keys import key_of
 from triplebeam.index.manifest import (
     MANIFEST,
@@ -47,7 +47,7 @@ from triplebeam.index.store import Store
 from triplebeam.index.synonyms import write_synonyms
 from triplebeam.index.term_writing import write_terms
 from triplebeam.index.triple_graph import write_triple_graph
-from triplebeam.index.words import stemmer_for
+from triplebeam.index.words import ANALYZER, stemmer_for
 from triplebeam.passage import Passage
 from triplebeam.progress import Progress, silent
 from triplebeam.triple import entity_key
@@ -70,20 +70,15 @@ def publish_generation(
         passage_graph = write_generation(generation, contents, encoded, last, progress)
         flush_tree(generation)
     entities = len(contents.entity_names)
-    topics = Topics(
-        contents.triple_entities,
-        np.array(contents.triple_rows, np.int64),
-        len(contents.passages),
-        entities,
-        np.load(generation / MENTIONS),
-    )
+    rows = np.array(contents.triple_rows, np.int64)
+    topics = Topics(contents.triple_entities, rows, len(contents.passages), entities)
     manifest = Manifest(
         triplebeam=version("triplebeam"),
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         generation=generation.name,
         revision=store.revision,
         embedder=space,
-        counts=store.statistics.counts() | {"entities": entities},
+        counts=store.statistics.counts() | {"triples": len(contents.triples), "entities": entities},
         triples_by_extractor=store.statistics.triples_by_extractor(),
         extractor=store.extractor,
         unread_languages=store.statistics.unread_languages(),
@@ -91,6 +86,7 @@ def publish_generation(
         keyword_passages=contents.keyword_passages,
         ownership=topics.ownership(),
         tuned_share=store.tuned_share,
+        corrections=contents.correction_counts(),
         files=file_sizes(generation),
         checksums=checksums(generation),
     )
@@ -127,7 +123,7 @@ def write_generation(
     material.write(generation)
     done()
     term_texts = [passage.term_text for passage in passages]
-    keys = [key_of(text, passage.text) for text, passage in zip(term_texts, passages, strict=True)]
+    keys = [key_of(ANALYZER, text, passage.text) for text, passage in zip(term_texts, passages, strict=True)]
     stemmers = write_terms(
         generation / "passage_terms", term_texts, keys, lambda row: stemmer_for(passages[row].text), last
     )
@@ -143,11 +139,12 @@ def write_generation(
     telling = telling_links(material.links, len(passages)).tolist()
     np.save(generation / REFERENCES, references(documents, found, contents.definitions, entities, telling))
     done()
+    write_aliases(generation, contents.correcting.corrections.aliases, entities)
     bound = contents.keyword_passages or len(passages)
     statistics = _write_passage_graph(generation, passages, names, pairs(material.keywords), material.links, bound)
     done()
     texts = contents.triple_texts
-    keys = [key_of(text, stemmers[row]) for text, row in zip(texts, rows, strict=True)]
+    keys = [key_of(ANALYZER, text, stemmers[row]) for text, row in zip(texts, rows, strict=True)]
     write_terms(generation / "triple_terms", texts, keys, lambda triple: stemmers[rows[triple]], last)
     done()
     encoded.write(generation, "triple", contents.triple_sources)

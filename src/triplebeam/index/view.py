@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import IndexChangedError, IndexFormatError
 from triplebeam.index.contents import Contents
+from triplebeam.index.corrected import Correcting
+from triplebeam.index.corrections import Corrections
 from triplebeam.index.encoded import EncodedTexts
 from triplebeam.index.encoding import encode_missing
 from triplebeam.index.manifest import LastGeneration, generation_folder
@@ -56,6 +58,7 @@ def _contents(whole: Snapshot, rows: NDArray[np.int64], generation: Path) -> Con
         triples=list(map(triples.triple, ids.tolist())),
         triple_rows=np.searchsorted(rows, triples.triple_passages[ids]).tolist(),
         material=Material.read(generation, rows, len(whole.passages)),
+        correcting=Correcting(Corrections.merging(whole.entities.other_names())),
         in_context=whole.manifest.embedder.triples_in_context,
         keyword_passages=whole.manifest.keyword_passages,
     )
@@ -81,6 +84,7 @@ def _derived(
             "counts": _counts(contents),
             "triples_by_extractor": _triples_by_extractor(contents),
             "unread_languages": {},
+            "corrections": None,
             "passage_graph": passage_graph,
             "ownership": opened.entities.topics.ownership(),
             "files": {},

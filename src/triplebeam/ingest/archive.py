@@ -8,6 +8,7 @@ import gzip
 import os
 import zipfile
 import zlib
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import IO
@@ -16,6 +17,8 @@ from triplebeam.errors import SourceError
 from triplebeam.ingest.damage import DAMAGE
 
 MOST_INFLATED = 100_000_000
+#: Of a file whose lines are documents.
+MOST_IN_A_LINE = 20_000_000
 #: Elements take more memory and time than text: a book of a thousand pages has less than a million.
 MOST_TAGS = 3_000_000
 #: Text seldom shrinks to less than a hundredth; below the size from which it matters, any ratio will do.
@@ -59,6 +62,18 @@ def gunzipped(data: bytes) -> bytes:
     return gzip.GzipFile(fileobj=file).read()
 
 
+def sensible_lines(file: IO[bytes], compressed: int) -> Iterator[bytes]:
+    """The lines of a file of any size, plain or inflated from so many bytes, as long as they look like text."""
+    inflated = 0
+    while line := file.readline(MOST_IN_A_LINE + 1):
+        inflated += len(line)
+        if len(line) > MOST_IN_A_LINE:
+            raise SourceError(f"it has a line of more than {MOST_IN_A_LINE:,} bytes: write one document per line")
+        if inflated > MOST_INFLATED:
+            _check_ratio(inflated, compressed)
+        yield line
+
+
 def _size(file: Path | IO[bytes]) -> int:
     return file.stat().st_size if isinstance(file, Path) else file.seek(0, os.SEEK_END)
 
@@ -78,9 +93,19 @@ def _check_tags(tags: int) -> None:
 
 
 def _check(inflated: int, compressed: int) -> None:
-    too_dense = inflated > _RATIO_MATTERS_FROM and inflated > MOST_RATIO * compressed
-    if inflated > MOST_INFLATED or too_dense:
-        raise SourceError(
-            f"its {compressed:,} bytes inflate to {inflated:,} or more, which looks like a trap: save its text in"
-            f" another format, or in parts of less than {MOST_INFLATED:,} bytes"
-        )
+    if inflated > _RATIO_MATTERS_FROM:
+        _check_ratio(inflated, compressed)
+    if inflated > MOST_INFLATED:
+        raise _trap(inflated, compressed)
+
+
+def _check_ratio(inflated: int, compressed: int) -> None:
+    if inflated > MOST_RATIO * compressed:
+        raise _trap(inflated, compressed)
+
+
+def _trap(inflated: int, compressed: int) -> SourceError:
+    return SourceError(
+        f"its {compressed:,} bytes inflate to {inflated:,} or more, which looks like a trap: save its text in"
+        f" another format, or in parts of less than {MOST_INFLATED:,} bytes"
+    )

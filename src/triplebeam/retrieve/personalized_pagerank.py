@@ -34,6 +34,7 @@ from scipy.sparse import csr_array, diags_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from triplebeam.errors import BadInputError
+from triplebeam.retrieve.walk_nearby import WalkNearby
 
 #: How near to the end of the walk its result is, by default.
 TOLERANCE = 1e-5
@@ -43,12 +44,22 @@ _SINGLE_PRECISION_FROM = 1e-6
 _TOGETHER = 32
 #: Nodes are few where they are no more than one in so many.
 _FEW = 8
+#: An edge that is looked up costs about as much as so many in a product.
+_NEARBY_EDGES = 16
 _ALL = slice(None)
+
+
+class Reset(NamedTuple):
+    """Some nodes, each once, and their weights, none negative and not all zero; their proportions alone count."""
+
+    nodes: NDArray[np.int64]
+    weights: NDArray[np.floating]
 
 
 class _Arranged(NamedTuple):
     """The graph with its nodes in some order."""
 
+    order: NDArray[np.integer]
     position: NDArray[np.int64]
     """Where each node is in the order."""
     scales: NDArray[np.floating]
@@ -61,6 +72,8 @@ class _Arranged(NamedTuple):
     """Where these are in the order."""
     places: NDArray[np.int64]
     """Where each wanted node is among what is kept."""
+    wanted: NDArray[np.bool_]
+    """Which nodes are wanted, in this order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,10 +85,14 @@ class PersonalizedPageRank:
     tolerance: float = TOLERANCE
     wanted_from: int = 0
     """Nodes before this one are walked over, but their probabilities are not wanted."""
+    large: int = 1_000_000
+    """From this many edges on, a walk that stays near looks at what it reaches alone."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.damping < 1:
             raise BadInputError(f"a damping of {self.damping} is out of range: choose one from 0 up to but not 1.")
+        if not 0 < self.tolerance < 1:
+            raise BadInputError(f"a tolerance of {self.tolerance} is out of range: choose one between 0 and 1.")
 
     @cached_property
     def iterations(self) -> int:
@@ -83,46 +100,58 @@ class PersonalizedPageRank:
         rate = self.damping / (1 + math.sqrt(1 - self.damping**2))
         return max(0, math.ceil(math.log(self.tolerance / 2) / math.log(rate)) - 1) if rate else 0
 
-    def probabilities(self, resets: "csr_array[np.floating]") -> NDArray[np.floating]:
-        """The share of time spent on each wanted node: a column for each row of ``resets``.
-
-        A row holds weights by node, none negative and not all zero; their proportions alone count.
-        """
-        if resets.shape[0] == 1:  # a matrix and a vector are multiplied faster than two matrices
-            return self._shares(self._for_one, resets)[:, None]
-        blocks = (resets[first : first + _TOGETHER] for first in range(0, resets.shape[0], _TOGETHER))
+    def probabilities(self, resets: Sequence[Reset]) -> NDArray[np.floating]:
+        """The share of time spent on each wanted node: a column for each reset distribution."""
+        if len(resets) == 1:
+            found = self._nearby(self._for_one, resets[0]) if self.weights.nnz >= self.large else None
+            # A matrix and a vector are multiplied faster than two matrices.
+            return self._shares(self._for_one, resets) if found is None else found[:, None]
+        blocks = (resets[first : first + _TOGETHER] for first in range(0, len(resets), _TOGETHER))
         found = [self._shares(self._for_many, block) for block in blocks]
-        return np.concatenate([np.zeros((resets.shape[1] - self.wanted_from, 0), self.precision), *found], axis=1)
+        return np.concatenate(found, axis=1) if found else np.zeros((len(self._leaving) - self.wanted_from, 0))
 
-    def _shares(self, graph: _Arranged, resets: "csr_array[np.floating]") -> NDArray[np.floating]:
-        """q / Σq; of one walker alone, a vector."""
-        walkers, nodes = resets.shape
-        together = (resets @ self._visits_from).astype(self.precision)
-        if resets.data.min(initial=0) < 0 or together.min() <= 0:
-            raise ValueError("a reset vector has a negative weight, or none above zero")
-        places = graph.position[resets.indices]
-        start = np.zeros(nodes * walkers, self.precision)
-        start[places * walkers + np.repeat(np.arange(walkers), np.diff(resets.indptr))] = (
-            resets.data / graph.scales[places]
-        )
-        start = start.reshape(nodes, *[walkers][: walkers > 1])
-        reached = np.zeros(nodes, np.bool_)
-        reached[places] = True
-        found = self._solution(graph, start, reached)
-        found *= (graph.scales[graph.kept, None] / together) if walkers > 1 else graph.scales[graph.kept] / together
+    def _shares(self, graph: _Arranged, resets: Sequence[Reset]) -> NDArray[np.floating]:
+        """q / Σq."""
+        start = np.zeros((len(self._leaving), len(resets)), self.precision)
+        for column, (nodes, weights) in enumerate(resets):
+            places = graph.position[nodes]
+            start[places, column] = weights / graph.scales[places]
+        together = np.array([self._visits_together(reset) for reset in resets], self.precision)
+        found = self._solution(graph, start if len(resets) > 1 else start[:, 0]).reshape(-1, len(resets))
+        found *= graph.scales[graph.kept, None]
+        found /= together
         np.maximum(found, 0, out=found)  # what is nearly zero may come out below it
         return found[graph.places]
 
-    def _solution(
-        self, graph: _Arranged, start: NDArray[np.floating], reached: NDArray[np.bool_]
-    ) -> NDArray[np.floating]:
+    def _nearby(self, graph: _Arranged, reset: Reset) -> NDArray[np.floating] | None:
+        """The same for a walker who stays near; None where that is no gain."""
+        together, places = self._visits_together(reset), graph.position[reset.nodes]
+        walk = WalkNearby(graph.steps, places, reset.weights / graph.scales[places])
+        for step in self._steps:
+            if _NEARBY_EDGES * walk.edges > graph.steps.nnz:
+                return None
+            walk.step(*step, wanted=graph.wanted if step is self._steps[-1] else None)
+        there, visits = graph.order[walk.nodes] - self.wanted_from, walk.visits * graph.scales[walk.nodes]
+        found = np.zeros(len(graph.order) - self.wanted_from, self.precision)
+        found[there[there >= 0]] = np.maximum(visits / together, 0)[there >= 0]
+        return found
+
+    def _solution(self, graph: _Arranged, start: NDArray[np.floating]) -> NDArray[np.floating]:
         """The x of x = d·S x + start, at the nodes that are kept."""
         before, visits, last = start, start, start[graph.kept]
+        reached = start > 0 if start.ndim == 1 else start.any(axis=1)
         for step in self._steps[:-1]:
             before, visits = visits, _corrected(_product(graph.steps, visits, reached), start, before, *step)
         for step in self._steps[-1:]:
             last = _corrected(np.asarray(graph.last @ visits), last, before[graph.kept], *step)
         return last
+
+    def _visits_together(self, reset: Reset) -> np.floating:
+        """Σq."""
+        together: np.floating = self._visits_from[reset.nodes] @ reset.weights
+        if reset.weights.min(initial=0) < 0 or together <= 0:
+            raise ValueError("a reset distribution has a negative weight, or none above zero")
+        return together.astype(self.precision)
 
     @cached_property
     def _visits_from(self) -> NDArray[np.float64]:
@@ -176,21 +205,12 @@ class PersonalizedPageRank:
         data, indices, starts = matrix.data * self.damping, matrix.indices, matrix.indptr
         steps = csr_array((data.astype(self.precision), indices.astype(narrow), starts.astype(narrow)), matrix.shape)
         position, scales = np.argsort(order), scales[order].astype(self.precision)
-        if not self.wanted_from:
-            return _Arranged(position, scales, steps, steps, _ALL, position)
-        places = position[self.wanted_from :]
-        kept = np.sort(places)
-        return _Arranged(position, scales, steps, csr_array(steps[kept]), kept, np.searchsorted(kept, places))
-
-
-def resets_of(
-    walkers: Sequence[tuple[NDArray[np.int64], NDArray[np.floating]]], nodes: int
-) -> "csr_array[np.floating]":
-    """Reset vectors for `probabilities`: for each walker some nodes and their weights."""
-    starts = np.cumsum([0, *(len(where) for where, _ in walkers)])
-    where = np.concatenate([np.zeros(0, np.int64), *(where for where, _ in walkers)])
-    weights = np.concatenate([np.zeros(0), *(weights for _, weights in walkers)])
-    return csr_array((weights, where, starts), shape=(len(walkers), nodes))
+        wanted = order >= self.wanted_from
+        if wanted.all():
+            return _Arranged(order, position, scales, steps, steps, _ALL, position, wanted)
+        kept = np.flatnonzero(wanted)
+        places = np.searchsorted(kept, position[self.wanted_from :])
+        return _Arranged(order, position, scales, steps, csr_array(steps[kept]), kept, places, wanted)
 
 
 def _product(

@@ -26,7 +26,7 @@ def test_the_default_tells_the_ranks_in_the_lists_it_fuses(client: TestClient) -
     found = client.post(SEARCH, json={"question": QUESTION}).json()
     assert found["method"] == "blend"
     parts = [passage["found_by"] for passage in found["passages"]]
-    assert set().union(*parts) == {"messages", "triples", "names", "titles", "owners"}
+    assert set().union(*parts) == {"messages", "triples", "names", "titles", "owners", "plain"}
     assert all(rank >= 1 for ranks in parts for rank in ranks.values())
 
 
@@ -63,7 +63,7 @@ def test_past_the_time_limit_a_search_asks_no_model(make: MakeApp) -> None:
         ({"question": "a", "method": "gold"}, 400, "bad_input", "gold passages"),
         ({"question": "a", "method": "gnn_ret[weights=/dev/zero]"}, 400, "bad_input", "names a file"),
         ({"question": "a", "method": "hybrid" + "+naive_ge" * 4}, 400, "bad_input", "has 5 parts"),
-        ({"question": "a", "method": "hybrid[depth=99999]"}, 400, "bad_input", "at most 10,000"),
+        ({"question": "a", "method": "hybrid[depth=99999]"}, 400, "bad_input", "at most 1,000"),
         ({"question": "a", "method": "hybrid+naive_ge[length=11]"}, 400, "bad_input", "at most 10"),
         ({"question": "a", "method": "hybrid[depth=99_999]"}, 400, "bad_input", "at most 10,000"),
         ({"question": "a", "method": "hybrid+naive_ge[width=+1_001]"}, 400, "bad_input", "at most 1,000"),

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from triplebeam.errors import ModelMissingError
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline, WhereText, complete_ask_method
 
 
@@ -27,7 +28,8 @@ def ask(
     effort: Annotated[
         Effort,
         typer.Option(
-            help="none: passages and chains, no model calls. low: one step, two calls. high: the agent, step by step."
+            help="none: passages and chains, no model calls; its JSON is that of `triplebeam search`. low: one step,"
+            " two calls. high: the agent, step by step."
             " auto: low first, and high only if that finds no answer.",
         ),
     ] = Effort.auto,
@@ -74,6 +76,11 @@ def ask(
     index = open_index(folder, settings=settings)
     index = index.where(where) if where is not None else index
     if effort is Effort.none or not (settings.model or method):
+        if effort is not Effort.none and as_json:  # a program expects an answer, or an error
+            raise ModelMissingError(
+                f"no language model is configured, so there is no answer: {HOW_TO_CONFIGURE}; or add --effort none for"
+                " the JSON of `triplebeam search`."
+            )
         if effort is not Effort.none:
             err().print(
                 f"No language model is configured, so here are the passages and the chains that lead to them. For an"

@@ -138,7 +138,7 @@ export const form = {
     window.addEventListener("hashchange", () => this.followLink());
   },
 
-  /** Fill in what the link says. A search is made at once; asking may cost money, so that waits for the user. */
+  /** Fill in what the link says, and wait for the user: anybody can write a link, and a question may cost money. */
   followLink() {
     const words = new URLSearchParams(location.hash.slice(1));
     if (!words.has("q") || !state.known) return;
@@ -148,7 +148,6 @@ export const form = {
     byId("index").value = words.get("index") ?? byId("index").value;
     filters.read(words, byId("index").value);
     byId("question").value = words.get("q");
-    if (mode() === "search" && byId("index").value) byId("ask").requestSubmit();
-    else byId("question").focus();
+    byId("go").focus();
   },
 };
