@@ -16,11 +16,12 @@ from typing import TypeAlias, TypeVar
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, SourceError
 from triplebeam.extract.extractor import Extractor
+from triplebeam.index.checking import check_store
 from triplebeam.index.contents import Contents
 from triplebeam.index.encoded import EncodedTexts, remove_encoded, take_over
 from triplebeam.index.encoding import encode_missing
 from triplebeam.index.extraction import MAX_FAILURES, Budget, Failure, Numbered, due, extract_triples
-from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, published
+from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, damaged_files, published
 from triplebeam.index.publish import publish_generation, withdraw
 from triplebeam.index.replacing import Replaces, kind_of
 from triplebeam.index.store import Store
@@ -168,8 +169,8 @@ class IndexBuilder:
         report = BuildReport()
         with writing(self.folder) as store:
             self._check_embedder(store)
-            store.check()
-            report.damaged = sorted(LastGeneration.of(self.folder).damaged)
+            check_store(store.db)
+            report.damaged = damaged_files(self.folder)
             self._finish(store, report)
         return report
 

@@ -1,6 +1,6 @@
 """`triplebeam status`: what is in an index."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,18 +11,29 @@ if TYPE_CHECKING:
     from triplebeam.index.passage_graph import GraphStatistics
 
 
-def status(folder: IndexFolder, as_json: AsJson = False) -> None:
+def status(
+    folder: IndexFolder,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Read every file, and the store, and compare checksums.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """Show what is in an index, and check that its files are complete.
 
-    Example:
+    Examples:
 
         triplebeam status my.index
+
+        triplebeam status my.index --deep
     """
+    from triplebeam.index.checking import check_index
     from triplebeam.index.snapshot import Snapshot
     from triplebeam.serve.cli.display import out
     from triplebeam.serve.cli.language_names import not_parsed
 
     manifest = Snapshot.open(folder).manifest
+    if deep:
+        check_index(folder)
     if as_json:
         typer.echo(manifest.model_dump_json(indent=2))
         return

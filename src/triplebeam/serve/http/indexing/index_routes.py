@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from triplebeam.assemble import DEFAULT_AGENT, DEFAULT_METHOD
 from triplebeam.errors import TriplebeamError
-from triplebeam.index.manifest import is_index, read_manifest
+from triplebeam.index.manifest import is_index, read_manifest, retried
 from triplebeam.serve.http.indexing.job_runner import JobRunner
 from triplebeam.serve.http.indexing.job_store import Job
 from triplebeam.serve.http.keys import may_write
@@ -80,7 +80,7 @@ def _row(library: Library, name: str) -> IndexRow:
     if not is_index(folder):
         return IndexRow(name=name, status="empty")
     try:
-        manifest = read_manifest(folder)
+        manifest = retried(folder, lambda: read_manifest(folder))
     except TriplebeamError as error:
         return IndexRow(name=name, status="damaged", message=library.redact(str(error)))
     counts = manifest.counts
