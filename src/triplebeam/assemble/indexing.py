@@ -13,7 +13,7 @@ from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.compact import Compacted, compact
 from triplebeam.index.extraction import Budget
-from triplebeam.index.manifest import published
+from triplebeam.index.manifest import recorded
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.writing import remembered_sources
 from triplebeam.ingest import SourceNames, document_id
@@ -77,7 +77,7 @@ def source_names(folder: Path, sources: Iterable[Path]) -> SourceNames:
 
 def embedder_name(folder: Path, settings: Settings) -> str:
     """The embedder to index with: the one that is set, else the index's own, else the default."""
-    there = published(folder)
+    there = recorded(folder)
     return settings.embedder or (there.embedder.name if there else DEFAULT_EMBEDDER)
 
 

@@ -114,6 +114,14 @@ def published(folder: Path) -> Manifest | None:
         return None
 
 
+def recorded(folder: Path) -> Manifest | None:
+    """What the manifest says, whether the files it names are whole or not; None where it cannot be read."""
+    try:
+        return load_manifest(folder / MANIFEST, Manifest, REPAIR)
+    except (OSError, IndexDamagedError, IndexFormatError):
+        return None
+
+
 def read_manifest(folder: Path) -> Manifest:
     """Read and check the manifest of an index, and that the files it names are there."""
     try:
@@ -181,9 +189,8 @@ class LastGeneration:
     @classmethod
     def of(cls, folder: Path) -> "LastGeneration":
         """Of an index; of one that has none, or one of another format, there is nothing to take over."""
-        try:
-            manifest = load_manifest(folder / MANIFEST, Manifest, REPAIR)
-        except (OSError, IndexDamagedError, IndexFormatError):
+        manifest = recorded(folder)
+        if manifest is None:
             return cls(folder)
         generation = generation_folder(folder, manifest.generation)
         found = checksums(generation)
