@@ -80,11 +80,13 @@ class Settings(BaseSettings):
     home: Path = Field(default_factory=lambda: platformdirs.user_cache_path("triplebeam"))
     """Where model weights are kept."""
     embedder: str | None = None
-    """granite, minilm, a folder with an ONNX model, a model hub's name or openai:MODEL; unless set, the index's own."""
+    """granite, minilm, a folder, a hub's name, openai:MODEL or dpr:QUESTIONS,PASSAGES; unless set, the index's own."""
     precision: Literal["fp32", "int8"] = "fp32"
     """How an embedder that runs here computes; int8 is faster and a little less exact."""
     triples_in_context: bool = True
     """Whether a new index encodes triples in the context of their passages; off: by themselves, as in the papers."""
+    keyword_passages: int = Field(50, ge=0)
+    """A keyword of more passages makes no edges in a new index's passage graph; 0: all do, as in GNN-Ret's paper."""
     offline: bool = False
     """Never download anything."""
     model: str | None = None
@@ -104,6 +106,10 @@ class Settings(BaseSettings):
     """Another model for reading passages into facts, at another endpoint if one is set."""
     reading_base_url: str | None = None
     reading_api_key: SecretStr | None = None
+    judge_model: str | None = None
+    """Another model that judges answers in experiments, at another endpoint if one is set."""
+    judge_base_url: str | None = None
+    judge_api_key: SecretStr | None = None
     timeout: float = Field(600.0, gt=0)
     """Seconds a model may take for one reply; a slow local model needs many."""
     concurrency: int = Field(4, ge=1)

@@ -16,7 +16,7 @@ from triplebeam.index.checking import check_index
 from triplebeam.index.compact import compact
 from triplebeam.index.manifest import Manifest, generation_folder, read_manifest
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.writing import remembered_sources, set_share
+from triplebeam.index.writing import set_share
 from triplebeam.passage import Document
 from triplebeam.settings import Settings
 
@@ -146,7 +146,6 @@ def test_whatever_a_killed_process_left_goes_with_the_next_writer(folder: Path) 
         builder(folder).repair,
         lambda: compact(folder),
         lambda: set_share(folder, 0.5),
-        lambda: remembered_sources(folder),
     ):
         shutil.copytree(folder / "generations" / current, folder / "generations" / "000009")
         write()

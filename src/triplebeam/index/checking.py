@@ -1,7 +1,6 @@
 """Is everything in an index what was put there? Files of a generation have checksums, and documents have hashes."""
 
 import json
-import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -9,6 +8,7 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
+from triplebeam.database import open_to_read
 from triplebeam.errors import IndexDamagedError
 from triplebeam.index.manifest import REPAIR, damaged_files
 from triplebeam.index.store import hash_of
@@ -26,8 +26,7 @@ def check_index(folder: Path) -> None:
     store = folder / "store.sqlite"
     if not store.is_file():
         raise IndexDamagedError(f"{store} is missing, so the index can be searched but not added to: restore the file.")
-    how = "mode=ro" if os.access(folder, os.W_OK) else "immutable=1"
-    with closing(sqlite3.connect(f"{store.absolute().as_uri()}?{how}", uri=True)) as db:
+    with closing(open_to_read(store)) as db:
         check_store(db)
 
 

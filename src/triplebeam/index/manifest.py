@@ -17,9 +17,16 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from triplebeam.durable import replace_file
 from triplebeam.embed.embedder import Embedder, reads_tokens
-from triplebeam.errors import EmbedderMismatchError, IndexDamagedError, IndexFormatError, IndexMissingError
+from triplebeam.errors import (
+    EmbedderMismatchError,
+    IndexDamagedError,
+    IndexFormatError,
+    IndexMissingError,
+    IndexTooNewError,
+)
+from triplebeam.index.corrections import CorrectionCounts
 from triplebeam.index.ownership import Ownership
-from triplebeam.index.passage_graph import GraphStatistics
+from triplebeam.index.passage_graph import MAX_PASSAGES, GraphStatistics
 
 FORMAT = 5
 MANIFEST = "manifest.json"
@@ -87,9 +94,13 @@ class Manifest(BaseModel):
     unread_languages: dict[str, int] = {}
     """Passages by the code of their language, where the extractor does not read it."""
     passage_graph: GraphStatistics
+    keyword_passages: int = MAX_PASSAGES
+    """A keyword of more passages makes no edges between them; 0: every keyword does."""
     ownership: Ownership
     tuned_share: float | None = None
     """How much walks count in the default search, where `triplebeam tune` chose it."""
+    corrections: CorrectionCounts | None = None
+    """What a person corrected."""
     files: dict[str, int]
     """Each file of the generation with its size, so that opening an index notices a missing or truncated file."""
     checksums: dict[str, int] = {}
@@ -107,9 +118,13 @@ def is_index(folder: Path) -> bool:
 
 
 def published(folder: Path) -> Manifest | None:
-    """What is published now; what cannot be read counts as nothing, since it can be derived again."""
+    """What is published now; what cannot be read counts as nothing, since it can be derived again. What a newer
+    Triplebeam published is an error: this one would replace what it does not know.
+    """
     try:
         return read_manifest(folder)
+    except IndexTooNewError:
+        raise
     except (IndexMissingError, IndexDamagedError, IndexFormatError):
         return None
 
@@ -211,10 +226,10 @@ def load_manifest(path: Path, kind: type[ManifestType], repair: str) -> Manifest
     try:
         content = json.loads(_unsealed(path.read_text(encoding="utf-8")))
         if content["format"] != known:
-            raise IndexFormatError(
-                f"{path} has format {content['format']}, this Triplebeam reads format {known}: use the Triplebeam that"
-                f" made it, or {repair}"
-            )
+            there = f"{path} has format {content['format']}, this Triplebeam reads format {known}"
+            if content["format"] > known:
+                raise IndexTooNewError(f"{there}: upgrade Triplebeam.")
+            raise IndexFormatError(f"{there}: {repair}")
         return kind.model_validate(content)
     except (FileNotFoundError, NotADirectoryError):
         raise

@@ -1,14 +1,24 @@
 """Writing to an index folder: one writer at a time, and only into a folder that is an index or may become one."""
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from filelock import FileLock, Timeout
 
+from triplebeam.database import remove_database
 from triplebeam.durable import explained, make_folder
 from triplebeam.errors import BadInputError, IndexBusyError, IndexDamagedError, IndexMissingError
-from triplebeam.index.manifest import MANIFEST, is_index, publish, read_manifest, recorded, remove_generations
+from triplebeam.index.manifest import (
+    MANIFEST,
+    is_index,
+    publish,
+    published,
+    read_manifest,
+    recorded,
+    remove_generations,
+)
 from triplebeam.index.store import Store
 
 _STORE, _LOCK = "store.sqlite", "write.lock"
@@ -32,6 +42,15 @@ def writing(folder: Path) -> Iterator[Store]:
 
 
 @contextmanager
+def looking(folder: Path) -> Iterator[Store]:
+    """A copy of the store of an index as it is now, which need not wait for a writer. Nothing of it is kept."""
+    with TemporaryDirectory(prefix="triplebeam-") as elsewhere:
+        there = folder / _STORE if has_store(folder) else None
+        with closing(Store(Path(elsewhere) / _STORE, copy_of=there)) as store:
+            yield store
+
+
+@contextmanager
 def write_lock(folder: Path) -> Iterator[None]:
     """Keep other writers out of an existing folder; readers are not affected."""
     lock = FileLock(folder / _LOCK)
@@ -45,6 +64,30 @@ def write_lock(folder: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+@contextmanager
+def nothing_left(folder: Path) -> Iterator[None]:
+    """Where a new index cannot be made, because there is nothing to read, no half of one is left behind."""
+    new, made = not has_store(folder), not folder.exists()
+    try:
+        yield
+    except BadInputError:
+        if new and has_store(folder):
+            with write_lock(folder), looking(folder) as store:
+                if not store.statistics.counts()["documents"]:
+                    remove_database(folder / _STORE)
+                    with suppress(OSError):  # Windows keeps what is open
+                        (folder / _LOCK).unlink()
+        if made:
+            with suppress(OSError):  # something is in it
+                folder.rmdir()
+        raise
+
+
+def store_file(folder: Path) -> Path:
+    """Where the store of an index is."""
+    return folder / _STORE
 
 
 def has_store(folder: Path) -> bool:
@@ -64,22 +107,6 @@ def create_empty(folder: Path) -> None:
     """Make an index without documents, in a folder that is new or empty."""
     with writing(folder):
         pass
-
-
-def remembered_extractor(folder: Path) -> str | None:
-    """The name of the extractor that an index goes on with; None where there is no index yet, or none was chosen."""
-    if not has_store(folder):
-        return None
-    with writing(folder) as store:
-        return store.extractor
-
-
-def remembered_sources(folder: Path) -> dict[str, str]:
-    """The names of sources that an index knows, by their absolute paths."""
-    if not has_store(folder):
-        return {}
-    with writing(folder) as store:
-        return store.files.names()
 
 
 def set_share(folder: Path, share: float | None) -> None:
@@ -103,7 +130,10 @@ def _holds_something(store: Path) -> bool:
 
 
 def _check_is_ours(folder: Path) -> None:
-    """Refuse to write into a folder of something else, and to start a new index under the manifest of another."""
+    """Refuse to write into a folder of something else, to start a new index under the manifest of another, and to
+    replace what a newer Triplebeam published.
+    """
+    published(folder)
     there = (folder / _STORE).exists()
     if (folder / MANIFEST).exists() and (folder / "generations").is_dir() and not _holds_something(folder / _STORE):
         raise IndexDamagedError(

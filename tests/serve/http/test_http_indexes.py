@@ -76,6 +76,16 @@ def test_what_is_put_is_all_there_is(client: TestClient) -> None:
     assert ids(client, "notes") == ["dot"], "where nothing can be read nothing is deleted"
 
 
+def test_rows_that_are_not_put_again_go_also_from_a_file_with_a_bad_line(client: TestClient) -> None:
+    client.post("/api/indexes", json={"name": "rows"})
+    rows = [b'{"id": "one", "text": "Row one."}', b'{"id": "two", "text": "Row two."}']
+    for sent in (b"\n".join(rows), b"\n".join([rows[0], b"no JSON"])):
+        files = [("files", ("rows.jsonl", sent))]
+        job = client.put("/api/indexes/rows/documents", files=files, data={"extractor": "none"}).json()["job"]
+        assert job_ended(client, job["id"])["state"] == "done"
+    assert ids(client, "rows") == ["one"]
+
+
 def test_an_index_is_made_filled_searched_and_emptied(client: TestClient, data: Path) -> None:
     assert client.post("/api/indexes", json={"name": "notes"}).status_code == 201
     assert client.get("/api/indexes/notes").json()["status"] == "empty"

@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 
 from serve.http.small_server import Make, error_of
 from triplebeam.errors import BadInputError, TriplebeamError
-from triplebeam.serve.http.keys import Keys
+from triplebeam.serve.http.keys import Access, Keys
 
 
 def bearer(key: str) -> dict[str, str]:
@@ -25,13 +25,13 @@ def test_a_key_is_kept_as_its_hash_in_a_file_of_the_owner_alone(tmp_path: Path) 
     assert key not in path.read_text()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert keys.on
-    assert (keys.role_of(key), keys.role_of(key + "x"), keys.role_of("")) == ("read", None, None)
+    assert (keys.access_of(key), keys.access_of(key + "x"), keys.access_of("")) == (Access(role="read"), None, None)
     with pytest.raises(BadInputError, match="already"):
         keys.create("read", "mine")
     with pytest.raises(BadInputError, match="there are mine"):
         keys.delete("other")
     keys.delete("mine")
-    assert keys.role_of(key) is None
+    assert keys.access_of(key) is None
 
 
 @pytest.mark.parametrize("content", ["", '{"a": 1}', '[{"name": "me"', "[[[[", "\0" * 100])

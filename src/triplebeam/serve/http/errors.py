@@ -36,6 +36,7 @@ from triplebeam.serve.library import (
     CannotCreateError,
     EmptyIndexError,
     IndexExistsError,
+    NothingVisibleError,
     UnknownIndexError,
 )
 from triplebeam.serve.limits import QuestionTooLongError
@@ -49,6 +50,7 @@ _KINDS: dict[type[TriplebeamError], tuple[int, str]] = {
     UnknownIndexError: (404, "unknown_index"),
     UnknownEntityError: (404, "unknown_entity"),
     EmptyIndexError: (409, "empty_index"),
+    NothingVisibleError: (403, "nothing_visible"),
     IndexExistsError: (409, "exists"),
     CannotCreateError: (409, "cannot_create"),
     CannotWriteError: (503, "read_only"),

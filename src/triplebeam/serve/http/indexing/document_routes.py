@@ -17,7 +17,7 @@ from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.indexing.job_runner import JobRunner
 from triplebeam.serve.http.indexing.job_store import Job, JobRequest, Kind
 from triplebeam.serve.http.indexing.uploads import NewDocument, keep_files, keep_texts
-from triplebeam.serve.http.keys import may_write
+from triplebeam.serve.http.keys import library_of, may_write
 from triplebeam.serve.library import DocumentRow, Library
 from triplebeam.serve.limits import MEGABYTE, Limits
 
@@ -75,7 +75,7 @@ def documents(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> Documents:
     """The documents of an index, in the order in which they were first indexed."""
-    library: Library = request.app.state.library
+    library = library_of(request)
     rows = library.documents(name)
     shown = list(rows.values())[offset : offset + limit]
     return Documents(documents=shown, total=len(rows))

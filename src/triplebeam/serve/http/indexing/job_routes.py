@@ -12,9 +12,9 @@ from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.event_stream import EventStream, event
 from triplebeam.serve.http.indexing.job_runner import JobRunner
 from triplebeam.serve.http.indexing.job_store import Job
-from triplebeam.serve.http.keys import may_write
+from triplebeam.serve.http.keys import may_write, sees_everything
 
-router = APIRouter(tags=["jobs"])
+router = APIRouter(tags=["jobs"], dependencies=[Depends(sees_everything)])
 _SECONDS_BETWEEN_CHECKS = 0.2
 
 

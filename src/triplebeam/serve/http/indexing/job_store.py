@@ -16,7 +16,7 @@ from triplebeam.durable import explained, raise_cannot_write
 from triplebeam.errors import CannotWriteError, IndexDamagedError
 
 #: ``sync`` adds documents and deletes all others.
-Kind: TypeAlias = Literal["add", "sync", "delete"]
+Kind: TypeAlias = Literal["add", "sync", "delete", "correct", "compact"]
 State: TypeAlias = Literal["waiting", "running", "done", "failed", "cancelled"]
 
 ENDED: tuple[State, ...] = ("done", "failed", "cancelled")
@@ -69,6 +69,8 @@ class JobRequest(BaseModel):
     """Unless named, the one the index was built with."""
     document_ids: list[str] = []
     """Those to remove, for a job that deletes."""
+    corrections: str = ""
+    """JSON lines, for a job that corrects; empty takes all corrections back."""
 
 
 class JobStore:
