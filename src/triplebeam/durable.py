@@ -4,11 +4,13 @@ import errno
 import os
 import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 from triplebeam.errors import CannotWriteError, DiskFullError
 
+_AT_ONCE = 16
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
 #: By the beginnings of SQLite's own names.
@@ -64,11 +66,12 @@ def flush(path: Path) -> None:
 
 
 def flush_tree(folder: Path) -> None:
-    """Have the disk write everything in a folder, what is deepest first, and then the folder's own name."""
-    for path in sorted(folder.rglob("*"), reverse=True):
-        flush(path)
-    flush(folder)
-    flush(folder.parent)
+    """Have the disk write everything in a folder, and the folder's own name: all at once, since a disk that is asked
+    for one file after the other takes several times as long.
+    """
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for done in [pool.submit(flush, path) for path in (*folder.rglob("*"), folder, folder.parent)]:
+            done.result()
 
 
 def make_folder(folder: Path) -> None:

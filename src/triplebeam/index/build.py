@@ -14,12 +14,13 @@ from typing import TypeVar
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, SourceError
 from triplebeam.extract.extractor import Extractor
+from triplebeam.index.checking import check_store
 from triplebeam.index.contents import Contents
 from triplebeam.index.corrections import Corrections
 from triplebeam.index.encoded import EncodedTexts, remove_encoded, take_over
 from triplebeam.index.encoding import encode_missing
 from triplebeam.index.extraction import MAX_FAILURES, Budget, Failure, Numbered, due, extract_triples
-from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, published
+from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, damaged_files, published
 from triplebeam.index.material import is_written
 from triplebeam.index.passage_graph import MAX_PASSAGES
 from triplebeam.index.publish import publish_generation, withdraw
@@ -182,8 +183,8 @@ class IndexBuilder:
         report = BuildReport()
         with writing(self.folder) as store:
             self._check_embedder(store)
-            store.check()
-            report.damaged = sorted(LastGeneration.of(self.folder).damaged)
+            check_store(store.db)
+            report.damaged = damaged_files(self.folder)
             self._finish(store, report)
         return report
 

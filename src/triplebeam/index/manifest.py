@@ -7,7 +7,7 @@ reader sees the old generation or the new one, whole. Token vectors are publishe
 import json
 import shutil
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,11 +32,14 @@ FORMAT = 5
 MANIFEST = "manifest.json"
 
 ManifestType = TypeVar("ManifestType", bound=BaseModel)
-_REPAIR = "run `triplebeam index` on the same sources again, or `triplebeam repair`; what was extracted is kept."
+T = TypeVar("T")
+REPAIR = "run `triplebeam index` on the same sources again, or `triplebeam repair`; what was extracted is kept."
 _VECTORS = ("_vectors.npy", "_vectors.codes")
 #: Bytes whose checksums are computed when an index is opened: a few tenths of a second.
 _CHECKED_WHEN_OPENED = 256_000_000
 _CHUNK = 1 << 20
+#: The last field of a manifest: the CRC-32 of what it would be without it.
+_SEAL = ',\n  "checksum": '
 
 
 class VectorSpace(BaseModel):
@@ -126,29 +129,63 @@ def published(folder: Path) -> Manifest | None:
         return None
 
 
+def recorded(folder: Path) -> Manifest | None:
+    """What the manifest says, whether the files it names are whole or not; None where it cannot be read."""
+    try:
+        return load_manifest(folder / MANIFEST, Manifest, REPAIR)
+    except (OSError, IndexDamagedError, IndexFormatError):
+        return None
+
+
 def read_manifest(folder: Path) -> Manifest:
     """Read and check the manifest of an index, and that the files it names are there."""
     try:
-        manifest = load_manifest(folder / MANIFEST, Manifest, _REPAIR)
+        manifest = load_manifest(folder / MANIFEST, Manifest, REPAIR)
     except (FileNotFoundError, NotADirectoryError):
         unfinished = (folder / "store.sqlite").exists()
         hint = "its first indexing did not finish: run the same" if unfinished else "make one with"
         raise IndexMissingError(f"there is no index at {folder}: {hint} `triplebeam index {folder} SOURCE…`.") from None
-    check_files(generation_folder(folder, manifest.generation), manifest.files, _REPAIR)
+    check_files(generation_folder(folder, manifest.generation), manifest.files, REPAIR)
     return manifest
+
+
+def retried(folder: Path, read: Callable[[], T]) -> T:
+    """Read something of an index, and again where a writer publishes the next generation, and removes this one, under
+    one's hands.
+    """
+    while True:
+        version = _version(folder)
+        try:
+            return read()
+        except IndexDamagedError:
+            if _version(folder) == version:
+                raise
+
+
+def _version(folder: Path) -> tuple[int, int] | None:
+    try:
+        stat = (folder / MANIFEST).stat()
+    except FileNotFoundError:
+        return None
+    return stat.st_ino, stat.st_mtime_ns
 
 
 def check_contents(folder: Path, manifest: Manifest) -> None:
     """Raise where a file of a generation is not what was written, as far as that can be known in little time.
 
-    Vectors are left out, which are most of the bytes and can do no harm but wrong scores, and so is what goes beyond
-    ``_CHECKED_WHEN_OPENED`` bytes. `triplebeam repair` checks everything.
+    Vectors are left out, which are most of the bytes: up to 300,000 of a kind are checked when they are first used. So
+    is what goes beyond ``_CHECKED_WHEN_OPENED`` bytes. `damaged_files` checks everything.
     """
     generation, left = generation_folder(folder, manifest.generation), _CHECKED_WHEN_OPENED
     for name, expected in manifest.checksums.items():
         left -= 0 if name.endswith(_VECTORS) else manifest.files[name]
         if left >= 0 and not name.endswith(_VECTORS) and checksum(generation / name) != expected:
-            raise IndexDamagedError(f"{generation / name} is not as it was written: {_REPAIR}")
+            raise IndexDamagedError(f"{generation / name} is not as it was written: {REPAIR}")
+
+
+def damaged_files(folder: Path) -> list[str]:
+    """All files of the published generation that are not what was written."""
+    return sorted(LastGeneration.of(folder).damaged)
 
 
 def generation_folder(folder: Path, generation: str) -> Path:
@@ -167,9 +204,8 @@ class LastGeneration:
     @classmethod
     def of(cls, folder: Path) -> "LastGeneration":
         """Of an index; of one that has none, or one of another format, there is nothing to take over."""
-        try:
-            manifest = load_manifest(folder / MANIFEST, Manifest, _REPAIR)
-        except (OSError, IndexDamagedError, IndexFormatError):
+        manifest = recorded(folder)
+        if manifest is None:
             return cls(folder)
         generation = generation_folder(folder, manifest.generation)
         found = checksums(generation)
@@ -188,7 +224,7 @@ def load_manifest(path: Path, kind: type[ManifestType], repair: str) -> Manifest
     """A manifest from its file, which must have the format that ``kind`` has; FileNotFoundError where there is none."""
     known = kind.model_fields["format"].default
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(_unsealed(path.read_text(encoding="utf-8")))
         if content["format"] != known:
             there = f"{path} has format {content['format']}, this Triplebeam reads format {known}"
             if content["format"] > known:
@@ -205,7 +241,16 @@ def load_manifest(path: Path, kind: type[ManifestType], repair: str) -> Manifest
 
 def publish(folder: Path, manifest: BaseModel) -> None:
     """Make this the manifest that readers see, in one step. What it names must be on the disk already."""
-    replace_file(folder / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
+    text = manifest.model_dump_json(indent=2)
+    replace_file(folder / MANIFEST, f"{text[:-2]}{_SEAL}{zlib.crc32(text.encode())}\n}}\n")
+
+
+def _unsealed(text: str) -> str:
+    """The JSON of a manifest; ValueError where it does not have the checksum that it ends with, if it has any."""
+    content, seal, rest = text.rpartition(_SEAL)
+    if seal and rest.strip("\n}") != str(zlib.crc32(f"{content}\n}}".encode())):
+        raise ValueError("its checksum is another")
+    return text
 
 
 def file_sizes(generation: Path) -> dict[str, int]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from triplebeam.errors import IndexDamagedError
 from triplebeam.index.columns import mapped
 from triplebeam.index.entity_graph import EntityGraph
-from triplebeam.index.manifest import Manifest, check_contents, generation_folder, read_manifest
+from triplebeam.index.manifest import Manifest, check_contents, generation_folder, read_manifest, retried
 from triplebeam.index.passage_graph import PassageGraph
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.references import REFERENCES
@@ -46,11 +46,9 @@ class Snapshot:
     @classmethod
     def open(cls, folder: Path) -> "Snapshot":
         """Open the published generation. Nothing is written, so a read-only folder will do."""
-        try:
-            return cls._open(folder, read_manifest(folder))
-        except IndexDamagedError:
-            # A writer may have published the next generation and removed this one between two files.
-            return cls._open(folder, read_manifest(folder))
+        opened = retried(folder, lambda: cls._open(folder, read_manifest(folder)))
+        opened._check_vectors_at_first_use()
+        return opened
 
     @classmethod
     def _open(cls, folder: Path, manifest: Manifest) -> "Snapshot":
@@ -75,6 +73,12 @@ class Snapshot:
             passage_graph=_piece(generation, partial(PassageGraph.open, generation)),
             references=_piece(generation, partial(mapped, generation / REFERENCES)),
         )
+
+    def _check_vectors_at_first_use(self) -> None:
+        known = self.manifest.checksums
+        self.passage_vectors.checksum = known.get("passage_vectors.npy")
+        self.triples.vector_index.checksum = known.get("triple_vectors.npy")
+        self.entities.vectors.checksum = known.get("entity_vectors.npy")
 
 
 def _piece(generation: Path, read: Callable[[], T]) -> T:

@@ -42,7 +42,8 @@ class StoredTriple:
     triple: Triple
 
 
-def _hash(document: Document, cuts: Sequence[Sequence[object]]) -> bytes:
+def hash_of(document: Document, cuts: Sequence[Sequence[object]]) -> bytes:
+    """The hash that a document is stored with, from it and where its passages are cut."""
     fields = sorted(field for field in document.metadata.items() if field[0] not in FILE_FIELDS)
     content = [document.title, document.text, fields]
     return hashlib.blake2b(json.dumps([content, cuts]).encode(), digest_size=16).digest()
@@ -50,12 +51,12 @@ def _hash(document: Document, cuts: Sequence[Sequence[object]]) -> bytes:
 
 def _document_hash(document: Document, passages: Sequence[Passage]) -> bytes:
     cuts = [(p.id, p.start, p.end, p.section) if p.section else (p.id, p.start, p.end) for p in passages]
-    return _hash(document, cuts)
+    return hash_of(document, cuts)
 
 
 def content_hash(document: Document, passages: Sequence[Passage]) -> bytes:
     """The same for two documents that differ in their ids alone."""
-    return _hash(document, [(p.start, p.end, p.section) for p in passages])
+    return hash_of(document, [(p.start, p.end, p.section) for p in passages])
 
 
 def _apart_from_text(document: Document) -> tuple[str, str, str]:
@@ -108,18 +109,6 @@ class Store:
     def close(self) -> None:
         """Fold the write-ahead log into the file and close it."""
         self.db.close()
-
-    def check(self) -> None:
-        """Raise where the file is damaged."""
-        try:
-            found = [text for (text,) in self.db.execute("PRAGMA integrity_check(3)")]
-        except sqlite3.DatabaseError as error:
-            found = [str(error)]
-        if found != ["ok"]:
-            raise IndexDamagedError(
-                f"the store of the index is damaged ({'; '.join(found)}), and nothing else has what is in it: restore"
-                " store.sqlite from a copy, or index into a new folder."
-            )
 
     def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
         """All of what is written inside, or none of it."""

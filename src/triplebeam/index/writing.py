@@ -9,14 +9,14 @@ from filelock import FileLock, Timeout
 
 from triplebeam.database import remove_database
 from triplebeam.durable import explained, make_folder
-from triplebeam.errors import BadInputError, IndexBusyError, IndexDamagedError, IndexFormatError, IndexMissingError
+from triplebeam.errors import BadInputError, IndexBusyError, IndexDamagedError, IndexMissingError
 from triplebeam.index.manifest import (
     MANIFEST,
-    Manifest,
-    load_manifest,
+    is_index,
     publish,
     published,
     read_manifest,
+    recorded,
     remove_generations,
 )
 from triplebeam.index.store import Store
@@ -119,14 +119,9 @@ def set_share(folder: Path, share: float | None) -> None:
 
 def _remove_unpublished(folder: Path) -> None:
     """Remove what a process did not get to publish, or to remove, before it was killed."""
-    try:
-        manifest = load_manifest(folder / MANIFEST, Manifest, "")
-    except FileNotFoundError:
-        remove_generations(folder / "generations")
-    except (IndexDamagedError, IndexFormatError):
-        return  # the next one that is published replaces whatever there is
-    else:
-        remove_generations(folder / "generations", keep=manifest.generation)
+    manifest = recorded(folder)
+    if manifest or not is_index(folder):  # a manifest that cannot be read names no generation: all are kept
+        remove_generations(folder / "generations", keep=manifest.generation if manifest else "")
 
 
 def _holds_something(store: Path) -> bool:

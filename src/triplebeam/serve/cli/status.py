@@ -1,7 +1,7 @@
 """`triplebeam status`: what is in an index."""
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,19 +14,28 @@ if TYPE_CHECKING:
     from triplebeam.index.remembered import StoreState
 
 
-def status(folder: IndexFolder, as_json: AsJson = False) -> None:
+def status(
+    folder: IndexFolder,
+    deep: Annotated[bool, typer.Option("--deep", help="Read all files and check that they are undamaged.")] = False,
+    as_json: AsJson = False,
+) -> None:
     """Show what is in an index, and check that its files are complete, and whether its store can be opened.
 
-    Example:
+    Examples:
 
         triplebeam status my.index
+
+        triplebeam status my.index --deep
     """
+    from triplebeam.index.checking import check_index
     from triplebeam.index.remembered import store_state
     from triplebeam.index.snapshot import Snapshot
     from triplebeam.serve.cli.display import out
     from triplebeam.serve.cli.language_names import not_parsed
 
     manifest, store = Snapshot.open(folder).manifest, store_state(folder)
+    if deep:
+        check_index(folder)
     if as_json:
         typer.echo(json.dumps(manifest.model_dump() | {"store": store and store.model_dump()}, indent=2))
         return

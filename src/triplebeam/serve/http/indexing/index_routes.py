@@ -1,5 +1,6 @@
 """Routes: list indexes, and create one."""
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Request
@@ -7,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from triplebeam.assemble import DEFAULT_AGENT, DEFAULT_METHOD
 from triplebeam.errors import TriplebeamError
-from triplebeam.index.manifest import is_index, read_manifest
+from triplebeam.index.manifest import Manifest, is_index, read_manifest, retried
 from triplebeam.serve.http.indexing.job_runner import JobRunner
 from triplebeam.serve.http.indexing.job_store import Job
 from triplebeam.serve.http.keys import library_of, may_write
@@ -81,7 +82,7 @@ def _row(library: Library, name: str) -> IndexRow:
     if not is_index(folder):
         return IndexRow(name=name, status="empty")
     try:
-        manifest = library.index(name).snapshot.manifest if library.is_bound else read_manifest(folder)
+        manifest = library.index(name).snapshot.manifest if library.is_bound else _manifest(folder)
     except NothingVisibleError:
         return IndexRow(name=name, status="empty")
     except TriplebeamError as error:
@@ -95,3 +96,7 @@ def _row(library: Library, name: str) -> IndexRow:
         embedder=manifest.embedder.name,
         status="ready",
     )
+
+
+def _manifest(folder: Path) -> Manifest:
+    return retried(folder, lambda: read_manifest(folder))
