@@ -155,7 +155,7 @@ def published(index: Path) -> tuple[object, ...]:
 
 def events_of(operation: str, world: Path, scratch: Path) -> int:
     """How many events an operation has that is not interrupted."""
-    index = _copy(world, scratch / f"count-{operation}")
+    index = copied(world, scratch / f"count-{operation}")
     counts = scratch / "events"
 
     def work() -> None:
@@ -169,7 +169,7 @@ def events_of(operation: str, world: Path, scratch: Path) -> int:
     return int(counts.read_text())
 
 
-def _copy(world: Path, place: Path) -> Path:
+def copied(world: Path, place: Path) -> Path:
     """A copy of the index, and of its folder after somebody has changed that."""
     shutil.copytree(world, place)
     docs = place / "docs"
@@ -182,7 +182,7 @@ def _copy(world: Path, place: Path) -> Path:
 
 def trial(operation: str, at: int, world: Path, place: Path, expected: tuple[object, ...]) -> str:
     """What became of an index whose writer was killed: how it ended, in a word."""
-    index = _copy(world, place)
+    index = copied(world, place)
     before = published(index)
 
     def work() -> None:
@@ -218,7 +218,7 @@ def main() -> None:
         events = {operation: events_of(operation, world, scratch) for operation in OPERATIONS}
         expected = {}
         for operation in OPERATIONS:
-            OPERATIONS[operation](index := _copy(world, scratch / f"whole-{operation}"), Counting())
+            OPERATIONS[operation](index := copied(world, scratch / f"whole-{operation}"), Counting())
             expected[operation] = published(index)
         for number in range(kills):
             operation = list(OPERATIONS)[number % len(OPERATIONS)]

@@ -10,6 +10,7 @@ import pytest
 from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
 from triplebeam.errors import IndexDamagedError
 from triplebeam.index.build import IndexBuilder
+from triplebeam.index.compact import compact
 from triplebeam.index.manifest import generation_folder, read_manifest
 from triplebeam.index.snapshot import Snapshot
 
@@ -79,6 +80,15 @@ def test_a_damaged_store_is_named(folder: Path) -> None:
     (folder / "store.sqlite").write_bytes(content)
     with pytest.raises(IndexDamagedError, match=r"the store of the index is damaged .* restore store\.sqlite"):
         builder(folder).repair()
+
+
+def test_an_empty_store_is_not_taken_for_a_new_one(folder: Path) -> None:
+    before = files(folder)
+    (folder / "store.sqlite").write_bytes(b"")
+    for write in (lambda: builder(folder).build(world_documents()), builder(folder).repair, lambda: compact(folder)):
+        with pytest.raises(IndexDamagedError, match=r"store\.sqlite is empty, .* restore the file"):
+            write()
+    assert files(folder) == before
 
 
 def test_a_store_restored_from_a_copy_is_not_taken_for_the_published_one(folder: Path) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Kind, Span
-from triplebeam.embed.model_folder import ModelFolder
+from triplebeam.embed.model_folder import ModelFolder, Pooling
 from triplebeam.errors import ModelMissingError
 
 Precision: TypeAlias = Literal["fp32", "int8"]
@@ -33,14 +33,20 @@ class OnnxEmbedder:
     """An embedding model read from a folder. Safe to use from several threads at once."""
 
     def __init__(
-        self, folder: ModelFolder, *, name: str, threads: int | None = None, precision: Precision = "fp32"
+        self,
+        folder: ModelFolder,
+        *,
+        name: str,
+        threads: int | None = None,
+        precision: Precision = "fp32",
+        pooling: Pooling | None = None,
     ) -> None:
         self._folder = folder
         self._name = name
         self._threads = threads or processors()
         self._session = open_session(folder, precision)
         self._tokenizer = open_tokenizer(folder)
-        self._pooling = folder.pooling
+        self._pooling = pooling or folder.pooling
         self._prompts = {"query": folder.prompt("query"), "passage": folder.prompt("document", "passage")}
         self._inputs = [each.name for each in self._session.get_inputs()]
         outputs = {output.name: output for output in self._session.get_outputs()}
@@ -75,11 +81,20 @@ class OnnxEmbedder:
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
         """One unit row per text, in order."""
+        return self._rows(self._run, texts, kind)
+
+    def encode(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
+        """One row per text as the model gives it, of whatever length."""
+        return self._rows(self._run_to_length, texts, kind)
+
+    def _rows(
+        self, run: Callable[[Sequence[Sequence[int]]], NDArray[np.float32]], texts: Sequence[str], kind: Kind
+    ) -> NDArray[np.float32]:
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), _SLICE):
             tokens = self._tokenise(texts[start : start + _SLICE], kind)
-            for rows, unit in self._run_all(self._run, tokens):
-                vectors[start + rows] = unit
+            for rows, found in self._run_all(run, tokens):
+                vectors[start + rows] = found
         return vectors
 
     @property
@@ -122,6 +137,12 @@ class OnnxEmbedder:
 
     def _run(self, tokens: Sequence[Sequence[int]]) -> NDArray[np.float32]:
         return unit_rows(_pooled(*self._hidden(tokens), self._pooling))
+
+    def _run_to_length(self, tokens: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        hidden, mask = self._hidden(tokens)
+        pooled = _pooled(hidden, mask, self._pooling)
+        summed = self._pooling == "mean" and self.reads_tokens
+        return pooled / mask.sum(axis=1, keepdims=True).astype(np.float32) if summed else pooled
 
     def _hidden(self, tokens: Sequence[Sequence[int]]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """The vectors of the tokens, and which of them are not padding."""

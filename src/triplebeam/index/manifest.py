@@ -5,20 +5,28 @@ reader sees the old generation or the new one, whole. Token vectors are publishe
 """
 
 import json
-import os
 import shutil
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from triplebeam.durable import replace_file
 from triplebeam.embed.embedder import Embedder, reads_tokens
-from triplebeam.errors import EmbedderMismatchError, IndexDamagedError, IndexFormatError, IndexMissingError
+from triplebeam.errors import (
+    EmbedderMismatchError,
+    IndexDamagedError,
+    IndexFormatError,
+    IndexMissingError,
+    IndexTooNewError,
+)
+from triplebeam.index.corrections import CorrectionCounts
 from triplebeam.index.ownership import Ownership
-from triplebeam.index.passage_graph import GraphStatistics
+from triplebeam.index.passage_graph import MAX_PASSAGES, GraphStatistics
 
 FORMAT = 5
 MANIFEST = "manifest.json"
@@ -83,9 +91,13 @@ class Manifest(BaseModel):
     unread_languages: dict[str, int] = {}
     """Passages by the code of their language, where the extractor does not read it."""
     passage_graph: GraphStatistics
+    keyword_passages: int = MAX_PASSAGES
+    """A keyword of more passages makes no edges between them; 0: every keyword does."""
     ownership: Ownership
     tuned_share: float | None = None
     """How much walks count in the default search, where `triplebeam tune` chose it."""
+    corrections: CorrectionCounts | None = None
+    """What a person corrected."""
     files: dict[str, int]
     """Each file of the generation with its size, so that opening an index notices a missing or truncated file."""
     checksums: dict[str, int] = {}
@@ -103,9 +115,13 @@ def is_index(folder: Path) -> bool:
 
 
 def published(folder: Path) -> Manifest | None:
-    """What is published now; what cannot be read counts as nothing, since it can be derived again."""
+    """What is published now; what cannot be read counts as nothing, since it can be derived again. What a newer
+    Triplebeam published is an error: this one would replace what it does not know.
+    """
     try:
         return read_manifest(folder)
+    except IndexTooNewError:
+        raise
     except (IndexMissingError, IndexDamagedError, IndexFormatError):
         return None
 
@@ -174,10 +190,10 @@ def load_manifest(path: Path, kind: type[ManifestType], repair: str) -> Manifest
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         if content["format"] != known:
-            raise IndexFormatError(
-                f"{path} has format {content['format']}, this Triplebeam reads format {known}: use the Triplebeam that"
-                f" made it, or {repair}"
-            )
+            there = f"{path} has format {content['format']}, this Triplebeam reads format {known}"
+            if content["format"] > known:
+                raise IndexTooNewError(f"{there}: upgrade Triplebeam.")
+            raise IndexFormatError(f"{there}: {repair}")
         return kind.model_validate(content)
     except (FileNotFoundError, NotADirectoryError):
         raise
@@ -188,30 +204,8 @@ def load_manifest(path: Path, kind: type[ManifestType], repair: str) -> Manifest
 
 
 def publish(folder: Path, manifest: BaseModel) -> None:
-    """Make this the manifest that readers see, in one step, which a power cut does not undo."""
-    draft = folder / f"{MANIFEST}.new"
-    draft.write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    _sync(draft)
-    draft.replace(folder / MANIFEST)
-    _sync(folder)
-
-
-def sync_files(generation: Path) -> None:
-    """Have the disk write a generation, before a manifest names it."""
-    for path in sorted(generation.rglob("*"), reverse=True):
-        _sync(path)
-    _sync(generation)
-    _sync(generation.parent)
-
-
-def _sync(path: Path) -> None:
-    if path.is_dir() and os.name == "nt":  # Windows cannot open a folder, and needs not
-        return
-    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)  # Windows flushes only what it may write
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    """Make this the manifest that readers see, in one step. What it names must be on the disk already."""
+    replace_file(folder / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
 
 
 def file_sizes(generation: Path) -> dict[str, int]:
@@ -251,6 +245,15 @@ def new_generation(parent: Path) -> Path:
     folder = parent / f"{max((int(path.name) for path in _generations(parent)), default=0) + 1:06d}"
     folder.mkdir(parents=True)
     return folder
+
+
+@contextmanager
+def removed_on_error(generation: Path) -> Iterator[None]:
+    """Remove a generation that cannot be finished: half of one would fill a disk that is full already."""
+    with ExitStack() as on_error:
+        on_error.callback(shutil.rmtree, generation, ignore_errors=True)
+        yield
+        on_error.pop_all()
 
 
 def remove_generations(parent: Path, keep: str = "") -> None:

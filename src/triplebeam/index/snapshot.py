@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The search structures of one published generation."""
+    """The search structures of one published generation, or of some of its passages."""
 
     folder: Path
     manifest: Manifest
@@ -38,6 +38,10 @@ class Snapshot:
     passage_graph: PassageGraph
     references: NDArray[np.int64] = field(repr=False)
     """See `triplebeam.index.references.references`."""
+    whole: "Snapshot | None" = field(default=None, repr=False)
+    """What this is a view of (`triplebeam.index.view`); None: all passages are here."""
+    rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
+    """Of a view: the rows that its passages have there."""
 
     @classmethod
     def open(cls, folder: Path) -> "Snapshot":
@@ -52,6 +56,11 @@ class Snapshot:
     def _open(cls, folder: Path, manifest: Manifest) -> "Snapshot":
         generation = generation_folder(folder, manifest.generation)
         _piece(generation, lambda: check_contents(folder, manifest))
+        return cls.read(folder, manifest, generation)
+
+    @classmethod
+    def read(cls, folder: Path, manifest: Manifest, generation: Path) -> "Snapshot":
+        """Open the structures in the folder of a generation."""
         passages = _piece(generation, lambda: PassageTable(generation))
         triples = _piece(generation, lambda: TripleGraph(generation, passages))
         return cls(
