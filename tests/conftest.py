@@ -24,6 +24,7 @@ def _reader_of_claims(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
     """Facts are checked without a model, except in tests that are slow or need the datasets."""
     if any(map(request.node.get_closest_marker, ("slow", "data"))):
         use_weights(home, offline=False)
+        monkeypatch.setattr("triplebeam.assemble.context.use_weights", lambda *_, **__: None)  # homes without weights
     else:
         monkeypatch.setattr("triplebeam.support.find.states", _states)
 
