@@ -16,18 +16,15 @@ _CONTEXT = 200
 
 
 class Claim(NamedTuple):
-    """A fact, and the words that are said to state it, in their context."""
+    """A fact, the sentences that are said to state it, and the same with the sentence before."""
 
     fact: str
+    words: str
     context: str
 
 
-class NotNamedError(Exception):
-    """The words do not name an end of the fact, which is the message."""
-
-
-def claim_of(triple: Triple, page: Page, start: int, end: int) -> Claim:
-    """The claim that a stretch of a page's text states a fact.
+def claim_of(triple: Triple, page: Page, start: int, end: int) -> Claim | str:
+    """The claim that a stretch of a page's text states a fact; if an end is not named there, that end.
 
     The stretch must name the object, and its sentences the subject. One of the two may also be the page's title: the
     subject, if the sentences do not begin with another one; the object, if the stretch names the subject.
@@ -37,23 +34,26 @@ def claim_of(triple: Triple, page: Page, start: int, end: int) -> Claim:
     quote = range(inside[0], inside[-1] + 1) if inside else range(0)
     subjects, objects = mentions(triple.subject, page, sentence), mentions(triple.object, page, quote)
     if not subjects and not (sentence.start in page.about_title and is_title(triple.subject, page)):
-        raise NotNamedError(triple.subject)
+        return triple.subject
     if not objects and not (mentions(triple.subject, page, quote) and is_title(triple.object, page)):
-        raise NotNamedError(triple.object)
+        return triple.object
     fact = f"[ {triple.subject} ] {triple.predicate} {{ {triple.object} }}"
-    return Claim(fact, _context(page, sentence, subjects, objects))
+    return Claim(fact, *_marked(page, sentence, subjects, objects))
 
 
-def _context(page: Page, sentence: range, subjects: Sequence[range], objects: Sequence[range]) -> str:
-    start = page.words[sentence.start].start
+def _marked(page: Page, sentence: range, subjects: Sequence[range], objects: Sequence[range]) -> tuple[str, str]:
+    """The sentences behind the title, with marks; and with the sentence before."""
+    start = at = page.words[sentence.start].start
     end = page.words[sentence.stop].start if sentence.stop < len(page.words) else len(page.text)
     title = page.title if subjects else f"[ {page.title} ]"
-    title = title if objects else f"{{ {title} }}"
-    before = page.text[max(page.start_before(sentence), start - _CONTEXT) : start]
-    marked, at = "", start
+    title, marked = title if objects else f"{{ {title} }}", ""
     for place, mark in sorted([*_marks(page, subjects, "[]"), *_marks(page, objects, "{}")]):
         marked, at = f"{marked}{page.text[at : place[0]]} {mark} ", place[0]
-    return " ".join(f"{title} : {before} {marked}{page.text[at:end]}".split())
+    earlier = [page.words[each.start].start for each in page.sentences if each.stop <= sentence.start]
+    before = page.text[max([*earlier[-1:], start - _CONTEXT]) : start] if earlier else ""
+    said = (f"{title} : {context} {marked}{page.text[at:end]}" for context in ("", before))
+    words, in_context = (" ".join(each.split()) for each in said)
+    return words, in_context
 
 
 def _marks(page: Page, found: Sequence[range], marks: str) -> Iterator[tuple[tuple[int, int, int], str]]:

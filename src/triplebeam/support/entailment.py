@@ -2,11 +2,11 @@
 
 ``adapter.safetensors`` turns granite-embedding-30m-english into a reader of two texts. For each linear layer it has two
 thin matrices, whose product is added to the layer's weights when the model is loaded (LoRA), and a new bias; a last
-vector makes one number of the first token. ``benchmarks/support_adapter.py`` trains it: see ``docs/evidence.md``.
+vector makes one number of the first token. ``benchmarks/support_adapter`` trains it: see ``docs/evidence.md``.
 """
 
 from collections.abc import Mapping
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,38 +14,42 @@ import numpy as np
 import platformdirs
 from numpy.typing import NDArray
 
-from triplebeam.embed.model_folder import ModelFolder
-from triplebeam.embed.onnx_embedder import assembled_session, load_tensors, open_tokenizer
 from triplebeam.support.claim import Claim
-from triplebeam.weights import GRANITE, ensure
 
 ADAPTER = Path(__file__).with_name("adapter.safetensors")
 #: In tokens; what is longer is cut.
 _LONGEST = 224
-_embedder = partial(ensure, GRANITE, platformdirs.user_cache_path("triplebeam"))
+#: The least score of a claim that holds: chosen on facts that no figure of the documentation is about.
+_LEAST = -0.4
+_where: dict[str, Any] = {"home": platformdirs.user_cache_path("triplebeam"), "offline": False}
 
 
 def use_weights(home: Path, *, offline: bool) -> None:
     """Take the embedder's weights from this folder at first use, and download them there unless ``offline``."""
-    global _embedder
-    _embedder = partial(ensure, GRANITE, home, offline=offline)
+    _where.update(home=home, offline=offline)
 
 
 @lru_cache(maxsize=4096)
 def states(claim: Claim) -> bool:
-    """The words state the fact, more likely than not. The last claims are kept, since facts are often read twice."""
-    return _reader(_embedder()).score(claim) > 0
+    """The words state the fact. The last claims are kept, since facts are often read twice."""
+    return reader().score(claim) > _LEAST
 
 
 @cache
-def _reader(folder: Path) -> "Reader":
-    return Reader(folder, ADAPTER)
+def reader() -> "Reader":
+    """The model, loaded once: its weights are the same wherever they are."""
+    from triplebeam.weights import GRANITE, ensure
+
+    return Reader(ensure(GRANITE, **_where), ADAPTER)
 
 
 class Reader:
     """The model in a folder with an adapter. Safe to use from several threads at once."""
 
     def __init__(self, folder: Path, adapter: Path) -> None:
+        from triplebeam.embed.model_folder import ModelFolder
+        from triplebeam.embed.onnx_embedder import assembled_session, load_tensors, open_tokenizer
+
         model, adapted = ModelFolder(folder), load_tensors(adapter)
         self._weight, self._bias = adapted["head.weight"][0], float(adapted["head.bias"][0])
         self._session = assembled_session(model, merged(load_tensors(model.weights_file), adapted))
@@ -53,8 +57,11 @@ class Reader:
         self._tokenizer.enable_truncation(_LONGEST)
 
     def score(self, claim: Claim) -> float:
-        """How much speaks for the claim: the logarithm of the odds."""
-        ids = np.array([self._tokenizer.encode(claim.fact, claim.context).ids])
+        """How much speaks for the claim: the logarithm of the odds, on average with and without the sentence before."""
+        return float(np.mean([self._read(claim.fact, context) for context in sorted({claim.words, claim.context})]))
+
+    def _read(self, fact: str, context: str) -> float:
+        ids = np.array([self._tokenizer.encode(fact, context).ids])
         hidden = self._session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})[0]
         return float(hidden[0, 0] @ self._weight) + self._bias
 

@@ -5,7 +5,7 @@ from itertools import product
 
 from triplebeam.answer import Span
 from triplebeam.passage import Passage
-from triplebeam.support.claim import NotNamedError, claim_of
+from triplebeam.support.claim import claim_of
 from triplebeam.support.entailment import states
 from triplebeam.support.names import mentions
 from triplebeam.support.page import Page, page_of
@@ -47,10 +47,9 @@ def fault_of(triple: Triple, span: Span, passage: Passage) -> str | None:
     """Why a span of a passage is no support for a triple, in words; None if it is support."""
     if not 0 <= span.start < span.end <= len(passage.text) or passage.text[span.start : span.end] != span.text:
         return "the passage's text is not what the answer quotes"
-    try:
-        claim = claim_of(triple, page_of(passage.text, passage.title), span.start, span.end)
-    except NotNamedError as entity:
-        return f"the quoted words do not hold {str(entity)!r}"
+    claim = claim_of(triple, page_of(passage.text, passage.title), span.start, span.end)
+    if isinstance(claim, str):
+        return f"the quoted words do not hold {claim!r}"
     if states(claim):
         return None
     return f"the quoted words do not say {triple.predicate!r} of {triple.subject!r} and {triple.object!r}"

@@ -20,8 +20,6 @@ def mentions(entity: str, page: Page, places: range) -> list[range]:
     whole, name = words_of(entity), content(entity)
     if is_date(entity):
         return list(_dates(_date_of(whole), page.words, places))
-    if name and name[0].text[0].isdecimal() and _folded(name[1:]) <= _folded(page.title_words):
-        name = name[:1]  # "27 World Series", where the passage about it says "won 27"
     opening = {word.key for word in whole[: whole.index(name[0])]} if name else set()
     found = [_opened(each, opening, page.words) for each in _named(name, page.words, places)]
     return found or (list(_surnames(name, page, places)) if name == whole else [])

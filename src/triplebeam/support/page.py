@@ -9,7 +9,6 @@ from triplebeam.ingest.sentences import sentence_spans
 from triplebeam.support.words import AUXILIARIES, PRONOUNS, Word, content, words_of
 
 _BRACKETED = re.compile(r"\s*\([^)]*\)\s*$")
-_CONDITIONS = ("if", "unless", "whether")
 #: In words. What is longer is a table or a list.
 _LONGEST_SENTENCE = 100
 
@@ -41,12 +40,14 @@ class Page:
                 place += 1
             if 0 < place - first <= _LONGEST_SENTENCE and "?" not in self.text[self.words[place - 1].end : end]:
                 sentences.append(range(first, place))
-        return [each for each in sentences if self.words[each.start].key not in _CONDITIONS]
+        return [each for each in sentences if self.words[each.start].key not in ("if", "unless", "whether")]
 
     def sentences_of(self, start: int, end: int) -> range:
         """The places of the words of the sentences that a stretch of the text is in."""
-        words, inside = self.words, self.sentences
-        inside = [each for each in inside if words[each.start].start < end and start < words[each.stop - 1].end]
+        places = [(self.words[each.start].start, self.words[each.stop - 1].end) for each in self.sentences]
+        inside = [
+            each for each, (first, last) in zip(self.sentences, places, strict=True) if first < end and start < last
+        ]
         return range(inside[0].start, inside[-1].stop) if inside else range(0)
 
     @cached_property
@@ -62,11 +63,6 @@ class Page:
             on_title = not another and (on_title or words[0].key not in PRONOUNS)
             starts |= {sentence.start} if on_title else set()
         return starts
-
-    def start_before(self, sentence: range) -> int:
-        """Where in the text the sentence before begins; there is none before the first."""
-        before = [each for each in self.sentences if each.stop <= sentence.start]
-        return self.words[(before[-1] if before else sentence).start].start
 
 
 #: The last few pages are kept, since the facts of a passage are checked one after another.
