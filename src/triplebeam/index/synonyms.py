@@ -233,7 +233,8 @@ def _cells_nearby(stored: NDArray[np.int8], centroids: NDArray[np.float32]) -> N
 def _first_in_common(near: NDArray[np.int32], links: Links) -> NDArray[np.int32]:
     """Of the cells that both ends of a link are near to, the one of lowest number."""
     one, two = near[links.chooser][:, :, None], near[links.chosen][:, None, :]
-    return np.where(one == two, one, np.iinfo(np.int32).max).min(axis=(1, 2), initial=np.iinfo(np.int32).max)
+    none = np.iinfo(np.int32).max
+    return np.asarray(np.where(one == two, one, none).min(axis=(1, 2), initial=none))
 
 
 def _nearest_of_each(

@@ -12,9 +12,7 @@ from scipy.sparse import csr_array
 class WalkNearby:
     """Chebyshev's iteration for x = A x + start, A symmetric, where start is zero almost everywhere."""
 
-    def __init__(
-        self, matrix: "csr_array[np.floating]", nodes: NDArray[np.int64], start: NDArray[np.floating]
-    ) -> None:
+    def __init__(self, matrix: "csr_array[np.floating]", nodes: NDArray[np.int64], start: NDArray[np.floating]) -> None:
         self._matrix = matrix
         self._numbers = np.zeros(matrix.shape[0], np.int64)  # 0: not reached; memory never written to costs nothing
         self.nodes = np.zeros(0, np.int64)
