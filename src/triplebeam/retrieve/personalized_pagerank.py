@@ -85,7 +85,7 @@ class PersonalizedPageRank:
     tolerance: float = TOLERANCE
     wanted_from: int = 0
     """Nodes before this one are walked over, but their probabilities are not wanted."""
-    large: int = 1_000_000
+    large: int = 500_000
     """From this many edges on, a walk that stays near looks at what it reaches alone."""
 
     def __post_init__(self) -> None:
