@@ -64,7 +64,7 @@ class Clones:
     @lru_cache(maxsize=2)  # noqa: B019 - one object lives as long as the trial
     def _names(self, clone: int) -> Mapping[str, str]:
         """Each capitalised word's name in a clone."""
-        names = {}
+        names: dict[str, str] = {}
         for band, words in self._bands.items():
             shuffled = random.Random(f"{clone}/{band}").sample(words, len(words))
             names |= dict(zip(words, shuffled, strict=True))

@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from functools import cache
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +28,16 @@ class HashedDimensions:
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
         """Unit rows."""
-        rows = np.zeros((len(texts), self.dimension), np.float32)
-        for row, text in zip(rows, texts, strict=True):
-            for word in _WORD.findall(text.casefold()) or [""]:
-                places, values = self._places(word)
-                row[places] += values
+        if not texts:
+            return np.zeros((0, self.dimension), np.float32)
+        words = [_WORD.findall(text.casefold()) or [""] for text in texts]
+        distinct = {word: number for number, word in enumerate(dict.fromkeys(chain.from_iterable(words)))}
+        hashed = [self._places(word) for word in distinct]
+        places, values = np.stack([where for where, _ in hashed]), np.stack([value for _, value in hashed])
+        said = np.array([distinct[word] for word in chain.from_iterable(words)], np.int64)
+        texts_of = np.repeat(np.arange(len(texts)), [len(each) for each in words])
+        cells = (texts_of[:, None] * self.dimension + places[said]).ravel().astype(np.int64)
+        rows = np.bincount(cells, values[said].ravel(), len(texts) * self.dimension).reshape(-1, self.dimension)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         rows[lengths[:, 0] == 0, 0] = 1
         return np.asarray(rows / np.where(lengths, lengths, 1), np.float32)

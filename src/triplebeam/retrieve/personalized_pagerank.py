@@ -85,7 +85,7 @@ class PersonalizedPageRank:
     tolerance: float = TOLERANCE
     wanted_from: int = 0
     """Nodes before this one are walked over, but their probabilities are not wanted."""
-    large: int = 1_000_000
+    large: int = 500_000
     """From this many edges on, a walk that stays near looks at what it reaches alone."""
 
     def __post_init__(self) -> None:
@@ -103,9 +103,9 @@ class PersonalizedPageRank:
     def probabilities(self, resets: Sequence[Reset]) -> NDArray[np.floating]:
         """The share of time spent on each wanted node: a column for each reset distribution."""
         if len(resets) == 1:
-            found = self._nearby(self._for_one, resets[0]) if self.weights.nnz >= self.large else None
+            nearby = self._nearby(self._for_one, resets[0]) if self.weights.nnz >= self.large else None
             # A matrix and a vector are multiplied faster than two matrices.
-            return self._shares(self._for_one, resets) if found is None else found[:, None]
+            return self._shares(self._for_one, resets) if nearby is None else nearby[:, None]
         blocks = (resets[first : first + _TOGETHER] for first in range(0, len(resets), _TOGETHER))
         found = [self._shares(self._for_many, block) for block in blocks]
         return np.concatenate(found, axis=1) if found else np.zeros((len(self._leaving) - self.wanted_from, 0))
@@ -139,19 +139,19 @@ class PersonalizedPageRank:
     def _solution(self, graph: _Arranged, start: NDArray[np.floating]) -> NDArray[np.floating]:
         """The x of x = d·S x + start, at the nodes that are kept."""
         before, visits, last = start, start, start[graph.kept]
-        reached = start > 0 if start.ndim == 1 else start.any(axis=1)
+        reached = np.asarray(start.reshape(len(start), -1).any(axis=1))
         for step in self._steps[:-1]:
             before, visits = visits, _corrected(_product(graph.steps, visits, reached), start, before, *step)
         for step in self._steps[-1:]:
             last = _corrected(np.asarray(graph.last @ visits), last, before[graph.kept], *step)
         return last
 
-    def _visits_together(self, reset: Reset) -> np.floating:
+    def _visits_together(self, reset: Reset) -> float:
         """Σq."""
-        together: np.floating = self._visits_from[reset.nodes] @ reset.weights
+        together = float(self._visits_from[reset.nodes] @ reset.weights)
         if reset.weights.min(initial=0) < 0 or together <= 0:
             raise ValueError("a reset distribution has a negative weight, or none above zero")
-        return together.astype(self.precision)
+        return together
 
     @cached_property
     def _visits_from(self) -> NDArray[np.float64]:
@@ -199,7 +199,7 @@ class PersonalizedPageRank:
     def _arranged(self, order: NDArray[np.integer]) -> _Arranged:
         scales = np.sqrt(np.where(self._leaving > 0, self._leaving, 1))
         shares = diags_array(1 / scales)
-        matrix = csr_array((shares @ self.weights @ shares)[order][:, order])
+        matrix = csr_array(csr_array(shares @ self.weights @ shares)[order][:, order])
         matrix.sort_indices()
         narrow = np.int32 if matrix.nnz < np.iinfo(np.int32).max else np.int64
         data, indices, starts = matrix.data * self.damping, matrix.indices, matrix.indptr
