@@ -52,7 +52,8 @@ check: $(VENV)/.dev
 
 SECONDS ?= 60
 fuzz: $(VENV)/.dev
-	TRIPLEBEAM_FUZZ_SECONDS=$(SECONDS) $(BIN)/python -m pytest tests/fuzz
+	end=$$(($$(date +%s) + $(SECONDS))); while [ $$(date +%s) -lt $$end ]; do \
+	  TRIPLEBEAM_FUZZ_EXAMPLES=300 $(BIN)/python -m pytest tests/fuzz || exit 1; done
 
 bench: $(VENV)/.dev $(VENV)/.models
 	$(BIN)/python benchmarks/query_time.py
