@@ -127,8 +127,9 @@ def test_a_passage_that_fails_again_changes_nothing(tmp_path: Path) -> None:
         def extract(self, passages):  # type: ignore[no-untyped-def]
             yield from (Extraction(passage_id=passage.id, failure="not JSON") for passage in passages)
 
-    assert make(tmp_path, extractor=Failing({})).published
-    assert not make(tmp_path, extractor=Failing({})).published
+    failing = IndexBuilder(folder=tmp_path, embedder=WordEmbedder(), extractor=Failing({}), max_failures=1.0)
+    assert failing.build(world_documents()).published
+    assert not failing.build(world_documents()).published
 
 
 def test_another_extractor_replaces_the_triples(tmp_path: Path) -> None:
@@ -279,7 +280,7 @@ class TestOpening:
         """They were in SQLite in single precision, and in the generation."""
         import sqlite3
 
-        texts = [str(triple) for triples in TRIPLES.values() for triple in triples]
+        texts = [str(triple) for id_ in sorted(TRIPLES) for triple in TRIPLES[id_]]
         with closing(sqlite3.connect(folder / "store.sqlite")) as db, db:
             db.execute("CREATE TABLE vector (key BLOB NOT NULL UNIQUE, vector BLOB NOT NULL)")
             for text, vector in zip(texts, WordEmbedder().embed(texts), strict=True):

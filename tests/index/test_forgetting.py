@@ -132,6 +132,17 @@ def test_a_history_leaves_no_trace(history: list[Step], tmp_path_factory: pytest
         assert getattr(one, of) == getattr(two, of)
 
 
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(written=st.lists(documents, min_size=2, max_size=8, unique_by=lambda document: document.id), data=st.data())
+def test_the_order_in_which_documents_came_leaves_no_trace(
+    written: list[Document], data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("order")
+    builder(folder / "one").build(written)
+    builder(folder / "two").build(data.draw(st.permutations(written)))
+    assert files(folder / "one") == files(folder / "two")
+
+
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(kept=st.lists(documents, min_size=1, max_size=5), removed=st.lists(documents, min_size=1, max_size=5))
 def test_every_retriever_and_both_graphs_forget(

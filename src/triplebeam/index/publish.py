@@ -2,8 +2,8 @@
 
 What takes long is taken over from the last generation where it was made from the same text: vectors, words, synonyms.
 The rest is read, numbered and joined anew, which takes a few seconds for tens of thousands of passages. So a change
-costs little, and a generation depends on the documents of the index and their order alone, not on how they came there;
-a document that was changed comes last.
+costs little, and a generation depends on the documents of the index alone, not on how or in which order they came
+there.
 """
 
 import datetime

@@ -31,7 +31,8 @@ from triplebeam.metadata import FILE_FIELDS
 from triplebeam.passage import Document, Passage
 from triplebeam.triple import Triple
 
-_IN_ORDER = " ORDER BY p.document, p.position"
+#: By the documents' ids, so that nothing depends on the order in which they came.
+_IN_ORDER = " ORDER BY (SELECT id FROM document WHERE number = p.document), p.position"
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +241,7 @@ class Store:
         A link to an anchor leads to the passage with the heading of that name, any other to the document's first.
         """
         return linked_passages(
-            self.db.execute("SELECT number, id, anchors, links FROM document ORDER BY number"),
+            self.db.execute("SELECT number, id, anchors, links FROM document ORDER BY id"),
             self.db.execute("SELECT document, start, number FROM passage ORDER BY document, position"),
         )
 
@@ -306,7 +307,7 @@ class Store:
                 raise SourceError(f"its passage id {passage.id!r} belongs to the document {owner[0]!r} already")
 
     def passages(self) -> Iterator[tuple[int, Passage]]:
-        """All passages with their numbers, in the order of documents and positions."""
+        """All passages with their numbers, in the order of their documents' ids and of their positions."""
         return self._passages("")
 
     def passages_awaiting(self, extractor: str, document_ids: Iterable[str]) -> Iterator[tuple[int, Passage]]:
@@ -392,7 +393,7 @@ class Store:
         return iter(
             self.db.execute(
                 "SELECT e.passage, e.name FROM entity e JOIN passage p ON p.number = e.passage"
-                " WHERE p.extractor LIKE 'local:%' AND NOT instr(p.extractor, ?)",
+                f" WHERE p.extractor LIKE 'local:%' AND NOT instr(p.extractor, ?) {_IN_ORDER}, e.rowid",
                 (MARK,),
             )
         )
@@ -402,7 +403,7 @@ class Store:
         return iter(
             self.db.execute(
                 "SELECT e.passage, e.name FROM entity e JOIN passage p ON p.number = e.passage"
-                " WHERE instr(p.extractor, ?) ORDER BY e.passage, e.rowid",
+                f" WHERE instr(p.extractor, ?) {_IN_ORDER}, e.rowid",
                 (MARK,),
             )
         )
