@@ -19,7 +19,7 @@ from triplebeam.serve.mcp import make_server
 from triplebeam.serve.running import Runner
 from triplebeam.settings import Settings
 
-ENDLESS = {"question": "Which lake?", "method": "ircot[max_steps=10000]:hybrid"}
+ENDLESS = {"question": "Which lake?", "method": "ircot[max_steps=1000]:hybrid"}
 
 
 @pytest.fixture
