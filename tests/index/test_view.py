@@ -1,6 +1,8 @@
 """A view of an index is an index of its visible passages: every retriever returns the same ids, order and scores."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from triplebeam.errors import BadInputError, IndexChangedError, IndexFormatError
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.manifest import generation_folder, read_manifest
 from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.view import view
 from triplebeam.passage import Document, Heading, Link
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
@@ -71,13 +74,13 @@ def test_a_filtered_search_is_a_search_of_an_index_of_the_visible_passages(
     known = [Document(id="old", title="Bath", text="1781 | is | Bath", metadata={"year": "1999"})]
     known += [Document(id="new", title="", text="Lake Bath | knows | 1781", metadata={"year": "2020"})]
     builder(folder / "all").build(numbered + known)
-    view = opened(folder / "all").where(where)
-    visible = {passage.document_id for passage in view}
+    some = opened(folder / "all").where(where)
+    visible = {passage.document_id for passage in some}
     builder(folder / "some").build([each for each in numbered + known if each.id in visible])
     alone = opened(folder / "some")
-    assert list(view.passages) == list(alone.passages)
-    assert searched(view) == searched(alone)
-    one, two = view.snapshot, alone.snapshot
+    assert list(some.passages) == list(alone.passages)
+    assert searched(some) == searched(alone)
+    one, two = some.snapshot, alone.snapshot
     assert list(one.entities.names) == list(two.entities.names)
     assert (one.entities.weights(with_passages=True) != two.entities.weights(with_passages=True)).nnz == 0
     np.testing.assert_array_equal(one.references, two.references)
@@ -98,19 +101,30 @@ def year(number: int, text: str = "Bath | is | here") -> Document:
 def test_views_are_kept_shared_and_filtered_again(tmp_path: Path) -> None:
     builder(tmp_path / "i").build([year(number) for number in range(2000, 2012)])
     index = opened(tmp_path / "i")
-    view = index.where("year >= 2005")
-    assert view.context is index.where("year>=2005").context
-    assert view.where("year < 2007").documents() == ["d2005", "d2006"]
+    some = index.where("year >= 2005")
+    assert some.context is index.where("year>=2005").context
+    assert some.where("year < 2007").documents() == ["d2005", "d2006"]
     assert index.search("Bath", "bm25", where="year = 2003").ids == ["d2003#0"]
     for number in range(2000, 2012):
         index.where(f"year = {number}")
-    assert view.context is index.where("year >= 2005").context, "small views are kept, as many as there are"
+    assert some.context is index.where("year >= 2005").context, "small views are kept, as many as there are"
     for number in range(2000, 2000 + VIEWS_KEPT):
         index.where(f"year != {number}")
-    assert view.context is not index.where("year >= 2005").context
+    assert some.context is not index.where("year >= 2005").context
     assert len(index.documents()) == 12
-    assert view.where("year < 2007").filter == "(year >= 2005) and (year < 2007)"
-    assert (view.filter, index.filter) == ("year >= 2005", "")
+    assert some.where("year < 2007").filter == "(year >= 2005) and (year < 2007)"
+    assert (some.filter, index.filter) == ("year >= 2005", "")
+
+
+def test_whoever_needs_the_same_view_at_once_waits_for_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    builder(tmp_path / "i").build([year(number) for number in range(2000, 2004)])
+    index = opened(tmp_path / "i")
+    made = Mock(wraps=view)
+    monkeypatch.setattr("triplebeam.assemble.context.view", made)
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda _: index.search("Bath", "bm25", where="year > 2001").ids, range(16)))
+    assert made.call_count == 1
+    assert found == [["d2002#0", "d2003#0"]] * 16
 
 
 def test_a_title_that_few_visible_passages_have_is_embedded_again(tmp_path: Path) -> None:
@@ -121,8 +135,8 @@ def test_a_title_that_few_visible_passages_have_is_embedded_again(tmp_path: Path
     ]
     builder(tmp_path / "all").build(shared)
     builder(tmp_path / "some").build(shared[:2])
-    view, alone = opened(tmp_path / "all").where("year <= 2001"), opened(tmp_path / "some")
-    np.testing.assert_array_equal(view.snapshot.passage_vectors.rows, alone.snapshot.passage_vectors.rows)
+    some, alone = opened(tmp_path / "all").where("year <= 2001"), opened(tmp_path / "some")
+    np.testing.assert_array_equal(some.snapshot.passage_vectors.rows, alone.snapshot.passage_vectors.rows)
     whole = opened(tmp_path / "all").snapshot.passage_vectors.rows[:2]
     assert not np.array_equal(whole, alone.snapshot.passage_vectors.rows)
 
@@ -134,8 +148,8 @@ def test_passages_without_facts_can_be_all_that_is_left(tmp_path: Path) -> None:
     facts = Document(id="facts", text=f"{name} | is | {name} today", metadata={"year": "2000"})
     builder(tmp_path / "all").build([plain, facts])
     assert opened(tmp_path / "all").snapshot.entities.synonyms.nnz
-    view = opened(tmp_path / "all").where("year = 1999")
-    assert [view.search("words", method).ids for method in ("blend", "hybrid+naive_ge", "bm25@triples")] == [
+    some = opened(tmp_path / "all").where("year = 1999")
+    assert [some.search("words", method).ids for method in ("blend", "hybrid+naive_ge", "bm25@triples")] == [
         ["plain#0"],
         ["plain#0"],
         [],
@@ -147,9 +161,9 @@ def test_passages_without_facts_can_be_all_that_is_left(tmp_path: Path) -> None:
 def test_a_view_is_filtered_by_what_is_visible_in_it(tmp_path: Path) -> None:
     """What a hidden passage alone has is unknown, as if it were not there."""
     builder(tmp_path / "i").build([year(2000), Document(id="s", text="x | is | y", metadata={"secret": "yes"})])
-    view = opened(tmp_path / "i").where("year exists")
+    some = opened(tmp_path / "i").where("year exists")
     with pytest.raises(BadInputError, match=r"no passage has the field 'secret'.*: there are document, year\.$"):
-        view.where("secret = 'yes'")
+        some.where("secret = 'yes'")
 
 
 def test_a_filter_that_nothing_matches_is_an_error(tmp_path: Path) -> None:
@@ -160,12 +174,12 @@ def test_a_filter_that_nothing_matches_is_an_error(tmp_path: Path) -> None:
 
 def test_a_view_cannot_be_written_to(tmp_path: Path) -> None:
     builder(tmp_path / "i").build([year(2000)])
-    view = opened(tmp_path / "i").where("year = 2000")
+    some = opened(tmp_path / "i").where("year = 2000")
     for write in (
-        lambda: view.add(["x"]),
-        lambda: view.remove("d2000"),
-        lambda: view.compact(),
-        lambda: view.sync("."),
+        lambda: some.add(["x"]),
+        lambda: some.remove("d2000"),
+        lambda: some.compact(),
+        lambda: some.sync("."),
     ):
         with pytest.raises(BadInputError, match="this is a view of"):
             write()
