@@ -92,15 +92,19 @@ def _write(message: Message, data: bytes, composer: Composer) -> None:
             composer.end_line()
             composer.words(f"{name}: {value}")
     composer.end_paragraph()
-    texts: dict[str, Message] = {}
-    for part in _parts(data):
-        texts.setdefault(part.get_content_type(), part)
-    if "text/plain" in texts:
-        text = _payload(texts["text/plain"])
-    else:
-        text = html_content(_payload(texts["text/html"])).text if "text/html" in texts else ""
-    for paragraph in text.split("\n\n"):
+    for paragraph in _body(data).split("\n\n"):
         composer.code(paragraph)
+
+
+def _body(data: bytes) -> str:
+    """The first plain text; the first HTML where there is none, or a blank one."""
+    texts: dict[str, str] = {}
+    for part in _parts(data):
+        kind = part.get_content_type()
+        if kind in ("text/plain", "text/html") and not texts.get(kind, "").strip():
+            texts[kind] = _payload(part)
+    plain = texts.get("text/plain", "")
+    return plain if plain.strip() else html_content(texts.get("text/html", "")).text
 
 
 def _parts(data: bytes, level: int = 0) -> Iterator[Message]:
@@ -108,8 +112,9 @@ def _parts(data: bytes, level: int = 0) -> Iterator[Message]:
     message = _headers(data)
     boundary = message.get_boundary()
     if message.get_content_maintype() == "multipart" and boundary and level < _MOST_LEVELS:
-        line = rb"^--" + re.escape(boundary.encode("ascii", "replace")) + rb"(?:--)?[ \t]*(?:\r?\n|\Z)"
-        for part in re.split(line, data, flags=re.MULTILINE)[1:]:
+        delimiter = rb"(?m)^--" + re.escape(boundary.encode("ascii", "replace"))
+        before_end = re.split(delimiter + rb"--[ \t]*\r?$", data, maxsplit=1)[0]  # what follows is no part
+        for part in re.split(delimiter + rb"[ \t]*(?:\r?\n|\Z)", before_end)[1:]:
             yield from _parts(part, level + 1)
     elif message.get_content_disposition() != "attachment":
         yield message

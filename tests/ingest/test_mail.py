@@ -1,0 +1,44 @@
+"""Mail as it is found: a body in HTML alone, parts inside parts, headers in raw bytes."""
+
+import pytest
+
+from triplebeam.ingest.mail import read_mail, read_mailbox
+
+HTML = "--B\nContent-Type: text/html; charset=utf-8\n\n<p>It is in <b>Paris</b>.</p>\n"
+PLAIN = "--B\nContent-Type: text/plain\n\n{}\n"
+ATTACHED = "--B\nContent-Type: text/plain\nContent-Disposition: attachment; filename=x.txt\n\nattached\n"
+
+
+def mail(body: str, boundary: str = "B") -> bytes:
+    return f'Subject: s\nContent-Type: multipart/mixed; boundary="{boundary}"\n\n{body}'.encode()
+
+
+HTML_ONLY = {
+    "closed": mail(HTML + "--B--\n"),
+    "closed without a line's end": mail(HTML + "--B--"),
+    "not closed": mail(HTML),
+    "with an epilogue": mail(HTML + "--B--\n\nThis is the end of the message.\n"),
+    "with a part after its end": mail(HTML + "--B--\n" + PLAIN.format("No part.")),
+    "with an attachment": mail(HTML + ATTACHED + "--B--\n"),
+    "with a blank plain text": mail(PLAIN.format(" ") + HTML + "--B--\n"),
+    "between signs": mail((HTML + "--B--\n").replace("--B", "--=_%s(B)+"), "=_%s(B)+"),
+    "nested": mail(f"--A\nContent-Type: multipart/related; boundary=B\n\n{HTML}--B--\n\n--A--\n", "A"),
+    "nested, with an epilogue in each": mail(
+        f"--A\nContent-Type: multipart/related; boundary=B\n\n{HTML}--B--\nInner end.\n--A--\nOuter end.\n", "A"
+    ),
+}
+
+
+@pytest.mark.parametrize("line_end", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("kind", HTML_ONLY)
+def test_a_body_in_html_alone_is_read(kind: str, line_end: bytes) -> None:
+    assert read_mail(HTML_ONLY[kind].replace(b"\n", line_end)).text == "It is in Paris."
+
+
+def test_bodies_in_html_alone_are_read_in_a_box() -> None:
+    box = b"".join(b"From ann Mon Mar  2 10:00:00 2026\n" + message + b"\n\n" for message in HTML_ONLY.values())
+    assert read_mailbox(box).text == "\n\n".join(["s\n\nIt is in Paris."] * len(HTML_ONLY))
+
+
+def test_plain_text_comes_before_html_and_an_epilogue_is_no_part() -> None:
+    assert read_mail(mail(HTML + PLAIN.format("In Paris.") + "--B--\nThe end.\n")).text == "In Paris."
