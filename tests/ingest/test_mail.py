@@ -42,3 +42,23 @@ def test_bodies_in_html_alone_are_read_in_a_box() -> None:
 
 def test_plain_text_comes_before_html_and_an_epilogue_is_no_part() -> None:
     assert read_mail(mail(HTML + PLAIN.format("In Paris.") + "--B--\nThe end.\n")).text == "In Paris."
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+@pytest.mark.parametrize(
+    ("written", "subject"),
+    [
+        ("Grüße aus Köln", "Grüße aus Köln"),
+        ("Grüße\n aus Köln", "Grüße aus Köln"),
+        ("=?utf-8?q?Gr=C3=BC=C3=9Fe?= aus Köln", "Grüße aus Köln"),
+        ("=?unknown-8bit?q?Gr=C3=BC=C3=9Fe?= aus Köln", "Grüße aus Köln"),
+        ("=?utf-8?b?a?= aus Köln", "=?utf-8?b?a?= aus Köln"),
+    ],
+)
+def test_headers_in_raw_bytes_are_decoded(written: str, subject: str, encoding: str) -> None:
+    content = read_mail(f"From: Jörg <j@example.org>\nSubject: {written}\n\nText.\n".encode(encoding))
+    assert (content.title, content.metadata["from"]) == (subject, "Jörg <j@example.org>")
+
+
+def test_raw_headers_of_any_script_are_decoded() -> None:
+    assert read_mail("Subject: 東京 =?utf-8?q?=E2=82=AC?= Київ\n\nText.\n".encode()).title == "東京 € Київ"

@@ -6,6 +6,7 @@ here: that parser, and the library's for nested parts, take the square of the ti
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from email.errors import HeaderParseError
 from email.header import decode_header
 from email.message import Message
@@ -27,12 +28,16 @@ _MOST_LEVELS = 10
 
 
 class _ShortHeaders(Compat32):
-    """Cuts headers where they are read."""
+    """Cuts headers where they are read, and returns each of their bytes as one character."""
 
     def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
         """The name and the value of a header."""
         name, value = super().header_source_parse(sourcelines)
         return name, value[:_LONGEST_HEADER]
+
+    def header_fetch_parse(self, name: str, value: str) -> str:
+        """The value, without the library's marks of replacement for bytes beyond ASCII."""
+        return value.encode("ascii", "surrogateescape").decode("latin-1")
 
 
 def read_mail(data: bytes) -> Content:
@@ -69,7 +74,7 @@ def _headers(data: bytes) -> Message:
 
 
 def _header(message: Message, name: str) -> str:
-    value = str(message.get(name, ""))
+    value = message.get(name, "")
     try:
         pieces = decode_header(value)
     except HeaderParseError:  # base64 that is none
@@ -78,12 +83,14 @@ def _header(message: Message, name: str) -> str:
 
 
 def _decoded(piece: bytes | str, charset: str | None) -> str:
-    if isinstance(piece, str):
-        return piece
+    """In the encoding that is named; where none is, or an unknown one, as UTF-8 if it can be."""
+    data = piece.encode("latin-1") if isinstance(piece, str) else piece
+    with suppress(LookupError):
+        return data.decode(charset or "unknown-8bit", "replace")
     try:
-        return piece.decode(charset or "ascii", "replace")
-    except LookupError:  # there is no such encoding
-        return piece.decode("ascii", "replace")
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", "replace")
 
 
 def _write(message: Message, data: bytes, composer: Composer) -> None:
