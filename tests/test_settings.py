@@ -72,7 +72,10 @@ def test_openai_s_key_is_not_sent_to_another_endpoint(monkeypatch: pytest.Monkey
     assert read_settings(base_url="http://127.0.0.1:9/v1").api_key is None
 
 
-@pytest.mark.parametrize("role", ["", "extraction_", "reading_"])
+ROLES = [name.removesuffix("base_url") for name in Settings.model_fields if name.endswith("base_url")]
+
+
+@pytest.mark.parametrize("role", ROLES)
 def test_no_key_goes_to_an_endpoint_that_only_the_folder_names(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, role: str
 ) -> None:
@@ -89,6 +92,29 @@ def test_no_key_goes_to_an_endpoint_that_only_the_folder_names(
     key = read_settings().endpoint(role.strip("_") or "answering").api_key
     assert key is not None
     assert key.get_secret_value() == KEY
+
+
+@pytest.mark.parametrize("role", ROLES[1:])
+def test_no_key_of_a_role_goes_to_the_main_endpoint_that_only_the_folder_names(
+    monkeypatch: pytest.MonkeyPatch, role: str
+) -> None:
+    endpoint = "http://127.0.0.1:9/v1"
+    toml(f'base_url = "{endpoint}"')
+    monkeypatch.setenv(f"TRIPLEBEAM_{role.upper()}API_KEY", KEY)
+    assert read_settings().endpoint(role.strip("_")) == Endpoint(None, endpoint, None)
+    for trusted in (f"TRIPLEBEAM_{role.upper()}BASE_URL", "TRIPLEBEAM_BASE_URL", "OPENAI_BASE_URL"):
+        with monkeypatch.context() as trusting:
+            trusting.setenv(trusted, endpoint)
+            key = read_settings().endpoint(role.strip("_")).api_key
+            assert key is not None
+            assert key.get_secret_value() == KEY
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_no_key_of_a_flag_goes_to_an_endpoint_that_only_the_folder_names(role: str) -> None:
+    toml(f'{role}base_url = "http://127.0.0.1:9/v1"')
+    settings = read_settings(**{f"{role}api_key": KEY})
+    assert settings.endpoint(role.strip("_") or "answering").api_key is None
 
 
 def test_a_key_in_the_file_is_for_the_file_s_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:

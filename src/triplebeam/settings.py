@@ -26,6 +26,8 @@ CONFIG_FILE = "triplebeam.toml"
 _PREFIX = "TRIPLEBEAM_"
 #: Variables that are no settings: a switch of the server, and where the project's own tests find their data.
 _OTHERS = ("TRIPLEBEAM_TRACING", "TRIPLEBEAM_DATA")
+#: Prefixes of the settings of an endpoint. A role without an address of its own uses the main one.
+_ROLES = ("", "extraction_", "reading_", "judge_")
 _LOG = logging.getLogger("triplebeam")
 
 
@@ -43,15 +45,16 @@ def _keys_for(file: Mapping[str, Any], user: Mapping[str, Any]) -> dict[str, Any
     """
     trusted = (OPENAI, os.environ.get("OPENAI_BASE_URL"))
     keys = {}
-    for role in ("", "extraction_", "reading_"):
-        url = file.get(f"{role}base_url")
-        if url and url not in trusted and not user.get(f"{role}base_url"):
+    for role in _ROLES:
+        names = (f"{role}base_url", "base_url")
+        name = next((name for name in names if user.get(name) or file.get(name)), None)
+        if name and not user.get(name) and file[name] not in trusted:
             key = f"{role}api_key"
             keys[key] = file.get(key)
             if user.get(key) and not keys[key]:
                 _LOG.warning(
                     "%s names the endpoint %s, and your key is not sent there: set %s%sBASE_URL to it if you trust it.",
-                    *(CONFIG_FILE, url, _PREFIX, role.upper()),
+                    *(CONFIG_FILE, file[name], _PREFIX, role.upper()),
                 )
     return keys
 
@@ -96,7 +99,7 @@ class Settings(BaseSettings):
     api_key: SecretStr | None = Field(default_factory=_openai_key)
     """``OPENAI_BASE_URL`` and ``OPENAI_API_KEY`` are the last resort; that key is sent to no other endpoint.
 
-    No key of the environment is sent to an endpoint that only the file names.
+    No key of the user's is sent to an endpoint that only the file names.
     """
     extraction_model: str | None = None
     """Another model for `--extractor llm`, at another endpoint if one is set."""
@@ -156,7 +159,7 @@ class Settings(BaseSettings):
         """The order of precedence."""
         file = TomlConfigSettingsSource(settings_cls)
         keys = InitSettingsSource(settings_cls, _keys_for(file(), {**env_settings(), **init_settings()}))
-        return init_settings, keys, env_settings, file
+        return keys, init_settings, env_settings, file
 
 
 def unknown_variables(environment: Iterable[str]) -> list[str]:
