@@ -73,6 +73,37 @@ def test_what_was_cut_off_without_a_word_is_left_out(text: str, rows: list[list[
     assert parse(Completion(text=text), Reply) == Reply(names=["a"], rows=rows)
 
 
+@pytest.mark.parametrize("prose", [" I hope this helps.", "\n\nI hope this helps.", '\n```\nIt is "tall", [1] says.'])
+@pytest.mark.parametrize(
+    ("text", "others"),
+    [
+        ('{"answer": "It is 5" tall", "facts": [["a", "b", "c"]]}', {"facts": [["a", "b", "c"]]}),
+        ('{"facts": [["a", "b", "c"]], "answer": "It is 5" tall"}', {"facts": [["a", "b", "c"]]}),
+        ('{"facts": [{"subject": "a"}], "answer": "It is 5" tall"}', {"facts": [{"subject": "a"}]}),
+        ('{"answer": "It is 5" tall", "sure": true}', {"sure": True}),
+        ('{"answer": "It is 5" tall", "by": {"name": "a"}}', {"by": {"name": "a"}}),
+    ],
+)
+def test_a_quotation_mark_too_many_before_prose_is_repaired(text: str, others: dict[str, object], prose: str) -> None:
+    value = read_object(text + prose)
+    assert str(value.pop("answer")).rstrip('"') == 'It is 5" tall'  # the repair may keep the closing one
+    assert value == others
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": "b", "c": "the set {1, 2} of num',
+        '{"a": "b", "c": "x_{\\\\text{max}} of the fun',
+        '{"a": "b", "c": "{\\"x\\": \\"y\\", \\"n\\": 1} is th',
+        '{"a": "b", "c": "{\\"x\\": \\"y\\"} is th',
+        '{"a": "b", "c": {"d": "e"}, f',
+    ],
+)
+def test_a_brace_inside_a_text_that_was_cut_off_is_no_end(text: str) -> None:
+    assert read_object(text) in ({"a": "b"}, {"a": "b", "c": {"d": "e"}})
+
+
 @pytest.mark.parametrize("text", ['{"names": ["a", "rows": [[["x"', '{"names": ["a"], "rows"', '{"names": ["a"', "{"])
 def test_what_was_cut_off_before_a_field_is_no_reply(text: str) -> None:
     with pytest.raises(EndpointError, match="is not what was asked for"):

@@ -8,6 +8,9 @@ import re
 from dataclasses import dataclass
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?P<closed>"?)|[\[\]{},]', re.DOTALL)
+#: The end of an object that prose follows. A brace inside a text seldom follows a quotation mark or a bracket, and
+#: what follows one inside an object is a comma or another bracket.
+_CLOSED = re.compile(r"""(?:(?<!\\)["'](?:\s*+:\s*+[\w.+-]++)?|\])(?:\s*+\})++(?=\s*+[^\s,\]{"])""")
 #: The object, one of its lists, and the items of that.
 _ITEM_DEPTH = 2
 
@@ -26,10 +29,15 @@ class _Level:
 
 
 def without_cut_item(text: str) -> str:
-    """The text up to its last whole item; as it is where its brackets are closed."""
+    """The text up to its last whole item; as it is where its brackets are closed.
+
+    A quotation mark too many turns texts and brackets inside out, so an end before prose is looked for first.
+    """
     text = text.rstrip("` \n")
     if text.endswith("}"):
         return text
+    if end := _CLOSED.search(text):
+        return text[: end.end()]
     levels: list[_Level] = []
     closed = True
     for token in _TOKEN.finditer(text):
