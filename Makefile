@@ -4,15 +4,18 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test fast check bench tables docs clean
+.PHONY: help demo test fast check fuzz bench tables docs release lowest clean
 help:
 	@echo "make demo   index a small corpus and ask it a two-hop question"
 	@echo "make test   everything"
 	@echo "make fast   the tests that need no model and no data"
 	@echo "make check  lint, types, architecture"
+	@echo "make fuzz   hostile input for a minute; for an hour: make fuzz SECONDS=3600"
 	@echo "make bench  speed, side by side (recall tables: see docs/benchmarks.md)"
 	@echo "make tables the tables of README and docs anew from benchmarks/results.json"
 	@echo "make docs   the documentation as a site, in build/site"
+	@echo "make release  wheel and sdist in dist/, tried in an environment of their own"
+	@echo "make lowest   the demo with the lowest versions of everything that pyproject.toml allows"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Triplebeam needs Python 3.11 or newer: make PYTHON=python3.12 …")'
@@ -47,6 +50,11 @@ check: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+SECONDS ?= 60
+fuzz: $(VENV)/.dev
+	end=$$(($$(date +%s) + $(SECONDS))); while [ $$(date +%s) -lt $$end ]; do \
+	  TRIPLEBEAM_FUZZ_EXAMPLES=300 $(BIN)/python -m pytest tests/fuzz || exit 1; done
+
 bench: $(VENV)/.dev $(VENV)/.models
 	$(BIN)/python benchmarks/query_time.py
 
@@ -55,6 +63,21 @@ tables: $(VENV)/.dev
 
 docs: $(VENV)/.dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+release: $(BIN)/python
+	rm -rf dist build/release
+	$(PIP) build
+	$(BIN)/python -m build --outdir dist
+	$(PYTHON) -m venv build/release
+	build/release/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls dist/*.whl)[server,mcp]"
+	PYTHON=$(CURDIR)/build/release/bin/python sh scripts/try_release.sh
+
+lowest: $(BIN)/python
+	$(PIP) uv
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python build/lowest
+	$(BIN)/uv pip install --quiet --python build/lowest/bin/python --resolution lowest-direct --editable '.[server,mcp,office,rst]'
+	build/lowest/bin/python -c 'import triplebeam.assemble, triplebeam.serve.http.app, triplebeam.serve.mcp'
+	build/lowest/bin/triplebeam demo
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .coverage* dist build

@@ -93,6 +93,7 @@ def test_dimensions_are_asked_for_and_need_no_request_to_be_known(endpoint: Endp
         ((500, "oh"), "HTTP 500"),
         ((200, "<html>hello"), "holds no embeddings.*<html>hello"),
         ((200, {"data": [{"index": 0}]}), "holds no embeddings"),
+        ((200, "[" * 200_000), r"holds no embeddings; it begins with '\[\["),
         ((200, {"data": []}), "0 vectors for 1 texts"),
         ((200, {"data": [{"index": 1, "embedding": [1.0, 2.0]}]}), "1 vectors for 1 texts"),
         ((200, {"data": [{"index": 0, "embedding": [0.0, 0.0]}]}), "without a direction"),

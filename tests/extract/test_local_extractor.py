@@ -1,12 +1,15 @@
 """One sentence on true facts for each construction the rules read."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from triplebeam.errors import BadInputError, ModelMissingError
+from triplebeam.errors import BadInputError, ExtractionError, ModelMissingError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.local import LocalExtractor
+from triplebeam.extract.local.processes import extract_in_processes
 from triplebeam.passage import Passage
 from triplebeam.triple import Triple
 from triplebeam.weights import ENGLISH_PARSER, ensure
@@ -247,6 +250,27 @@ def test_stopping_half_way_ends_the_processes(folder: Path) -> None:
     assert next(extractions).passage_id == "0"
     extractions.close()  # type: ignore[attr-defined]  # a generator; the protocol promises an iterator
     assert int(next(passages).id) < 1000
+
+
+def test_a_process_that_ends_is_told_with_its_passages(tmp_path: Path) -> None:
+    """It had no model to load here; running out of memory looks the same."""
+    passages = [Passage(str(number), "Marie Curie lived in Paris.") for number in range(200)]
+    with pytest.raises(ExtractionError, match=r"ended with code 1 while it parsed the 64 passages from '0' to '63'"):
+        list(extract_in_processes(tmp_path, 2, passages))
+
+
+def test_a_process_whose_reader_is_gone_ends_without_a_word(folder: Path) -> None:
+    command = [sys.executable, "-m", "triplebeam.extract.local.worker", str(folder)]
+    worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert worker.stdin is not None
+    assert worker.stdout is not None
+    assert worker.stderr is not None
+    worker.stdout.close()
+    worker.stdin.write(b'[["1", "Marie Curie lived in Paris.", ""]]\n')
+    worker.stdin.close()
+    assert worker.stderr.read() == b""
+    assert worker.wait() == 1
+    worker.stderr.close()
 
 
 def test_the_name_has_a_version(folder: Path) -> None:

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from growth import FACTOR, SMALL, grows_with_its_input
 from triplebeam.extract.local.brackets import facts_of
 from triplebeam.extract.local.names import (
     is_called,
@@ -11,6 +12,7 @@ from triplebeam.extract.local.names import (
     title_name,
     words_of,
 )
+from triplebeam.extract.local.terms import Terms
 from triplebeam.extract.local.tidy import plain, tidy
 
 
@@ -114,3 +116,12 @@ def test_titles_are_told_from_phrases() -> None:
     assert not looks_like_title("")
     assert reads_like_phrase("Gone with the Wind")
     assert not reads_like_phrase("Ada Lovelace")
+
+
+@pytest.mark.parametrize(
+    "unit", [".", "A", "a.b.", "A.B.", "Ab-", "a1", "**", "a+", ".a", "www.-", "-a", " ", "\n", "/+", "A ("]
+)
+def test_no_text_takes_the_square_of_its_length(unit: str) -> None:
+    text = unit * (4 * FACTOR * SMALL // len(unit))
+    assert grows_with_its_input(lambda size: Terms().hide(text[: 4 * size]))
+    assert grows_with_its_input(lambda size: plain(text[: 4 * size]))

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from triplebeam.errors import BadInputError
+from triplebeam.extract import triples_file
 from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.passage import Passage
 from triplebeam.triple import Triple
@@ -50,6 +51,14 @@ def test_ids_may_be_integers_and_nothing_unstorable_comes_through(tmp_path: Path
     assert seven.entities == ("a\ufffd",)
 
 
+def test_a_small_file_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(triples_file, "_ANY_RATIO_UP_TO", 1000)
+    path = tmp_path / "triples.jsonl.gz"
+    path.write_bytes(gzip.compress(b" " * 100_000))
+    with pytest.raises(BadInputError, match=r"jsonl.gz inflates to more than .* bytes, which looks like a trap"):
+        TriplesFile(path).name  # noqa: B018
+
+
 def test_the_passages_of_the_file_are_known(tmp_path: Path) -> None:
     assert TriplesFile(write(tmp_path / "triples.jsonl", ROWS)).passage_ids == ("ghent", "liege")
 
@@ -66,6 +75,7 @@ def test_the_name_changes_with_the_content_and_not_with_the_packing(tmp_path: Pa
     [
         ("{", "is not JSON"),
         ("\udcff", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
         ("[]", "passage_id"),
         ('{"triples": []}', "passage_id"),
         ('{"passage_id": "namur"}', "triples"),

@@ -21,7 +21,7 @@ class City(BaseModel):
     people: int
 
 
-GOOD, GOOD_TOO = '{"title": "Oslo", "people": 700000}', '{"title": "Lima", "people": 1}'
+GOOD, GOOD_TOO = '{"people": 700000, "title": "Oslo"}', '{"title": "Lima", "people": 1}'
 WRONG = '{"title": "Oslo", "people": "many"}'
 PROMPT = Prompt(system="s", user="Which city?", max_tokens=50)
 OSLO = City(title="Oslo", people=700_000)

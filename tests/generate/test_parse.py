@@ -58,6 +58,27 @@ def test_a_reply_that_was_cut_off_is_not_taken_for_whole() -> None:
         parse(Completion(text=GOOD[:-1], finish_reason="length"), Reply)
 
 
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ('{"names": ["a"], "rows": [["a", "b", "c"], ["d", "e", "19', [["a", "b", "c"]]),
+        ('{"names": ["a"], "rows": [["a", "b", "c"], ["d", "e", 19', [["a", "b", "c"]]),
+        ('{"names": ["a"], "rows": [["a", "b", "c"], ["d", "e", "f"', [["a", "b", "c"]]),
+        ('{"names": ["a"], "rows": [["a", "b", "c"], ["d", "e", "f"]', [["a", "b", "c"], ["d", "e", "f"]]),
+        ('```json\n{"names": ["a"], "rows": [["a", "b", "c"], [\n```', [["a", "b", "c"]]),
+        ('{"rows": [["a", "b", "c"]], "names": ["a", "b', [["a", "b", "c"]]),
+    ],
+)
+def test_what_was_cut_off_without_a_word_is_left_out(text: str, rows: list[list[str]]) -> None:
+    assert parse(Completion(text=text), Reply) == Reply(names=["a"], rows=rows)
+
+
+@pytest.mark.parametrize("text", ['{"names": ["a", "rows": [[["x"', '{"names": ["a"], "rows"', '{"names": ["a"', "{"])
+def test_what_was_cut_off_before_a_field_is_no_reply(text: str) -> None:
+    with pytest.raises(EndpointError, match="is not what was asked for"):
+        parse(Completion(text=text), Reply)
+
+
 def test_an_empty_reply_names_the_reason() -> None:
     with pytest.raises(EndpointError, match="finished by 'content_filter'"):
         parse(Completion(text="", finish_reason="content_filter"), Reply)

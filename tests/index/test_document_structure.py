@@ -74,5 +74,5 @@ def test_a_store_of_format_1_is_upgraded_where_it_is(tmp_path: Path) -> None:
     with closing(Store(path)) as store:
         assert put(store, Document(id="old", text="Old text.")) == [False]
         assert put(store, document("new", "old")) == [True]
-        assert [passage.section for _, passage in store.passages()] == ["", "One", "Two"]
+        assert [passage.section for _, passage in store.passages()] == ["One", "Two", ""]
         assert len(list(store.links())) == 1

@@ -95,7 +95,24 @@ def test_past_the_share_the_run_stops_and_keeps_what_is_done(tmp_path: Path) -> 
 
 
 def test_a_few_passages_are_no_reason_to_stop(tmp_path: Path) -> None:
-    assert len(build(tmp_path, Fickle(fails=lambda id_: True), 19).failures) == 19
+    assert len(build(tmp_path, Fickle(fails=lambda id_: id_ != "d000"), 19).failures) == 18
+
+
+@pytest.mark.parametrize("count", [1, 3, 19])
+def test_nothing_is_published_where_nothing_could_be_extracted(tmp_path: Path, count: int) -> None:
+    with pytest.raises(ExtractionError, match=f"extraction of {count} of {count} passages failed") as stopped:
+        build(tmp_path, Fickle(fails=lambda id_: True), count)
+    assert "--max-failures" in str(stopped.value)
+    with pytest.raises(IndexMissingError):
+        Snapshot.open(tmp_path)
+    assert len(build(tmp_path, Fickle(fails=lambda id_: True), count, max_failures=1.0).failures) == count
+
+
+def test_a_document_that_fails_joins_an_index_that_has_triples(tmp_path: Path) -> None:
+    build(tmp_path, Fickle(), 3)
+    report = builder(tmp_path, Fickle(fails=lambda id_: True)).build([*documents(3), documents(4)[3]])
+    assert report.published
+    assert len(report.failures) == 1
 
 
 def test_the_share_can_be_set(tmp_path: Path) -> None:

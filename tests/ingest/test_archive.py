@@ -1,5 +1,6 @@
 """Archives that would fill the memory."""
 
+import contextlib
 import gzip
 import struct
 import zipfile
@@ -37,6 +38,16 @@ def test_a_dense_archive_is_refused_from_some_size_on(tmp_path: Path) -> None:
     check_zip(zipped(tmp_path / "small.docx", 5 * MEGABYTE))
 
 
+def test_more_elements_than_any_document_has_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "MOST_TAGS", 1000)
+    path = tmp_path / "paragraphs.docx"
+    for count, fits in ((499, True), (501, False)):
+        with zipfile.ZipFile(path, "w") as file:
+            file.writestr("word/document.xml", b"<p>a</p>" * count)
+        with contextlib.nullcontext() if fits else pytest.raises(SourceError, match="more than 1,000 tags: save it"):
+            check_zip(path)
+
+
 def test_an_archive_that_lies_about_its_size_is_refused(tmp_path: Path) -> None:
     path = zipped(tmp_path / "liar.docx", 20 * MEGABYTE)
     size, lie = struct.pack("<I", 20 * MEGABYTE), struct.pack("<I", 10)
@@ -51,9 +62,21 @@ def test_what_is_inflated_is_counted_too(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(archive, "_check", lambda inflated, compressed: None)
     monkeypatch.setattr(archive, "MOST_INFLATED", MEGABYTE)
     with zipfile.ZipFile(path) as file, file.open("word/0.xml") as member:
-        assert archive._inflated(member, MEGABYTE) < 3 * MEGABYTE, "it stops when it has seen enough"
+        assert archive._inflated(member, MEGABYTE)[0] < 3 * MEGABYTE, "it stops when it has seen enough"
     with pytest.raises(SourceError):
         honest(2 * MEGABYTE, 1)
+
+
+def test_lines_are_read_while_they_look_like_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "MOST_IN_A_LINE", 1000)
+    monkeypatch.setattr(archive, "MOST_INFLATED", 5000)
+    path = tmp_path / "rows.jsonl.gz"
+    for rows, reason in ((b" " * 2000, "a line of more than 1,000 bytes"), (b" \n" * 500_000, "looks like a trap")):
+        path.write_bytes(gzip.compress(b'{"text": "Fine."}\n' + rows))
+        fine, refused = read_sources([path])
+        assert not isinstance(fine, Unreadable)
+        assert isinstance(refused, Unreadable)
+        assert reason in refused.reason
 
 
 def test_gzip_bombs_and_damaged_gzip(tmp_path: Path) -> None:

@@ -1,8 +1,14 @@
+from collections.abc import Callable
 from io import StringIO
 
+import pytest
 from rich.console import Console
+from rich.markup import escape
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
 
-from triplebeam.serve.cli.display import draw_text
+from triplebeam.serve.cli.display import draw_text, err, out
 
 
 def drawn(text: str, **options: bool) -> str:
@@ -36,3 +42,21 @@ def test_what_matches_is_bold() -> None:
     draw_text(console, "The river Oder", [(4, 9)])
     assert isinstance(console.file, StringIO)
     assert "\x1b[1mriver\x1b[0m" in console.file.getvalue()
+
+
+@pytest.mark.parametrize("console", [out, err])
+def test_commands_to_the_terminal_in_a_text_are_shown_and_not_obeyed(console: Callable[[], Console]) -> None:
+    screen = console()
+    screen.file = StringIO()
+    hostile = "a\x1b[2J\x1b]0;title\x07\x9b31m\u202eb\tc\nd"
+    screen.print(hostile, Text(hostile), f"[bold]{escape(hostile)}[/bold]", Table(hostile), Panel(hostile))
+    draw_text(screen, hostile)
+    assert not set(screen.file.getvalue()) & set("\x1b\x07\x9b\u202e")
+    assert "a\ufffd[2J" in screen.file.getvalue()
+
+
+def test_styles_of_our_own_are_commands_still() -> None:
+    screen = type(out())(file=StringIO(), force_terminal=True, color_system="standard")
+    screen.print("[bold]a\x1bb[/bold]")
+    assert isinstance(screen.file, StringIO)
+    assert screen.file.getvalue() == "\x1b[1ma\ufffdb\x1b[0m\n"

@@ -98,6 +98,8 @@ class OpenAICompatibleEmbedder:
                 f"{self._endpoint.quoted(error.response.text)}: {advice}."
             ) from None
         except APIConnectionError as error:
+            if isinstance(error.__cause__, EndpointError):
+                raise error.__cause__ from None
             raise EndpointError(
                 f"{self._endpoint.place} cannot be reached ({error.__cause__ or error}): check the base URL and that"
                 " the server runs."
@@ -109,7 +111,7 @@ class OpenAICompatibleEmbedder:
         try:
             data = {int(item["index"]): item["embedding"] for item in json.loads(body)["data"]}
             rows = np.array([data[number] for number in sorted(data)], dtype=np.float32)
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise EndpointError(
                 f"The reply of {self._endpoint.place} holds no embeddings; it begins with"
                 f" {self._endpoint.quoted(body)}: check the base URL, which usually ends in '/v1'."

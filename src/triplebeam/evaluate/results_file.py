@@ -45,7 +45,7 @@ def _read(path: Path) -> dict[Key, Row]:
         return {}
     try:
         return {_key(row): row for row in json.loads(path.read_text(encoding="utf-8"))}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise BadInputError(f"{path} is not a file of results: name one that --results wrote, or a new one.") from None
 
 

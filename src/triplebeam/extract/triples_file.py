@@ -14,6 +14,10 @@ from triplebeam.errors import BadInputError
 from triplebeam.extract.extractor import Extraction, sort_out
 from triplebeam.passage import Passage
 
+#: Triples as JSON shrink to a tenth; below the size from which it matters, any ratio will do.
+_MOST_RATIO = 50
+_ANY_RATIO_UP_TO = 100_000_000
+
 
 class TriplesFile:
     """Returns the triples of a file, plain or ``.gz``.
@@ -43,12 +47,21 @@ class TriplesFile:
     @cached_property
     def _content(self) -> bytes:
         try:
-            content = self.path.read_bytes()
-            return gzip.decompress(content) if self.path.suffix == ".gz" else content
+            return self._inflated() if self.path.suffix == ".gz" else self.path.read_bytes()
         except (OSError, EOFError, zlib.error) as error:
             raise BadInputError(
                 f"The triples of {self.path} cannot be read ({error}): name a readable file."
             ) from error
+
+    def _inflated(self) -> bytes:
+        most = max(_ANY_RATIO_UP_TO, _MOST_RATIO * self.path.stat().st_size)
+        with gzip.open(self.path) as file:
+            content = file.read(most + 1)
+        if len(content) > most:
+            raise BadInputError(
+                f"{self.path} inflates to more than {most:,} bytes, which looks like a trap: unpack it, if it is none."
+            )
+        return content
 
     @cached_property
     def _rows(self) -> Mapping[str, Extraction]:
@@ -64,7 +77,7 @@ class TriplesFile:
     def _read(self, line: bytes, number: int) -> Extraction:
         try:
             row = json.loads(line)
-        except ValueError as error:  # also bytes that are not UTF-8
+        except (ValueError, RecursionError) as error:  # also bytes that are not UTF-8, and brackets without end
             self._refuse(number, f"is not JSON ({error}); write one object per line")
         passage_id = row.get("passage_id") if isinstance(row, dict) else None
         if isinstance(passage_id, bool) or not isinstance(passage_id, str | int):  # as the readers of JSON lines

@@ -10,6 +10,7 @@ from typing import Annotated, TypeAlias, TypeVar
 from pydantic import BaseModel, BeforeValidator, ValidationError, WithJsonSchema
 
 from triplebeam.generate.chat_completion import without_thoughts
+from triplebeam.generate.cut_off import without_cut_item
 from triplebeam.generate.language_model import Completion, PromptFailedError
 from triplebeam.text import storable
 
@@ -125,7 +126,7 @@ def _decode(text: str) -> object:
     try:
         value = json.JSONDecoder().raw_decode(text)[0]
     except ValueError:
-        value = repair_json(text, return_objects=True)
+        value = repair_json(without_cut_item(text), return_objects=True)
         # Prose after a damaged object is repaired too: it comes as further values.
         value = value[0] if isinstance(value, list) and value else value
     return json.loads(storable(json.dumps(value, ensure_ascii=False)))

@@ -92,7 +92,8 @@ def extract_triples(
 ) -> Tally:
     """Extract the passages and keep the results, ``window`` passages per transaction.
 
-    Raises ExtractionError when a larger share than ``max_failures`` fails.
+    Raises ExtractionError when a larger share than ``max_failures`` fails; of a few passages, when all of them fail and
+    the index has no triple yet.
     """
     name, tally = extractor.name, Tally(len(waiting))
     progress("extract", 0, len(waiting))
@@ -106,6 +107,8 @@ def extract_triples(
             tally.add(extraction for _, extraction in done)
             progress("extract", tally.tried, len(waiting))
             _check_share(tally, max_failures)
+    if max_failures < 1 and tally.tried == len(tally.failures) > 0 and next(store.triples(), None) is None:
+        raise _too_many(tally, max_failures)
     return tally
 
 
@@ -160,14 +163,16 @@ def _windows(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def _check_share(tally: Tally, max_failures: float) -> None:
-    failed = len(tally.failures)
-    if tally.tried < _ENOUGH_TO_JUDGE or failed <= max_failures * tally.tried:
-        return
+    if tally.tried >= _ENOUGH_TO_JUDGE and len(tally.failures) > max_failures * tally.tried:
+        raise _too_many(tally, max_failures)
+
+
+def _too_many(tally: Tally, max_failures: float) -> ExtractionError:
     commonest = grouped(tally.failures)[0]
     reason = " ".join(commonest.reason.split())
-    raise ExtractionError(
-        f"the extraction of {failed} of {tally.tried} passages failed, more than the {max_failures:.0%} allowed, so it"
-        f" was stopped; what is done is kept. The commonest reason, {len(commonest.passage_ids)} times: {reason}"
-        " Run `triplebeam doctor` to see what the model can do, then `triplebeam index INDEX --retry-failed`; or allow"
-        " more with --max-failures."
+    return ExtractionError(
+        f"the extraction of {len(tally.failures)} of {tally.tried} passages failed, more than the {max_failures:.0%}"
+        f" allowed, so it was stopped; what is done is kept. The commonest reason, {len(commonest.passage_ids)} times:"
+        f" {reason} Run `triplebeam doctor` to see what the model can do, then `triplebeam index INDEX --retry-failed`;"
+        " or allow more with --max-failures."
     )

@@ -148,7 +148,8 @@ def _choices(folder: Path, last: LastGeneration, at_most: int) -> Choices | None
     shortened = np.bincount(np.repeat(np.arange(len(known)), counts)[links.chosen < 0], minlength=len(known)) > 0
     new = before < 0
     open_ = new | (shortened & (counts >= at_most))[before]
-    return Choices(links.at((links.chosen >= 0) & (links.chooser >= 0) & ~open_[links.chooser]), open_, new)
+    links = links.at((links.chosen >= 0) & (links.chooser >= 0))
+    return Choices(links.at(~open_[links.chooser]), open_, new)
 
 
 def _cosines(one: NDArray[np.int8], two: NDArray[np.int8]) -> NDArray[np.float32]:

@@ -8,6 +8,7 @@ numbers restores it. One byte per dimension changes no cosine on MuSiQue by more
 order and however many at a time they are compared.
 """
 
+import zlib
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.errors import IndexDamagedError
 from triplebeam.index.columns import mapped
+from triplebeam.index.manifest import REPAIR
 
 #: Of passages, whose similarity to a question decides alone, and of triples and entities, which are many more.
 FINE, COARSE = np.dtype(np.int16), np.dtype(np.int8)
@@ -106,6 +109,9 @@ class VectorIndex:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.stored: NDArray[np.integer] = mapped(path)
+        self._file = np.memmap(path, np.uint8, "r")
+        self.checksum: int | None = None
+        """Of the file, where it is known: compared when the rows are first used, since all of it is read then."""
         _ = self._codes  # opened now: a later generation may remove the file while this one is still searched
 
     def __len__(self) -> int:
@@ -114,6 +120,8 @@ class VectorIndex:
     @cached_property
     def rows(self) -> NDArray[np.float32]:
         """All unit vectors, in memory from the first use on."""
+        if self.checksum is not None and zlib.crc32(self._file.data) != self.checksum:
+            raise IndexDamagedError(f"{self._path} is not as it was written: {REPAIR}")
         return restored(self.stored)
 
     def at(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:

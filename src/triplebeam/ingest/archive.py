@@ -8,6 +8,7 @@ import gzip
 import os
 import zipfile
 import zlib
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import IO
@@ -16,6 +17,10 @@ from triplebeam.errors import SourceError
 from triplebeam.ingest.damage import DAMAGE
 
 MOST_INFLATED = 100_000_000
+#: Of a file whose lines are documents.
+MOST_IN_A_LINE = 20_000_000
+#: Elements take more memory and time than text: a book of a thousand pages has less than a million.
+MOST_TAGS = 3_000_000
 #: Text seldom shrinks to less than a hundredth; below the size from which it matters, any ratio will do.
 MOST_RATIO = 200
 _RATIO_MATTERS_FROM = 10_000_000
@@ -29,11 +34,13 @@ def check_zip(file: Path | IO[bytes], kind: str = "docx") -> None:
             members = archive.infolist()
             size = _size(file)
             _check(sum(member.file_size for member in members), size)
-            inflated = 0
+            inflated = tags = 0
             for member in members:
                 with archive.open(member) as inner:
-                    inflated += _inflated(inner, MOST_INFLATED - inflated)
+                    more, opened = _inflated(inner, MOST_INFLATED - inflated)
+                inflated, tags = inflated + more, tags + opened
                 _check(inflated, size)
+                _check_tags(tags)
     except (zipfile.BadZipFile, *DAMAGE) as error:
         raise SourceError(f"it is no {kind} file, or is protected by a password; save it again as {kind}") from error
 
@@ -42,7 +49,7 @@ def check_gzip(file: Path | IO[bytes]) -> None:
     """Raise SourceError where a gzip file inflates to more than is sensible for a file that a stranger sends."""
     try:
         with gzip.open(file) as inner:
-            _check(_inflated(inner, MOST_INFLATED), _size(file))
+            _check(_inflated(inner, MOST_INFLATED)[0], _size(file))
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise SourceError(f"the gzip file is damaged ({error})") from error
 
@@ -55,22 +62,50 @@ def gunzipped(data: bytes) -> bytes:
     return gzip.GzipFile(fileobj=file).read()
 
 
+def sensible_lines(file: IO[bytes], compressed: int) -> Iterator[bytes]:
+    """The lines of a file of any size, plain or inflated from so many bytes, as long as they look like text."""
+    inflated = 0
+    while line := file.readline(MOST_IN_A_LINE + 1):
+        inflated += len(line)
+        if len(line) > MOST_IN_A_LINE:
+            raise SourceError(f"it has a line of more than {MOST_IN_A_LINE:,} bytes: write one document per line")
+        if inflated > MOST_INFLATED:
+            _check_ratio(inflated, compressed)
+        yield line
+
+
 def _size(file: Path | IO[bytes]) -> int:
     return file.stat().st_size if isinstance(file, Path) else file.seek(0, os.SEEK_END)
 
 
-def _inflated(file: IO[bytes] | gzip.GzipFile, most: int) -> int:
-    """The bytes a stream inflates to, counted until they are more than the most."""
-    count = 0
+def _inflated(file: IO[bytes] | gzip.GzipFile, most: int) -> tuple[int, int]:
+    """The bytes a stream inflates to, counted until they are more than the most, and how many of them open a tag."""
+    count = tags = 0
     while count <= most and (piece := file.read(_PIECE)):
         count += len(piece)
-    return count
+        tags += piece.count(b"<")
+    return count, tags
+
+
+def _check_tags(tags: int) -> None:
+    if tags > MOST_TAGS:
+        raise SourceError(f"its XML has more than {MOST_TAGS:,} tags: save it in parts, or in another format")
 
 
 def _check(inflated: int, compressed: int) -> None:
-    too_dense = inflated > _RATIO_MATTERS_FROM and inflated > MOST_RATIO * compressed
-    if inflated > MOST_INFLATED or too_dense:
-        raise SourceError(
-            f"its {compressed:,} bytes inflate to {inflated:,} or more, which looks like a trap: save its text in"
-            f" another format, or in parts of less than {MOST_INFLATED:,} bytes"
-        )
+    if inflated > _RATIO_MATTERS_FROM:
+        _check_ratio(inflated, compressed)
+    if inflated > MOST_INFLATED:
+        raise _trap(inflated, compressed)
+
+
+def _check_ratio(inflated: int, compressed: int) -> None:
+    if inflated > MOST_RATIO * compressed:
+        raise _trap(inflated, compressed)
+
+
+def _trap(inflated: int, compressed: int) -> SourceError:
+    return SourceError(
+        f"its {compressed:,} bytes inflate to {inflated:,} or more, which looks like a trap: save its text in"
+        f" another format, or in parts of less than {MOST_INFLATED:,} bytes"
+    )

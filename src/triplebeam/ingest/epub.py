@@ -26,7 +26,9 @@ def read_epub(data: bytes) -> Content:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             package_path = _package_path(archive)
             package = parsed_xml(archive.read(package_path))
-            chapters = [html_content(decode(archive.read(name))) for name in _chapters(package, package_path)]
+            # Once each: a few hundred bytes can name one chapter a million times.
+            names = dict.fromkeys(_chapters(package, package_path))
+            chapters = [html_content(decode(archive.read(name))) for name in names]
             fields = {name: _field(package, name) for name in ("title", "creator", "language", "date")}
     except (zipfile.BadZipFile, etree.LxmlError, *DAMAGE) as error:
         raise SourceError(f"the epub file is damaged ({type(error).__name__}: {error})") from error

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from triplebeam.errors import SourceError
+from triplebeam.ingest.archive import sensible_lines
 from triplebeam.passage import Document
 from triplebeam.text import storable
 
@@ -22,7 +23,7 @@ def read_json_lines(path: Path, name: str) -> Iterator[tuple[int, Document | str
     """
     with _open(path) as file:
         try:
-            for number, line in enumerate(file, start=1):
+            for number, line in enumerate(sensible_lines(file, path.stat().st_size), start=1):
                 if line.strip():
                     yield number, _parse(line, f"{name}:{number}")
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:

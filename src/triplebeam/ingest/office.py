@@ -14,6 +14,8 @@ from triplebeam.ingest.text import Content, decode
 from triplebeam.ingest.title import sensible_title
 
 _EXTRA = "office"
+#: As many as Excel itself allows in one sheet.
+_MOST_ROWS = 1_048_576
 _RTF = re.compile(rb"\s*\{\\rtf")
 
 
@@ -24,7 +26,9 @@ def read_pptx(data: bytes) -> Content:
     try:
         presentation = pptx.Presentation(BytesIO(data))
         composer = Composer()
-        for number, slide in enumerate(presentation.slides, start=1):
+        # Once each: a small file can name one slide a million times.
+        slides = {slide.part.partname: slide for slide in presentation.slides}
+        for number, slide in enumerate(slides.values(), start=1):
             title = slide.shapes.title
             composer.heading(1, title.text_frame.text if title is not None else f"Slide {number}")
             _shapes((shape for shape in slide.shapes if shape != title), composer)
@@ -72,14 +76,24 @@ def read_xlsx(data: bytes) -> Content:
         with warnings.catch_warnings(action="ignore"):  # styles and extensions it does not know
             book = openpyxl.load_workbook(BytesIO(data), read_only=True, data_only=True)
             composer = Composer()
+            rows = 0
             for sheet in book.worksheets:
                 composer.heading(1, sheet.title)
+                sheet.reset_dimensions()  # or each row is filled up to the width that the file says it has
                 for row in sheet.iter_rows(values_only=True):
+                    rows += 1
+                    _check_rows(rows)
                     _row([str(value) for value in row if value is not None], composer)
             title = sensible_title(book.properties.title)
     except (KeyError, *DAMAGE) as error:
         raise SourceError(f"the xlsx file is damaged ({type(error).__name__}: {error})") from error
     return composer.content(title)
+
+
+def _check_rows(rows: int) -> None:
+    """A cell may claim to be in any row, and all empty ones above it are counted, too."""
+    if rows > _MOST_ROWS:
+        raise SourceError(f"its sheets have more than {_MOST_ROWS:,} rows: save them as csv, or in parts")
 
 
 def read_rtf(data: bytes) -> Content:

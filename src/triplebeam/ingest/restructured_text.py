@@ -12,8 +12,8 @@ from triplebeam.ingest.text import Content
 from triplebeam.ingest.word_set import word_set
 
 _EXTRA = "rst"
-#: docutils needs the square of a paragraph's length for marks that are never closed.
-_LONGEST_PARAGRAPH = 20_000
+#: docutils needs the square of a paragraph's length for marks that are never closed, and reads no longer line.
+_LONGEST_PARAGRAPH = 10_000
 #: Nothing outside the file is read, nothing is executed, and an error in the markup ends nothing.
 _SETTINGS = {
     "file_insertion_enabled": False,

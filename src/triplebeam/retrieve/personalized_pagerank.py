@@ -91,6 +91,8 @@ class PersonalizedPageRank:
     def __post_init__(self) -> None:
         if not 0 <= self.damping < 1:
             raise BadInputError(f"a damping of {self.damping} is out of range: choose one from 0 up to but not 1.")
+        if not 0 < self.tolerance < 1:
+            raise BadInputError(f"a tolerance of {self.tolerance} is out of range: choose one between 0 and 1.")
 
     @cached_property
     def iterations(self) -> int:

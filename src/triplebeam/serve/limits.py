@@ -2,18 +2,39 @@
 
 import math
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from triplebeam.assemble import Method, check_question
+from triplebeam.assemble.method import Part
 from triplebeam.errors import BadInputError
+from triplebeam.methods.gear import Cascade
 
 MEGABYTE = 1_000_000
 _METHOD_CHARACTERS = 500
 _METHOD_PARTS = 4
-_LARGEST_NUMBER = 10_000
-#: Work grows with the product of the first four; the last two say how many samples a model is asked for at once.
-_LARGEST = {"length": 10, "layers": 100, "width": 1000, "neighbours": 1000, "paths": 100, "samples": 100}
+_LARGEST_NUMBER = 1000
+_LARGEST = {"length": 10, "layers": 20, "damping": 0.99, "paths": 100, "samples": 100, "tokens": 100_000, "seed": 2**31}
+_SMALLEST = {"tolerance": 1e-8}
+#: Each step of a walk scores as many chains as the first three multiplied; how many are encoded depends on the scorer.
+_CHAINS, _MOST_CHAINS = ("width", "length", "neighbours"), 100_000
+_ENCODED = {"exact": _CHAINS, "cascade": ("width", "length", "shortlist"), "pooled": ()}
+_MOST_ENCODED = 4000
+#: A model may be called as often as these say, multiplied.
+_CALLS = (
+    "max_steps",
+    "max_rounds",
+    "max_attempts",
+    "attempts",
+    "max_sentences",
+    "paths",
+    "samples",
+    "seeds",
+    "branches",
+)
+_MOST_CALLS = 1000
 
 
 class QuestionTooLongError(BadInputError):
@@ -25,6 +46,8 @@ class Limits:
     """A server's limits; `triplebeam serve` has an option for most of them."""
 
     upload_bytes: int = 20 * MEGABYTE
+    waiting_bytes: int = 1_000 * MEGABYTE
+    """What was sent and is not indexed yet, in all; more is refused."""
     question_characters: int = 10_000
     search_seconds: float = 30.0
     ask_seconds: float = 600.0
@@ -32,8 +55,6 @@ class Limits:
     """Agents running at once; one more is refused."""
     searches: int = 4
     """Searches running at once; more of them wait."""
-    any_method: bool = False
-    """Methods may name files and ask for any amount of work."""
 
     def check(self, question: str, method: str) -> Method:
         """The method, parsed. Refuse a question that is empty or too long, and a method that asks for too much."""
@@ -42,8 +63,7 @@ class Limits:
         if len(method) > _METHOD_CHARACTERS:
             raise BadInputError(f"the method has {len(method):,} characters: the limit is {_METHOD_CHARACTERS}.")
         parsed = Method.parse(method)
-        if not self.any_method:
-            _check_method(parsed)
+        _check_method(parsed)
         return parsed
 
     def check_length(self, question: str) -> None:
@@ -55,14 +75,14 @@ class Limits:
             )
 
 
-#: For a process that its own user started and that only this user reaches.
+#: For a process that its own user started and that only this user reaches. A method names no file there either: the
+#: one who writes it is a model.
 UNLIMITED = Limits(
     question_characters=sys.maxsize,
     search_seconds=math.inf,
     ask_seconds=math.inf,
     agents=32,
     searches=32,
-    any_method=True,
 )
 
 
@@ -75,11 +95,41 @@ def _check_method(method: Method) -> None:
     for part in method.every_part():
         for name, value in part.values.items():
             _check_parameter(method.text, name, value)
+    _check_work(method)
 
 
 def _check_parameter(method: str, name: str, value: object) -> None:
     if isinstance(value, Path):
         raise BadInputError(f"{method!r} names a file, which a server does not read: leave {name} out.")
-    most = _LARGEST.get(name, _LARGEST_NUMBER)
-    if isinstance(value, int) and value > most:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return
+    least, most = _SMALLEST.get(name, -math.inf), _LARGEST.get(name, _LARGEST_NUMBER)
+    if value > most and not (name == "diversity" and value == math.inf):  # which switches it off
         raise BadInputError(f"{name} is {value} in {method!r}: a server accepts at most {most:,}.")
+    if value < least:
+        raise BadInputError(f"{name} is {value} in {method!r}: a server accepts at least {least}.")
+
+
+def _check_work(method: Method) -> None:
+    """Parameters that are multiplied: each may be large, but not all at once, nor in each of several parts."""
+    parts = [_numbers(part) for part in method.every_part()]
+    scorers = [_ENCODED[str(values.get("scorer", "pooled"))] for values in parts]
+    work = {
+        "chains to score": (sum(_product(values, _CHAINS) for values in parts), _MOST_CHAINS),
+        "chains to encode": (sum(map(_product, parts, scorers)), _MOST_ENCODED),
+        "calls of a model": (sum(_product(values, _CALLS) for values in parts), _MOST_CALLS),
+    }
+    for what, (amount, most) in work.items():
+        if amount > most:
+            raise BadInputError(f"{method.text!r} means {amount:,} {what}: a server accepts at most {most:,}.")
+
+
+def _numbers(part: Part) -> dict[str, Any]:
+    """The parameters with a value, given or by default."""
+    default = {name: each.default for name, each in part.row.parameters.items() if each.default is not None}
+    return {"shortlist": Cascade.shortlist, **default, **part.values}
+
+
+def _product(values: Mapping[str, Any], names: Sequence[str]) -> int:
+    factors = [values[name] for name in names if isinstance(values.get(name), int)]
+    return math.prod(factors) if factors and names else 0

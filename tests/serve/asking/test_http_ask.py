@@ -28,7 +28,7 @@ from triplebeam.serve.answer_shapes import AnswerShape, StepShape
 from triplebeam.testing.scripted import Scripted
 
 ASK = "/api/indexes/world/ask"
-ENDLESS = {"question": QUESTION, "method": "ircot[max_steps=10000]:hybrid"}
+ENDLESS = {"question": QUESTION, "method": "ircot[max_steps=1000]:hybrid"}
 JSON = {"Accept": "application/json"}
 
 

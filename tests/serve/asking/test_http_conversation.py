@@ -128,7 +128,7 @@ def test_an_endpoint_that_is_gone_is_said_as_for_every_call(make: MakeApp) -> No
 
 def test_a_client_that_goes_away_while_its_message_is_rewritten_ends_the_agent(make: MakeApp) -> None:
     model = Slow(0.5)
-    body = {**FOLLOW_UP, "method": "ircot[max_steps=10000]:hybrid"}
+    body = {**FOLLOW_UP, "method": "ircot[max_steps=1000]:hybrid"}
     with on_loopback(make(model=model)) as address:
         with pytest.raises(httpx.ReadTimeout), httpx.stream("POST", address + ASK, json=body, timeout=0.2) as response:
             next(response.iter_lines())

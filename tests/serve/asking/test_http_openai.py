@@ -141,7 +141,7 @@ def test_an_error_on_the_way_is_raised_by_the_client(connect: Connect) -> None:
 
 def test_a_client_that_closes_its_stream_ends_the_agent(connect: Connect) -> None:
     model = Slow()
-    method = "world/ircot[max_steps=10000]:hybrid"
+    method = "world/ircot[max_steps=1000]:hybrid"
     with connect(model).chat.completions.create(model=method, messages=asked(QUESTION), stream=True) as stream:
         next(stream)
     assert stands_still(model)

@@ -25,17 +25,17 @@ def extract_in_processes(folder: Path, processes: int, passages: Iterable[Passag
     """Deal batches to the processes in turn and collect them in the same turn, one batch ahead of each process."""
     source = iter(passages)
     with ExitStack() as stack:
-        busy: deque[subprocess.Popen[str]] = deque()
+        busy: deque[tuple[subprocess.Popen[str], list[Passage]]] = deque()
         while len(busy) < processes and (batch := list(islice(source, _BATCH))):
             worker = stack.enter_context(_Worker(folder)).process
             _send(worker, batch)
-            busy.append(worker)
+            busy.append((worker, batch))
         while busy:
-            worker = busy.popleft()
-            extractions = _receive(worker)
+            worker, sent = busy.popleft()
+            extractions = _receive(worker, sent)
             if batch := list(islice(source, _BATCH)):
                 _send(worker, batch)
-                busy.append(worker)
+                busy.append((worker, batch))
             yield from extractions
 
 
@@ -64,14 +64,14 @@ def _send(worker: "subprocess.Popen[str]", batch: list[Passage]) -> None:
         worker.stdin.write(json.dumps([(passage.id, passage.text, passage.title) for passage in batch]) + "\n")
         worker.stdin.flush()
     except BrokenPipeError as error:
-        raise _ended(worker) from error
+        raise _ended(worker, batch) from error
 
 
-def _receive(worker: "subprocess.Popen[str]") -> list[Extraction]:
+def _receive(worker: "subprocess.Popen[str]", batch: list[Passage]) -> list[Extraction]:
     assert worker.stdout is not None
     line = worker.stdout.readline()
-    if not line:
-        raise _ended(worker)
+    if not line.endswith("\n"):  # it ended in the middle of a line, or before it
+        raise _ended(worker, batch)
     return [_extraction(*row) for row in json.loads(line)]
 
 
@@ -83,8 +83,9 @@ def _extraction(
     return Extraction(passage_id=passage_id, failure=failure, unread_language=language)
 
 
-def _ended(worker: "subprocess.Popen[str]") -> ExtractionError:
+def _ended(worker: "subprocess.Popen[str]", batch: list[Passage]) -> ExtractionError:
     return ExtractionError(
-        f"A parser's process ended with code {worker.wait()} before its work was done; its own message stands above. "
-        "If the machine ran out of memory, run with fewer processes."
+        f"a process of the local extractor ended with code {worker.wait()} while it parsed the {len(batch)} passages"
+        f" from {batch[0].id!r} to {batch[-1].id!r}; what is done is kept. If the machine ran out of memory, free some"
+        " and run the command again."
     )

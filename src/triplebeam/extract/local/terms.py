@@ -22,22 +22,23 @@ _KINDS = (
     "command|option|file|directory|directive|function|program|package|variable|utility|tool|module|parameter|method"
     "|class|header|field|flag|switch|keyword|macro|script|daemon|library|interface|statement|attribute|setting|argument"
 )
-_WORD = r"[A-Za-z_][\w.+-]*"
+_WORD = r"[A-Za-z_][\w.+-]{0,80}"
+#: Each begins where a word does, or has a limit, so that no text makes it look at all of it again and again.
 _TERM = re.compile(
     "|".join(
         (
             r"(?::\w+:)?``(?P<literal>[^`'\n]{1,60})``",
             r"(?::\w+:)?`(?P<code>[^`\n]{1,60})`(?!`)_?",
             r"\b(?:https?|ftp|file|git|ssh)://[^\s<>\"')\]]+[\w/]",
-            r"\bwww\.[\w.-]+\.\w+[\w/]*",
-            r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
+            r"\bwww\.[\w.-]{1,200}\.\w+[\w/]*",
+            r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
             r"</?[A-Za-z][\w-]*(?: [\w.*-]+)?/?>",
             r"\$\{[^}\s]{1,40}\}|\$\([^)\s]{1,40}\)|\$[A-Za-z_]\w*|%\{\w+\}\w?",
             r"(?<![\w/.-])(?:~|\.{1,2}|[A-Za-z]:)?(?:/[\w.+*@%-]*\w)+/?",
-            r"(?<![\w/.-])[\w.+-]+(?:/[\w.+*-]+){2,}/?",
-            rf"(?<![\w.-])[\w*][\w*+~-]*(?:\.[\w+~-]+)*\.(?:{_FILE_ENDING})(?![\w.]*\w)",
+            r"(?<![\w/.+-])[\w.+-]+(?:/[\w.+*-]+){2,}/?",
+            rf"(?<![\w.*+~-])[\w*][\w*+~-]*(?:\.[\w+~-]+)*\.(?:{_FILE_ENDING})(?!\.*\w)",
             r"(?<![\w/.-])debian/[\w.-]*\w",
-            r"(?<![\w%-])--?[A-Za-z][\w-]*(?:=[\w./<>-]+)?(?![\w-]*,? ?-)",
+            r"(?<![\w%-])--?[A-Za-z][\w-]*+(?:=[\w./<>-]{1,200})?(?![\w-]*,? ?-)",
             rf"\b{_WORD}(?:\(\)|\([1-9][a-z]{{0,3}}\))",
             r"\b\w+(?:::\w+)+",
             r"\b[A-Za-z0-9]*[A-Za-z0-9]_\w*[A-Za-z0-9](?:\([\w ,*&.]{0,30}\))?",

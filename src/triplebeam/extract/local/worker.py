@@ -4,6 +4,8 @@ Run as ``python -m triplebeam.extract.local.worker FOLDER`` by ``processes.py``.
 """
 
 import json
+import os
+import signal
 import sys
 from pathlib import Path
 
@@ -25,4 +27,8 @@ def serve(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    serve(Path(sys.argv[1]))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one, which ends it
+    try:
+        serve(Path(sys.argv[1]))
+    except BrokenPipeError:  # that process is gone
+        os._exit(1)

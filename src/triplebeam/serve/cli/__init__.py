@@ -5,6 +5,7 @@ import os
 import sys
 
 from triplebeam.errors import TriplebeamError
+from triplebeam.text import showable
 
 _STOPPED = 130
 #: Set by the shell while it completes a command line.
@@ -27,7 +28,7 @@ def main() -> None:
     except TriplebeamError as error:
         if debug:
             raise
-        sys.stderr.write(f"triplebeam: {error}\n")
+        sys.stderr.write(f"triplebeam: {showable(str(error))}\n")
         sys.exit(2)
     except (KeyboardInterrupt, SystemExit) as leaving:
         sys.exit(_exit_code(leaving))

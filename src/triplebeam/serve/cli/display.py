@@ -6,11 +6,13 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
+from rich.segment import Segment
 from rich.text import Text
 
 from triplebeam.serve.layout import blocks, filled
+from triplebeam.text import showable
 from triplebeam.triple import Chain, Triple, entity_key
 
 if TYPE_CHECKING:  # `--help` imports this file, and must not load what a search needs
@@ -23,15 +25,24 @@ _WIDTH = 96
 _NARROWEST = 24
 
 
+class _Screen(Console):
+    """Shows what documents hold, and obeys nothing of it: an escape sequence in a text is no command."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Every text, whatever it is in, comes through here; rich's own commands are no texts."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=showable(segment.text))
+
+
 def out() -> Console:
     """Where results go."""
     # Without a terminal, nothing is cut to its width.
-    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, soft_wrap=True, width=160)
+    return _Screen(highlight=False) if sys.stdout.isatty() else _Screen(highlight=False, soft_wrap=True, width=160)
 
 
 def err() -> Console:
     """Where everything else goes."""
-    return Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
+    return _Screen(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
 
 
 def draw_text(console: Console, text: str, highlights: Iterable[tuple[int, int]] = (), *, spaced: bool = False) -> None:

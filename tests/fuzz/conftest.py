@@ -1,0 +1,1 @@
+from serve.http.conftest import client, data, make  # noqa: F401 - fixtures
