@@ -70,7 +70,8 @@ class Tables:
     def _figures(self, datasets: list[str], measures: list[str], said: dict[str, Any], method: str) -> list[Any]:
         results = []
         for dataset in datasets:
-            row = said | {"dataset": dataset, "method": method, "questions": said["questions"][dataset]}
+            filled = method.replace("{steps}", str(said.get("steps", {}).get(dataset)))
+            row = said | {"dataset": dataset, "method": filled, "questions": said["questions"][dataset]}
             results.append(self._results.get(tuple(row[name] for name in KEY), {}))
         return [result.get(measure) for result in results for measure in measures]
 

@@ -11,10 +11,29 @@ from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.snapshot import Snapshot
+from triplebeam.support import use_weights
+from triplebeam.support.claim import Claim
 
 # What a shell starts in the background has Ctrl-C switched off, and so would have every process the tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def _reader_of_claims(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    """Facts are checked without a model, except in tests that are slow or need the datasets."""
+    if any(map(request.node.get_closest_marker, ("slow", "data"))):
+        use_weights(home, offline=False)
+        monkeypatch.setattr("triplebeam.assemble.context.use_weights", lambda *_, **__: None)  # homes without weights
+    else:
+        monkeypatch.setattr("triplebeam.support.find.states", _states)
+
+
+def _states(claim: Claim) -> bool:
+    """The words of the relation are there, and the subject comes first."""
+    said, relation = claim.words.casefold(), claim.fact[: claim.fact.index("{")].rpartition("]")[2].casefold()
+    in_order = said.find("[") < said.find("{") and " not " not in said
+    return in_order and all(word[:4] in said for word in relation.split() if word not in ("was", "is", "the", "a"))
 
 
 @pytest.fixture(scope="session")

@@ -131,6 +131,23 @@ def test_answers_are_judged_where_asked_for(
     model = Scripted([reply, reply, json.dumps({"correct": True}), json.dumps({"correct": False})])
     evaluation = evaluated(experiment(world, questions, "closed_book", judge=True), settings, words, model=model)
     assert [result.judged for result in evaluation.runs[0].results] == [1.0, 0.0]
+    assert evaluation.facts["judge"].endswith("the model under test")
+
+
+def test_another_model_may_judge(world: Snapshot, questions: Path, settings: Settings, words: Embedder) -> None:
+    reply = json.dumps({"found": True, "answer": "in August 1963", "sentence": "."})
+    with Scripted([reply, reply]) as model, Scripted([json.dumps({"correct": True})] * 2, name="judge") as judge:
+        asked = experiment(world, questions, "closed_book", judge=True)
+        evaluation = evaluated(asked, settings, words, model=model, judge=judge)
+    assert [result.judged for result in evaluation.runs[0].results] == [1.0, 1.0]
+    assert evaluation.facts["judge"] == "judge"
+
+
+def test_the_judge_has_settings_of_its_own(world: Snapshot, words: Embedder, tmp_path: Path) -> None:
+    own = Settings(home=tmp_path, model="small", judge_model="large")
+    assert (Context(world, own, words).model.name, Context(world, own, words).judge.name) == ("small", "large")
+    shared = Context(world, Settings(home=tmp_path, model="small"), words)
+    assert shared.judge is shared.model
 
 
 def test_a_given_run_is_compared_with_ours_on_the_questions_it_holds(

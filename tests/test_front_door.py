@@ -73,7 +73,7 @@ class TestDocumentsIn:
         self, empty: triplebeam.Index, tmp_path: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
         (tmp_path / "docs").mkdir()
-        (tmp_path / "docs" / "empty.txt").touch()
+        (tmp_path / "docs" / "empty.txt").write_text(" ")
         (tmp_path / "docs" / "good.txt").write_text("The lake is deep.")
         with caplog.at_level(logging.WARNING, "triplebeam"):
             report = empty.add(tmp_path / "docs", extractor="none")

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from triplebeam.errors import BadInputError
-from triplebeam.settings import Settings, read_settings, unknown_variables
+from triplebeam.settings import Endpoint, Settings, read_settings, unknown_variables
 
 KEY = "sk-very-secret"
 
@@ -70,6 +70,39 @@ def test_openai_s_key_is_not_sent_to_another_endpoint(monkeypatch: pytest.Monkey
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     assert read_settings().api_key is not None
     assert read_settings(base_url="http://127.0.0.1:9/v1").api_key is None
+
+
+@pytest.mark.parametrize("role", ["", "extraction_", "reading_"])
+def test_no_key_goes_to_an_endpoint_that_only_the_folder_names(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, role: str
+) -> None:
+    """The folder may be a clone of somebody else's."""
+    endpoint = f"http://127.0.0.1:9/{role}"
+    toml(f'{role}base_url = "{endpoint}"')
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv(f"TRIPLEBEAM_{role.upper()}API_KEY", KEY)
+    settings = read_settings()
+    assert settings.endpoint(role.strip("_") or "answering") == Endpoint(None, endpoint, None)
+    assert KEY not in caplog.text
+    assert f"set TRIPLEBEAM_{role.upper()}BASE_URL to it if you trust it" in caplog.text
+    monkeypatch.setenv(f"TRIPLEBEAM_{role.upper()}BASE_URL", endpoint)
+    key = read_settings().endpoint(role.strip("_") or "answering").api_key
+    assert key is not None
+    assert key.get_secret_value() == KEY
+
+
+def test_a_key_in_the_file_is_for_the_file_s_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+    toml('base_url = "http://127.0.0.1:9/v1"\napi_key = "of the file"')
+    monkeypatch.setenv("TRIPLEBEAM_API_KEY", KEY)
+    key = read_settings().api_key
+    assert key is not None
+    assert key.get_secret_value() == "of the file"
+
+
+def test_a_file_that_names_openai_may_have_openai_s_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    toml('base_url = "https://api.openai.com/v1"')
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    assert read_settings().api_key is not None
 
 
 def test_our_own_variables_come_before_openai_s(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,9 @@
 """The same work by others: term search, dense search, PageRank and the beam search, each checked against ours."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from triplebeam.methods.gear import Pooled
 from triplebeam.methods.gear.beam_search import DiverseTripleBeamSearch
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank
+from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset
 from triplebeam.triple import entity_key
 
 K = 10
@@ -83,14 +84,13 @@ def _dense(
 
 
 @contextmanager
-def _recorded_walks() -> Iterator[list[tuple[PersonalizedPageRank, NDArray[np.float64]]]]:
+def _recorded_walks() -> Iterator[list[tuple[PersonalizedPageRank, Reset]]]:
     """The walks that are made while this lasts, with what they are reset to."""
     original, walks = PersonalizedPageRank.probabilities, []
 
-    def record(self: PersonalizedPageRank, reset: NDArray[np.floating], *nodes: slice) -> NDArray[Any]:
-        if reset.ndim == 2:
-            walks.append((self, reset[:, 0].astype(np.float64)))
-        return original(self, reset, *nodes)
+    def record(self: PersonalizedPageRank, resets: Sequence[Reset]) -> NDArray[Any]:
+        walks.extend((self, reset) for reset in resets)
+        return original(self, resets)
 
     PersonalizedPageRank.probabilities = record  # type: ignore[method-assign]
     try:
@@ -108,10 +108,13 @@ def _pagerank(collection: Index, questions: list[str]) -> Iterator[Compared]:
     with _recorded_walks() as walks:
         for question in questions:
             retriever.retrieve(question)
-    walk = walks[0][0]
+    walk = replace(walks[0][0], wanted_from=0)
     # scikit-network has another idea of a node without edges, so nothing is reset to one.
     joined = np.asarray(walk.weights.sum(axis=0)) > 0
-    resets = [reset * joined for _, reset in walks]
+    resets = []
+    for _, (nodes, weights) in walks:
+        resets.append(np.zeros(len(joined)))
+        resets[-1][nodes] = weights * joined[nodes]
     graph, matrix = networkx.from_scipy_sparse_array(walk.weights), csr_matrix(walk.weights)
     ranking = PageRank(damping_factor=walk.damping, solver="piteration", n_iter=100, tol=walk.tolerance)
     tolerance = walk.tolerance / len(joined)  # networkx takes it times the nodes
@@ -124,11 +127,15 @@ def _pagerank(collection: Index, questions: list[str]) -> Iterator[Compared]:
         found: NDArray[np.float64] = ranking.fit_predict(matrix, weights=reset)
         return found
 
+    def by_ours(reset: NDArray[np.float64]) -> NDArray[Any]:
+        nodes = np.flatnonzero(reset)
+        return walk.probabilities([Reset(nodes, reset[nodes])])[:, 0]
+
     engines = {"networkx": by_networkx, "scikit-network": by_scikit_network}
     for name, engine in engines.items():
         theirs = median(seconds(lambda reset=reset, engine=engine: engine(reset)) for reset in resets)
-        difference = np.abs(engine(resets[0]) - walk.probabilities(resets[0])).sum()
-        ours = median(seconds(lambda reset=reset: walk.probabilities(reset)) for reset in resets)
+        difference = np.abs(engine(resets[0]) - by_ours(resets[0])).sum()
+        ours = median(seconds(lambda reset=reset: by_ours(reset)) for reset in resets)
         agreement = f"sum of absolute differences {difference:.0e}"
         yield Compared(f"{name}'s PageRank", ours, theirs, agreement)
 

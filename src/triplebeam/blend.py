@@ -10,6 +10,8 @@ and titles alone; no walk is made) to 1. With r = 1 / (constant + rank) in a lis
 scores of plain search and of vectors, scaled from 0 to 1 for each question, a passage's score is
 
     g·(r_messages + r_triples + r_names + 0.5·r_owners + 0.3·D) + (1 - g)·(r_plain + 0.3·S) + r_titles
+
+The first two of plain search are among the first five whatever walks find: each scores at least as much as the third.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,6 +38,8 @@ _LEADING_CONSTANT = 5.0
 #: How much each list of the graph counts in the end, and scores beside ranks.
 _GRAPH: Mapping[str, float] = {"messages": 1.0, "triples": 1.0, "names": 1.0, "owners": 0.5}
 _SCORES = 0.3
+#: How many passages of plain search stay, and the place whose score they get: with two, both are among the first five.
+_KEPT, _KEPT_AT = 2, 3
 
 
 class Walk(Protocol):
@@ -85,8 +89,7 @@ class Blend:
         lists = self._walked(queries, depth) if self.share > 0 else [{} for _ in queries]
         for vector, scores, listed in zip(self.embedder.embed(queries, kind="query"), plain, lists, strict=True):
             self._follow_facts(vector, scores, listed, depth)
-            if self.share < 1:
-                listed["plain"] = Listed(top(scores, depth), no_reasons)
+            listed["plain"] = Listed(top(scores, depth), no_reasons)
         return [
             self._ranked(scores, listed, k) for scores, listed in zip(self._mixed(queries, plain), lists, strict=True)
         ]
@@ -126,6 +129,7 @@ class Blend:
         weights = {name: self.share * weight for name, weight in _GRAPH.items()}
         weights |= {"titles": 1.0, "plain": 1 - self.share}
         fused = scores + self._fused(lists, weights, self.constant)
+        _keep(lists["plain"].rows[:_KEPT], fused)
         # In single precision, so that what differs by the order of a sum alone is a tie.
         return self._explained(rank_scores(fused.astype(np.float32), self.passages.ids, k), lists)
 
@@ -159,6 +163,11 @@ def _positive(scores: NDArray[np.float32], depth: int) -> NDArray[np.int64]:
     """The best rows, without those of score 0: a walk never reached them."""
     best = top(scores, depth)
     return best[scores[best] > 0]
+
+
+def _keep(rows: NDArray[np.int64], scores: NDArray[np.floating]) -> None:
+    """Raise these rows to the score of the third place, where they are below it."""
+    scores[rows] = np.maximum(scores[rows], scores[top(scores, _KEPT_AT)[-1:]])
 
 
 def _linked(links: FactLinks, vector: NDArray[np.float32], leading: NDArray[np.floating], depth: int) -> Listed:

@@ -1,11 +1,14 @@
-"""SQLite files as the package uses them: write-ahead logging, a format number, transactions."""
+"""SQLite files as the package uses them: write-ahead logging, a format number, transactions.
+
+What was committed is on the disk, so a power cut loses nothing that was paid for.
+"""
 
 import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from triplebeam.errors import IndexFormatError
+from triplebeam.errors import IndexTooNewError
 
 _SECONDS_TO_WAIT_FOR_A_WRITER = 60.0
 
@@ -14,17 +17,17 @@ def open_database(path: Path, schema: str, *upgrades: str) -> sqlite3.Connection
     """A connection for any thread, one at a time; a new file gets the tables of ``schema``, an older one those of the
     upgrades it has not had. Each of them raises the format, which begins at 1, by one.
 
-    Raises sqlite3.Error for a file that cannot be used, IndexFormatError for one of a newer format.
+    Raises sqlite3.Error for a file that cannot be used, IndexTooNewError for one of a newer format.
     """
     with ExitStack() as on_error:
         db = sqlite3.connect(path, timeout=_SECONDS_TO_WAIT_FOR_A_WRITER, isolation_level=None, check_same_thread=False)
         on_error.callback(db.close)
-        for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON", "secure_delete = ON"):
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "secure_delete = ON"):
             db.execute(f"PRAGMA {pragma}")
         newest = 1 + len(upgrades)
         (version,) = db.execute("PRAGMA user_version").fetchone()
         if version > newest:
-            raise IndexFormatError(
+            raise IndexTooNewError(
                 f"{path} has format {version}, this Triplebeam knows format {newest}: upgrade Triplebeam."
             )
         if version < newest:
@@ -32,6 +35,22 @@ def open_database(path: Path, schema: str, *upgrades: str) -> sqlite3.Connection
             db.executescript(f"BEGIN; {change} PRAGMA user_version = {newest}; COMMIT;")
         on_error.pop_all()
         return db
+
+
+def open_to_read(path: Path) -> sqlite3.Connection:
+    """A connection for reading, whoever else is writing; in a folder that cannot be written to, too."""
+    db = _connect(path, "rw")  # not "ro", which leaves a log behind
+    try:
+        db.execute("PRAGMA query_only = ON")
+        db.execute("SELECT 1 FROM sqlite_schema")
+    except sqlite3.OperationalError:  # there is no log, and none can be made: nobody is writing
+        db.close()
+        return _connect(path, "ro&immutable=1")
+    return db
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, check_same_thread=False)
 
 
 def rewrite(db: sqlite3.Connection) -> None:

@@ -34,13 +34,21 @@ class Endpoint:
         """A client for requests."""
         from openai import OpenAI, Timeout
 
+        from triplebeam.bounded_replies import BoundedClient
+
         if not self.key and self.url == OPENAI:
             raise EndpointError(
                 f"There is no API key for {OPENAI}: set OPENAI_API_KEY, or name another endpoint by its base URL."
             )
         seconds = Timeout(timeout, connect=min(timeout, _SECONDS_TO_CONNECT))
         # The client insists on a key; a local server does not look at it.
-        return OpenAI(api_key=self.key or "no-key", base_url=self.url, timeout=seconds, max_retries=max_retries)
+        return OpenAI(
+            api_key=self.key or "no-key",
+            base_url=self.url,
+            timeout=seconds,
+            max_retries=max_retries,
+            http_client=BoundedClient(timeout),
+        )
 
     def quoted(self, words: str) -> str:
         """The beginning of what the endpoint said, on one line and without the key."""

@@ -32,12 +32,28 @@ class IndexMissingError(TriplebeamError):
     """There is no index at the place named."""
 
 
+class IndexChangedError(IndexMissingError):
+    """The generation that is open is no longer in the folder: another was published."""
+
+
 class IndexDamagedError(TriplebeamError):
     """A file of the index is missing or is not what the manifest says."""
 
 
 class IndexFormatError(TriplebeamError):
     """A file was written in a format that this version does not read."""
+
+
+class IndexTooNewError(IndexFormatError):
+    """A file was written by a newer version than this."""
+
+
+class CannotWriteError(TriplebeamError):
+    """A folder may not be written to. What was there before is as it was."""
+
+
+class DiskFullError(CannotWriteError):
+    """There is no space left on a disk. What was there before is as it was."""
 
 
 class IndexBusyError(TriplebeamError):

@@ -115,11 +115,11 @@ class TitleLinks(FactLinks):
     def rows_by_entity(self) -> Mapping[int, Sequence[int]]:
         """The passages whose title is an entity."""
         numbers, most = self.graph.numbers, self.most or len(self.passages)
-        return {
-            numbers[title]: rows
-            for title, rows in self.passages.rows_by_title.items()
-            if title in numbers and len(rows) <= most
-        }
+        titled: dict[int, list[int]] = {}
+        for title, rows in self.passages.rows_by_title.items():
+            if title in numbers and len(rows) <= most:  # an entity may have several names, and titles
+                titled.setdefault(numbers[title], []).extend(rows)
+        return titled
 
     def worth(self, shares: NDArray[np.float64], similarity: NDArray[np.float32]) -> NDArray[np.float64]:
         """The sum: a title is telling even where the fact is not near to the query."""

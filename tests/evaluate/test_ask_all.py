@@ -1,24 +1,32 @@
 """Asking every question: what is recorded, what is counted, and what is never asked twice."""
 
 import itertools
+import json
 from collections.abc import Generator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from scripted_loops import Table
 from triplebeam.answer import Agent, Answer, Step
 from triplebeam.assemble import Index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.evaluate.ask_all import CountingEmbedder, ask_all
+from triplebeam.evaluate.measures import values
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import Run
 from triplebeam.evaluate.run_file import RunFile
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, Prompt, Usage
 from triplebeam.index.snapshot import Snapshot
+from triplebeam.methods.baselines.ircot import IRCoT
+from triplebeam.methods.baselines.iter_retgen import IterRetGen
+from triplebeam.methods.baselines.read_once import ReadOnce
+from triplebeam.methods.shared.reading import AnsweringAgent
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.settings import Settings
+from triplebeam.testing.scripted import Scripted
 
 QUESTIONS = [
     Question(id="1", question="Laughter in Hell", gold=("film", "director")),
@@ -109,12 +117,28 @@ def test_a_fast_method_gets_large_batches_and_a_slow_one_shows_progress(monkeypa
 
 
 def test_an_agents_answer_steps_and_calls_are_recorded() -> None:
-    (result,) = ask_all(
-        "agent", TwoSteps(), [Question(id="1", question="Who?", answers=("Ann",), choices=("Ann", "Bo"))]
-    )
-    assert result.answer == "said Who? Answer with one of these, word for word: Ann; Bo"
+    (result,) = ask_all("agent", TwoSteps(), [Question(id="1", question="Who?", answers=("Ann",))])
+    assert result.answer == "said Who?"
     assert [step.passage_ids for step in result.steps] == [("a",), ("a", "b")]
     assert (result.usage.calls, result.usage.tokens_in, result.ending) == (2, 14, "done")
+
+
+def test_options_are_shown_to_the_model_and_not_searched_for() -> None:
+    options = ("He wanted to see the other side of the moon", "Fear")
+    question = Question(id="1", question="Why did Pat Brien leave?", answers=options[:1], choices=options)
+    table = Table({question.question: ["actor"], f"He was bored. {question.question}": ["actor"]})
+    generations = [json.dumps({"reasoning": "He was bored.", "answer": "A"})] * 2
+    agents: dict[type[AnsweringAgent], list[str]] = {
+        ReadOnce: [],
+        IRCoT: ['{"sentence": ""}'],
+        IterRetGen: generations,
+    }
+    for agent, replies in agents.items():
+        with Scripted([*replies, '{"sentence": ".", "found": true, "answer": "A"}']) as model:
+            (result,) = ask_all("agent", agent(model=model, retriever=table), [question])
+        assert "A. He wanted to see the other side of the moon\nB. Fear" in model.prompts[-1].user
+        assert values("Accuracy", [question], [result]) == [1.0]
+    assert set(table.asked) <= set(table.table)
 
 
 def test_interrupted_and_started_again_nothing_is_asked_twice(tmp_path: Path) -> None:

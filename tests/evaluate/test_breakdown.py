@@ -4,7 +4,10 @@ import pytest
 
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.breakdown import (
+    all_found,
+    by_gold_passages,
     by_hops,
+    by_kind_of_hops,
     by_triple_density,
     by_type,
     recall_by_step,
@@ -93,7 +96,27 @@ def test_tokens_add_up_over_steps_and_cached_ones_count() -> None:
 
 
 def test_steps_by_hops() -> None:
-    assert steps_by_hops(QUESTIONS, RUN) == {"2 hops": [1, 1], "4 hops": [3], "10 hops": [2], "not known": [2]}
+    """The first question ended undecided after its third step: "3+"."""
+    assert steps_by_hops(QUESTIONS, RUN) == {"2 hops": [1, 1], "4 hops": [4], "10 hops": [2], "not known": [2]}
+
+
+def test_musiques_types_say_how_hops_are_connected() -> None:
+    types = ["3hop1", "2hop", "3hop2", "2hop"]
+    questions = [Question(id=f"{n}", question="?", hops=int(kind[0]), type=kind) for n, kind in enumerate(types)]
+    assert by_kind_of_hops(questions) == {"2hop": [1, 3], "3hop1": [0], "3hop2": [2]}
+    assert by_kind_of_hops(QUESTIONS) == by_hops(QUESTIONS)
+
+
+def test_all_gold_passages_in_the_whole_list_that_was_read() -> None:
+    grouped = Question(id="6", question="?", gold=("a", "b", "c"), groups=(("a", "b"), ("c",)))
+    assert by_gold_passages([*QUESTIONS, grouped]) == {
+        "1 gold passages": [1, 3, 4],
+        "2 gold passages": [0, 5],
+        "not known": [2],
+    }
+    found = QuestionResult(question_id="6", passage_ids=("x", "b"), further_ids=("y", "c"))
+    assert all_found(grouped, found)
+    assert not all_found(QUESTIONS[0], found)
 
 
 def test_results_of_other_questions_are_refused() -> None:

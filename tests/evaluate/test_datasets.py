@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from triplebeam.evaluate.datasets import Dataset, read_dataset
-from triplebeam.evaluate.questions import Question
+from triplebeam.errors import BadInputError
+from triplebeam.evaluate.datasets import Dataset, read_dataset, write_dataset
+from triplebeam.evaluate.questions import Question, SubQuestion, read_decompositions, read_questions
 from triplebeam.passage import Document
 
 LAKE = {"title": "Mirror Lake", "paragraph_text": "Mirror Lake lies north of Elm.", "idx": 0, "is_supporting": True}
@@ -97,9 +98,52 @@ def test_musique(tmp_path: Path, name: str) -> None:
         answers=("Ann Moss", "A. Moss"),
         hops=2,
         type="2hop",
+        decomposition=(SubQuestion(question="?", answer="Elm", gold=next(iter(found.values())).id),),
     )
     assert (second.hops, second.type) == (4, "4hop3")
     assert dataset.left_out == {"marked unanswerable": 1}
+
+
+def test_sub_questions_are_written_so_that_training_finds_them(tmp_path: Path) -> None:
+    steps = [
+        {"id": 1, "question": "Which town is south of Mirror Lake?", "answer": "Elm", "paragraph_support_idx": 0},
+        {"id": 2, "question": "Who founded #1 ?", "answer": "Ann Moss", "paragraph_support_idx": 1},
+        {"id": 3, "question": "Is that so?", "answer": "yes", "paragraph_support_idx": None},
+    ]
+    official = write(tmp_path / "dev.jsonl", MUSIQUE | {"question_decomposition": steps})
+    dataset = read_dataset("musique", [official])
+    write_dataset(dataset, tmp_path / "out")
+    [found] = read_decompositions(tmp_path / "out" / "questions.jsonl").values()
+    assert [step.question for step in found] == [
+        "Which town is south of Mirror Lake?",
+        "Who founded Elm ?",
+        "Is that so?",
+    ]
+    assert [step.gold for step in found] == [*dataset.questions[0].gold, ""]
+
+
+def test_a_sub_question_of_a_paragraph_that_is_not_there(tmp_path: Path) -> None:
+    step = {"question": "?", "answer": "Elm", "paragraph_support_idx": 3}
+    with pytest.raises(BadInputError, match="names the paragraph 3, and there are 3"):
+        read_dataset("musique", [write(tmp_path / "dev.jsonl", MUSIQUE | {"question_decomposition": [step]})])
+
+
+def test_evidences_are_kept_and_asked_for(tmp_path: Path) -> None:
+    evidences = [["Elm", "founded by", "Ann Moss"], ["Ann Moss", "date of birth", "1671"]]
+    dataset = read_dataset("2wikimultihopqa", [write(tmp_path / "dev.json", [TWO_WIKI | {"evidences": evidences}])])
+    [question] = dataset.questions
+    assert question.evidences == tuple(map(tuple, evidences))
+    elm = next(id_ for id_ in question.gold if id_.startswith("Elm#"))
+    assert question.decomposition == (
+        SubQuestion(question="What is the founded by of Elm?", answer="Ann Moss", gold=elm),
+        SubQuestion(question="What is the date of birth of Ann Moss?", answer="1671"),
+    )
+    write_dataset(dataset, tmp_path / "out")
+    [read] = read_questions(tmp_path / "out" / "questions.jsonl")
+    assert read.evidences == question.evidences
+    bad = write(tmp_path / "bad.json", [TWO_WIKI | {"evidences": [["Elm", "founded by"]]}])
+    with pytest.raises(BadInputError, match="'evidences' that is not a triple"):
+        read_dataset("2wikimultihopqa", [bad])
 
 
 def test_a_test_split_gives_paragraphs_and_no_questions(tmp_path: Path) -> None:

@@ -130,10 +130,26 @@ def test_answers_by_hand(name: str, answer: str, answers: tuple[str, ...], expec
 
 
 @pytest.mark.parametrize(
-    ("answer", "expected"), [("By train", 1), ("by Train.", 1), ("By bus", 0), ("on foot", 0), ("B", 0), ("", 0)]
+    ("answer", "expected"),
+    [
+        *(("By train", 1), ("by Train.", 1), ("By bus", 0), ("on foot", 0), ("", 0)),
+        *(("B", 1), ("(b)", 1), ("B.", 1), ("Option B", 1), ("B. By train", 1), ("A", 0), ("E", 0), ("Bus", 0)),
+    ],
 )
 def test_accuracy_is_the_right_choice(answer: str, expected: float) -> None:
     assert answered("Accuracy", answer, "By train", choices=("By bus", "By train", "By ship")) == expected
+
+
+def test_a_long_option_cut_to_six_words_still_counts() -> None:
+    choices = ("He wanted to see the other side of the moon", "He wanted to go home", "He wanted to see it again")
+    assert answered("Accuracy", "He wanted to see the other", choices[0], choices=choices) == 1
+    assert answered("Accuracy", "He wanted to see", choices[0], choices=choices) == 0, "two begin like this"
+    assert answered("Accuracy", "A. He wanted", choices[0], choices=choices) == 1
+
+
+def test_a_letter_goes_before_the_words_that_are_like_it() -> None:
+    assert answered("Accuracy", "A", "x", choices=("x", "", "an a")) == 1, "articles are no words of a normal form"
+    assert answered("Accuracy", "B", "B", choices=("B", "A")) == 1, "an option that is a letter"
 
 
 def test_choices_of_the_same_normal_form_are_distinguished_literally() -> None:

@@ -67,6 +67,36 @@ def test_page_is_well_formed_and_needs_nothing_beside_it(page: str) -> None:
     assert "default-src 'none'" in page
 
 
+def test_figures_of_the_papers_are_there(evaluation: Evaluation, page: str, text: str) -> None:
+    """GeAR's Figures 4 and 5 with SyncGE's level, and GNN-Ret's 2 and 5."""
+    tokens = text.split("### Tokens up to each step")[1].split("###")[0]
+    assert "| hybrid+sync_ge | 94,800 | – |" in tokens, "the best method that reads once"
+    assert "F1 against calls" in page
+    assert "Questions with all gold passages retrieved" not in text, "no list was read as a whole"
+    first = evaluation.runs[0]
+    whole = [
+        replace(result, further_ids=question.gold)
+        for result, question in zip(first.results, evaluation.questions, strict=True)
+    ]
+    report = markdown_report(replace(evaluation, runs=[replace(first, results=whole), *evaluation.runs[1:]]))
+    table = report.split("Questions with all gold passages retrieved")[1]
+    row = next(line for line in table.splitlines() if line.startswith("| bm25"))
+    by_number = [sum(question.hops == hops for question in evaluation.questions) for hops in (2, 3, 4)]
+    assert [int(cell) for cell in row.split("|")[2:-1]] == by_number
+
+
+def test_agents_that_end_undecided_have_a_column_of_their_own(evaluation: Evaluation) -> None:
+    agent = evaluation.runs[-1]
+    most = max(len(result.steps) for result in agent.results)
+    ended = [
+        replace(result, ending="the last step was reached") if len(result.steps) == most else result
+        for result in agent.results
+    ]
+    report = markdown_report(replace(evaluation, runs=[evaluation.runs[0], replace(agent, results=ended)]))
+    table = report.split("### Steps taken, by hops")[1]
+    assert f"| {most - 1} | {most} | {most}+ | Mean |" in table
+
+
 def test_every_part_and_every_method_is_there(evaluation: Evaluation, page: str, text: str) -> None:
     tree = lxml_html.fromstring(page)
     shown = tree.text_content()
@@ -81,7 +111,7 @@ def test_every_part_and_every_method_is_there(evaluation: Evaluation, page: str,
     for name, value in evaluation.facts.items():
         assert value in shown
         assert f"**{name}**: {value}" in text
-    assert len(tree.xpath("//*[local-name()='svg']")) == 7
+    assert len(tree.xpath("//*[local-name()='svg']")) == 8
 
 
 def test_tables_and_plots_can_be_read_without_seeing_them(page: str) -> None:

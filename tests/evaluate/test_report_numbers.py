@@ -108,6 +108,7 @@ def test_cost(tables: dict[str, dict[str, dict[str, str]]]) -> None:
     rows = tables["What a question cost"]
     assert rows["base (baseline)"] == {
         "Time p50 (ms)": "3.0",
+        "Time mean (ms)": "3.0",
         "Time p95 (ms)": "3.9",
         "Encodings": "0",
         "Calls": "0",
@@ -116,6 +117,7 @@ def test_cost(tables: dict[str, dict[str, dict[str, str]]]) -> None:
     }
     assert rows["agent"] == {
         "Time p50 (ms)": "1,500",
+        "Time mean (ms)": "1,500",
         "Time p95 (ms)": "1,950",
         "Encodings": "3.5",
         "Calls": "1.5",

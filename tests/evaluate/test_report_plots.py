@@ -23,7 +23,7 @@ ALL: list[Callable[[Axes], None]] = [
     partial(plots.cost_plot, points=POINTS, cost_name="Median time", value_name="R@5 (%)"),
     partial(plots.step_plot, agents=[Series(2, "gear", [50, 60])], level=Series(1, "hybrid", [55]), value_name="R@15"),
     partial(plots.box_plot, groups=BOXES, name="R@15"),
-    partial(plots.share_plot, groups=SHARES, value_name="Steps"),
+    partial(plots.share_plot, groups=SHARES, value_name="Steps", names={1: "1", 2: "2", 3: "2+"}),
 ]
 
 
@@ -71,7 +71,8 @@ def test_boxes_are_in_the_rows_of_their_methods(axes: Axes) -> None:
 
 
 def test_shares_of_a_row_are_those_of_its_questions(axes: Axes) -> None:
-    plots.share_plot(axes, SHARES, "Steps")
+    plots.share_plot(axes, SHARES, "Steps", {1: "1", 2: "2", 3: "2+"})
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2", "2+"]
     assert [(text.get_position(), text.get_text()) for text in axes.texts] == [
         ((1, 1), "50 %"),
         ((2, 1), "50 %"),

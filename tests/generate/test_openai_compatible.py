@@ -7,6 +7,7 @@ import pytest
 from loopback_endpoint import Endpoint, chat_completion
 
 from triplebeam.errors import BadInputError, EndpointError
+from triplebeam.generate.dialect import request_for
 from triplebeam.generate.language_model import Prompt, PromptRefusedError, TokenLogProbability, Usage
 from triplebeam.generate.openai_compatible import OpenAICompatible
 
@@ -45,7 +46,18 @@ def test_what_a_prompt_leaves_open_is_not_sent(endpoint: Endpoint) -> None:
 def test_samples_have_seeds_of_their_own(endpoint: Endpoint) -> None:
     endpoint.says("x")
     model_at(endpoint).complete([replace(PROMPT, seed=40, sample=sample) for sample in range(3)])
-    assert [request["seed"] for request in endpoint.requests] == [40, 41, 42]
+    first, *others = (request["seed"] for request in endpoint.requests)
+    assert first == 40
+    assert len({first, *others}) == 3
+
+
+def test_seeds_share_no_samples() -> None:
+    """Self-consistency under four seeds, and GE-Reasoning's samples of ten attempts."""
+    sent = [
+        request_for("m", replace(PROMPT, seed=seed, sample=sample))["seed"] for seed in range(4) for sample in range(50)
+    ]
+    assert len(set(sent)) == len(sent)
+    assert all(0 <= seed < 2**31 for seed in sent)
 
 
 def test_log_probabilities_are_asked_for_and_read(endpoint: Endpoint) -> None:

@@ -25,6 +25,7 @@ from triplebeam.extract.extractor import Extraction
 from triplebeam.index import encoded, store
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.compact import compact
+from triplebeam.index.corrections import Corrections
 from triplebeam.index.manifest import generation_folder, read_manifest
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.store import Store
@@ -88,6 +89,15 @@ def sync(index: Path, extractor: Counting) -> None:
     builder(index, extractor).sync(FolderFiles.of([docs], SourceNames({str(docs): "docs"})))
 
 
+def correct(index: Path, extractor: Counting) -> None:
+    rows = [
+        {"drop": [_PEOPLE[6], "*", "*"]},
+        {"merge": [_PEOPLE[7]], "into": _PEOPLE[8]},
+        {"add": [_PEOPLE[9], "knows", _PEOPLE[3]], "document": "d9"},
+    ]
+    builder(index, extractor).correct(Corrections.of(rows))
+
+
 def compacted(index: Path, extractor: Counting) -> None:
     compact(index)
 
@@ -97,6 +107,7 @@ OPERATIONS: dict[str, Callable[[Path, Counting], None]] = {
     "remove": remove,
     "sync": sync,
     "compact": compacted,
+    "correct": correct,
 }
 
 
@@ -155,7 +166,7 @@ def published(index: Path) -> tuple[object, ...]:
 
 def events_of(operation: str, world: Path, scratch: Path) -> int:
     """How many events an operation has that is not interrupted."""
-    index = _copy(world, scratch / f"count-{operation}")
+    index = copied(world, scratch / f"count-{operation}")
     counts = scratch / "events"
 
     def work() -> None:
@@ -169,7 +180,7 @@ def events_of(operation: str, world: Path, scratch: Path) -> int:
     return int(counts.read_text())
 
 
-def _copy(world: Path, place: Path) -> Path:
+def copied(world: Path, place: Path) -> Path:
     """A copy of the index, and of its folder after somebody has changed that."""
     shutil.copytree(world, place)
     docs = place / "docs"
@@ -182,7 +193,7 @@ def _copy(world: Path, place: Path) -> Path:
 
 def trial(operation: str, at: int, world: Path, place: Path, expected: tuple[object, ...]) -> str:
     """What became of an index whose writer was killed: how it ended, in a word."""
-    index = _copy(world, place)
+    index = copied(world, place)
     before = published(index)
 
     def work() -> None:
@@ -218,7 +229,7 @@ def main() -> None:
         events = {operation: events_of(operation, world, scratch) for operation in OPERATIONS}
         expected = {}
         for operation in OPERATIONS:
-            OPERATIONS[operation](index := _copy(world, scratch / f"whole-{operation}"), Counting())
+            OPERATIONS[operation](index := copied(world, scratch / f"whole-{operation}"), Counting())
             expected[operation] = published(index)
         for number in range(kills):
             operation = list(OPERATIONS)[number % len(OPERATIONS)]

@@ -1,5 +1,6 @@
 """Damage that leaves a file's size alone: it is noticed, named, and repaired from what is not damaged."""
 
+import random
 import shutil
 import sqlite3
 from contextlib import closing
@@ -8,10 +9,18 @@ from pathlib import Path
 import pytest
 
 from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
+from triplebeam.assemble import Index
 from triplebeam.errors import IndexDamagedError
 from triplebeam.index.build import IndexBuilder
-from triplebeam.index.manifest import generation_folder, read_manifest
+from triplebeam.index.checking import check_index
+from triplebeam.index.compact import compact
+from triplebeam.index.manifest import Manifest, generation_folder, read_manifest
 from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.writing import set_share
+from triplebeam.passage import Document
+from triplebeam.settings import Settings
+
+QUESTIONS = ("Which lake is near Hell?", "Who directed the film?", "When did Edward Cahn die?")
 
 
 @pytest.fixture
@@ -38,15 +47,109 @@ def flip(path: Path, place: float) -> None:
 def test_a_flipped_bit_in_any_file_is_noticed_named_and_repaired(folder: Path) -> None:
     before = files(folder)
     for name in [name for name, content in before.items() if content]:
-        for place in (0.1, 0.9):
-            generation = generation_folder(folder, read_manifest(folder).generation)
-            flip(generation / name, place)
-            if not name.endswith("_vectors.npy"):
-                with pytest.raises(IndexDamagedError, match=Path(name).name):
-                    Snapshot.open(folder)
-            report = builder(folder).repair()
-            assert (report.damaged, report.published) == ([name], True)
-            assert files(folder) == before
+        generation = generation_folder(folder, read_manifest(folder).generation)
+        flip(generation / name, 0.9)
+        with pytest.raises(IndexDamagedError, match=Path(name).name):
+            use_all(folder)
+        report = builder(folder).repair()
+        assert (report.damaged, report.published) == ([name], True)
+        assert files(folder) == before
+
+
+def use_all(folder: Path) -> None:
+    """Open an index, and look at its vectors, which are read when they are needed."""
+    opened = Snapshot.open(folder)
+    for vectors in (opened.passage_vectors, opened.triples.vector_index, opened.entities.vectors):
+        assert len(vectors.rows) == len(vectors)
+
+
+def search_all(folder: Path) -> list[object]:
+    """What methods find, with its texts and explanations."""
+    index = Index.of(Snapshot.open(folder), Settings(model=None), WordEmbedder())
+    methods = ("bm25", "dense", "hybrid+naive_ge", "gnn_ret", "hipporag2", "blend")
+    return [list(index.search(question, method)) for question in QUESTIONS for method in methods]
+
+
+def outcome(folder: Path) -> list[object] | str:
+    """What searching gives; or the error."""
+    try:
+        return search_all(folder)
+    except IndexDamagedError as error:
+        return str(error)
+
+
+def test_no_flip_is_silently_wrong_nor_a_traceback(folder: Path) -> None:
+    """Bits that are chosen at random, several in each file of an index, each alone."""
+    chosen, right, noticed, harmless = random.Random(20), search_all(folder), 0, 0
+    generation = generation_folder(folder, read_manifest(folder).generation)
+    for name in ["", *read_manifest(folder).files]:
+        path = generation / name if name else folder / "manifest.json"
+        for _ in range((4 if name else 60) if path.stat().st_size else 0):
+            whole = path.read_bytes()
+            damaged = bytearray(whole)
+            damaged[chosen.randrange(len(whole))] ^= 1 << chosen.randrange(8)
+            path.write_bytes(damaged)
+            seen = outcome(folder)
+            if isinstance(seen, str):
+                noticed += 1
+                assert "triplebeam repair" in seen or "triplebeam index" in seen
+            else:
+                harmless += 1
+                assert seen == right, f"{name} is wrong, and nobody notices"
+            if name:
+                with pytest.raises(IndexDamagedError):
+                    check_index(folder)
+            path.write_bytes(whole)
+    assert noticed > 100
+    assert harmless < 10
+    check_index(folder)
+
+
+def test_a_flipped_letter_in_the_store_is_found_by_a_deep_check(folder: Path) -> None:
+    content = (folder / "store.sqlite").read_bytes()
+    text = world_documents()[0].text[:30].encode()
+    assert content.count(text) == 1
+    (folder / "store.sqlite").write_bytes(content.replace(text, bytes([text[0] ^ 1]) + text[1:]))
+    for check in (lambda: check_index(folder), builder(folder).repair):
+        with pytest.raises(
+            IndexDamagedError, match=r"the text of 1 documents in store\.sqlite is not what was indexed"
+        ):
+            check()
+
+
+def test_a_deep_check_of_a_store_that_is_gone(folder: Path) -> None:
+    (folder / "store.sqlite").unlink()
+    with pytest.raises(IndexDamagedError, match=r"store\.sqlite is missing"):
+        check_index(folder)
+
+
+def test_readers_that_open_while_others_publish(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each time the files of a generation are about to be read, the next one is published and this one is removed."""
+    from triplebeam.index import snapshot
+
+    check, published = snapshot.check_contents, []
+
+    def meanwhile(place: Path, manifest: Manifest) -> None:
+        if len(published) < 4:
+            published.append(builder(folder).build([Document(id=f"new{len(published)}", text="Borin is new.")]))
+        check(place, manifest)
+
+    monkeypatch.setattr(snapshot, "check_contents", meanwhile)
+    assert "new3" in Snapshot.open(folder).passages.document_ids
+
+
+def test_whatever_a_killed_process_left_goes_with_the_next_writer(folder: Path) -> None:
+    current = read_manifest(folder).generation
+    for write in (
+        lambda: builder(folder).build(world_documents()),
+        lambda: builder(folder).remove(["nothing"]),
+        builder(folder).repair,
+        lambda: compact(folder),
+        lambda: set_share(folder, 0.5),
+    ):
+        shutil.copytree(folder / "generations" / current, folder / "generations" / "000009")
+        write()
+        assert [path.name for path in (folder / "generations").iterdir()] == [current]
 
 
 def test_indexing_again_repairs_as_well(folder: Path) -> None:
@@ -81,10 +184,17 @@ def test_a_damaged_store_is_named(folder: Path) -> None:
         builder(folder).repair()
 
 
+def test_an_empty_store_is_not_taken_for_a_new_one(folder: Path) -> None:
+    before = files(folder)
+    (folder / "store.sqlite").write_bytes(b"")
+    for write in (lambda: builder(folder).build(world_documents()), builder(folder).repair, lambda: compact(folder)):
+        with pytest.raises(IndexDamagedError, match=r"store\.sqlite is empty, .* restore the file"):
+            write()
+    assert files(folder) == before
+
+
 def test_a_store_restored_from_a_copy_is_not_taken_for_the_published_one(folder: Path) -> None:
     """The copy is older than what is published, and then another document is added to it."""
-    from triplebeam.passage import Document
-
     shutil.copy(folder / "store.sqlite", folder.parent / "copy.sqlite")
     builder(folder).build([Document(id="b", text="Borin lives in Velmora.")])
     shutil.copy(folder.parent / "copy.sqlite", folder / "store.sqlite")

@@ -112,7 +112,7 @@ def test_cells_find_nearly_all_that_comparing_all_pairs_finds() -> None:
     assert both.nnz == cells.nnz, "it finds nothing else"
     np.testing.assert_allclose(both.toarray(), exact.multiply(cells > 0).toarray(), atol=1e-6)
     assert (cells != cells.T).nnz == 0
-    assert told[-1] == ("link synonyms", entities, entities)
+    assert told[-1][1] == told[-1][2] > 1
 
 
 @pytest.mark.parametrize("exact_up_to", [0, 10])

@@ -1,10 +1,11 @@
 """Exact forgetting: an index remembers what is in it, and not how it came to be.
 
-After any history of adding, changing and removing documents an index is, file by file and byte by byte, the one that is
-built from what is left; so every retriever and both graphs return the same ids in the same order with the same scores.
+After any history of adding, changing and removing documents, and of correcting their triples, an index is, file by file
+and byte by byte, the one that is built from what is left; so every retriever and both graphs return the same ids in the
+same order with the same scores.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,19 +15,25 @@ from hypothesis import strategies as st
 
 from triplebeam.assemble.index import Index
 from triplebeam.extract.extractor import Extraction
+from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.index.build import IndexBuilder
+from triplebeam.index.compact import compact
+from triplebeam.index.corrections import Corrections
 from triplebeam.index.manifest import generation_folder, is_index, read_manifest
 from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.token_vectors import TokenIndexBuilder
 from triplebeam.passage import Document, Passage
+from triplebeam.retrieve.late_interaction import LateInteraction
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
 from triplebeam.triple import Triple
+from word_tokens import WordTokens
 
 NAMES = ("Ada Lovelace", "ADA LOVELACE", "Ada Lovelace of London", "Bath", "bath", "Lake Bath", "the Lake Bath", "1781")
 PREDICATES = ("lives in", "knows", "was born in")
 METHODS = (
     *("bm25", "dense", "hybrid", "scaled_hybrid", "hybrid+naive_ge", "gnn_ret", "scaled_hybrid+gnn_ret"),
-    *("hipporag[entities=verbatim]", "hipporag2", "title_link", "blend"),
+    *("gnn_ret[beta=0.9]", "hipporag[entities=verbatim]", "hipporag2", "title_link", "blend"),
 )
 QUESTIONS = ("Where does Ada Lovelace live?", "Who knows Bath?", "What happened in 1781 at the lake?")
 
@@ -40,8 +47,24 @@ documents = st.builds(
     st.sampled_from(["", "Bath", "Ada Lovelace", "Notes"]),
     st.sampled_from(NAMES),
 )
-#: Documents to add or change, or the ids of documents to remove.
-histories = st.lists(st.one_of(st.lists(documents, min_size=1, max_size=4), st.sets(ids, min_size=1)), max_size=6)
+parts = st.tuples(*(st.sampled_from((*of, "*")) for of in (NAMES, PREDICATES, NAMES))).filter(
+    lambda each: set(each) != {"*"}
+)
+Rows = tuple[Mapping[str, object], ...]
+#: All corrections from now on. The one name that others are merged into is no other's alias.
+corrections = st.lists(
+    st.one_of(
+        parts.map(lambda triple: {"drop": list(triple)}),
+        st.builds(lambda triple, id_: {"add": list(triple), "document": id_}, facts, ids),
+        st.builds(lambda triple, id_: {"add": list(triple), "passage": f"{id_}#0"}, facts, ids),
+        st.lists(st.sampled_from(NAMES), min_size=1).map(lambda names: {"merge": names, "into": "Ada of Bath"}),
+    ),
+    max_size=4,
+).map(tuple)
+#: Documents to add or change, the ids of documents to remove, or corrections.
+Step = list[Document] | set[str] | Rows
+steps = st.one_of(st.lists(documents, min_size=1, max_size=4), st.sets(ids, min_size=1), corrections)
+histories = st.lists(steps, max_size=6)
 
 
 class Written:
@@ -61,7 +84,7 @@ def builder(folder: Path) -> IndexBuilder:
     return IndexBuilder(folder=folder, embedder=HashedWords(), extractor=Written())
 
 
-def play(folder: Path, history: Sequence[list[Document] | set[str]]) -> list[Document]:
+def play(folder: Path, history: Sequence[Step]) -> list[Document]:
     """What is left of a history, in the order in which the index has it."""
     left: dict[str, Document] = {}
     builder(folder).build([Document(id="first", text="Bath | is | here")])
@@ -70,6 +93,8 @@ def play(folder: Path, history: Sequence[list[Document] | set[str]]) -> list[Doc
         if isinstance(step, set):
             builder(folder).remove(sorted(step))
             left = {id_: document for id_, document in left.items() if id_ not in step}
+        elif isinstance(step, tuple):
+            builder(folder).correct(Corrections.of(step))
         else:
             builder(folder).build(step)
             left |= {document.id: document for document in step}
@@ -94,17 +119,16 @@ def rankings(folder: Path) -> dict[tuple[str, str], list[tuple[str, float]]]:
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(history=histories)
-def test_a_history_leaves_no_trace(
-    history: list[list[Document] | set[str]], tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_a_history_leaves_no_trace(history: list[Step], tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("history")
     left = play(folder / "lived", history)
     builder(folder / "new").build(left)
+    builder(folder / "new").correct(Corrections.of(([step for step in history if isinstance(step, tuple)] or [()])[-1]))
     lived, new = files(folder / "lived"), files(folder / "new")
     assert lived.keys() == new.keys()
     assert [name for name in lived if lived[name] != new[name]] == []
     one, two = read_manifest(folder / "lived"), read_manifest(folder / "new")
-    for of in ("counts", "passage_graph", "ownership", "triples_by_extractor", "extractor"):
+    for of in ("counts", "passage_graph", "ownership", "triples_by_extractor", "extractor", "corrections"):
         assert getattr(one, of) == getattr(two, of)
 
 
@@ -137,6 +161,41 @@ def test_every_retriever_and_both_graphs_forget(
     for kind, edges in one.passage_graph.edges.items():
         for mine, other in zip(edges, two.passage_graph.edges[kind], strict=True):
             np.testing.assert_array_equal(mine, other)
+
+
+class Obliging:
+    """A model that asks for one thing, then says that it is enough."""
+
+    name = "obliging"
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        return [Completion(text="Who knows Bath?") for _ in prompts]
+
+
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(kept=st.lists(documents, min_size=1, max_size=5), removed=st.lists(documents, min_size=1, max_size=5))
+def test_agents_over_the_graph_and_token_vectors_forget(
+    kept: list[Document], removed: list[Document], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Token vectors that were trained on a removed passage are made anew after `compact`."""
+    folder = tmp_path_factory.mktemp("tokens")
+    kept = list({document.id: document for document in kept}.values())
+    others = {each.id: Document(id=f"other-{each.id}", title=each.title, text=each.text) for each in removed}
+    builder(folder / "a").build(kept)
+    builder(folder / "ab").build(kept + list(others.values()))
+    TokenIndexBuilder(index=Snapshot.open(folder / "ab"), encoder=WordTokens()).build()
+    builder(folder / "ab").remove({document.id for document in others.values()})
+    compact(folder / "ab")
+    found = []
+    for name in ("a", "ab"):
+        snapshot = Snapshot.open(folder / name)
+        TokenIndexBuilder(index=snapshot, encoder=WordTokens()).build()
+        late = LateInteraction.over_passages(snapshot, WordTokens())
+        agent = Index.of(snapshot, Settings(), HashedWords(), Obliging()).agent("rgnn_ret")
+        rankings = [late.retrieve(question, 10) for question in QUESTIONS]
+        rankings += [agent.answer(question).ranking for question in QUESTIONS]
+        found.append([[(hit.passage_id, hit.score) for hit in ranking] for ranking in rankings])
+    assert found[0] == found[1]
 
 
 def test_everything_may_go_and_come_back(tmp_path: Path) -> None:

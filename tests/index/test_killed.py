@@ -25,5 +25,5 @@ def test_killed_at_120_instants(seed: int) -> None:
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout.splitlines()[-1])
     assert sum(report["ends"].values()) == 120
-    assert {end.partition(":")[0] for end in report["ends"]} == {"index", "remove", "sync", "compact"}
+    assert {end.partition(":")[0] for end in report["ends"]} == {"index", "remove", "sync", "compact", "correct"}
     assert report["ends"]["index: before"] > 0

@@ -1,7 +1,6 @@
-"""Ownership: topics by hand, the two shares by hand, the gate, and where they are shown and kept."""
+"""Ownership: topics by hand, the share of passages by hand, the gate, and where they are shown and kept."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -31,42 +30,30 @@ def test_the_topic_is_the_most_frequent_subject_and_the_first_between_equals() -
     assert found.rows_by_topic(1) == {2: [1], 4: [0]}
 
 
-def test_both_shares_by_hand() -> None:
-    """Four passages are about 0, one about 1, one about 2; the last has no triples.
-
-    Exclusive: 2 of 7. Mentions of other passages' topics: passage 0 mentions 1 (few), 4 mentions 0 (many) and 2 (few),
-    5 mentions 1 (few); a passage's own topic, and 3, which is no passage's, do not count. Linked: 3 of 4.
-    """
+def test_the_share_of_passages_by_hand() -> None:
+    """Four passages are about 0, one about 1, one about 2; the last has no triples. So 2 of 7 have their own topics."""
     found = topics(
         (0, 0, 1), (1, 0, 0), (2, 0, 3), (3, 0, 3), (4, 1, 0), (4, 1, 2), (5, 2, 1), (5, 2, 3), passages=7, entities=4
     ).ownership()  # fmt: skip
     assert found.exclusive == pytest.approx(2 / 7)
-    assert found.linked == pytest.approx(3 / 4)
 
 
-def test_names_without_a_fact_are_mentions_too() -> None:
-    """Passage 1 names 0, the topic of the four others; passage 0 names 1, which one passage has."""
-    triples = [(0, 0, 2), (1, 1, 2), (2, 0, 2), (3, 0, 2), (4, 0, 2)]
-    plain = topics(*triples, passages=5, entities=3)
-    assert plain.ownership().linked == 0
-    assert replace(plain, mentions=np.array([[0, 1], [1, 0]])).ownership().linked == 0.5
-
-
-@pytest.mark.parametrize(("value", "share"), [(0.3, 0), (0.38, 0), (0.43, 0.5), (0.48, 1), (1, 1)])
-def test_the_gate(value: float, share: float) -> None:
-    assert Ownership(exclusive=value, linked=1).share == pytest.approx(share)
+@pytest.mark.parametrize(("exclusive", "share"), [(0.3, 0), (0.5, 0), (0.7, 0.5), (0.9, 1), (1, 1)])
+def test_the_gate(exclusive: float, share: float) -> None:
+    assert Ownership(exclusive=exclusive).share == pytest.approx(share)
 
 
 def test_without_triples_nothing_is_owned() -> None:
-    assert topics(passages=3, entities=0).ownership() == Ownership(exclusive=0, linked=0)
+    assert topics(passages=3, entities=0).ownership() == Ownership(exclusive=0)
     assert topics(passages=3, entities=0).rows_by_topic(3) == {}
 
 
 def test_it_is_stored_and_shown(world: Snapshot) -> None:
     """Five of six passages have facts, each about a topic of its own."""
-    assert world.manifest.ownership == Ownership(exclusive=5 / 6, linked=1) == world.entities.topics.ownership()
+    assert world.manifest.ownership == Ownership(exclusive=5 / 6) == world.entities.topics.ownership()
     shown = CliRunner().invoke(app, ["status", str(world.folder)], catch_exceptions=False).stdout
-    assert "1.00 of 1 in the default search, measured (ownership 0.83:" in shown
+    shown = " ".join(shown.split())
+    assert "0.83 of 1 in the default search, measured (83% of passages have topics of their own)" in shown
 
 
 def test_a_tuned_share_outlives_indexing_until_it_is_reset(tmp_path: Path, words: Embedder) -> None:
@@ -80,4 +67,4 @@ def test_a_tuned_share_outlives_indexing_until_it_is_reset(tmp_path: Path, words
     as_json = CliRunner().invoke(app, ["status", str(folder), "--json"], catch_exceptions=False).stdout
     assert json.loads(as_json)["tuned_share"] == 0.25
     set_share(folder, None)
-    assert Snapshot.open(folder).manifest.share == 1
+    assert Snapshot.open(folder).manifest.share == pytest.approx((5 / 7 - 0.5) / 0.4)

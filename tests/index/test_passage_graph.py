@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from small_world import TableExtractor
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.passage_graph import (
@@ -29,6 +30,7 @@ from triplebeam.index.snapshot import Snapshot
 from triplebeam.ingest import document_id, read_sources
 from triplebeam.passage import Document, Passage
 from triplebeam.serve.cli.app import app
+from triplebeam.triple import Triple
 
 Pairs: TypeAlias = Sequence[tuple[int, int]]
 
@@ -204,3 +206,15 @@ def test_status_shows_the_measures_of_the_paper(world: Snapshot) -> None:
         "edges_per_node": pytest.approx(2 / 3),
         "density": pytest.approx(4 / 15),
     }
+
+
+@pytest.mark.parametrize(("bound", "edges"), [(50, 0), (0, 60 * 59 // 2), (60, 60 * 59 // 2)])
+def test_the_papers_graph_has_no_bound_on_keywords(words: Embedder, tmp_path: Path, bound: int, edges: int) -> None:
+    """The bound is the index's own: what is added later is joined by the same rule."""
+    texts = [Document(id=f"{n}", title=f"P{n}", text=f"P{n} is about salt.", is_passage=True) for n in range(60)]
+    extractor = TableExtractor({each.id: [Triple(each.title, "is about", "salt")] for each in texts})
+    first = IndexBuilder(folder=tmp_path / "i", embedder=words, extractor=extractor, keyword_passages=bound)
+    first.build(texts[:59])
+    IndexBuilder(folder=tmp_path / "i", embedder=words, extractor=extractor).build(texts[59:])
+    graph = Snapshot.open(tmp_path / "i").passage_graph
+    assert len(graph.edges["keyword"].neighbours) // 2 == edges

@@ -10,9 +10,9 @@ from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
 from triplebeam.extract.extractor import Extraction, Extractor
 from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index.build import BuildReport, IndexBuilder
+from triplebeam.index.remembered import remembered_extractor
 from triplebeam.index.replacing import Replaces, is_paid, kind_of, stays
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.writing import remembered_extractor
 from triplebeam.passage import Document
 from triplebeam.triple import Triple
 

@@ -3,6 +3,7 @@
 import errno
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ from triplebeam.extract.extractor import Extraction
 from triplebeam.index.build import BuildReport, IndexBuilder
 from triplebeam.index.manifest import is_index
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.ingest import FolderFiles, SourceNames
+from triplebeam.index.store import Store
+from triplebeam.ingest import FolderFiles, SourceNames, split
+from triplebeam.ingest.folder_files import covers
 from triplebeam.passage import Document, Passage
 from triplebeam.testing.hashed_words import HashedWords
 from triplebeam.triple import Triple
@@ -200,9 +203,9 @@ def test_two_files_with_one_id_do_not_replace_each_other(world: World) -> None:
 
 
 def test_a_file_that_cannot_be_read_any_more_is_kept(world: World) -> None:
-    world.write("b.md", "")
+    world.write("b.md", "\0")
     report = world.sync()
-    assert "empty" in report.unreadable[0].reason
+    assert "NUL" in report.unreadable[0].reason
     assert report.removed == []
     assert world.documents == {"docs/a.md", "docs/b.md"}
     world.write("b.md", "# Bob\n\nBob is back.")
@@ -291,3 +294,16 @@ def test_killed_before_it_published_it_continues(world: World, monkeypatch: pyte
     world.sync()
     assert world.extractor.asked == ["docs/c.md#0"]
     assert world.documents == {"docs/b.md", "docs/c.md"}
+
+
+@pytest.mark.parametrize("there", [["a-b.md"], ["a/x.md"], ["a"], []])
+def test_names_of_sources_are_kept_while_a_document_has_them(tmp_path: Path, there: list[str]) -> None:
+    names = {"/a": "a", "/a-b.md": "a-b.md", "/b": "b", "/here": "."}
+    with closing(Store(tmp_path / "store.sqlite")) as store, store.transaction():
+        for name in there:
+            document = Document(id=name, text="Text.", source=name)
+            store.put_document(document, split(document, 200))
+        store.files.remember_names(names)
+        store.files.forget_unused_names()
+        used = {name for name in names.values() if any(covers(name, each) for each in there)}
+        assert set(store.files.names().values()) == used

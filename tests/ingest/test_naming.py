@@ -35,6 +35,19 @@ def test_this_folder_has_no_name_of_its_own(docs: Path) -> None:
     assert SourceNames({}, [Path()])(Path("docs/a.md")) == "docs/a.md"
 
 
+def test_a_link_to_a_source_is_that_source(docs: Path) -> None:
+    first = SourceNames({}, [Path("docs")])
+    Path("link").symlink_to(docs)
+    Path("deep").symlink_to(docs / "inner")
+    (docs / "a.md").symlink_to(docs.parent / "elsewhere.md")
+    later = SourceNames(first.known, [Path("link"), Path("deep")])
+    assert later.known == first.known
+    assert later(Path("link/inner/b.md")) == later(Path("deep/b.md")) == "docs/inner/b.md"
+    assert later(Path("link/a.md")) == "docs/a.md"
+    through = SourceNames({}, [Path("link")])
+    assert SourceNames(through.known, [docs])(docs / "a.md") == "link/a.md"
+
+
 def test_what_is_in_no_source_is_called_by_its_path(docs: Path) -> None:
     assert SourceNames({})(Path("./docs//a.md")) == "docs/a.md"
 

@@ -126,8 +126,6 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "data", "expected"),
     [
-        ("empty.txt", b"", "the file is empty"),
-        ("empty.pdf", b"", "the file is empty"),
         ("blank.txt", b" \n ", "there is no text in it"),
         ("script.html", b"<script>x</script>", "there is no text in it"),
         ("cyrillic.txt", b"\xf0\xd2\xc9\xd7\xc5\xd4" * 9, "byte 0 is not UTF-8; save the file as UTF-8, or give its"),
@@ -145,6 +143,12 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_read_is_told_with_its_reason(tmp_path: Path, name: str, data: bytes, expected: str) -> None:
     assert f"{name}: {expected}" in reason(write(tmp_path / name, data))
+
+
+@pytest.mark.parametrize("name", ["empty.txt", "empty.pdf", "empty.jsonl", "__init__.py"])
+def test_an_empty_file_is_skipped_and_is_no_error(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path / name, b"")
+    assert read(path) == [Skipped(str(path), "the file is empty")]
 
 
 def test_a_file_of_unknown_kind_is_text_where_it_is_named(tmp_path: Path) -> None:

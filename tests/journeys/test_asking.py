@@ -41,6 +41,15 @@ def test_without_a_model_it_shows_passages_and_says_how_to_get_more(quick: Quick
     assert " 1. " in stdout
 
 
+def test_without_a_model_there_is_no_json_of_another_shape(quick: Quick, small_index: Path) -> None:
+    code, stdout, said = quick("ask", small_index, "Which river?", "--json")
+    assert (code, stdout) == (2, "")
+    assert "no language model is configured, so there is no answer" in said
+    assert "--effort none" in said
+    found = json.loads(quick("ask", small_index, "Which river?", "--json", "--effort", "none")[1])
+    assert found.keys() == json.loads(quick("search", small_index, "Which river?", "--json")[1]).keys()
+
+
 def test_effort_none_makes_no_call(quick: Quick, small_index: Path, model: Endpoint) -> None:
     code, stdout, _ = quick("ask", small_index, "Which river?", "--effort", "none")
     assert code == 0

@@ -185,7 +185,7 @@ def test_a_reader_that_has_gone_is_no_error(small_index: Path, tmp_path: Path, h
 def test_every_command_has_an_example(quick: Quick) -> None:
     commands = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
     usual = {"demo", "index", "remove", "search", "show", "ask", "verify", "status", "plan", "doctor", "tune"}
-    usual |= {"sync", "compact", "repair", "triples"}
+    usual |= {"sync", "compact", "repair", "triples", "correct"}
     doors = {"serve", "mcp"}
     assert usual | doors | {"bench", "experiment", "questions", "dataset", "train", "late-index"} == set(commands)
     for command in [[name] for name in commands] + [["model", "install"]]:
@@ -193,3 +193,14 @@ def test_every_command_has_an_example(quick: Quick) -> None:
         assert code == 0
         assert "Example" in stdout
         assert f"triplebeam {' '.join(command)}" in stdout
+
+
+def test_a_new_index_of_nothing_leaves_nothing(quick: Quick, tmp_path: Path, tiny_model: str) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "blank.txt").write_text(" ")
+    (tmp_path / "here").mkdir()
+    for name in ("new.index", "here"):
+        code, _, said = quick("index", name, "docs", "--extractor", "none", "--embedder", tiny_model)
+        assert (code, "there is no text in it" in said) == (2, True)
+    assert not (tmp_path / "new.index").exists()
+    assert list((tmp_path / "here").iterdir()) == []

@@ -40,6 +40,11 @@ def test_it_has_answers_and_no_recall(
         "seeds = [0, 1]\n",
         encoding="utf-8",
     )
+    code, stdout, stderr = quick("experiment", "closed.toml", "--dry-run", "--json")  # no model is configured yet
+    assert code == 0, stderr
+    (planned,) = json.loads(stdout)["datasets"].values()
+    assert [(row["method"], row["questions"], row["seeds"]) for row in planned] == [(name, 2, 2) for name in METHODS]
+    assert not (tmp_path / "closed-results").exists()
     with serve() as endpoint:
         endpoint.says(json.dumps(REPLY))
         monkeypatch.setenv("TRIPLEBEAM_MODEL", "some-model")

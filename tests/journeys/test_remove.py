@@ -1,6 +1,7 @@
 """`triplebeam remove`: documents out of an index."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -38,3 +39,18 @@ def test_what_is_not_there_is_said_and_nothing_is_removed(
     assert said in message
     assert "\n" not in message
     assert len(json.loads(quick("search", small_index, "river", "-m", "bm25", "--json")[1])["passages"]) == 3
+
+
+def test_a_folder_is_all_that_came_from_it(quick: Quick, tiny_model: str, tmp_path: Path) -> None:
+    for name in ("docs/old/a.md", "docs/old/inner/b.md", "docs/older.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"# Notes\n\nThis is {name}.")
+    rows = [json.dumps({"id": name, "text": f"This is {name}."}) for name in ("one", "two")]
+    (tmp_path / "docs/rows.jsonl").write_text("\n".join(rows))
+    assert quick("index", "my.index", "docs", "--extractor", "none", "--embedder", tiny_model)[0] == 0
+    shutil.rmtree(tmp_path / "docs/old")
+    assert "2 removed, 3 documents left." in quick("remove", "my.index", "docs/old/")[2]
+    assert "2 removed, 1 documents left." in quick("remove", "my.index", "docs/rows.jsonl")[2]
+    assert "there is no document '.'" in quick("remove", "my.index", ".")[2], "a slip must not empty the index"
+    shutil.rmtree(tmp_path / "docs")
+    assert "1 removed, 0 documents left." in quick("remove", "my.index", tmp_path / "docs")[2]

@@ -53,7 +53,7 @@ def test_a_folder_is_followed_from_wherever_it_is(
     assert "1 removed" in stderr
 
 
-def test_what_was_done_is_printed(quick: Quick, docs: Path, tiny_model: str) -> None:
+def test_what_was_done_is_printed(quick: Quick, docs: Path, tiny_model: str, caplog: pytest.LogCaptureFixture) -> None:
     code, stdout, stderr = quick("sync", "my.index", docs, "--extractor", "none", "--embedder", tiny_model)
     assert (code, stdout) == (0, "")
     assert f"add {docs.as_posix()}/elbe.md" in stderr
@@ -61,7 +61,40 @@ def test_what_was_done_is_printed(quick: Quick, docs: Path, tiny_model: str) -> 
     (docs / "bad.pdf").write_bytes(b"%PDF-1.4 and no more")
     code, _, stderr = quick("sync", "my.index", docs, "--extractor", "none")
     assert code == 1
-    assert "not indexed: " in stderr
+    assert (caplog.text.count("not indexed: "), stderr.count("not indexed: ")) == (1, 0), "the log goes to stderr, too"
+    caplog.clear()
+    code, _, stderr = quick("sync", "my.index", docs, "--dry-run")
+    assert (code, caplog.text.count("not indexed: "), stderr.count("not indexed: ")) == (1, 0, 1)
+
+
+def test_an_empty_file_is_no_error_and_has_no_document(quick: Quick, docs: Path, tiny_model: str) -> None:
+    synced(quick, "my.index", docs, "--embedder", tiny_model)
+    (docs / "elbe.md").write_text("")
+    (docs / "__init__.py").touch()
+    done = synced(quick, "my.index", docs)
+    assert (done["removed"], done["added"], done["unreadable"]) == ([f"{docs.as_posix()}/elbe.md"], [], [])
+
+
+def test_a_dry_run_waits_for_nobody_and_says_what_is_not_published(
+    quick: Quick, docs: Path, tiny_model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from triplebeam.index.writing import writing
+
+    synced(quick, "my.index", docs, "--embedder", tiny_model)
+    with writing(Path("my.index")):
+        assert synced(quick, "my.index", docs, "--dry-run")["unpublished"] is False
+    (docs / "elbe.md").unlink()
+    with monkeypatch.context() as patched:
+
+        def killed(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        patched.setattr("triplebeam.index.build.publish_generation", killed)
+        quick("sync", "my.index", docs, "--extractor", "none")
+    assert synced(quick, "my.index", docs, "--dry-run")["unpublished"] is True
+    assert "interrupted before it published its changes" in quick("sync", "my.index", docs, "--dry-run")[2]
+    assert synced(quick, "my.index", docs)["published"] is True
+    assert "is in step" in quick("sync", "my.index", docs, "--dry-run")[2]
 
 
 def test_watching_notices_changes(quick: Quick, docs: Path, tiny_model: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,9 +42,11 @@ def test_the_recurrent_form_as_json(quick: Quick, small_index: Path, questions: 
     shown = json.loads(told)
     assert (shown["method"], shown["file"]) == ("rgnn_ret", "w.json")
     assert 0 <= shown["beta"] <= 1
-    assert shown["settings"]["targets"] == "current_and_later"
-    told = quick("train", "rgnn_ret", small_index, "steps.jsonl", "--out", "y.json", "--labels", "all", "--json")[1]
-    assert json.loads(told)["settings"]["targets"] == "all"
+    assert (shown["settings"]["targets"], shown["settings"]["competitors"]) == ("current_and_later", 10)
+    more = ("--labels", "all", "--competitors", 7)
+    told = quick("train", "rgnn_ret", small_index, "steps.jsonl", "--out", "y.json", *more, "--json")[1]
+    settings = json.loads(told)["settings"]
+    assert (settings["targets"], settings["competitors"]) == ("all", 7)
 
 
 def test_the_recurrent_form_says_how_it_is_used(quick: Quick, small_index: Path, questions: str) -> None:

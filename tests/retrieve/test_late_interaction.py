@@ -15,6 +15,7 @@ from triplebeam.errors import BadInputError, EmbedderMismatchError, IndexMissing
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.token_vectors import TokenIndexBuilder, TokenVectorIndex
+from triplebeam.index.view import view
 from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.late_interaction import LateInteraction
@@ -140,3 +141,25 @@ def test_minilm_finds_the_passage(tmp_path: Path, words: Embedder, home: Path) -
     TokenIndexBuilder(index=index, encoder=encoder).build()
     ranking = LateInteraction.over_passages(index, encoder).retrieve("When did Edward Cahn die?", 1)
     assert ranking.ids == ["director"]
+
+
+def test_a_view_scores_its_passages_as_the_whole_index_does(tmp_path: Path, words: Embedder) -> None:
+    """The centroids are those of all passages; what is found, and its order, is what is left of the whole ranking."""
+    random = np.random.default_rng(6)
+    documents = [
+        Document(id=f"{n:02d}", text=" ".join(random.choice(VOCABULARY, 12)), metadata={"n": str(n)}, is_passage=True)
+        for n in range(60)
+    ]
+    IndexBuilder(folder=tmp_path / "i", embedder=words).build(documents)
+    index = Snapshot.open(tmp_path / "i")
+    TokenIndexBuilder(index=index, encoder=WordTokens(), nbits=8).build()
+    rows = np.array([3, 7, 8, 20, 41, 59], np.int64)
+    some = view(index, rows, lambda: words)
+    whole = LateInteraction.over_passages(index, WordTokens(), nprobe=ALL, candidates=ALL)
+    filtered = LateInteraction.over_passages(some, WordTokens(), nprobe=ALL, candidates=ALL)
+    for query in ("word3 word7 word9", "word1", "word55 word40 word2 word8"):
+        expected = [hit for hit in whole.retrieve(query, 60) if hit.passage_id in some.passages]
+        assert list(filtered.retrieve(query, 60)) == expected
+    narrow = LateInteraction.over_passages(some, WordTokens(), nprobe=1, candidates=2)
+    assert set(narrow.retrieve("word3 word7", 6).ids) <= {"03", "07", "08", "20", "41", "59"}
+    assert len(narrow.retrieve("word3", 1)) == 1

@@ -41,6 +41,15 @@ def test_a_pipeline_is_saved_and_opened_again(world: Snapshot) -> None:
     assert [each.id for each in again.run({"retriever": {"query": "lake"}})["retriever"]["documents"]] == ["lake"]
 
 
+def test_a_filter_is_saved_with_it(world: Snapshot, index: Index) -> None:
+    for retriever in (
+        TriplebeamRetriever(world.folder, "bm25", where="document = 'lake'"),
+        TriplebeamRetriever(index.where("title exists").where("document = 'lake'"), "bm25"),
+    ):
+        again = TriplebeamRetriever.from_dict(retriever.to_dict())
+        assert [each.id for each in again.run("Milwaukee lies on Lake Michigan")["documents"]] == ["lake"]
+
+
 def test_what_cannot_be_used_is_reported(index: Index, tmp_path: Path) -> None:
     with pytest.raises(IndexMissingError):
         TriplebeamRetriever(tmp_path)

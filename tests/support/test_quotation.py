@@ -80,6 +80,7 @@ def test_one_wrong_word_is_repaired(words: list[str], data: st.DataObject) -> No
     assert set(text[slice(*place)].split()) >= {words[0]}
 
 
+@pytest.mark.slow
 def test_a_fact_needs_a_quotation_that_states_it() -> None:
     span = quoted(BUILT, "eva holm built the mill at skarnes", MILL)
     assert span == Span(
@@ -105,6 +106,7 @@ HOLM = Passage(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fact", "quotation"),
     [
@@ -121,6 +123,7 @@ def test_a_title_need_not_be_named(fact: tuple[str, str, str], quotation: str) -
     assert quoted(Triple(*fact), quotation, HOLM)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fact", "quotation"),
     [

@@ -11,10 +11,11 @@ from typing import Any, TypeVar
 
 from triplebeam.answer import Agent
 from triplebeam.assemble.context import Context
-from triplebeam.assemble.retrievers import dense, reader, sync_ge
+from triplebeam.assemble.retrievers import Scorer, dense, reader, sync_ge
 from triplebeam.errors import BadInputError
 from triplebeam.methods.auto import Auto
 from triplebeam.methods.baselines.chain_of_thought import ChainOfThought
+from triplebeam.methods.baselines.ircot import IRCoT
 from triplebeam.methods.baselines.read_once import ClosedBook, ReadOnce
 from triplebeam.methods.baselines.self_ask import SelfAsk
 from triplebeam.methods.ge_reasoning import GEReasoning
@@ -26,6 +27,7 @@ from triplebeam.methods.shared.sub_questions import SubAnswerer
 from triplebeam.retrieve.retriever import Retriever
 
 A = TypeVar("A", bound=Agent)
+R = TypeVar("R", QuestionAnswerer, SubAnswerer)
 #: Inside an agent SyncGE takes ten base passages (GeAR, appendix C.2).
 _SYNCED_BASE_K = 10
 
@@ -51,11 +53,11 @@ class Below:
             raise BadInputError(f"{agent} answers without passages: leave the retriever of {self.method!r} out.")
         return _NO_RETRIEVAL
 
-    def synced(self) -> Retriever:
+    def synced(self, *, scorer: Scorer = "cascade", base_k: int = _SYNCED_BASE_K) -> Retriever:
         """A base alone gets SyncGE, as in GeAR's paper; what is expanded already is taken as it is."""
         if self.expanded:
             return self.retriever()
-        return replace(sync_ge(self.context, self.retriever()), base_k=_SYNCED_BASE_K)
+        return replace(sync_ge(self.context, self.retriever(), scorer=scorer), base_k=base_k)
 
 
 #: What fills a field of an agent, by the field's name.
@@ -67,6 +69,7 @@ _FILLED: Mapping[str, Callable[[Below], object]] = {
     "graph": lambda below: below.context.snapshot.passage_graph,
     "similarity": lambda below: dense(below.context),
     "seed": lambda below: below.context.seed,
+    "answerer": lambda below: below.context.answerer,
 }
 _NO_RETRIEVAL: Mapping[str, Any] = {"retriever": None, "passages": None}
 
@@ -77,25 +80,21 @@ def assembled(kind: type[A], below: Below, **given: Any) -> A:
     return kind(**given, **{name: fill(below) for name, fill in _FILLED.items() if name in names})
 
 
-#: GeAR to the letter: what is ours by default switched off.
-_GEAR_AS_PUBLISHED: Mapping[str, Any] = {
-    "calls": "paper",
-    "quotations": False,
-    "ranking": "fusion",
-    "answer_from": "fusion",
-    "stop_when_stuck": False,
-}
+#: A loop to the letter: what is ours by default switched off.
+_LOOP_AS_PUBLISHED: Mapping[str, Any] = {"ranking": "fusion", "stop_when_stuck": False}
+_GEAR_AS_PUBLISHED = {"calls": "paper", "quotations": False, "answer_from": "fusion", **_LOOP_AS_PUBLISHED}
 
 
 def gear(below: Below, *, paper: bool = False) -> GeAR:
     """Over SyncGE, unless the retriever is expanded already. ``paper=yes`` switches off what is ours."""
     given = _GEAR_AS_PUBLISHED if paper else {}
-    return assembled(GeAR, below, retriever=below.synced(), passage_link=below.link(), **given)
+    synced = below.synced(scorer="exact") if paper else below.synced()
+    return assembled(GeAR, below, retriever=synced, passage_link=below.link(), **given)
 
 
 def single_step(below: Below, *, paper: bool = False) -> SingleStep:
-    """SyncGE and one answer. ``paper=yes``: without quotations, and the ranking is Eq. 3."""
-    retriever = below.synced()
+    """SyncGE and one answer. ``paper=yes``: no quotations, and the ranking is Eq. 3, as in Table 2's single step."""
+    retriever = below.synced(scorer="exact", base_k=SyncGE.base_k) if paper else below.synced()
     if not isinstance(retriever, SyncGE):
         raise BadInputError(
             f"single_step reads before it walks: {below.method!r} needs +sync_ge last, or a base alone."
@@ -112,20 +111,30 @@ def auto(below: Below, *, max_steps: int = GeAR.max_steps) -> Auto:
 
 def read(below: Below, *, question_first: bool = False) -> ReadOnce:
     """With ``question_first`` the model sees the question before the passages, too."""
-    return assembled(ReadOnce, below, answerer=_reading(QuestionAnswerer, below, question_first))
+    answerer = _answerer(below)
+    return assembled(ReadOnce, below, answerer=_question_first(answerer) if question_first else answerer)
 
 
-def rgnn_ret(below: Below, *, question_first: bool = False) -> RGNNRet:
-    """With ``question_first`` the model sees the question before the passages, too."""
-    answerer, sub_answerer = (_reading(kind, below, question_first) for kind in (QuestionAnswerer, SubAnswerer))
-    return assembled(RGNNRet, below, answerer=answerer, sub_answerer=sub_answerer)
+def rgnn_ret(below: Below, *, paper: bool = False, question_first: bool = False) -> RGNNRet:
+    """``paper=yes``: a step reads as many passages as its tokens hold, and the ranking is the fusion.
+
+    With ``question_first`` the model sees the question before the passages, too.
+    """
+    given: dict[str, Any] = {"retrieved": None, **_LOOP_AS_PUBLISHED} if paper else {}
+    sub_answerer = SubAnswerer(model=below.context.model, passages=below.context.passages)
+    given |= {"answerer": _answerer(below), "sub_answerer": sub_answerer}
+    if question_first:
+        given |= {name: _question_first(given[name]) for name in ("answerer", "sub_answerer")}
+    return assembled(RGNNRet, below, **given)
 
 
-def _reading(
-    kind: type[QuestionAnswerer | SubAnswerer], below: Below, question_first: bool
-) -> QuestionAnswerer | SubAnswerer:
-    made = kind(model=below.context.model, passages=below.context.passages)
-    return replace(made, template=before_passages(made.template)) if question_first else made
+def _answerer(below: Below) -> QuestionAnswerer:
+    made = QuestionAnswerer(model=below.context.model, passages=below.context.passages)
+    return below.context.answerer or made
+
+
+def _question_first(made: R) -> R:
+    return replace(made, template=before_passages(made.template))
 
 
 def closed_book(below: Below) -> ClosedBook:
@@ -134,9 +143,16 @@ def closed_book(below: Below) -> ClosedBook:
     return assembled(ClosedBook, below)
 
 
-def self_ask(below: Below, *, retrieval: bool = True) -> SelfAsk:
-    """``retrieval=no``: the closed book of GE-Reasoning's Table 4."""
-    return assembled(SelfAsk, below, **({} if retrieval else below.no_retrieval("self_ask[retrieval=no]")))
+def ircot(below: Below, *, paper: bool = False) -> IRCoT:
+    """``paper=yes`` switches off what is ours."""
+    return assembled(IRCoT, below, **({"announce_last": False, **_LOOP_AS_PUBLISHED} if paper else {}))
+
+
+def self_ask(below: Below, *, paper: bool = False, retrieval: bool = True) -> SelfAsk:
+    """``paper=yes``: the loop's own answer counts. ``retrieval=no``: the closed book of GE-Reasoning's Table 4."""
+    given: dict[str, Any] = {"own_answer": True, **_LOOP_AS_PUBLISHED} if paper else {}
+    given |= {} if retrieval else below.no_retrieval("self_ask[retrieval=no]")
+    return assembled(SelfAsk, below, **given)
 
 
 def chain_of_thought(below: Below) -> ChainOfThought:
@@ -159,6 +175,6 @@ def ge_reasoning(below: Below, *, paper: bool = False, retrieval: bool = True, s
 
     ``retrieval=no`` is the paper's closed book.
     """
-    given = {"grounded": False, "ranking": "fusion"} if paper else {}
+    given = {"grounded": False, "ranking": "fusion", "read": 2} if paper else {}
     given |= {} if retrieval else below.no_retrieval("ge_reasoning[retrieval=no]")
     return assembled(GEReasoning, below, triples=below.context.triples if stored else None, **given)

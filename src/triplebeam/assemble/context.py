@@ -1,24 +1,35 @@
 """What methods are built from: a snapshot of an index, its embedder, the language models and the settings."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
 
 from triplebeam.assemble.models import make_embedder, make_model
 from triplebeam.embed.cached import CachedEmbedder
 from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.triple_graph import TripleGraph
+from triplebeam.index.view import view
+from triplebeam.methods.shared.question_answering import AlwaysAnswerer
 from triplebeam.progress import Progress, silent
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings
+from triplebeam.support import use_weights
+from triplebeam.where import Where
 
 #: Retrievers kept per context. There is no end of those one can write with parameters in brackets.
 _KEPT = 32
+#: The views that are kept have so many times the passages of their index together: that is what they cost in memory.
+VIEWS_KEPT = 2
 
 
 @dataclass(frozen=True)
@@ -32,9 +43,22 @@ class Context:
     progress: Progress = field(default=silent, repr=False)
     query_entities: Path | None = None
     """A file with the entities of questions, for ``entities=given``."""
+    given_judge: LanguageModel | None = None
+    always_answer: bool = False
+    """Whether the last reading of every agent has to answer, as in the papers' experiments."""
     gold: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
     """The gold passages of questions, for the upper bound ``gold``: known in an evaluation only."""
+    whole: "Context | None" = field(default=None, repr=False)
+    """Of a view: the context of all passages, whose models it shares."""
     _retrievers: dict[str, Retriever] = field(default_factory=dict, init=False, repr=False, compare=False)
+    filters: tuple[Where, ...] = ()
+    """Of a view: what holds for its passages."""
+    _views: "dict[tuple[Where, ...], _View]" = field(default_factory=dict, init=False, repr=False, compare=False)
+    _keeping: Lock = field(default_factory=Lock, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Facts are checked with the weights that the settings name."""
+        use_weights(self.settings.home, offline=self.settings.offline)
 
     @property
     def passages(self) -> PassageTable:
@@ -54,6 +78,8 @@ class Context:
     @cached_property
     def embedder(self) -> Embedder:
         """The embedder the index was built with; it remembers recent texts."""
+        if self.whole:
+            return self.whole.embedder
         space = self.snapshot.manifest.embedder
         embedder = self.given_embedder or make_embedder(
             self.settings.embedder or space.name, self.settings, self.progress
@@ -64,14 +90,32 @@ class Context:
     @cached_property
     def model(self) -> LanguageModel:
         """The language model that reasons and answers; its calls count towards the open accounts."""
+        if self.whole:
+            return self.whole.model
         return Accounted(self.given_model) if self.given_model else make_model(self.settings)
+
+    @cached_property
+    def answerer(self) -> AlwaysAnswerer | None:
+        """What reads the answer of every agent, if it must answer; None: each agent's own."""
+        return AlwaysAnswerer(model=self.model, passages=self.passages) if self.always_answer else None
 
     @cached_property
     def reading_model(self) -> LanguageModel:
         """The language model that reads: the same, unless another is configured for it."""
+        if self.whole:
+            return self.whole.reading_model
         if self.given_model or self.settings.endpoint("reading") == self.settings.endpoint("answering"):
             return self.model  # one client, so that the limits on requests hold for both
         return make_model(self.settings, "reading")
+
+    @cached_property
+    def judge(self) -> LanguageModel:
+        """The language model that judges answers: the same, unless another is configured for it."""
+        if self.given_judge:
+            return self.given_judge
+        if self.given_model or self.settings.endpoint("judge") == self.settings.endpoint("answering"):
+            return self.model
+        return make_model(self.settings, "judge")
 
     def once(self, name: str, make: Callable[[], Retriever]) -> Retriever:
         """The retriever of that name, made at first use and kept: some compute a matrix."""
@@ -80,3 +124,57 @@ class Context:
         while len(self._retrievers) >= _KEPT:  # other threads may do the same
             self._retrievers.pop(next(iter(tuple(self._retrievers))), None)
         return self._retrievers.setdefault(name, make())
+
+    def view(self, where: Where) -> "Context":
+        """The same over the passages for which a filter holds; the latest views are kept.
+
+        A view takes a second or two: whoever asks for one that is being made waits for it.
+        """
+        whole, filters = self.whole or self, (*self.filters, where)
+        found = whole._views.get(filters) or _View(whole, filters, self._rows(where))
+        with whole._keeping:
+            kept = whole._views.pop(filters, found)
+            whole._views[filters] = kept  # behind the others: it was used last
+            while len(whole._views) > 1 and whole._viewed() > VIEWS_KEPT * len(whole.passages):
+                del whole._views[next(iter(whole._views))]
+        return kept.context()
+
+    def _viewed(self) -> int:
+        return sum(len(view.rows) for view in self._views.values())
+
+    def _rows(self, where: Where) -> NDArray[np.int64]:
+        """What a filter leaves, by the rows of the whole index."""
+        rows = visible_rows(self.passages, where)
+        return self.snapshot.rows[rows] if self.whole else rows
+
+
+@dataclass(eq=False)
+class _View:
+    """A view that is made when it is first needed, once."""
+
+    whole: Context
+    filters: tuple[Where, ...]
+    rows: NDArray[np.int64]
+    _context: Context | None = None
+    _making: Lock = field(default_factory=Lock)
+
+    def context(self) -> Context:
+        with self._making:
+            if self._context is None:
+                snapshot = view(self.whole.snapshot, self.rows, lambda: self.whole.embedder)
+                self._context = replace(self.whole, snapshot=snapshot, whole=self.whole, filters=self.filters)
+            return self._context
+
+
+def visible_rows(passages: PassageTable, where: Where) -> NDArray[np.int64]:
+    """The rows of the passages for which a filter holds; there must be one."""
+    fields = list(passages.fields())
+    known: dict[str, set[str]] = {}
+    for each in fields:
+        for name, value in each.items():
+            known.setdefault(name, set()).add(value)
+    where.check(known)
+    rows = [row for row, each in enumerate(fields) if where.holds(each)]
+    if not rows:
+        raise BadInputError(f"no passage matches the filter {str(where)!r}: loosen it.")
+    return np.array(rows, np.int64)

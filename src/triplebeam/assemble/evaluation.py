@@ -26,6 +26,7 @@ from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.progress import Progress, silent
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings
+from triplebeam.where import parse
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +44,8 @@ class Evaluator:
     embedder: Embedder | None = None
     model: LanguageModel | None = None
     """Without a name, such as your own; the index's and the settings' unless given."""
+    judge: LanguageModel | None = None
+    """Judges answers; the settings' unless given."""
     progress: Progress = silent
 
     def evaluate(self, experiment: Experiment, corpus: Corpus) -> Evaluation:
@@ -58,7 +61,9 @@ class Evaluator:
             )
         snapshot = Snapshot.open(corpus.index)
         questions = find_gold(questions, snapshot.passages)
-        opened = self._open(corpus, snapshot, questions)
+        if corpus.where is not None:
+            snapshot, questions = self._visible(corpus.where, snapshot, questions)
+        opened = self._open(experiment, corpus, snapshot, questions)
         computed = [(method, seed) for method in methods if not method.run for seed in self._seeds_of(method)]
         for method, seed in computed:
             opened.build(method, seed)  # nor does what the index lacks
@@ -81,12 +86,31 @@ class Evaluator:
             triples_of_gold=_triples_of_gold(opened.context.triples, questions),
         )
 
-    def _open(self, corpus: Corpus, snapshot: Snapshot, questions: Sequence[Question]) -> "_Opened":
+    def _visible(
+        self, where: str, snapshot: Snapshot, questions: Sequence[Question]
+    ) -> tuple[Snapshot, list[Question]]:
+        """The view of a filter, and the questions that can be answered from it."""
+        visible = Context(snapshot, self.settings, self.embedder).view(parse(where)).snapshot
+        kept = [question for question in questions if all(each in visible.passages for each in question.gold)]
+        if not kept:
+            raise BadInputError(f"no question has all of its gold passages among those that match {where!r}.")
+        return visible, kept
+
+    def _open(
+        self, experiment: Experiment, corpus: Corpus, snapshot: Snapshot, questions: Sequence[Question]
+    ) -> "_Opened":
         name = self.settings.embedder or snapshot.manifest.embedder.name
         counting = CountingEmbedder(self.embedder or make_embedder(name, self.settings, self.progress))
-        gold = {text: each.gold for each in questions if each.gold for text in (each.question, each.asked)}
+        gold = {each.question: each.gold for each in questions if each.gold}
         context = Context(
-            snapshot, self.settings, counting, self.model, query_entities=corpus.query_entities, gold=gold
+            snapshot,
+            self.settings,
+            counting,
+            self.model,
+            given_judge=self.judge,
+            query_entities=corpus.query_entities,
+            always_answer=experiment.always_answer,
+            gold=gold,
         )
         return _Opened(context, counting)
 
@@ -116,11 +140,11 @@ class Evaluator:
         )
 
     def _judged(self, opened: "_Opened", run: Run, questions: Sequence[Question]) -> Run:
-        """With the model's opinion of every answer; what that costs is not the method's cost."""
+        """With the judge's opinion of every answer; what that costs is not the method's cost."""
         if all(result.answer is None for result in run.results):
             return run
         with account():
-            verdicts = judge(opened.context.model, questions, run.results, self.progress)
+            verdicts = judge(opened.context.judge, questions, run.results, self.progress)
         results = [replace(each, judged=verdict) for each, verdict in zip(run.results, verdicts, strict=True)]
         return replace(run, results=results)
 
@@ -152,8 +176,10 @@ class _Opened:
             {
                 **self._beside_the_index(method),
                 "method": method.text,
+                **({"always_answer": True} if self.context.always_answer and method.is_agent else {}),
                 "seed": seed,
                 "index": self.context.snapshot.manifest.model_dump(mode="json"),
+                "rows": self.context.snapshot.rows.tolist(),
                 "embedder": self.counting.fingerprint,
                 "models": [(each.model, each.base_url) for each in map(settings.endpoint, ("answering", "reading"))],
                 "given_model": given.name if given else None,
@@ -203,7 +229,8 @@ def _facts(
 ) -> dict[str, str]:
     manifest, settings = opened.context.snapshot.manifest, opened.context.settings
     extractors = ", ".join(f"{count:,} by {name}" for name, count in manifest.triples_by_extractor.items())
-    given = f" (of {everyone}: those that every given run holds)" if asked < everyone else ""
+    chosen = "whose gold passages match the filter" if corpus.where is not None else "that every given run holds"
+    given = f" (of {everyone}: those {chosen})" if asked < everyone else ""
     facts = {
         "index": str(corpus.index),
         "passages": f"{manifest.counts['passages']:,}",
@@ -211,8 +238,14 @@ def _facts(
         "questions": f"{asked:,}{given}, from {corpus.questions.name}",
         "embedder": manifest.embedder.name,
     }
-    if any(method.uses_model for method in methods) and settings.model:
+    if corpus.where is not None:
+        facts["filter"] = corpus.where
+    with_model = any(method.uses_model for method in methods)
+    if with_model and settings.model:
         facts["model"] = settings.model
+    if with_model and experiment.judge:
+        judge = opened.context.judge.name
+        facts["judge"] = f"{judge}, the model under test" if judge == opened.context.model.name else judge
     return facts
 
 

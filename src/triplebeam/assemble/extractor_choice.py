@@ -7,8 +7,8 @@ from triplebeam.assemble.models import EXTRACTORS, HOW_TO_CONFIGURE, make_extrac
 from triplebeam.errors import BadInputError, ModelMissingError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.extract.keywords import MARK
+from triplebeam.index.remembered import remembered_extractor
 from triplebeam.index.replacing import kind_of
-from triplebeam.index.writing import remembered_extractor
 from triplebeam.progress import Progress, silent
 from triplebeam.settings import Settings
 

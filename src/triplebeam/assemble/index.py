@@ -1,14 +1,21 @@
 """An index, as a program sees it: documents go in, passages and answers come out."""
 
 import logging
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from triplebeam.answer import Agent, Answer, Run, Step
 from triplebeam.assemble.context import Context
 from triplebeam.assemble.given_documents import Given, as_list, read_given
-from triplebeam.assemble.indexing import compact_index, index_builder, known_documents, source_names
+from triplebeam.assemble.indexing import (
+    compact_index,
+    correction_matches,
+    index_builder,
+    known_documents,
+    read_corrections,
+    source_names,
+)
 from triplebeam.assemble.method import Method, expand
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
@@ -17,8 +24,10 @@ from triplebeam.generate.cancellation import in_thread
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.build import BuildReport
 from triplebeam.index.compact import Compacted
+from triplebeam.index.corrected import LineMatches
 from triplebeam.index.manifest import is_index
 from triplebeam.index.passages import PassageTable
+from triplebeam.index.remembered import remembered_corrections
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.writing import create_empty, has_store
@@ -28,6 +37,7 @@ from triplebeam.progress import Progress, silent
 from triplebeam.ranking import Ranking, Result, with_passages
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings, read_settings
+from triplebeam.where import Where, parse
 
 DEFAULT_METHOD = "blend"
 DEFAULT_AGENT = "auto"
@@ -58,7 +68,7 @@ class Index:
     ) -> "Index":
         """An index over a snapshot that is already open."""
         index = cls(snapshot.folder, settings, embedder, model, progress)
-        index._context = Context(snapshot, settings, embedder, model, progress)
+        index._context = Context(snapshot, settings, embedder, model, progress=progress)
         return index
 
     # -- what is in it
@@ -73,7 +83,7 @@ class Index:
                     " the same `triplebeam index` again."
                 )
             self._context = Context(
-                Snapshot.open(self.folder), self.settings, self.given_embedder, self.given_model, self.progress
+                Snapshot.open(self.folder), self.settings, self.given_embedder, self.given_model, progress=self.progress
             )
         return self._context
 
@@ -126,6 +136,22 @@ class Index:
     def __iter__(self) -> Iterator[Passage]:
         return iter(()) if self.is_empty else iter(self.passages)
 
+    def where(self, where: str | Where) -> "Index":
+        """A view of the passages for which a filter holds, such as ``year >= 2020 and source in ("a", "b")``.
+
+        It is an index of these passages alone, for searching and asking with every method: ids, order and scores are
+        those that an index of them would return. It can be filtered again, and not be written to.
+        """
+        made = replace(self)
+        made._context = self.context.view(parse(where))
+        return made
+
+    @property
+    def filter(self) -> str:
+        """What holds for the passages of a view; empty for a whole index."""
+        filters = self._context.filters if self._context else ()
+        return str(filters[0]) if len(filters) == 1 else " and ".join(f"({each})" for each in filters)
+
     # -- documents in and out
 
     def add(
@@ -149,6 +175,7 @@ class Index:
         given or paid for are replaced with ``replace_triples`` only. ``split`` also splits rows into passages;
         ``encoding`` is that of files of text, which is detected by default.
         """
+        self._check_writable()
         listed = as_list(documents)
         names = source_names(self.folder, (each for each in listed if isinstance(each, Path)))
         readings = read_given(listed, self.documents(), encoding, names)
@@ -181,6 +208,7 @@ class Index:
         Only files whose size or time of change differs are read. A file that was renamed or moved keeps its triples.
         Documents from elsewhere are left alone. With ``dry_run`` nothing is written: the report says what would be.
         """
+        self._check_writable()
         paths = [Path(folder) for folder in folders]
         names = source_names(self.folder, paths)
         files = FolderFiles.of(paths, names, encoding)
@@ -200,7 +228,10 @@ class Index:
         return report
 
     def remove(self, *documents: str | Path) -> BuildReport:
-        """Remove documents by id. If one of them does not exist, that is an error and nothing is removed."""
+        """Remove documents by id, or all that came from a folder. If one of them does not exist, that is an error and
+        nothing is removed.
+        """
+        self._check_writable()
         if self.is_empty:
             raise BadInputError(f"there is no document to remove: the index at {self.folder} is empty.")
         known = known_documents(self.folder, self.passages, documents)
@@ -209,12 +240,39 @@ class Index:
         self._reopen(builder.embedder)
         return report
 
+    def correct(
+        self, corrections: str | Path | Iterable[Mapping[str, object]], *, dry_run: bool = False
+    ) -> list[LineMatches]:
+        """Keep corrections of triples with the index, instead of those it has, and apply them from now on.
+
+        They are a file, by its path, or rows such as ``{"drop": ["Uranus", "is", "*"]}``; see
+        `triplebeam.index.corrections`. No rows take all corrections back. Returns what each line concerns; with
+        ``dry_run`` nothing is written.
+        """
+        self._check_writable()
+        read = read_corrections(corrections)
+        if not dry_run:
+            builder = index_builder(self.folder, self.settings, extractor="none", embedder=self.given_embedder)
+            builder.correct(read)
+            self._reopen(builder.embedder)
+        return correction_matches(self.folder, read)
+
+    def corrections(self) -> str:
+        """The corrections of the index, as JSON lines."""
+        self._check_writable()
+        return remembered_corrections(self.folder).text
+
     def compact(self) -> Compacted:
         """Rewrite the files so that no byte of what was removed is left, and forget cached replies about it."""
+        self._check_writable()
         done = compact_index(self.folder, self.settings)
         if self._context is not None:
             self._reopen(self._context.embedder)
         return done
+
+    def _check_writable(self) -> None:
+        if self.filter:
+            raise BadInputError(f"this is a view of {self.folder}, filtered by {self.filter!r}: open the index.")
 
     def _reopen(self, embedder: Embedder) -> None:
         """Read what was just published, with the embedder that is loaded already."""
@@ -224,36 +282,60 @@ class Index:
 
     # -- passages and answers out
 
-    def search(self, question: str, method: str | Method | Retriever = DEFAULT_METHOD, k: int = 10) -> Ranking[Result]:
-        """The best k passages for a question, with their texts. ``method`` may be a retriever of your own, too."""
+    def search(
+        self,
+        question: str,
+        method: str | Method | Retriever = DEFAULT_METHOD,
+        k: int = 10,
+        *,
+        where: str | Where | None = None,
+    ) -> Ranking[Result]:
+        """The best k passages for a question, with their texts, among those for which the filter ``where`` holds.
+
+        ``method`` may be a retriever of your own, too; where there is a filter, it is to be built over that view.
+        """
         check_question(question)
+        if where is not None:
+            return self.where(where).search(question, method, k)
         if k < 1:
             raise BadInputError(f"k is {k}: ask for at least one passage.")
         retriever = self.retriever(method) if isinstance(method, str | Method) else method
         return with_passages(retriever.retrieve(question, k), self.passages)
 
-    def ask(self, question: str, method: str | Method = DEFAULT_AGENT) -> Answer:
-        """The answer of an agent, with its evidence and its steps."""
-        return self.run(question, method).answer
+    def ask(self, question: str, method: str | Method = DEFAULT_AGENT, *, where: str | Where | None = None) -> Answer:
+        """The answer of an agent, with its evidence and its steps; it sees passages for which ``where`` holds alone."""
+        return self.run(question, method, where=where).answer
 
-    def ask_steps(self, question: str, method: str | Method = DEFAULT_AGENT) -> Iterator[Step | Answer]:
+    def ask_steps(
+        self, question: str, method: str | Method = DEFAULT_AGENT, *, where: str | Where | None = None
+    ) -> Iterator[Step | Answer]:
         """Each step as it happens, then the answer."""
-        run = self.run(question, method)
+        run = self.run(question, method, where=where)
         yield from run.steps
         yield run.answer
 
-    def run(self, question: str, method: str | Method = DEFAULT_AGENT) -> Run:
+    def run(self, question: str, method: str | Method = DEFAULT_AGENT, *, where: str | Where | None = None) -> Run:
         """An agent at work on a question: its steps, its answer, and a way to stop it."""
         check_question(question)
-        return self.agent(method).run(question)
+        index = self if where is None else self.where(where)
+        return index.agent(method).run(question)
 
-    async def search_async(self, question: str, method: str | Method = DEFAULT_METHOD, k: int = 10) -> Ranking[Result]:
+    async def search_async(
+        self,
+        question: str,
+        method: str | Method = DEFAULT_METHOD,
+        k: int = 10,
+        *,
+        where: str | Where | None = None,
+    ) -> Ranking[Result]:
         """`search` for asyncio: in a thread; cancelling the task stops calls to a language model."""
-        return await in_thread(lambda: self.search(question, method, k))
+        return await in_thread(lambda: self.search(question, method, k, where=where))
 
-    async def ask_async(self, question: str, method: str | Method = DEFAULT_AGENT) -> Answer:
+    async def ask_async(
+        self, question: str, method: str | Method = DEFAULT_AGENT, *, where: str | Where | None = None
+    ) -> Answer:
         """`ask` for asyncio: in a thread; cancelling the task stops calls to a language model."""
-        return await in_thread(lambda: self.ask(question, method))
+        return await in_thread(lambda: self.ask(question, method, where=where))
 
     # -- methods by name
 

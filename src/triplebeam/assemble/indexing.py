@@ -1,6 +1,6 @@
 """Documents into an index, and out of it: what the command line, the server's jobs and `Index` all call."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from triplebeam.assemble.extractor_choice import choose, make_chosen
@@ -12,11 +12,15 @@ from triplebeam.generate.accounting import Account, price, price_of
 from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.compact import Compacted, compact
+from triplebeam.index.contents import Contents
+from triplebeam.index.corrected import LineMatches
+from triplebeam.index.corrections import Corrections
 from triplebeam.index.extraction import Budget
-from triplebeam.index.manifest import published
 from triplebeam.index.passages import PassageTable
-from triplebeam.index.writing import remembered_sources
+from triplebeam.index.remembered import remembered_embedder, remembered_files, remembered_sources
+from triplebeam.index.writing import check_is_there, looking
 from triplebeam.ingest import SourceNames, document_id
+from triplebeam.ingest.folder_files import covers
 from triplebeam.progress import Progress, silent
 from triplebeam.settings import Settings
 
@@ -65,6 +69,7 @@ def index_builder(
         budget=budget,
         source_names=names.known if names else {},
         triples_in_context=settings.triples_in_context,
+        keyword_passages=settings.keyword_passages,
         replaces="all" if replace_triples else "older" if extractor is None and triples is None else "free",
         progress=progress,
     )
@@ -77,8 +82,20 @@ def source_names(folder: Path, sources: Iterable[Path]) -> SourceNames:
 
 def embedder_name(folder: Path, settings: Settings) -> str:
     """The embedder to index with: the one that is set, else the index's own, else the default."""
-    there = published(folder)
-    return settings.embedder or (there.embedder.name if there else DEFAULT_EMBEDDER)
+    there = remembered_embedder(folder)
+    return settings.embedder or (there.name if there else DEFAULT_EMBEDDER)
+
+
+def read_corrections(given: str | Path | Iterable[Mapping[str, object]]) -> Corrections:
+    """From a file, by its path, or from rows."""
+    return Corrections.read(Path(given)) if isinstance(given, str | Path) else Corrections.of(given)
+
+
+def correction_matches(folder: Path, corrections: Corrections | None = None) -> list[LineMatches]:
+    """What each line of corrections concerns in an index now; without any, of those that the index has."""
+    check_is_there(folder, "there is nothing to correct")
+    with looking(folder) as store:
+        return Contents.of(store, corrections=corrections).correction_lines()
 
 
 def compact_index(folder: Path, settings: Settings) -> Compacted:
@@ -104,18 +121,23 @@ def dollar_budget(dollars: float, settings: Settings, bill: Account) -> Budget:
 
 
 def known_documents(folder: Path, passages: PassageTable, wanted: Iterable[str | Path]) -> list[str]:
-    """The ids of documents that are to be removed; one that is not there is an error that names the nearest.
+    """The ids of documents by what a person calls them; what is not there is an error that names the nearest.
 
     A file may be written in any way that leads to it: ``./docs/old.md`` is ``docs/old.md``, and so is ``old.md`` in
-    that folder.
+    that folder. A folder, or a file of many rows, is all documents that came from it, whether it is still there or not.
     """
-    known, names = passages.document_ids, source_names(folder, ())
-    return [_known(known, str(each), names) for each in wanted]
+    known, sources, names = passages.document_ids, remembered_files(folder), source_names(folder, ())
+    found = (id_ for each in wanted for id_ in _known(known, sources, str(each), names))
+    return list(dict.fromkeys(found))
 
 
-def _known(known: dict[str, None], document: str, names: SourceNames) -> str:
-    for name in (document, document_id(Path(document)), names(Path(document))):
+def _known(known: dict[str, None], sources: Mapping[str, str], document: str, names: SourceNames) -> list[str]:
+    called = (document, document_id(Path(document)), names(Path(document)))
+    for name in called:
         if name in known:
-            return name
+            return [name]
+    for name in called:
+        if below := [id_ for id_ in known if name != "." and covers(name, sources.get(id_, id_))]:
+            return below
     there = f"the first of {len(known):,} is {next(iter(known))!r}" if known else "the index is empty"
     raise BadInputError(f"there is no document {document!r} in the index{nearest(document, known)}: {there}.")

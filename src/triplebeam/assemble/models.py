@@ -14,8 +14,8 @@ from triplebeam.settings import Settings
 
 DEFAULT_EMBEDDER = "granite"
 EXTRACTORS = ("local", "llm", "llm-two-step", "none")
-#: What a model is for. Extraction and reading may have an endpoint of their own; answering has the main one.
-Role: TypeAlias = Literal["answering", "extraction", "reading"]
+#: What a model is for. All but answering, which has the main one, may have an endpoint of their own.
+Role: TypeAlias = Literal["answering", "extraction", "reading", "judge"]
 
 HOW_TO_CONFIGURE = (
     "set TRIPLEBEAM_MODEL (and TRIPLEBEAM_BASE_URL, TRIPLEBEAM_API_KEY for its endpoint),"

@@ -14,7 +14,6 @@ from triplebeam.assemble.gnn_ret import gnn_ret
 from triplebeam.assemble.parameters import Parameter, parameters_of
 from triplebeam.methods.baselines.era_cot import ERACoT
 from triplebeam.methods.baselines.flare import FLARE
-from triplebeam.methods.baselines.ircot import IRCoT
 from triplebeam.methods.baselines.iter_retgen import IterRetGen
 from triplebeam.methods.baselines.kgp import KGP
 from triplebeam.methods.baselines.verify_and_edit import VerifyAndEdit
@@ -90,7 +89,7 @@ _ROWS = [
         "rgnn_ret", "sub-questions, each searched through the graph of passages", agents.rgnn_ret, "gnn_ret[beta=0.9]"
     ),
     _agent("read", "one search, then an answer from the best passages", agents.read, "hybrid"),
-    _agent("ircot", "one thought at a time, each used as the next query", IRCoT, "hybrid"),
+    _agent("ircot", "one thought at a time, each used as the next query", agents.ircot, "hybrid"),
     _agent("self_ask", "follow-up questions, each answered from its own search", agents.self_ask, "dense"),
     _agent("iter_retgen", "answers, searches again with the answer, and repeats", IterRetGen, "dense"),
     _agent("kgp", "a walk over the graph of passages, each next one predicted", KGP, "dense"),

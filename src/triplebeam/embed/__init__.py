@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _GRANITE = ("granite", "granite-embedding-30m-english", "ibm-granite/granite-embedding-30m-english")
 _MINILM = ("minilm", "all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2")
 _ENDPOINT = "openai:"
+_PAIR = "dpr:"
 #: Written beside the weights of a ColBERT checkpoint; its graph is assembled here, whatever other graphs are there.
 _COLBERT = "artifact.metadata"
 _GRAPHS = ("model.onnx", "onnx/model.onnx", "model.safetensors")
@@ -37,7 +38,10 @@ def load_embedder(
 
     A name is ``granite``, ``minilm``, a folder that holds a model, ``openai:MODEL`` at an endpoint, or
     ``organisation/model`` on the model hub. In ``int8`` a model computes faster and a little less exactly.
+    ``dpr:QUESTIONS,PASSAGES`` is a pair of encoders, each a folder or on the hub.
     """
+    if name.startswith(_PAIR):
+        return _pair(name, home, offline=offline, progress=progress, precision=precision)
     if name.startswith(_ENDPOINT):
         from triplebeam.embed.openai_compatible import OpenAICompatibleEmbedder
 
@@ -46,6 +50,32 @@ def load_embedder(
 
     folder, known_as = _model_folder(name, home, offline=offline, progress=progress)
     return OnnxEmbedder.from_folder(folder, name=known_as, precision=precision)
+
+
+def _pair(name: str, home: Path, *, offline: bool, progress: Progress, precision: "Precision") -> Embedder:
+    from triplebeam.embed.model_folder import ModelFolder
+    from triplebeam.embed.onnx_embedder import OnnxEmbedder
+    from triplebeam.embed.two_encoders import TwoEncoders
+
+    names = name.removeprefix(_PAIR).split(",")
+    if len(names) != 2 or not all(names):
+        raise BadInputError(f"{name!r} is no pair of encoders: write dpr:QUESTIONS,PASSAGES, two folders or hub names.")
+    folders = [_model_folder(each, home, offline=offline, progress=progress) for each in names]
+    questions, passages = (
+        OnnxEmbedder(
+            folder := ModelFolder(path),
+            name=known_as,
+            precision=precision,
+            pooling=None if folder.says("1_Pooling/config.json") else "cls",
+        )
+        for path, known_as in folders
+    )
+    if questions.dimension != passages.dimension:
+        raise BadInputError(
+            f"the encoders of {name!r} have {questions.dimension} and {passages.dimension} dimensions: name a pair that"
+            " was trained together."
+        )
+    return TwoEncoders(questions, passages, f"{_PAIR}{questions.name},{passages.name}")
 
 
 def load_token_encoder(name: str, home: Path, *, offline: bool = False, progress: Progress = silent) -> TokenEncoder:

@@ -27,6 +27,7 @@ _ZERO_POINT = 128
 _TINY = 1e-12
 #: The multilingual one differs by its vocabulary alone.
 _ROBERTA = ("roberta", "xlm-roberta")
+_PREFIXES = ("bert.", "roberta.", "question_encoder.bert_model.", "ctx_encoder.bert_model.")
 
 
 class AssembledGraph(NamedTuple):
@@ -64,7 +65,7 @@ def position_offset(config: Mapping[str, Any]) -> int:
 
 def _check(config: Mapping[str, Any]) -> None:
     expected = {
-        "model_type": ("bert", *_ROBERTA),
+        "model_type": ("bert", "dpr", *_ROBERTA),
         "hidden_act": ("gelu",),
         "position_embedding_type": ("absolute",),
     }
@@ -80,8 +81,8 @@ class _Drawing:
     """The nodes added so far, and the weights they name."""
 
     def __init__(self, tensors: Mapping[str, NDArray[Any]], *, heads: int, epsilon: float, int8: bool) -> None:
-        # Some checkpoints prefix every name with the model's type.
-        types = (kind for kind in ("bert.", "roberta.") if f"{kind}embeddings.LayerNorm.weight" in tensors)
+        # Some checkpoints prefix every name with the model's type, or its part of a pair.
+        types = (kind for kind in _PREFIXES if f"{kind}embeddings.LayerNorm.weight" in tensors)
         prefix = next(types, "")
         self._tensors = {name.removeprefix(prefix): tensor for name, tensor in tensors.items()}
         self._heads, self._epsilon = heads, epsilon

@@ -6,7 +6,7 @@ of a text's tokens are pooled as the model asks and scaled to length one; rows c
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Kind, Span
-from triplebeam.embed.model_folder import ModelFolder
+from triplebeam.embed.model_folder import ModelFolder, Pooling
 from triplebeam.errors import ModelMissingError
 
 Precision: TypeAlias = Literal["fp32", "int8"]
@@ -33,14 +33,20 @@ class OnnxEmbedder:
     """An embedding model read from a folder. Safe to use from several threads at once."""
 
     def __init__(
-        self, folder: ModelFolder, *, name: str, threads: int | None = None, precision: Precision = "fp32"
+        self,
+        folder: ModelFolder,
+        *,
+        name: str,
+        threads: int | None = None,
+        precision: Precision = "fp32",
+        pooling: Pooling | None = None,
     ) -> None:
         self._folder = folder
         self._name = name
         self._threads = threads or processors()
         self._session = open_session(folder, precision)
         self._tokenizer = open_tokenizer(folder)
-        self._pooling = folder.pooling
+        self._pooling = pooling or folder.pooling
         self._prompts = {"query": folder.prompt("query"), "passage": folder.prompt("document", "passage")}
         self._inputs = [each.name for each in self._session.get_inputs()]
         outputs = {output.name: output for output in self._session.get_outputs()}
@@ -75,11 +81,20 @@ class OnnxEmbedder:
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
         """One unit row per text, in order."""
+        return self._rows(self._run, texts, kind)
+
+    def encode(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
+        """One row per text as the model gives it, of whatever length."""
+        return self._rows(self._run_to_length, texts, kind)
+
+    def _rows(
+        self, run: Callable[[Sequence[Sequence[int]]], NDArray[np.float32]], texts: Sequence[str], kind: Kind
+    ) -> NDArray[np.float32]:
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), _SLICE):
             tokens = self._tokenise(texts[start : start + _SLICE], kind)
-            for rows, unit in self._run_all(self._run, tokens):
-                vectors[start + rows] = unit
+            for rows, found in self._run_all(run, tokens):
+                vectors[start + rows] = found
         return vectors
 
     @property
@@ -122,6 +137,12 @@ class OnnxEmbedder:
 
     def _run(self, tokens: Sequence[Sequence[int]]) -> NDArray[np.float32]:
         return unit_rows(_pooled(*self._hidden(tokens), self._pooling))
+
+    def _run_to_length(self, tokens: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        hidden, mask = self._hidden(tokens)
+        pooled = _pooled(hidden, mask, self._pooling)
+        summed = self._pooling == "mean" and self.reads_tokens
+        return pooled / mask.sum(axis=1, keepdims=True).astype(np.float32) if summed else pooled
 
     def _hidden(self, tokens: Sequence[Sequence[int]]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """The vectors of the tokens, and which of them are not padding."""
@@ -191,20 +212,28 @@ def open_tokenizer(folder: ModelFolder) -> Any:
 
 def open_session(folder: ModelFolder, precision: Precision = "fp32") -> Any:
     """The folder's graph, ready to run on one thread per call; a graph the folder brings keeps its own precision."""
+    if folder.weights_file.suffix != ".safetensors":
+        return _open(str(folder.weights_file), folder, {})
+    return assembled_session(folder, load_tensors(folder.weights_file), precision)
+
+
+def assembled_session(folder: ModelFolder, tensors: Mapping[str, NDArray[Any]], precision: Precision = "fp32") -> Any:
+    """A graph for the folder's model with these tensors, which may be the folder's own or adapted ones."""
+    from triplebeam.embed.bert_graph import assemble
+
+    graph, weights = assemble(folder.config, tensors, folder.projection, int8=precision == "int8")
+    return _open(graph, folder, weights)
+
+
+def _open(graph: str | bytes, folder: ModelFolder, weights: Mapping[str, NDArray[Any]]) -> Any:
     import onnxruntime
     from onnxruntime.capi import onnxruntime_pybind11_state as errors
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # a batch stays on the thread that brings it
     options.log_severity_level = 3  # its warnings are about how the graph is stored, not about its results
-    graph: str | bytes = str(folder.weights_file)
-    if folder.weights_file.suffix == ".safetensors":
-        from triplebeam.embed.bert_graph import assemble
-
-        tensors = _load_tensors(folder.weights_file)
-        graph, weights = assemble(folder.config, tensors, folder.projection, int8=precision == "int8")
-        values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
-        options.add_external_initializers(list(weights), values)
+    values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
+    options.add_external_initializers(list(weights), values)
     try:
         return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
     except (errors.Fail, errors.InvalidGraph, errors.InvalidProtobuf, errors.NotImplemented) as error:
@@ -213,7 +242,7 @@ def open_session(folder: ModelFolder, precision: Precision = "fp32") -> Any:
         ) from error
 
 
-def _load_tensors(file: Path) -> dict[str, NDArray[np.float32]]:
+def load_tensors(file: Path) -> dict[str, NDArray[np.float32]]:
     """The weights by name; those published in half precision are widened."""
     import ml_dtypes  # noqa: F401 - NumPy learns bfloat16 from it
     from safetensors.numpy import load_file

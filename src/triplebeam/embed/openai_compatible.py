@@ -98,6 +98,8 @@ class OpenAICompatibleEmbedder:
                 f"{self._endpoint.quoted(error.response.text)}: {advice}."
             ) from None
         except APIConnectionError as error:
+            if isinstance(error.__cause__, EndpointError):
+                raise error.__cause__ from None
             raise EndpointError(
                 f"{self._endpoint.place} cannot be reached ({error.__cause__ or error}): check the base URL and that"
                 " the server runs."

@@ -8,12 +8,14 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.answer import Agent, Answer
+from triplebeam.answer import Agent
 from triplebeam.embed.embedder import Embedder, Kind
+from triplebeam.evaluate.question_graphs import written_graph
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult, StepResult
 from triplebeam.evaluate.run_file import RunFile
 from triplebeam.generate.accounting import account
+from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.progress import Progress, silent
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import BATCH, BatchRetriever, Retriever, retrieve_many
@@ -22,6 +24,8 @@ from triplebeam.retrieve.retriever import BATCH, BatchRetriever, Retriever, retr
 Method: TypeAlias = Retriever | Agent
 #: Passages asked for and kept: as many as the deepest measure looks at. (A fusion of longer lists is another ranking.)
 DEPTH = 15
+#: What is kept of a list that was read as a whole: 20,000 tokens hold about as many.
+_FURTHEST = 200
 #: Questions in the first batch, which shows how many a batch may have.
 _FIRST_BATCH = 8
 #: No batch takes much longer: progress is shown after each, and what is not finished is lost when the run is stopped.
@@ -100,7 +104,7 @@ def _ask(method: Method, questions: Sequence[Question], encoded: Callable[[], in
     before, start = encoded(), time.perf_counter()
     with account() as spent:
         if isinstance(method, Agent):
-            answers = [_answered(method.answer(question.asked), question) for question in questions]
+            answers = [_answered(method, question) for question in questions]
         else:
             rankings = retrieve_many(method, [question.question for question in questions], DEPTH)
             answers = [
@@ -112,12 +116,17 @@ def _ask(method: Method, questions: Sequence[Question], encoded: Callable[[], in
     return [replace(answer, seconds=seconds, encodings=encodings, usage=spent.usage, batch=size) for answer in answers]
 
 
-def _answered(answer: Answer, question: Question) -> QuestionResult:
+def _answered(agent: Agent, question: Question) -> QuestionResult:
+    answer = agent.answer(question.asked)
     problems = [problem for step in answer.steps for problem in step.problems]
     return QuestionResult(
         question_id=question.id,
         passage_ids=_ids(answer.ranking),
+        further_ids=tuple(answer.ranking.ids[DEPTH:_FURTHEST]) if len(answer.steps) == 1 else (),
         answer=answer.text,
+        graph=written_graph(answer.steps[0].thought)
+        if isinstance(agent, GEReasoning) and agent.graph_guidance
+        else None,
         steps=tuple(StepResult(passage_ids=_ids(step.so_far), usage=step.usage) for step in answer.steps),
         ending="; ".join([answer.ending, *problems]),
     )

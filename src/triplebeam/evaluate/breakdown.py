@@ -1,12 +1,14 @@
 """Where a method is good: questions grouped by what is known of them, and a run followed step by step.
 
 GeAR's analyses: recall by the number of triples of the gold passages (Table A11), recall and tokens over the steps of
-an agent (Figures 2 and 4), steps by the number of hops of a question (Figure 5).
+an agent (Figures 2 and 4), recall by kinds of hops (Figure 3), steps by the number of hops of a question (Figure 5).
+GNN-Ret's Figure 5: how often all gold passages are found, by how many there are.
 
 A grouping is a mapping of a label to positions in the list of questions, in the order they are to be shown; a group
 without questions is left out, and what is not known of a question puts it into a group of its own, the last.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -16,8 +18,10 @@ import numpy as np
 from triplebeam.evaluate.measures import paired, values
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult, Run, StepResult
+from triplebeam.methods.shared.loop import LAST_STEP
 
 NOT_KNOWN = "not known"
+_HOPS = re.compile(r"\d+hop\d*")
 MUSIQUE_EDGES = (9, 11, 13)
 """The bounds of Table A11."""
 
@@ -32,6 +36,30 @@ def by_type(questions: Sequence[Question]) -> dict[str, list[int]]:
     """By the dataset's own types, in the order of their names."""
     types = sorted({question.type for question in questions if question.type})
     return _grouped(questions, types, lambda question: question.type or NOT_KNOWN)
+
+
+def by_kind_of_hops(questions: Sequence[Question]) -> dict[str, list[int]]:
+    """By MuSiQue's types, which say how the hops are connected (``3hop1``, ``3hop2``), else by the number of hops."""
+    typed = all(_HOPS.fullmatch(question.type) for question in questions)
+    return by_type(questions) if typed else by_hops(questions)
+
+
+def by_gold_passages(questions: Sequence[Question]) -> dict[str, list[int]]:
+    """By the number of parts that gold passages hold, rising."""
+    sizes = sorted({parts_of(question) for question in questions if question.gold})
+    label = "{} gold passages".format
+    return _grouped(questions, map(label, sizes), lambda each: label(parts_of(each)) if each.gold else NOT_KNOWN)
+
+
+def parts_of(question: Question) -> int:
+    """How many passages have to be found."""
+    return len(question.groups or question.gold)
+
+
+def all_found(question: Question, result: QuestionResult) -> bool:
+    """GNN-Ret's Figure 5: is everything among the passages that were retrieved, however many those are?"""
+    found = {*result.passage_ids, *result.further_ids}
+    return all(found.intersection(group) for group in question.groups or [(each,) for each in question.gold])
 
 
 def by_triple_density(questions: Sequence[Question], triples_of_gold: Mapping[str, float]) -> dict[str, list[int]]:
@@ -72,9 +100,14 @@ def tokens_by_step(run: Run, steps: int) -> list[int]:
 
 
 def steps_by_hops(questions: Sequence[Question], run: Run) -> dict[str, list[int]]:
-    """Figure 5: how many steps each question took, by its hops."""
-    taken = [len(_steps_of(result)) for _, result in paired(questions, run.results)]
+    """Figure 5: how many steps each question took, by its hops; one more than it took, if it ended undecided."""
+    taken = [len(_steps_of(result)) + undecided(result) for _, result in paired(questions, run.results)]
     return {label: [taken[position] for position in positions] for label, positions in by_hops(questions).items()}
+
+
+def undecided(result: QuestionResult) -> bool:
+    """The agent took all its steps without knowing that they were enough: "4+" of Figure 5."""
+    return result.ending.startswith(LAST_STEP)
 
 
 def _grouped(

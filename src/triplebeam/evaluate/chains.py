@@ -29,8 +29,9 @@ import numpy as np
 
 from triplebeam.errors import BadInputError
 from triplebeam.index.snapshot import Snapshot
+from triplebeam.ingest.word_set import word_set
 from triplebeam.support.names import is_date
-from triplebeam.support.vocabulary import ARTICLES, PRONOUNS, listed
+from triplebeam.support.words import ARTICLES, PRONOUNS
 from triplebeam.triple import Triple, entity_key
 
 #: The most passages with a triple about an entity that is still specific. Countries, genres and years have more.
@@ -40,7 +41,7 @@ MOST_CHAINS = 3
 _LONGEST_NAME = 8
 _LONGEST_ANSWER = 6
 _BRACKETED = re.compile(r"\s*\([^)]*\)\s*$")
-_NO_NAMES = PRONOUNS | listed("i we you me us this that these those who what there someone")
+_NO_NAMES = PRONOUNS | word_set("i we you me us this that these those who what there someone")
 
 
 class GoldChain(NamedTuple):

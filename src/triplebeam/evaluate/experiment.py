@@ -49,8 +49,10 @@ class Experiment(BaseModel):
     """Which triples the index holds, in words for the report."""
     limit: int | None = Field(default=None, ge=1)
     """Only the first so many questions."""
+    always_answer: bool = False
+    """The last reading of every agent has to answer, as in the papers: no row may abstain, or answer from its loop."""
     judge: bool = False
-    """Also ask the model whether each answer is right."""
+    """Also ask a model whether each answer is right: ``judge_model`` of the settings, or else the model under test."""
     datasets: Mapping[str, Mapping[str, str | int | float]] = {}
 
     def corpora(self) -> list["Corpus"]:
@@ -77,6 +79,8 @@ class Corpus:
     questions: Path
     methods: tuple[str, ...]
     query_entities: Path | None = None
+    where: str | None = None
+    """A filter: only the passages for which it holds are searched."""
 
 
 def read_experiment(path: Path) -> Experiment:

@@ -14,8 +14,9 @@ The official scripts differ twice. HotpotQA's and 2WikiMultiHopQA's give no part
 or noanswer; SQuAD's and MuSiQue's do, hence ``F1-partial``. Where both sides are empty, F1 is 1 in SQuAD 2.0's and
 MuSiQue's and 0 in the others; here it is 1, so that F1 is never below Exact Match.
 
-``Accuracy`` is for multiple choice: 1 when the answer names the right choice, by its text and not by a letter.
-``Judged`` is what a model said of the answer (`judge`).
+``Accuracy`` is for multiple choice: 1 when the answer names the right choice, by its text or by its letter.
+``Judged`` is what a model said of the answer (`judge`). ``Graph`` is 1 when the question graph of an agent is that of
+the dataset's evidences (`question_graphs`).
 """
 
 import math
@@ -30,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
+from triplebeam.evaluate.question_graphs import graph_is_right
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult
 
@@ -37,6 +39,9 @@ _Measure: TypeAlias = Callable[[Question, QuestionResult], float]
 
 _DELETED = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+_LETTER = re.compile(r"(?:option )?\(?([a-z])[).:]*", re.IGNORECASE)
+_LETTER_AND_WORDS = re.compile(r"(?:option )?\(?([a-z])[).:]+\s.*", re.IGNORECASE | re.DOTALL)
+_WORDS_TELL = 3
 _ALL_OR_NOTHING = ("yes", "no", "noanswer")
 _NAME = re.compile(r"(?P<kind>[A-Za-z]+)(?:@(?P<k>[1-9][0-9]*))?")
 
@@ -175,10 +180,32 @@ def _judged(question: Question, result: QuestionResult) -> float:
     return math.nan if result.judged is None else result.judged
 
 
+def _graph(question: Question, result: QuestionResult) -> float:
+    if result.graph is None or not question.evidences:
+        return math.nan
+    return float(graph_is_right(result.graph, question.evidences))
+
+
 def _named(text: str, choices: Sequence[str]) -> list[int]:
-    """The choices a text names: to the letter, or else in normal form, in which two choices may be the same."""
-    to_the_letter = [number for number, choice in enumerate(choices) if choice == text]
-    return to_the_letter or [number for number, choice in enumerate(choices) if exact_match(text, [choice])]
+    """The choices a text names: word for word, by letter (``B``, ``(b)``), in normal form, in which two choices may be
+    the same, by letter and words (``B. By train``), or by the first words.
+    """
+    word_for_word = [number for number, choice in enumerate(choices) if choice == text]
+    alike = [number for number, choice in enumerate(choices) if exact_match(text, [choice])]
+    by_letter, by_letter_and_words = (_lettered(form, text, len(choices)) for form in (_LETTER, _LETTER_AND_WORDS))
+    return word_for_word or by_letter or alike or by_letter_and_words or _begun(text, choices)
+
+
+def _lettered(form: re.Pattern[str], text: str, choices: int) -> list[int]:
+    match = form.fullmatch(text.strip())
+    number = string.ascii_lowercase.index(match[1].lower()) if match else choices
+    return [number] if number < choices else []
+
+
+def _begun(text: str, choices: Sequence[str]) -> list[int]:
+    """Some models keep to the six words of a short answer."""
+    begun = [number for number, choice in enumerate(choices) if normal_form(choice).startswith(normal_form(text))]
+    return begun if len(begun) == 1 and len(text.split()) >= _WORDS_TELL else []
 
 
 _OF_RANKINGS: dict[str, Callable[[list[int], int, float], float]] = {
@@ -193,4 +220,5 @@ _OF_ANSWERS: dict[str, _Measure] = {
     "F1-partial": partial(_of_answer, partial(f1, partial_yes_no=True)),
     "Accuracy": _accuracy,
     "Judged": _judged,
+    "Graph": _graph,
 }

@@ -61,6 +61,7 @@ def summary(evaluation: Evaluation, run: Run) -> dict[str, float | int | None]:
     return {
         **{name: round(float(np.nanmean(found)), 4) for name, found in _measures(evaluation, run).items()},
         "ms_p50": _percentile(seconds, 50),
+        "ms_mean": round(1000 * float(np.mean(seconds)), 2) if any(seconds) else None,
         "ms_p95": _percentile(seconds, 95),
         "encodings": round(float(np.mean([result.encodings for result in run.results])), 1),
         "calls": round(float(np.mean([result.usage.all_calls for result in run.results])), 2),

@@ -6,16 +6,27 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.gold import Entry, GoldFinder, Place
 from triplebeam.evaluate.json_values import elements, open_text
+from triplebeam.generate.prompts import MultipleChoice
 from triplebeam.index.passages import PassageTable
 
 #: The type of questions that were written from an index's triples.
 SYNTHETIC = "synthetic"
 _EARLIER_ANSWER = re.compile(r"#(\d+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubQuestion:
+    """One step towards an answer."""
+
+    question: str
+    answer: str = ""
+    gold: str = ""
+    """The passage that answers it; empty where a dataset does not say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,13 +48,15 @@ class Question:
     type: str = ""
     choices: tuple[str, ...] = ()
     """Of a multiple-choice question; the right one is the answer."""
+    evidences: tuple[tuple[str, str, str], ...] = ()
+    """The triples that lead to the answer, where a dataset has them, as 2WikiMultiHopQA does."""
+    decomposition: tuple[SubQuestion, ...] = ()
+    """The sub-questions that lead to the answer, of a dataset that has them; `read_decompositions` reads them back."""
 
     @property
     def asked(self) -> str:
         """What an agent is asked: the question, with its choices where it has any."""
-        if not self.choices:
-            return self.question
-        return f"{self.question} Answer with one of these, word for word: " + "; ".join(self.choices)
+        return MultipleChoice(self.question, self.choices) if self.choices else self.question
 
     def row(self) -> dict[str, object]:
         """The row of a questions file, without the fields of which nothing is known."""
@@ -134,7 +147,15 @@ def _question(path: Path, line: int, row: dict[str, object]) -> Question:
         hops=hops if isinstance(hops, int) else None,
         type=str(row.get("type") or ""),
         choices=_strings(path, line, row, "choices"),
+        evidences=_evidences(path, line, row),
     )
+
+
+def _evidences(path: Path, line: int, row: dict[str, object]) -> tuple[tuple[str, str, str], ...]:
+    values = row.get("evidences") or []
+    if not isinstance(values, list) or not all(isinstance(each, list) and len(each) == 3 for each in values):
+        raise BadInputError(f"{path}, line {line}: 'evidences' is not a list of triples.")
+    return tuple((str(subject), str(relation), str(object_)) for subject, relation, object_ in values)
 
 
 def _gold(path: Path, line: int, row: dict[str, object]) -> tuple[Entry, ...]:
@@ -178,17 +199,6 @@ def _strings(path: Path, line: int, row: dict[str, object], name: str) -> tuple[
     return tuple(dict.fromkeys(map(str, values)))
 
 
-class SubQuestion(BaseModel):
-    """One step towards an answer."""
-
-    model_config = ConfigDict(frozen=True)
-
-    question: str
-    answer: str = ""
-    gold: str = ""
-    """The passage that answers it; empty where a dataset does not say."""
-
-
 class _Row(BaseModel):
     question: str
     decomposition: list[SubQuestion] = []
@@ -223,4 +233,4 @@ def _filled(path: Path, row: int, steps: list[SubQuestion], number: int) -> SubQ
         return before.answer
 
     step = steps[number]
-    return step.model_copy(update={"question": _EARLIER_ANSWER.sub(answer, step.question)})
+    return replace(step, question=_EARLIER_ANSWER.sub(answer, step.question))

@@ -24,6 +24,8 @@ class QuestionResult:
 
     question_id: str
     passage_ids: tuple[str, ...] = ()
+    further_ids: tuple[str, ...] = ()
+    """The passages after those, if all of them were read for an answer in one step."""
     answer: str | None = None
     """None where the method only retrieves; empty where it found no answer."""
     seconds: float = 0.0
@@ -36,6 +38,8 @@ class QuestionResult:
     steps: tuple[StepResult, ...] = ()
     ending: str = ""
     """Why an agent stopped, in words."""
+    graph: tuple[tuple[str, str, str], ...] | None = None
+    """The question graph, if the agent works on one; without triplets where none could be used."""
     judged: float | None = None
     """1 where a model found the answer right, 0 where not; None where none was asked or its reply could not be used."""
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult
+from triplebeam.generate.prompts import in_full
 
 #: Rooms whose code does not change what a method finds.
 _NOT_METHODS = ("serve", "demo", "evaluate", "testing")
@@ -51,12 +52,12 @@ class RunFile:
 
     def get(self, question: Question) -> QuestionResult | None:
         """What is kept for this question, under the id it has now."""
-        row = self._known.get(question.asked)
+        row = self._known.get(in_full(question.asked))
         return QuestionResult.from_json({**row, "question_id": question.id}) if row else None
 
     def keep(self, question: Question, result: QuestionResult) -> None:
         """Write one result out at once."""
-        row = {"question": question.asked, **result.as_json()}
+        row = {"question": in_full(question.asked), **result.as_json()}
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("a", encoding="utf-8") as file:

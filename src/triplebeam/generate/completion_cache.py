@@ -17,6 +17,7 @@ from types import TracebackType
 from filelock import FileLock
 
 from triplebeam.database import open_database, rewrite, transaction
+from triplebeam.durable import make_folder
 from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage
 from triplebeam.generate.outcomes import Wrapper
@@ -49,7 +50,7 @@ class CompletionStore:
         self.path = path
         self._lock = threading.Lock()
         with self._explained():
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             # SQLite's timeout does not cover the change to write-ahead logging, so processes open the file in turn.
             with FileLock(f"{path}.lock"):
                 self._db = open_database(path, _SCHEMA + _LINES, _LINES)

@@ -4,6 +4,7 @@ Endpoints that call themselves compatible accept different parts of a request. A
 then left out or expressed in another way, and remembered once that succeeds.
 """
 
+import hashlib
 import json
 import re
 import threading
@@ -53,7 +54,7 @@ def request_for(model: str, prompt: Prompt, refused: frozenset[str] = frozenset(
     if prompt.temperature is not None and "temperature" not in refused:
         request["temperature"] = prompt.temperature
     if prompt.seed is not None and "seed" not in refused:
-        request["seed"] = prompt.seed + prompt.sample  # one seed would give the same sample every time
+        request["seed"] = _seed(prompt.seed, prompt.sample)
     if prompt.log_probabilities and "logprobs" not in refused:
         request["logprobs"] = True
     if response_format:
@@ -61,6 +62,13 @@ def request_for(model: str, prompt: Prompt, refused: frozenset[str] = frozenset(
     if prompt.parameters:
         request["extra_body"] = dict(prompt.parameters)  # where the client puts what it does not know
     return request
+
+
+def _seed(seed: int, sample: int) -> int:
+    """One seed would give the same sample every time; neighbouring seeds must not share samples either."""
+    if not sample:
+        return seed
+    return int.from_bytes(hashlib.blake2b(f"{seed} {sample}".encode(), digest_size=4).digest()) >> 1
 
 
 def part_to_blame(request: Mapping[str, Any], words: str) -> str | None:

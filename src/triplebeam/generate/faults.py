@@ -58,6 +58,8 @@ def connection_fault(
             f"{endpoint.place} did not answer for model {model!r} within {timeout:g} seconds: "
             "raise the timeout or lower the concurrency."
         )
+    if isinstance(error.__cause__, EndpointError):
+        return error.__cause__
     if not isinstance(error.__cause__, ConnectError):
         return TransientError(
             f"{endpoint.place} broke off its reply ({error.__cause__}): see whether its server still runs."

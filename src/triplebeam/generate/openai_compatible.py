@@ -75,7 +75,7 @@ class OpenAICompatible:
         self._dialect.learn(refused)
         try:
             return completion_from(body, prompt)
-        except (ValueError, RecursionError):  # no JSON, or brackets without end
+        except (ValueError, RecursionError):  # the second where the JSON is nested too deeply
             raise body_fault(body, self._endpoint) from None
 
     def _send(self, request: dict[str, Any]) -> tuple[str, PromptRefusedError | None]:

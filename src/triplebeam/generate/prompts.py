@@ -34,6 +34,29 @@ _NAME = re.compile(r"[a-z0-9_]+(/[a-z0-9_]+)*")
 NOTED = "Facts that were noted while reading, in the order of the chain:"
 
 
+class MultipleChoice(str):
+    """A question with options: a prompt shows them, a search does not, since as a text it is the question alone."""
+
+    __slots__ = ("options",)
+    options: tuple[str, ...]
+
+    def __new__(cls, question: str, options: Sequence[str]) -> "MultipleChoice":
+        """The question, which has the options beside it."""
+        made = super().__new__(cls, question)
+        made.options = tuple(options)
+        return made
+
+
+def in_full(text: str) -> str:
+    """A text as a prompt shows it: a question with its options, each under a letter, if it has any."""
+    if not isinstance(text, MultipleChoice):
+        return text
+    options = (f"{letter}. {option}" for letter, option in zip(string.ascii_uppercase, text.options, strict=False))
+    return "\n".join(
+        [text, "These are the options; the answer is the letter of one of them, and nothing else:", *options]
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
     """A prompt with variables. ``version`` is a short hash of the file it came from."""
@@ -57,9 +80,10 @@ class Template:
                 f"Prompt {self.name!r} takes the variables {self.variables}, not {sorted(variables)}: "
                 "set each of them and no other."
             )
+        shown = {name: in_full(value) for name, value in variables.items()}
         return Prompt(
-            system=string.Template(self.system).substitute(variables),
-            user=string.Template(self.user).substitute(variables),
+            system=string.Template(self.system).substitute(shown),
+            user=string.Template(self.user).substitute(shown),
             template=self.name,
             version=self.version,
             temperature=self.temperature,

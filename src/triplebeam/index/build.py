@@ -5,34 +5,34 @@ committed in small transactions, and the published generation changes only at th
 done twice.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, SourceError
 from triplebeam.extract.extractor import Extractor
+from triplebeam.index.checking import check_store
 from triplebeam.index.contents import Contents
+from triplebeam.index.corrections import Corrections
 from triplebeam.index.encoded import EncodedTexts, remove_encoded, take_over
 from triplebeam.index.encoding import encode_missing
 from triplebeam.index.extraction import MAX_FAILURES, Budget, Failure, Numbered, due, extract_triples
-from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, published, remove_generations
+from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, damaged_files, published
+from triplebeam.index.material import is_written
+from triplebeam.index.passage_graph import MAX_PASSAGES
 from triplebeam.index.publish import publish_generation, withdraw
 from triplebeam.index.replacing import Replaces, kind_of
 from triplebeam.index.store import Store
 from triplebeam.index.sync import Differences
-from triplebeam.index.writing import check_is_there, has_store, writing
+from triplebeam.index.writing import check_is_there, looking, nothing_left, writing
 from triplebeam.ingest import FolderFiles, Reading, Skipped, Unreadable, split, watched
 from triplebeam.passage import PASSAGE_TOKENS, Document
 from triplebeam.progress import Progress, silent
 
 T = TypeVar("T")
-#: What makes all that is written inside happen at once.
-Commit: TypeAlias = Callable[[], AbstractContextManager[object]]
 
 #: As many passages as a model is asked at a time by default, so that a run that goes wrong stops early.
 EXTRACTION_WINDOW = 16
@@ -66,7 +66,13 @@ class BuildReport:
     failures: list[Failure] = field(default_factory=list)
     """All that are in the index, from this build and earlier ones."""
     published: bool = False
+    unpublished: bool = False
+    """In a preview: a run that was interrupted left changes, which the next one publishes."""
     manifest: Manifest | None = None
+
+    def not_read(self) -> list[str]:
+        """What should have been read and was not, and why."""
+        return [*map(str, self.unreadable), *(str(each) for each in self.skipped if each.reason)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +96,8 @@ class IndexBuilder:
     """Which file or folder each name of a source means, by absolute path: see `triplebeam.ingest.SourceNames`."""
     triples_in_context: bool = True
     """Whether a new index encodes triples in the context of their passages, if the embedder can."""
+    keyword_passages: int = MAX_PASSAGES
+    """A keyword of more passages makes no edges in the passage graph of a new index; 0: every keyword does."""
     progress: Progress = field(default=silent, repr=False)
 
     def build(self, sources: Iterable[Reading], expected: int = 0, *, whole: bool = False) -> BuildReport:
@@ -99,7 +107,7 @@ class IndexBuilder:
         sources are all there is: other documents are removed, unless they came from a file that cannot be read now.
         """
         report = BuildReport()
-        with writing(self.folder) as store:
+        with nothing_left(self.folder), writing(self.folder) as store:
             self._check_embedder(store)
             self._remember(store)
             document_ids = self._read(store, watched(sources, expected, self.progress), report)
@@ -118,7 +126,7 @@ class IndexBuilder:
         with writing(self.folder) as store:
             self._check_embedder(store)
             self._remember(store)
-            document_ids = self._compare(store, folders, report, store.transaction)
+            document_ids = self._compare(store, folders, report)
             self._extract_from(store, document_ids, report)
             self._finish_or_withdraw(store, report)
         return report
@@ -126,13 +134,9 @@ class IndexBuilder:
     def preview(self, folders: FolderFiles) -> BuildReport:
         """What `sync` would add, change, rename and remove. The files are read, and nothing is written."""
         report = BuildReport()
-        with ExitStack() as stack:
-            there = has_store(self.folder)
-            folder = self.folder if there else Path(stack.enter_context(TemporaryDirectory(prefix="triplebeam-")))
-            store = stack.enter_context(writing(folder))
-            with suppress(_NotMeant), store.transaction():
-                self._compare(store, folders, report, nullcontext)
-                raise _NotMeant
+        with looking(self.folder) as store:
+            report.unpublished = _revision(published(self.folder)) != (store.revision if _passages(store) else None)
+            self._compare(store, folders, report)
         return report
 
     def retry_failed(self) -> BuildReport:
@@ -162,14 +166,25 @@ class IndexBuilder:
             self._finish_or_withdraw(store, report)
         return report
 
+    def correct(self, corrections: Corrections) -> BuildReport:
+        """Keep these corrections with the index, instead of those it has, and publish."""
+        check_is_there(self.folder, "there is nothing to correct")
+        report = BuildReport()
+        with writing(self.folder) as store:
+            self._check_embedder(store)
+            with store.transaction():
+                store.correct(corrections)
+            self._finish_or_withdraw(store, report)
+        return report
+
     def repair(self) -> BuildReport:
         """Derive again what is damaged, from what is not: a generation from the store. The store must be sound."""
         check_is_there(self.folder, "there is nothing to repair")
         report = BuildReport()
         with writing(self.folder) as store:
             self._check_embedder(store)
-            store.check()
-            report.damaged = sorted(LastGeneration.of(self.folder).damaged)
+            check_store(store.db)
+            report.damaged = damaged_files(self.folder)
             self._finish(store, report)
         return report
 
@@ -181,7 +196,7 @@ class IndexBuilder:
 
     def _finish_or_withdraw(self, store: Store, report: BuildReport) -> None:
         """Publish what is left after a removal; where nothing is, no removed text stays published."""
-        if store.statistics.counts()["passages"]:
+        if _passages(store):
             self._finish(store, report)
         else:
             withdraw(self.folder)
@@ -190,14 +205,13 @@ class IndexBuilder:
         """Encode what is not encoded yet, and publish if anything changed."""
         report.failures = store.statistics.failures()
         current, last = published(self.folder), LastGeneration.of(self.folder)
-        if current and current.revision == store.revision and not last.damaged:
-            remove_generations(self.folder / "generations", keep=current.generation)  # where a process was killed
-            remove_encoded(self.folder)
+        if current and current.revision == store.revision and not last.damaged and is_written(last.folder):
+            remove_encoded(self.folder)  # where a process was killed
             report.manifest = current
             return
-        if not store.statistics.counts()["passages"]:
+        if not _passages(store):
             withdraw(self.folder)
-            reasons = "; ".join(map(str, report.unreadable[:5])) or "they hold no files of a kind that is read"
+            reasons = "; ".join(report.not_read()[:5]) or "they hold no files of a kind that is read"
             raise BadInputError(
                 f"nothing could be read from the sources, so there is no index to make at {self.folder}: {reasons}."
             )
@@ -215,6 +229,7 @@ class IndexBuilder:
         if known is None:
             space = VectorSpace.of(self.embedder, triples_in_context=self.triples_in_context)
             store.set_meta("embedder", space.model_dump_json())
+            store.set_meta("keyword_passages", str(self.keyword_passages))
             return space
         space = VectorSpace.model_validate_json(known)
         space.check(self.embedder)
@@ -228,13 +243,13 @@ class IndexBuilder:
             if kind_of(name) != "given" and (self.extractor or store.extractor is None):
                 store.remember_extractor(name)
 
-    def _compare(self, store: Store, folders: FolderFiles, report: BuildReport, commit: Commit) -> list[str]:
+    def _compare(self, store: Store, folders: FolderFiles, report: BuildReport) -> list[str]:
         """Put into the store what differs from it, and take out what is gone; the documents of the folders."""
         report.unreadable += folders.unreadable
         differences = Differences.between(store, folders)
         readings = watched(differences.read(), len(differences.changed), self.progress)
-        document_ids = self._read(store, readings, report, commit, differences)
-        with commit():
+        document_ids = self._read(store, readings, report, differences)
+        with store.transaction():
             report.removed = store.remove_documents(differences.gone())
             store.files.set_states(differences.file_states())
         report.documents_changed += len(report.removed) + len(report.renamed)
@@ -246,13 +261,12 @@ class IndexBuilder:
         store: Store,
         sources: Iterable[Reading],
         report: BuildReport,
-        commit: Commit | None = None,
         differences: Differences | None = None,
     ) -> dict[str, None]:
         """Put documents into the store; returns their ids, in order."""
         document_ids: dict[str, None] = {}
         for window in _windows(sources, READING_WINDOW):
-            with (commit or store.transaction)():
+            with store.transaction():
                 for source in window:
                     if isinstance(source, Unreadable):
                         report.unreadable.append(source)
@@ -279,7 +293,7 @@ class IndexBuilder:
             report.unreadable.append(Unreadable(document.id, str(error)))
 
     def _remove_others(self, store: Store, document_ids: Set[str], report: BuildReport) -> None:
-        unread = {each.source for each in report.unreadable}
+        unread = {each.source for each in report.unreadable if each.line is None}
         others = {id_ for id_, source in store.files.sources().items() if source not in unread}
         with store.transaction():
             report.removed = store.remove_documents(sorted(others - document_ids))
@@ -304,8 +318,12 @@ class IndexBuilder:
         report.passages_left = tally.left
 
 
-class _NotMeant(Exception):  # noqa: N818 - ends a transaction that is only for looking
-    """What was written is to be forgotten."""
+def _passages(store: Store) -> int:
+    return store.statistics.counts()["passages"]
+
+
+def _revision(manifest: Manifest | None) -> int | None:
+    return manifest.revision if manifest else None
 
 
 def _windows(items: Iterable[T], size: int) -> Iterator[list[T]]:

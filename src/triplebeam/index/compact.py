@@ -14,7 +14,7 @@ from pathlib import Path
 from triplebeam.database import rewrite
 from triplebeam.index.contents import Contents
 from triplebeam.index.encoded import EncodedTexts
-from triplebeam.index.manifest import LastGeneration, VectorSpace, is_index, read_manifest, remove_generations
+from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, is_index, publish, read_manifest
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.store import Store
 from triplebeam.index.token_vectors import TokenVectorIndex, published_tokens
@@ -41,22 +41,28 @@ def compact(folder: Path, forget: Callable[[Iterable[int]], int] = lambda lines:
     with writing(folder) as store:
         # A damaged index is refused, not emptied: what is whole of it saves encoding when it is repaired.
         current = read_manifest(folder) if is_index(folder) else None
-        remove_generations(folder / "generations", keep=current.generation if current else "")
-        _forget_vectors(folder, store)
+        contents = _contents(store)
+        _forget_vectors(folder, store, contents)
         tokens = _forget_tokens(folder)
-        completions = forget(_gone(store))
+        completions = forget(_gone(store, contents))
         with store.transaction():
             store.forgotten.clear()
             store.files.forget_unused_names()
+            store.correct(store.corrections.without(_orphans(store, contents)), same_effect=True)
         rewrite(store.db)
+        _publish_counts(folder, store, current)
     return Compacted(before, _size(folder), completions, tokens)
 
 
-def _forget_vectors(folder: Path, store: Store) -> None:
+def _contents(store: Store) -> Contents:
+    space = store.meta("embedder")
+    return Contents.of(store, in_context=bool(space and VectorSpace.model_validate_json(space).triples_in_context))
+
+
+def _forget_vectors(folder: Path, store: Store, contents: Contents) -> None:
     """Those that were encoded for a generation that was never published."""
     if space := store.meta("embedder"):
         embedder = VectorSpace.model_validate_json(space)
-        contents = Contents.of(store, in_context=embedder.triples_in_context)
         last = LastGeneration.of(folder)
         with EncodedTexts(folder, embedder.fingerprint, embedder.dimension, last) as encoded:
             encoded.keep_only(contents.texts())
@@ -74,12 +80,32 @@ def _forget_tokens(folder: Path) -> bool:
     return True
 
 
-def _gone(store: Store) -> set[int]:
+def _orphans(store: Store, contents: Contents) -> list[int]:
+    """Corrections, by line, that are for a document which is gone, or a passage of it."""
+    passages = {passage.id for passage in contents.passages}
+    documents = {passage.document_id for passage in contents.passages}
+    return [
+        line.line
+        for line in store.corrections.lines
+        if (line.document and line.document not in documents)
+        or (line.passage and line.passage not in passages and line.passage.rpartition("#")[0] not in documents)
+    ]
+
+
+def _publish_counts(folder: Path, store: Store, current: Manifest | None) -> None:
+    """Say which corrections are left, where nothing else changed."""
+    if current and current.corrections and current.revision == store.revision:
+        counts = Contents.of(store).correction_counts()
+        if counts != current.corrections:
+            publish(folder, current.model_copy(update={"corrections": counts}))
+
+
+def _gone(store: Store, contents: Contents) -> set[int]:
     """The lines of what was removed or replaced that nothing in the store has any more."""
     gone = set(store.forgotten.lines())
     passages = (f"{passage.title}\n{passage.text}" for _, passage in store.passages())
     facts = (str(stored.triple) for stored in store.triples())
-    for text in chain(passages, facts) if gone else ():
+    for text in chain(passages, facts, contents.triple_texts) if gone else ():
         gone -= line_numbers([text])
     return gone
 

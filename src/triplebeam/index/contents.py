@@ -1,14 +1,23 @@
-"""What is in an index, read from the store once: the rows that every search structure is made of."""
+"""What is in an index, read once: the rows that every search structure is made of.
+
+They come from the store or, for some of the passages, from what `triplebeam.index.material` wrote of them beside the
+search structures; so a view of an index is made as an index of these passages alone would be.
+"""
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.index.corrected import Correcting, LineMatches
+from triplebeam.index.corrections import CorrectionCounts, Corrections
 from triplebeam.index.definitions import Definition, stored_definitions
 from triplebeam.index.keys import key_of
+from triplebeam.index.material import Material
+from triplebeam.index.passage_graph import MAX_PASSAGES
 from triplebeam.index.store import Store
 from triplebeam.index.triple_graph import number_entities
 from triplebeam.passage import SHARED_TITLE, Passage
@@ -23,29 +32,52 @@ class Contents:
     triples: list[Triple] = field(repr=False)
     triple_rows: list[int] = field(repr=False)
     """The row of each triple's passage."""
-    row_of: dict[int, int] = field(repr=False)
-    """The row of a passage, by its number in the store."""
-    shared_titles: frozenset[str]
-    definitions: dict[str, Definition] = field(repr=False)
-    """Terms that passages define, by their normal forms."""
+    material: Material = field(repr=False)
+    """What else was found in the passages."""
+    correcting: Correcting = field(repr=False)
+    """What a person corrected. Triples and material are the corrected ones; defined terms are corrected here."""
     in_context: bool = False
     """Whether the vectors of triples come from the reading of their passages."""
+    keyword_passages: int = MAX_PASSAGES
+    """A keyword of more passages joins none of them; 0: every keyword joins."""
 
     @classmethod
-    def of(cls, store: Store, *, in_context: bool = False) -> "Contents":
-        """Everything that is in the store now."""
+    def of(cls, store: Store, *, in_context: bool = False, corrections: Corrections | None = None) -> "Contents":
+        """Everything that is in the store now, corrected as the store has it, or by other corrections."""
         passages = dict(store.passages())
         row_of = {number: row for row, number in enumerate(passages)}
-        stored = list(store.triples())
+        correcting = Correcting(store.corrections if corrections is None else corrections, passages)
+        stored = list(correcting.triples(store.triples()))
         return cls(
             passages=list(passages.values()),
             triples=[entry.triple for entry in stored],
             triple_rows=[row_of[entry.passage] for entry in stored],
-            row_of=row_of,
-            shared_titles=store.shared_titles(SHARED_TITLE),
-            definitions=stored_definitions(passages, store.extracted_by()),
+            material=Material.of(store, row_of, correcting.name),
+            correcting=correcting,
             in_context=in_context,
+            keyword_passages=store.keyword_passages,
         )
+
+    @cached_property
+    def shared_titles(self) -> frozenset[str]:
+        """Titles that too many passages have to say anything about each of them."""
+        counts = Counter(passage.title for passage in self.passages)
+        return frozenset(title for title, count in counts.items() if count > SHARED_TITLE)
+
+    @cached_property
+    def definitions(self) -> dict[str, Definition]:
+        """Terms that passages define, by their normal forms."""
+        return self.correcting.definitions(stored_definitions(self.passages, self.material.extractors))
+
+    def correction_counts(self) -> CorrectionCounts | None:
+        """The corrections, and what they concern here; None without any."""
+        _ = self.definitions
+        return self.correcting.counts()
+
+    def correction_lines(self) -> list[LineMatches]:
+        """What each line of the corrections concerns here."""
+        _ = self.definitions
+        return self.correcting.lines()
 
     @cached_property
     def passage_texts(self) -> list[str]:

@@ -7,7 +7,7 @@ define anything: rows and plain text have none.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import NamedTuple
 
@@ -51,16 +51,15 @@ class Definition(NamedTuple):
         return not is_code(self.name) or name.casefold() == self.name.casefold()
 
 
-def stored_definitions(passages: Mapping[int, Passage], readers: Mapping[int, str]) -> dict[str, Definition]:
+def stored_definitions(passages: Iterable[Passage], extractors: Iterable[str]) -> dict[str, Definition]:
     """Of the passages that the local extractor has read, by the normal form of the term; rows count all passages.
 
-    Passages and who extracted their triples are given by number, as the store has them. A language model's graph is
-    made of its triples alone, as in the papers.
+    A language model's graph is made of its triples alone, as in the papers.
     """
     return definitions(
         (row, passage)
-        for row, (number, passage) in enumerate(passages.items())
-        if (reader := readers.get(number, "")).startswith("local:") and MARK not in reader
+        for row, (passage, extractor) in enumerate(zip(passages, extractors, strict=True))
+        if extractor.startswith("local:") and MARK not in extractor
     )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.database import open_database, remove_database, rewrite, transaction
+from triplebeam.durable import raise_cannot_write
 from triplebeam.errors import IndexDamagedError
 from triplebeam.index.columns import mapped
 from triplebeam.index.keys import key_of, read_keys, rows_of, write_keys
@@ -38,6 +39,7 @@ class EncodedTexts:
         try:
             self._db = open_database(self._path, _SCHEMA)
         except sqlite3.DatabaseError as error:
+            raise_cannot_write(error, folder)
             raise IndexDamagedError(
                 f"{self._path} is not a usable SQLite file ({error}): delete it; what it held is encoded again."
             ) from error
@@ -79,8 +81,10 @@ class EncodedTexts:
             taken = waiting & (rows >= 0)
             stored[taken] = vectors[rows[taken]]
             waiting &= ~taken
-        for place in np.flatnonzero(waiting):
-            stored[place] = quantized(self._encoded_since(keys[place])[None], stored.dtype)[0]
+        places = np.flatnonzero(waiting)
+        for start in range(0, len(places), _MOVED_AT_A_TIME):
+            window = places[start : start + _MOVED_AT_A_TIME]
+            stored[window] = quantized(self._encoded_since([keys[place] for place in window]), stored.dtype)
         write_vectors(generation / f"{kind}_vectors.npy", stored)
         write_keys(generation / f"{kind}_keys.npy", keys)
         return stored
@@ -117,11 +121,12 @@ class EncodedTexts:
         """Published vectors that may be taken over: their precision is that of the kind."""
         return [there for other, there in self._published.items() if _STORED_AS[other] == _STORED_AS[kind]]
 
-    def _encoded_since(self, key: bytes) -> NDArray[np.float32]:
-        row = self._db.execute("SELECT vector FROM vector WHERE key = ?", (key,)).fetchone()
-        if row is None:
+    def _encoded_since(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
+        find = "SELECT vector FROM vector WHERE key = ?"
+        rows = [self._db.execute(find, (key,)).fetchone() for key in keys]
+        if None in rows:
             raise IndexDamagedError("a vector is missing from the index: run `triplebeam index` again.")
-        return np.frombuffer(row[0], np.float32)
+        return np.frombuffer(b"".join(vector for (vector,) in rows), np.float32).reshape(len(keys), self._dimension)
 
 
 def remove_encoded(folder: Path) -> None:

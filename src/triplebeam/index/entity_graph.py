@@ -4,7 +4,7 @@ Synonym links and vectors are stored. What the triples say already (which entiti
 passages mention them) is derived from their columns at first use.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import block_array, csr_array, diags_array
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.columns import mapped
+from triplebeam.index.columns import StringColumn, mapped, write_strings
 from triplebeam.index.ownership import Topics
 from triplebeam.index.synonyms import THRESHOLD, both_ways, read_choices
 from triplebeam.index.triple_graph import TripleGraph
@@ -23,6 +23,10 @@ from triplebeam.triple import entity_key
 
 #: Where names that were found in a passage, and are in no triple of it, are stored.
 MENTIONS = "passage_mentions.npy"
+#: Where other names of entities are stored, if there are any, and the entities they belong to.
+_ALIASES, _ALIAS_ENTITIES = "entity_aliases", "entity_alias_numbers.npy"
+#: Entities are few where they are no more than one in so many.
+_FEW = 32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +44,8 @@ class EntityGraph:
     chosen: "csr_array[np.float32]" = field(repr=False)
     """Whom each entity chose as its synonyms."""
     passages: int
+    aliases: Mapping[str, int] = field(default_factory=dict, repr=False)
+    """Entities by the normal form of other names, which corrections merged into theirs."""
     _graphs: "dict[tuple[float, bool, int | None], csr_array[np.float64]]" = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -56,6 +62,7 @@ class EntityGraph:
             mentions=mapped(folder / MENTIONS),
             chosen=read_choices(folder, len(triples.entity_names)),
             passages=len(triples.passages),
+            aliases=_read_aliases(folder),
         )
 
     def __len__(self) -> int:
@@ -63,8 +70,12 @@ class EntityGraph:
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """The number of each entity, by the normal form of its name."""
-        return {entity_key(name): number for number, name in enumerate(self.names)}
+        """The number of each entity, by the normal form of each of its names."""
+        return {**self.aliases, **{entity_key(name): number for number, name in enumerate(self.names)}}
+
+    def other_names(self) -> dict[str, str]:
+        """Names that corrections merged into others, by their normal forms."""
+        return {alias: self.names[number] for alias, number in self.aliases.items()}
 
     @cached_property
     def synonyms(self) -> "csr_array[np.float32]":
@@ -81,6 +92,19 @@ class EntityGraph:
         # Built from coordinates: repeated entries are added up.
         return csr_array((np.ones(len(entities)), (rows, entities)), shape=(self.passages, len(self)))
 
+    def at_passages(self, values: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Values of entities, in columns, added up for each passage, as often as they occur there. Where most are 0, as
+        in a walk that stayed near, the passages of the others alone are looked at.
+        """
+        reached = np.flatnonzero(values.any(axis=1))
+        if _FEW * len(reached) > len(self):
+            return np.asarray(self.incidence @ values)
+        return np.asarray(self._passages_by_entity[reached].T @ values[reached])
+
+    @cached_property
+    def _passages_by_entity(self) -> "csr_array[np.float64]":
+        return csr_array(self.incidence.T)
+
     def named_in(self, row: int) -> list[int]:
         """The entities that are named in a passage and in no triple of it."""
         start, end = np.searchsorted(self.mentions[:, 0], [row, row + 1])
@@ -95,7 +119,7 @@ class EntityGraph:
     @cached_property
     def topics(self) -> Topics:
         """The topic of every passage."""
-        return Topics(self.triple_entities, self.triple_passages, self.passages, len(self), self.mentions)
+        return Topics(self.triple_entities, self.triple_passages, self.passages, len(self))
 
     def weights(
         self, synonym_threshold: float = THRESHOLD, *, with_passages: bool = False, max_passages: int | None = None
@@ -137,3 +161,18 @@ class EntityGraph:
         joined = csr_array((np.ones(len(one)), (one, two)), shape=(len(self), len(self)))
         near = self.synonyms >= synonym_threshold
         return csr_array(joined + joined.T + self.synonyms.multiply(near))
+
+
+def write_aliases(folder: Path, aliases: Mapping[str, str], numbers: Mapping[str, int]) -> None:
+    """Write other names of entities, as far as the index has these. ``numbers`` are by normal form."""
+    entities = {alias: numbers[key] for alias, name in aliases.items() if (key := entity_key(name)) in numbers}
+    if entities:
+        write_strings(folder / _ALIASES, entities)
+        np.save(folder / _ALIAS_ENTITIES, np.array(list(entities.values()), np.int64))
+
+
+def _read_aliases(folder: Path) -> dict[str, int]:
+    if not (folder / _ALIAS_ENTITIES).is_file():
+        return {}
+    names, entities = StringColumn(folder / _ALIASES), np.load(folder / _ALIAS_ENTITIES).tolist()
+    return dict(zip(map(entity_key, names), entities, strict=True))

@@ -1,16 +1,16 @@
 """What was removed from an index and may still be quoted elsewhere: its lines, as hashes, until it is compacted."""
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
+from triplebeam.index.corrections import Corrections, kept_corrections
 from triplebeam.lines import line_numbers
+from triplebeam.triple import Triple
 
-_FACTS = (
-    "SELECT t.subject || ' ' || t.predicate || ' ' || t.object FROM triple t JOIN passage p ON p.number = t.passage"
-    " WHERE p.document = ?"
-)
+_FACTS = "SELECT t.subject, t.predicate, t.object FROM triple t"
+_OF_DOCUMENT = f"{_FACTS} JOIN passage p ON p.number = t.passage WHERE p.document = ?"
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,27 @@ class Forgotten:
         if row is None:
             return
         number, title, text = row
-        cuts = self.db.execute("SELECT start, stop FROM passage WHERE document = ?", (number,))
-        facts = self.db.execute(_FACTS, (number,))
-        self.note_texts(chain([title], (text[start:stop] for start, stop in cuts), (fact for (fact,) in facts)))
+        cuts = self.db.execute("SELECT id, start, stop FROM passage WHERE document = ?", (number,)).fetchall()
+        corrections, passages = kept_corrections(self.db), {id_ for id_, _, _ in cuts}
+        adds = corrections.of_kind("add")
+        added = (line.triple for line in adds if line.document == document_id or line.passage in passages)
+        facts = chain(self._facts(_OF_DOCUMENT, number), added)
+        self.note_texts(chain([title], (text[start:stop] for _, start, stop in cuts), corrections.texts(facts)))
+
+    def note_corrections(self, corrections: Corrections) -> None:
+        """Note what corrections that are about to be replaced made of the facts."""
+        added = [line.triple for line in corrections.of_kind("add")]
+        facts = self._facts(_FACTS) if corrections.merges else ()
+        renamed = (fact for fact in facts if corrections.merged(fact) != fact)
+        self.note_texts(corrections.texts(chain(added, renamed)))
 
     def note_texts(self, texts: Iterable[str]) -> None:
         """Note the lines of texts that are about to be removed."""
         rows = ((line,) for line in line_numbers(texts))
         self.db.executemany("INSERT OR IGNORE INTO forgotten VALUES (?)", rows)
+
+    def _facts(self, query: str, *values: int) -> Iterator[Triple]:
+        return (Triple(*row) for row in self.db.execute(query, values))
 
     def lines(self) -> list[int]:
         """All that were noted."""

@@ -2,7 +2,8 @@
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from triplebeam.ingest.folder_files import covers
@@ -44,6 +45,14 @@ class KnownFiles:
 
     def forget_unused_names(self) -> None:
         """Forget sources that no document came from."""
-        files = set(self.sources().values())
-        used = {path: name for path, name in self.names().items() if any(covers(name, file) for file in files)}
+        files = sorted(set(self.sources().values()))
+        used = {path: name for path, name in self.names().items() if _has_files(name, files)}
         self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_NAMES, json.dumps(used)))
+
+
+def _has_files(folder: str, files: Sequence[str]) -> bool:
+    """Is one of the files, which are sorted, in a folder, or the same?"""
+    if folder == ".":
+        return bool(files)
+    first = [bisect_left(files, name) for name in (folder, f"{folder}/")]
+    return any(at < len(files) and covers(folder, files[at]) for at in first)

@@ -5,30 +5,41 @@ reader sees the old generation or the new one, whole. Token vectors are publishe
 """
 
 import json
-import os
 import shutil
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from triplebeam.durable import replace_file
 from triplebeam.embed.embedder import Embedder, reads_tokens
-from triplebeam.errors import EmbedderMismatchError, IndexDamagedError, IndexFormatError, IndexMissingError
+from triplebeam.errors import (
+    EmbedderMismatchError,
+    IndexDamagedError,
+    IndexFormatError,
+    IndexMissingError,
+    IndexTooNewError,
+)
+from triplebeam.index.corrections import CorrectionCounts
 from triplebeam.index.ownership import Ownership
-from triplebeam.index.passage_graph import GraphStatistics
+from triplebeam.index.passage_graph import MAX_PASSAGES, GraphStatistics
 
 FORMAT = 5
 MANIFEST = "manifest.json"
 
 ManifestType = TypeVar("ManifestType", bound=BaseModel)
-_REPAIR = "run `triplebeam index` on the same sources again, or `triplebeam repair`; what was extracted is kept."
+T = TypeVar("T")
+REPAIR = "run `triplebeam index` on the same sources again, or `triplebeam repair`; what was extracted is kept."
 _VECTORS = ("_vectors.npy", "_vectors.codes")
 #: Bytes whose checksums are computed when an index is opened: a few tenths of a second.
 _CHECKED_WHEN_OPENED = 256_000_000
 _CHUNK = 1 << 20
+#: The last field of a manifest: the CRC-32 of what it would be without it.
+_SEAL = ',\n  "checksum": '
 
 
 class VectorSpace(BaseModel):
@@ -83,9 +94,13 @@ class Manifest(BaseModel):
     unread_languages: dict[str, int] = {}
     """Passages by the code of their language, where the extractor does not read it."""
     passage_graph: GraphStatistics
+    keyword_passages: int = MAX_PASSAGES
+    """A keyword of more passages makes no edges between them; 0: every keyword does."""
     ownership: Ownership
     tuned_share: float | None = None
     """How much walks count in the default search, where `triplebeam tune` chose it."""
+    corrections: CorrectionCounts | None = None
+    """What a person corrected."""
     files: dict[str, int]
     """Each file of the generation with its size, so that opening an index notices a missing or truncated file."""
     checksums: dict[str, int] = {}
@@ -103,36 +118,74 @@ def is_index(folder: Path) -> bool:
 
 
 def published(folder: Path) -> Manifest | None:
-    """What is published now; what cannot be read counts as nothing, since it can be derived again."""
+    """What is published now; what cannot be read counts as nothing, since it can be derived again. What a newer
+    Triplebeam published is an error: this one would replace what it does not know.
+    """
     try:
         return read_manifest(folder)
+    except IndexTooNewError:
+        raise
     except (IndexMissingError, IndexDamagedError, IndexFormatError):
+        return None
+
+
+def recorded(folder: Path) -> Manifest | None:
+    """What the manifest says, whether the files it names are whole or not; None where it cannot be read."""
+    try:
+        return load_manifest(folder / MANIFEST, Manifest, REPAIR)
+    except (OSError, IndexDamagedError, IndexFormatError):
         return None
 
 
 def read_manifest(folder: Path) -> Manifest:
     """Read and check the manifest of an index, and that the files it names are there."""
     try:
-        manifest = load_manifest(folder / MANIFEST, Manifest, _REPAIR)
+        manifest = load_manifest(folder / MANIFEST, Manifest, REPAIR)
     except (FileNotFoundError, NotADirectoryError):
         unfinished = (folder / "store.sqlite").exists()
         hint = "its first indexing did not finish: run the same" if unfinished else "make one with"
         raise IndexMissingError(f"there is no index at {folder}: {hint} `triplebeam index {folder} SOURCE…`.") from None
-    check_files(generation_folder(folder, manifest.generation), manifest.files, _REPAIR)
+    check_files(generation_folder(folder, manifest.generation), manifest.files, REPAIR)
     return manifest
+
+
+def retried(folder: Path, read: Callable[[], T]) -> T:
+    """Read something of an index, and again where a writer publishes the next generation, and removes this one, under
+    one's hands.
+    """
+    while True:
+        version = _version(folder)
+        try:
+            return read()
+        except IndexDamagedError:
+            if _version(folder) == version:
+                raise
+
+
+def _version(folder: Path) -> tuple[int, int] | None:
+    try:
+        stat = (folder / MANIFEST).stat()
+    except FileNotFoundError:
+        return None
+    return stat.st_ino, stat.st_mtime_ns
 
 
 def check_contents(folder: Path, manifest: Manifest) -> None:
     """Raise where a file of a generation is not what was written, as far as that can be known in little time.
 
-    Vectors are left out, which are most of the bytes and can do no harm but wrong scores, and so is what goes beyond
-    ``_CHECKED_WHEN_OPENED`` bytes. `triplebeam repair` checks everything.
+    Vectors are left out, which are most of the bytes: up to 300,000 of a kind are checked when they are first used. So
+    is what goes beyond ``_CHECKED_WHEN_OPENED`` bytes. `damaged_files` checks everything.
     """
     generation, left = generation_folder(folder, manifest.generation), _CHECKED_WHEN_OPENED
     for name, expected in manifest.checksums.items():
         left -= 0 if name.endswith(_VECTORS) else manifest.files[name]
         if left >= 0 and not name.endswith(_VECTORS) and checksum(generation / name) != expected:
-            raise IndexDamagedError(f"{generation / name} is not as it was written: {_REPAIR}")
+            raise IndexDamagedError(f"{generation / name} is not as it was written: {REPAIR}")
+
+
+def damaged_files(folder: Path) -> list[str]:
+    """All files of the published generation that are not what was written."""
+    return sorted(LastGeneration.of(folder).damaged)
 
 
 def generation_folder(folder: Path, generation: str) -> Path:
@@ -151,9 +204,8 @@ class LastGeneration:
     @classmethod
     def of(cls, folder: Path) -> "LastGeneration":
         """Of an index; of one that has none, or one of another format, there is nothing to take over."""
-        try:
-            manifest = load_manifest(folder / MANIFEST, Manifest, _REPAIR)
-        except (OSError, IndexDamagedError, IndexFormatError):
+        manifest = recorded(folder)
+        if manifest is None:
             return cls(folder)
         generation = generation_folder(folder, manifest.generation)
         found = checksums(generation)
@@ -172,12 +224,12 @@ def load_manifest(path: Path, kind: type[ManifestType], repair: str) -> Manifest
     """A manifest from its file, which must have the format that ``kind`` has; FileNotFoundError where there is none."""
     known = kind.model_fields["format"].default
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(_unsealed(path.read_text(encoding="utf-8")))
         if content["format"] != known:
-            raise IndexFormatError(
-                f"{path} has format {content['format']}, this Triplebeam reads format {known}: use the Triplebeam that"
-                f" made it, or {repair}"
-            )
+            there = f"{path} has format {content['format']}, this Triplebeam reads format {known}"
+            if content["format"] > known:
+                raise IndexTooNewError(f"{there}: upgrade Triplebeam.")
+            raise IndexFormatError(f"{there}: {repair}")
         return kind.model_validate(content)
     except (FileNotFoundError, NotADirectoryError):
         raise
@@ -188,30 +240,17 @@ def load_manifest(path: Path, kind: type[ManifestType], repair: str) -> Manifest
 
 
 def publish(folder: Path, manifest: BaseModel) -> None:
-    """Make this the manifest that readers see, in one step, which a power cut does not undo."""
-    draft = folder / f"{MANIFEST}.new"
-    draft.write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    _sync(draft)
-    draft.replace(folder / MANIFEST)
-    _sync(folder)
+    """Make this the manifest that readers see, in one step. What it names must be on the disk already."""
+    text = manifest.model_dump_json(indent=2)
+    replace_file(folder / MANIFEST, f"{text[:-2]}{_SEAL}{zlib.crc32(text.encode())}\n}}\n")
 
 
-def sync_files(generation: Path) -> None:
-    """Have the disk write a generation, before a manifest names it."""
-    for path in sorted(generation.rglob("*"), reverse=True):
-        _sync(path)
-    _sync(generation)
-    _sync(generation.parent)
-
-
-def _sync(path: Path) -> None:
-    if path.is_dir() and os.name == "nt":  # Windows cannot open a folder, and needs not
-        return
-    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)  # Windows flushes only what it may write
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+def _unsealed(text: str) -> str:
+    """The JSON of a manifest; ValueError where it does not have the checksum that it ends with, if it has any."""
+    content, seal, rest = text.rpartition(_SEAL)
+    if seal and rest.strip("\n}") != str(zlib.crc32(f"{content}\n}}".encode())):
+        raise ValueError("its checksum is another")
+    return text
 
 
 def file_sizes(generation: Path) -> dict[str, int]:
@@ -251,6 +290,15 @@ def new_generation(parent: Path) -> Path:
     folder = parent / f"{max((int(path.name) for path in _generations(parent)), default=0) + 1:06d}"
     folder.mkdir(parents=True)
     return folder
+
+
+@contextmanager
+def removed_on_error(generation: Path) -> Iterator[None]:
+    """Remove a generation that cannot be finished: half of one would fill a disk that is full already."""
+    with ExitStack() as on_error:
+        on_error.callback(shutil.rmtree, generation, ignore_errors=True)
+        yield
+        on_error.pop_all()
 
 
 def remove_generations(parent: Path, keep: str = "") -> None:

@@ -139,7 +139,7 @@ def build_passage_graph(
     keyword_passages: NDArray[np.int64],
     keywords: NDArray[np.int64],
     max_passages: int = MAX_PASSAGES,
-    links: Sequence[tuple[int, int]] = (),
+    links: Sequence[tuple[int, int]] | NDArray[np.int64] = (),
 ) -> PassageGraph:
     """Join passages: ``documents`` and ``positions`` have one entry per passage, ``keyword_passages`` (rows) and
     ``keywords`` (numbers) one entry per pair, and ``links`` are pairs of rows, from and to. Pairs may come in any order
@@ -148,7 +148,7 @@ def build_passage_graph(
     return PassageGraph(
         structural=_structural(documents, np.asarray(positions, np.int64)),
         keyword=_keyword(keyword_passages, keywords, len(documents), max_passages),
-        links=_links(links, len(documents), max_passages),
+        links=_links(links, len(documents)),
     )
 
 
@@ -190,19 +190,17 @@ def _keyword(passages: NDArray[np.int64], keywords: NDArray[np.int64], nodes: in
     return _both_ways(shared.row[above], shared.col[above], nodes)
 
 
-def _links(links: Sequence[tuple[int, int]], nodes: int, max_passages: int) -> Edges:
-    pairs = np.unique(np.sort(telling_links(links, nodes, max_passages), axis=1), axis=0)
+def _links(links: Sequence[tuple[int, int]] | NDArray[np.int64], nodes: int) -> Edges:
+    pairs = np.unique(np.sort(telling_links(links, nodes), axis=1), axis=0)
     return _both_ways(pairs[:, 0], pairs[:, 1], nodes)
 
 
-def telling_links(
-    links: Sequence[tuple[int, int]] | NDArray[np.int64], nodes: int, max_passages: int = MAX_PASSAGES
-) -> NDArray[np.int64]:
+def telling_links(links: Sequence[tuple[int, int]] | NDArray[np.int64], nodes: int) -> NDArray[np.int64]:
     """Pairs of rows, from and to, each once: without lists of links, and without links to where too many lead."""
     pairs = np.array(links, np.int64).reshape(-1, 2)
     pairs = np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0)
     pairs = pairs[np.bincount(pairs[:, 0], minlength=nodes)[pairs[:, 0]] <= MAX_LINKS]
-    return pairs[np.bincount(pairs[:, 1], minlength=nodes)[pairs[:, 1]] <= max_passages]
+    return pairs[np.bincount(pairs[:, 1], minlength=nodes)[pairs[:, 1]] <= MAX_PASSAGES]
 
 
 def _both_ways(ends: NDArray[np.integer], others: NDArray[np.integer], nodes: int) -> Edges:

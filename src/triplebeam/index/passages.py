@@ -93,6 +93,15 @@ class PassageTable:
         """The ids at these rows."""
         return [self._ids[int(row)] for row in rows]
 
+    def fields(self) -> Iterator[dict[str, str]]:
+        """What filters compare, of every passage: its metadata, and where these have no such field its title, its
+        section and the id of its document.
+        """
+        columns = zip(self.titles, self._sections, self.documents, self._metadata, strict=True)
+        for title, section, document, metadata in columns:
+            own = {"title": title, "section": section, "document": document}
+            yield {name: value for name, value in own.items() if value} | (json.loads(metadata) if metadata else {})
+
     def at(self, row: int) -> Passage:
         """The passage at a row."""
         position, start, end = (int(place) for place in self._places[row])

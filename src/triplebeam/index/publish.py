@@ -14,10 +14,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.durable import flush, flush_tree
 from triplebeam.index.contents import Contents
 from triplebeam.index.definitions import Definition
 from triplebeam.index.encoded import EncodedTexts, remove_encoded
-from triplebeam.index.entity_graph import MENTIONS
+from triplebeam.index.entity_graph import MENTIONS, write_aliases
 from triplebeam.index.keys import key_of
 from triplebeam.index.manifest import (
     MANIFEST,
@@ -29,8 +30,9 @@ from triplebeam.index.manifest import (
     new_generation,
     publish,
     remove_generations,
-    sync_files,
+    removed_on_error,
 )
+from triplebeam.index.material import pairs
 from triplebeam.index.ownership import Topics
 from triplebeam.index.passage_graph import (
     GraphStatistics,
@@ -45,7 +47,7 @@ from triplebeam.index.store import Store
 from triplebeam.index.synonyms import write_synonyms
 from triplebeam.index.term_writing import write_terms
 from triplebeam.index.triple_graph import write_triple_graph
-from triplebeam.index.words import stemmer_for
+from triplebeam.index.words import ANALYZER, stemmer_for
 from triplebeam.passage import Passage
 from triplebeam.progress import Progress, silent
 from triplebeam.triple import entity_key
@@ -64,29 +66,27 @@ def publish_generation(
 ) -> Manifest:
     """Write a new generation, with what can be taken over from the last one, and make it the published one."""
     generation = new_generation(folder / "generations")
-    passage_graph = _write(generation, store, contents, encoded, last, progress)
-    sync_files(generation)
+    with removed_on_error(generation):
+        passage_graph = write_generation(generation, contents, encoded, last, progress)
+        flush_tree(generation)
     entities = len(contents.entity_names)
-    topics = Topics(
-        contents.triple_entities,
-        np.array(contents.triple_rows, np.int64),
-        len(contents.passages),
-        entities,
-        np.load(generation / MENTIONS),
-    )
+    rows = np.array(contents.triple_rows, np.int64)
+    topics = Topics(contents.triple_entities, rows, len(contents.passages), entities)
     manifest = Manifest(
         triplebeam=version("triplebeam"),
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         generation=generation.name,
         revision=store.revision,
         embedder=space,
-        counts=store.statistics.counts() | {"entities": entities},
+        counts=store.statistics.counts() | {"triples": len(contents.triples), "entities": entities},
         triples_by_extractor=store.statistics.triples_by_extractor(),
         extractor=store.extractor,
         unread_languages=store.statistics.unread_languages(),
         passage_graph=passage_graph,
+        keyword_passages=contents.keyword_passages,
         ownership=topics.ownership(),
         tuned_share=store.tuned_share,
+        corrections=contents.correction_counts(),
         files=file_sizes(generation),
         checksums=checksums(generation),
     )
@@ -99,17 +99,17 @@ def publish_generation(
 def withdraw(folder: Path) -> None:
     """Publish nothing: readers find no index any more, and no generation keeps texts that were removed."""
     (folder / MANIFEST).unlink(missing_ok=True)
+    flush(folder)
     remove_generations(folder / "generations")
     remove_encoded(folder)
 
 
-def _write(
+def write_generation(
     generation: Path,
-    store: Store,
     contents: Contents,
     encoded: EncodedTexts,
     last: LastGeneration,
-    progress: Progress,
+    progress: Progress = silent,
 ) -> GraphStatistics:
     """Write all files; returns the statistics of the passage graph."""
     stages = iter(range(1, _STAGES + 1))
@@ -118,11 +118,12 @@ def _write(
         progress("publish", next(stages), _STAGES)
 
     progress("publish", 0, _STAGES)
-    passages, names, row_of = contents.passages, contents.entity_names, contents.row_of
+    passages, names, material = contents.passages, contents.entity_names, contents.material
     write_passages(generation, passages)
+    material.write(generation)
     done()
     term_texts = [passage.term_text for passage in passages]
-    keys = [key_of(text, passage.text) for text, passage in zip(term_texts, passages, strict=True)]
+    keys = [key_of(ANALYZER, text, passage.text) for text, passage in zip(term_texts, passages, strict=True)]
     stemmers = write_terms(
         generation / "passage_terms", term_texts, keys, lambda row: stemmer_for(passages[row].text), last
     )
@@ -132,18 +133,18 @@ def _write(
     rows = contents.triple_rows
     write_triple_graph(generation, contents.triples, rows, len(passages), names, contents.triple_entities)
     entities = {entity_key(name): entity for entity, name in enumerate(names)}
-    found = [(row_of[number], name) for number, name in store.names()]
+    found = pairs(material.names)
     np.save(generation / MENTIONS, _mentions(generation, entities, found, contents.definitions))
-    links = [(row_of[here], row_of[there]) for here, there in store.links()]
     documents = [passage.document_id for passage in passages]
-    telling = telling_links(links, len(passages)).tolist()
+    telling = telling_links(material.links, len(passages)).tolist()
     np.save(generation / REFERENCES, references(documents, found, contents.definitions, entities, telling))
     done()
-    keywords = [(row_of[number], keyword) for number, keyword in store.keywords()]
-    statistics = _write_passage_graph(generation, passages, names, keywords, links)
+    write_aliases(generation, contents.correcting.corrections.aliases, entities)
+    bound = contents.keyword_passages or len(passages)
+    statistics = _write_passage_graph(generation, passages, names, pairs(material.keywords), material.links, bound)
     done()
     texts = contents.triple_texts
-    keys = [key_of(text, stemmers[row]) for text, row in zip(texts, rows, strict=True)]
+    keys = [key_of(ANALYZER, text, stemmers[row]) for text, row in zip(texts, rows, strict=True)]
     write_terms(generation / "triple_terms", texts, keys, lambda triple: stemmers[rows[triple]], last)
     done()
     encoded.write(generation, "triple", contents.triple_sources)
@@ -172,7 +173,8 @@ def _write_passage_graph(
     passages: Sequence[Passage],
     names: Sequence[str],
     keywords: Sequence[tuple[int, str]],
-    links: Sequence[tuple[int, int]],
+    links: NDArray[np.int64],
+    keyword_passages: int,
 ) -> GraphStatistics:
     """A passage's keywords are those a model gave it, else the entities of its triples and the names found in it."""
     rows, entities = triple_keywords(
@@ -188,6 +190,6 @@ def _write_passage_graph(
         others = ~np.isin(rows, chosen[:, 0])
         rows, entities = np.append(rows[others], chosen[:, 0]), np.append(entities[others], chosen[:, 1])
     places = [passage.position for passage in passages]
-    graph = build_passage_graph(document_labels(passages), places, rows, entities, links=links)
+    graph = build_passage_graph(document_labels(passages), places, rows, entities, keyword_passages, links)
     graph.write(generation)
     return graph.statistics()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from triplebeam.errors import IndexDamagedError
 from triplebeam.index.columns import mapped
 from triplebeam.index.entity_graph import EntityGraph
-from triplebeam.index.manifest import Manifest, check_contents, generation_folder, read_manifest
+from triplebeam.index.manifest import Manifest, check_contents, generation_folder, read_manifest, retried
 from triplebeam.index.passage_graph import PassageGraph
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.references import REFERENCES
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The search structures of one published generation."""
+    """The search structures of one published generation, or of some of its passages."""
 
     folder: Path
     manifest: Manifest
@@ -38,20 +38,27 @@ class Snapshot:
     passage_graph: PassageGraph
     references: NDArray[np.int64] = field(repr=False)
     """See `triplebeam.index.references.references`."""
+    whole: "Snapshot | None" = field(default=None, repr=False)
+    """What this is a view of (`triplebeam.index.view`); None: all passages are here."""
+    rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
+    """Of a view: the rows that its passages have there."""
 
     @classmethod
     def open(cls, folder: Path) -> "Snapshot":
         """Open the published generation. Nothing is written, so a read-only folder will do."""
-        try:
-            return cls._open(folder, read_manifest(folder))
-        except IndexDamagedError:
-            # A writer may have published the next generation and removed this one between two files.
-            return cls._open(folder, read_manifest(folder))
+        opened = retried(folder, lambda: cls._open(folder, read_manifest(folder)))
+        opened._check_vectors_at_first_use()
+        return opened
 
     @classmethod
     def _open(cls, folder: Path, manifest: Manifest) -> "Snapshot":
         generation = generation_folder(folder, manifest.generation)
         _piece(generation, lambda: check_contents(folder, manifest))
+        return cls.read(folder, manifest, generation)
+
+    @classmethod
+    def read(cls, folder: Path, manifest: Manifest, generation: Path) -> "Snapshot":
+        """Open the structures in the folder of a generation."""
         passages = _piece(generation, lambda: PassageTable(generation))
         triples = _piece(generation, lambda: TripleGraph(generation, passages))
         return cls(
@@ -66,6 +73,12 @@ class Snapshot:
             passage_graph=_piece(generation, partial(PassageGraph.open, generation)),
             references=_piece(generation, partial(mapped, generation / REFERENCES)),
         )
+
+    def _check_vectors_at_first_use(self) -> None:
+        known = self.manifest.checksums
+        self.passage_vectors.checksum = known.get("passage_vectors.npy")
+        self.triples.vector_index.checksum = known.get("triple_vectors.npy")
+        self.entities.vectors.checksum = known.get("entity_vectors.npy")
 
 
 def _piece(generation: Path, read: Callable[[], T]) -> T:

@@ -9,19 +9,22 @@ import json
 import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
-from triplebeam.database import open_database, transaction
+from triplebeam.database import open_database, open_to_read, transaction
+from triplebeam.durable import raise_cannot_write
 from triplebeam.errors import IndexDamagedError, SourceError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.keywords import MARK
+from triplebeam.index.corrections import KEPT_AS, Corrections, kept_corrections
 from triplebeam.index.forgotten import Forgotten
 from triplebeam.index.known_files import KnownFiles
 from triplebeam.index.links import linked_passages
+from triplebeam.index.passage_graph import MAX_PASSAGES
 from triplebeam.index.schema import SCHEMA, UPGRADES
 from triplebeam.index.statistics import Statistics
 from triplebeam.metadata import FILE_FIELDS
@@ -40,7 +43,8 @@ class StoredTriple:
     triple: Triple
 
 
-def _hash(document: Document, cuts: Sequence[Sequence[object]]) -> bytes:
+def hash_of(document: Document, cuts: Sequence[Sequence[object]]) -> bytes:
+    """The hash that a document is stored with, from it and where its passages are cut."""
     fields = sorted(field for field in document.metadata.items() if field[0] not in FILE_FIELDS)
     content = [document.title, document.text, fields]
     return hashlib.blake2b(json.dumps([content, cuts]).encode(), digest_size=16).digest()
@@ -48,12 +52,12 @@ def _hash(document: Document, cuts: Sequence[Sequence[object]]) -> bytes:
 
 def _document_hash(document: Document, passages: Sequence[Passage]) -> bytes:
     cuts = [(p.id, p.start, p.end, p.section) if p.section else (p.id, p.start, p.end) for p in passages]
-    return _hash(document, cuts)
+    return hash_of(document, cuts)
 
 
 def content_hash(document: Document, passages: Sequence[Passage]) -> bytes:
     """The same for two documents that differ in their ids alone."""
-    return _hash(document, [(p.start, p.end, p.section) for p in passages])
+    return hash_of(document, [(p.start, p.end, p.section) for p in passages])
 
 
 def _apart_from_text(document: Document) -> tuple[str, str, str]:
@@ -62,32 +66,50 @@ def _apart_from_text(document: Document) -> tuple[str, str, str]:
     return json.dumps(dict(document.metadata)), json.dumps(anchors), json.dumps(document.links)
 
 
+def kept_value(db: sqlite3.Connection, key: str) -> str | None:
+    """A value that a store keeps under a name."""
+    row = db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+    return row[0] if row else None
+
+
+def chosen_extractor(db: sqlite3.Connection) -> str | None:
+    """The extractor that new passages go to. Given triples are for the passages they name."""
+    if kept := kept_value(db, "extractor"):
+        return kept
+    commonest = db.execute(  # an index made before this was kept
+        "SELECT extractor FROM passage WHERE extractor NOT LIKE 'given:%' GROUP BY 1 ORDER BY count(*) DESC LIMIT 1"
+    ).fetchone()
+    return commonest[0] if commonest else None
+
+
+def unusable(path: Path, error: sqlite3.DatabaseError) -> IndexDamagedError:
+    """What to say of a store that cannot be read."""
+    return IndexDamagedError(
+        f"{path} is not a usable SQLite file ({error}): restore it from a copy, or index into a new folder."
+    )
+
+
+def _copy(source: Path, target: Path) -> None:
+    with closing(open_to_read(source)) as db, closing(sqlite3.connect(target)) as copy:
+        db.backup(copy)
+
+
 class Store:
     """Reads and writes the SQLite file. Every ``with store.transaction()`` is all or nothing."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, copy_of: Path | None = None) -> None:
+        """``copy_of`` another store, as it is now, whoever is writing to it."""
         try:
+            if copy_of:
+                _copy(copy_of, path)
             self.db = open_database(path, SCHEMA, *UPGRADES)
         except sqlite3.DatabaseError as error:
-            raise IndexDamagedError(
-                f"{path} is not a usable SQLite file ({error}): restore it from a copy, or index into a new folder."
-            ) from error
+            raise_cannot_write(error, path.parent)
+            raise unusable(copy_of or path, error) from error
 
     def close(self) -> None:
         """Fold the write-ahead log into the file and close it."""
         self.db.close()
-
-    def check(self) -> None:
-        """Raise where the file is damaged."""
-        try:
-            found = [text for (text,) in self.db.execute("PRAGMA integrity_check(3)")]
-        except sqlite3.DatabaseError as error:
-            found = [str(error)]
-        if found != ["ok"]:
-            raise IndexDamagedError(
-                f"the store of the index is damaged ({'; '.join(found)}), and nothing else has what is in it: restore"
-                " store.sqlite from a copy, or index into a new folder."
-            )
 
     def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
         """All of what is written inside, or none of it."""
@@ -112,8 +134,7 @@ class Store:
 
     def meta(self, key: str) -> str | None:
         """A value kept under a name."""
-        row = self.db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return row[0] if row else None
+        return kept_value(self.db, key)
 
     def set_meta(self, key: str, value: str) -> None:
         """Keep a value under a name."""
@@ -126,6 +147,11 @@ class Store:
         It is random, so that a store that was restored from a copy and changed since is not taken for the published.
         """
         return int(self.meta("revision") or 0)
+
+    @property
+    def keyword_passages(self) -> int:
+        """A keyword of more passages than this makes no edges between them; 0: every keyword does."""
+        return int(self.meta("keyword_passages") or MAX_PASSAGES)
 
     @property
     def tuned_share(self) -> float | None:
@@ -142,19 +168,29 @@ class Store:
 
     @property
     def extractor(self) -> str | None:
-        """The extractor that new passages go to: the one last chosen. Given triples are for the passages they name."""
-        if kept := self.meta("extractor"):
-            return kept
-        commonest = self.db.execute(  # an index made before this was kept
-            "SELECT extractor FROM passage WHERE extractor NOT LIKE 'given:%' GROUP BY 1 ORDER BY count(*) DESC LIMIT 1"
-        ).fetchone()
-        return commonest[0] if commonest else None
+        """The extractor that new passages go to: the one last chosen."""
+        return chosen_extractor(self.db)
 
     def remember_extractor(self, name: str) -> None:
         """Choose the extractor of new passages."""
         if self.extractor != name:
             self.set_meta("extractor", name)
             self._changed()
+
+    @property
+    def corrections(self) -> Corrections:
+        """What a person corrected."""
+        return kept_corrections(self.db)
+
+    def correct(self, corrections: Corrections, *, same_effect: bool = False) -> None:
+        """Keep other corrections instead, unless they are the same. ``same_effect``: what is searched is the same."""
+        before = self.corrections
+        if corrections.text == before.text:
+            return
+        if not same_effect:
+            self.forgotten.note_corrections(before)
+            self._changed()
+        self.set_meta(KEPT_AS, corrections.text)
 
     # -- documents and passages
 
@@ -239,6 +275,9 @@ class Store:
         self._check_ids(document, passages)
         self._forget_file(old_id)
         (number,) = self.db.execute("SELECT number FROM document WHERE id = ?", (old_id,)).fetchone()
+        new = {passage.position: passage.id for passage in passages}
+        old = self.db.execute("SELECT id, position FROM passage WHERE document = ?", (number,))
+        ids = {id_: new[position] for id_, position in old}
         self.db.execute(
             "UPDATE document SET id = ?, hash = ?, source = ?, metadata = ?, anchors = ?, links = ? WHERE number = ?",
             (
@@ -250,6 +289,7 @@ class Store:
             "UPDATE passage SET id = ? WHERE document = ? AND position = ?",
             [(passage.id, number, passage.position) for passage in passages],
         )
+        self.correct(self.corrections.renamed(ids | {old_id: document.id}), same_effect=True)
         self._changed()
 
     def contents(self, document_ids: Iterable[str]) -> dict[bytes, str]:
@@ -269,14 +309,6 @@ class Store:
     def passages(self) -> Iterator[tuple[int, Passage]]:
         """All passages with their numbers, in the order of their documents' ids and of their positions."""
         return self._passages("")
-
-    def shared_titles(self, most: int) -> frozenset[str]:
-        """Titles that more passages have than this."""
-        rows = self.db.execute(
-            "SELECT d.title FROM passage p JOIN document d ON d.number = p.document GROUP BY 1 HAVING count(*) > ?",
-            (most,),
-        )
-        return frozenset(title for (title,) in rows)
 
     def passages_awaiting(self, extractor: str, document_ids: Iterable[str]) -> Iterator[tuple[int, Passage]]:
         """Passages of these documents that this extractor has not processed yet, or failed on.
@@ -325,7 +357,7 @@ class Store:
         facts = self.db.execute(
             "SELECT subject, predicate, object FROM triple WHERE passage = ?", (passage,)
         ).fetchall()
-        self.forgotten.note_texts(str(Triple(*fact)) for fact in facts)
+        self.forgotten.note_texts(self.corrections.texts(Triple(*fact) for fact in facts))
         for table in ("triple", "entity", "rejected"):
             self.db.execute(f"DELETE FROM {table} WHERE passage = ?", (passage,))
         self.db.executemany(

@@ -8,10 +8,10 @@ Only entities that are new are compared with all others. The choices of the rest
 generation, without those who are gone; where that shortens a list of 100, it is made again. Cosines are computed from
 whole numbers and ties are broken by name, so the links are those of an index that is built from nothing.
 
-Up to ``EXACT_UP_TO`` new entities every pair is compared, a square of the product at a time. That is quadratic, so
-above it the entities are sorted into about 2√n cells around centroids (faiss, inverted lists), and each is compared
-with those of the 16 cells nearest to it: n√n comparisons. Of pairs as near as 0.8 that misses few, since both ends lie
-close to the same centroids; what is added later is compared with everything.
+Up to ``EXACT_UP_TO`` entities every pair is compared, a square of the product at a time. That is quadratic, so above it
+the entities are sorted around 2√n centroids, each into the 6 cells nearest to it, and two are compared if they have a
+cell in common: about 9·n√n comparisons. Of the pairs as near as 0.8 that finds 99 % (docs/scale.md). What is added
+later is compared with everything, so such an index may have a few links more than one that is built from nothing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,14 +31,16 @@ from triplebeam.progress import Progress, silent
 
 THRESHOLD = 0.8
 AT_MOST = 100
-EXACT_UP_TO = 200_000
+EXACT_UP_TO = 100_000
 _SHORTEST = 3
 #: Rows and columns of a square: 64 MiB of cosines.
 _BLOCK = 4096
 #: Links waiting to be cut down to the nearest: names of one kind, such as dates, may all be near each other.
 _MOST_WAITING = 20_000_000
-_CELLS_SEARCHED = 16
-_EXAMPLES_A_CELL = 64
+#: Cells that an entity is sorted into, examples of each that centroids are made from, and rounds of that.
+_CELLS_OF_EACH = 6
+_EXAMPLES_A_CELL = 32
+_ROUNDS = 4
 _FILES = ("synonym_similarities.npy", "synonym_entities.npy", "synonym_starts.npy")
 #: Whole numbers up to this are exact in single precision.
 _EXACT_IN_SINGLE = 2**24
@@ -124,7 +126,7 @@ def choose(
     elif len(names) <= exact_up_to:
         batches = _all_pairs(stored, progress)
     else:
-        batches = _pairs_in_cells(stored, at_most, progress)
+        batches = _pairs_in_cells(stored, progress)
     place_by_name = np.empty(len(names), np.int64)
     place_by_name[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
     return _nearest_of_each(batches, telling, place_by_name, at_most)
@@ -146,7 +148,8 @@ def _choices(folder: Path, last: LastGeneration, at_most: int) -> Choices | None
     shortened = np.bincount(np.repeat(np.arange(len(known)), counts)[links.chosen < 0], minlength=len(known)) > 0
     new = before < 0
     open_ = new | (shortened & (counts >= at_most))[before]
-    return Choices(links.at((links.chosen >= 0) & (links.chooser >= 0) & ~open_[links.chooser]), open_, new)
+    links = links.at((links.chosen >= 0) & (links.chooser >= 0))
+    return Choices(links.at(~open_[links.chooser]), open_, new)
 
 
 def _cosines(one: NDArray[np.int8], two: NDArray[np.int8]) -> NDArray[np.float32]:
@@ -189,24 +192,50 @@ def _pairs_of_some(stored: NDArray[np.int8], before: Choices, progress: Progress
         progress("link synonyms", done, len(blocks))
 
 
-def _pairs_in_cells(stored: NDArray[np.int8], at_most: int, progress: Progress) -> Iterator[Links]:
-    """What each entity finds in the cells nearest to it."""
-    import faiss
+def _pairs_in_cells(stored: NDArray[np.int8], progress: Progress) -> Iterator[Links]:
+    """Pairs of entities that have one of the cells nearest to them in common, in both directions."""
+    near = _cells_nearby(stored, _centroids(stored))
+    order, cells = np.argsort(near, axis=None, kind="stable") // near.shape[1], int(near.max()) + 1
+    starts = np.searchsorted(np.sort(near, axis=None), np.arange(cells + 1))
+    for cell in range(cells):
+        members = order[starts[cell] : starts[cell + 1]]
+        for links in _all_pairs(stored[members], silent):
+            here = Links(members[links.chooser], members[links.chosen], links.similarity)
+            yield here.at(_first_in_common(near, here) == cell)  # a pair may have several in common
+        progress("link synonyms", cell + 1, cells)
 
-    entities, dimension = stored.shape
-    cells = max(1, int(2 * np.sqrt(entities)))
-    lists = faiss.IndexIVFFlat(faiss.IndexFlatIP(dimension), dimension, cells, faiss.METRIC_INNER_PRODUCT)
-    lists.nprobe = _CELLS_SEARCHED
-    lists.train(restored(stored[:: max(1, entities // (cells * _EXAMPLES_A_CELL))]))
-    for start in range(0, entities, _BLOCK):
-        lists.add(restored(stored[start : start + _BLOCK]))
-    for start in range(0, entities, _BLOCK):
-        block = restored(stored[start : start + _BLOCK])
-        cosines, found = lists.search(block, at_most + 1)  # it finds itself too
-        own = np.arange(start, start + len(block))[:, None]
-        rows, places = np.nonzero((cosines >= THRESHOLD) & (found != own) & (found >= 0))
-        yield Links(rows + start, found[rows, places], cosines[rows, places])
-        progress("link synonyms", start + len(block), entities)
+
+def _centroids(stored: NDArray[np.int8]) -> NDArray[np.float32]:
+    """About 2√n of them, by a few rounds of k-means over evenly drawn examples."""
+    count = max(1, int(2 * np.sqrt(len(stored))))
+    examples = restored(stored[:: max(1, len(stored) // (count * _EXAMPLES_A_CELL))])
+    centroids = examples[:: max(1, len(examples) // count)][:count]
+    for _ in range(_ROUNDS):
+        cells = np.argmax(examples @ centroids.T, axis=1)
+        belongs = csr_array(
+            (np.ones(len(cells), np.float32), (cells, np.arange(len(cells)))), shape=(len(centroids), len(cells))
+        )
+        sums = np.asarray(belongs @ examples)
+        lengths_ = np.linalg.norm(sums, axis=1, keepdims=True)
+        centroids = np.where(lengths_ > 0, sums / np.where(lengths_ > 0, lengths_, 1), centroids)
+    return centroids
+
+
+def _cells_nearby(stored: NDArray[np.int8], centroids: NDArray[np.float32]) -> NDArray[np.int32]:
+    """The few cells nearest to each entity, in no particular order."""
+    few = min(_CELLS_OF_EACH, len(centroids))
+    near = np.empty((len(stored), few), np.int32)
+    for start in range(0, len(stored), _BLOCK):
+        cosines = restored(stored[start : start + _BLOCK]) @ centroids.T
+        near[start : start + _BLOCK] = np.argpartition(cosines, len(centroids) - few, axis=1)[:, -few:]
+    return near
+
+
+def _first_in_common(near: NDArray[np.int32], links: Links) -> NDArray[np.int32]:
+    """Of the cells that both ends of a link are near to, the one of lowest number."""
+    one, two = near[links.chooser][:, :, None], near[links.chosen][:, None, :]
+    none = np.iinfo(np.int32).max
+    return np.asarray(np.where(one == two, one, none).min(axis=(1, 2), initial=none))
 
 
 def _nearest_of_each(

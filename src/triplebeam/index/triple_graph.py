@@ -76,7 +76,7 @@ class TripleGraph:
         self._predicates = StringColumn(folder / "triple_predicates")
         self._objects = StringColumn(folder / "triple_objects")
         self.entity_names = StringColumn(folder / "entity_names")
-        self._vectors = VectorIndex(folder / "triple_vectors.npy")
+        self.vector_index = VectorIndex(folder / "triple_vectors.npy")
         self.triple_entities: NDArray[np.int64] = mapped(folder / "triple_entities.npy")
         self.triple_passages: NDArray[np.int64] = mapped(folder / "triple_passages.npy")
         self._passage_starts: NDArray[np.int64] = mapped(folder / "passage_triple_starts.npy")
@@ -110,16 +110,16 @@ class TripleGraph:
 
     def vectors(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
         """The stored unit vector of each triple."""
-        return self._vectors.at(np.asarray(triple_ids, np.int64))
+        return self.vector_index.at(np.asarray(triple_ids, np.int64))
 
     def nearest(self, vectors: NDArray[np.float32], k: int) -> NDArray[np.int64]:
         """For each vector the k triples nearest to it, best first."""
-        rows = [found for found, _ in self._vectors.nearest_many(vectors, k)]
+        rows = [found for found, _ in self.vector_index.nearest_many(vectors, k)]
         return np.array(rows, np.int64).reshape(len(rows), max(0, min(k, len(self))))
 
     def search(self, vector: NDArray[np.float32], k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The k triples nearest to one vector, with their cosines."""
-        return self._vectors.nearest(vector, k)
+        return self.vector_index.nearest(vector, k)
 
     def neighbours(
         self, triple_ids: Sequence[int] | NDArray[np.int64], query: NDArray[np.float32], limit: int
@@ -128,7 +128,7 @@ class TripleGraph:
         around = [self._around(int(triple_id)) for triple_id in triple_ids]
         # One gather for all: beams often share a hub.
         pool = np.unique(np.concatenate(around)) if around else np.zeros(0, np.int64)
-        similarity = np.asarray(self._vectors.at(pool) @ query)
+        similarity = np.asarray(self.vector_index.at(pool) @ query)
         return [ids[top(similarity[np.searchsorted(pool, ids)], limit)] for ids in around]
 
     def _around(self, triple_id: int) -> NDArray[np.int64]:

@@ -1,13 +1,24 @@
 """Writing to an index folder: one writer at a time, and only into a folder that is an index or may become one."""
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from filelock import FileLock, Timeout
 
+from triplebeam.database import remove_database
+from triplebeam.durable import explained, make_folder
 from triplebeam.errors import BadInputError, IndexBusyError, IndexDamagedError, IndexMissingError
-from triplebeam.index.manifest import MANIFEST, publish, read_manifest
+from triplebeam.index.manifest import (
+    MANIFEST,
+    is_index,
+    publish,
+    published,
+    read_manifest,
+    recorded,
+    remove_generations,
+)
 from triplebeam.index.store import Store
 
 _STORE, _LOCK = "store.sqlite", "write.lock"
@@ -16,15 +27,27 @@ _STORE, _LOCK = "store.sqlite", "write.lock"
 @contextmanager
 def writing(folder: Path) -> Iterator[Store]:
     """The store of an index, for one writer at a time; a new folder is made."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInputError(
-            f"there can be no index at {folder} ({error.strerror}): name a folder that is new or an index already."
-        ) from error
-    _check_is_ours(folder)
-    with write_lock(folder), closing(Store(folder / _STORE)) as store:
-        yield store
+    with explained(folder):
+        try:
+            make_folder(folder)
+        except (FileExistsError, NotADirectoryError) as error:
+            raise BadInputError(
+                f"there can be no index at {folder} ({error.strerror}): name a folder that is new or an index already."
+            ) from error
+        _check_is_ours(folder)
+        with write_lock(folder):
+            _remove_unpublished(folder)
+            with closing(Store(folder / _STORE)) as store:
+                yield store
+
+
+@contextmanager
+def looking(folder: Path) -> Iterator[Store]:
+    """A copy of the store of an index as it is now, which need not wait for a writer. Nothing of it is kept."""
+    with TemporaryDirectory(prefix="triplebeam-") as elsewhere:
+        there = folder / _STORE if has_store(folder) else None
+        with closing(Store(Path(elsewhere) / _STORE, copy_of=there)) as store:
+            yield store
 
 
 @contextmanager
@@ -37,14 +60,34 @@ def write_lock(folder: Path) -> Iterator[None]:
         raise IndexBusyError(
             f"another process is writing to {folder}: wait until it is done, then try again."
         ) from None
-    except OSError as error:
-        raise BadInputError(
-            f"{folder} cannot be written to ({error.strerror}): check its permissions, or index into another folder."
-        ) from error
     try:
         yield
     finally:
         lock.release()
+
+
+@contextmanager
+def nothing_left(folder: Path) -> Iterator[None]:
+    """Where a new index cannot be made, because there is nothing to read, no half of one is left behind."""
+    new, made = not has_store(folder), not folder.exists()
+    try:
+        yield
+    except BadInputError:
+        if new and has_store(folder):
+            with write_lock(folder), looking(folder) as store:
+                if not store.statistics.counts()["documents"]:
+                    remove_database(folder / _STORE)
+                    with suppress(OSError):  # Windows keeps what is open
+                        (folder / _LOCK).unlink()
+        if made:
+            with suppress(OSError):  # something is in it
+                folder.rmdir()
+        raise
+
+
+def store_file(folder: Path) -> Path:
+    """Where the store of an index is."""
+    return folder / _STORE
 
 
 def has_store(folder: Path) -> bool:
@@ -66,22 +109,6 @@ def create_empty(folder: Path) -> None:
         pass
 
 
-def remembered_extractor(folder: Path) -> str | None:
-    """The name of the extractor that an index goes on with; None where there is no index yet, or none was chosen."""
-    if not has_store(folder):
-        return None
-    with writing(folder) as store:
-        return store.extractor
-
-
-def remembered_sources(folder: Path) -> dict[str, str]:
-    """The names of sources that an index knows, by their absolute paths."""
-    if not has_store(folder):
-        return {}
-    with writing(folder) as store:
-        return store.files.names()
-
-
 def set_share(folder: Path, share: float | None) -> None:
     """Set how much walks count in the default search, for this generation and those to come; None: as measured."""
     with writing(folder) as store:
@@ -90,15 +117,31 @@ def set_share(folder: Path, share: float | None) -> None:
         publish(folder, read_manifest(folder).model_copy(update={"tuned_share": share}))
 
 
+def _remove_unpublished(folder: Path) -> None:
+    """Remove what a process did not get to publish, or to remove, before it was killed."""
+    manifest = recorded(folder)
+    if manifest or not is_index(folder):  # a manifest that cannot be read names no generation: all are kept
+        remove_generations(folder / "generations", keep=manifest.generation if manifest else "")
+
+
+def _holds_something(store: Path) -> bool:
+    """Is there anything in the file, or in the log that a process which was killed left beside it?"""
+    return any(path.exists() and path.stat().st_size for path in (store, store.with_name(f"{store.name}-wal")))
+
+
 def _check_is_ours(folder: Path) -> None:
-    """Refuse to write into a folder of something else, and to start a new index under the manifest of another."""
-    if (folder / _STORE).exists():
-        return
-    if (folder / MANIFEST).exists() and (folder / "generations").is_dir():
+    """Refuse to write into a folder of something else, to start a new index under the manifest of another, and to
+    replace what a newer Triplebeam published.
+    """
+    published(folder)
+    there = (folder / _STORE).exists()
+    if (folder / MANIFEST).exists() and (folder / "generations").is_dir() and not _holds_something(folder / _STORE):
         raise IndexDamagedError(
-            f"{folder / _STORE} is missing, so the index can be searched but not added to: restore the file from a"
-            " copy, or index into a new folder."
+            f"{folder / _STORE} is {'empty' if there else 'missing'}, so the index can be searched but not added to:"
+            " restore the file from a copy, or index into a new folder."
         )
+    if there:
+        return
     others = sorted(path.name for path in folder.iterdir() if path.name != _LOCK and path.name[0] != ".")
     if others:
         raise BadInputError(

@@ -60,7 +60,7 @@ class FolderFiles:
             if source.is_dir() and not any(names(source) == "." or covers(names(source), name) for name in listed):
                 raise BadInputError(
                     f"there is no file to read in {source}: if it is empty on purpose, remove its documents with"
-                    " `triplebeam remove`; if it is a mount, mount it."
+                    f" `triplebeam remove INDEX {source}`; if it is a mount, mount it."
                 )
         return cls(
             tuple(names(source) for source in paths),

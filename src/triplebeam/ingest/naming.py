@@ -29,11 +29,14 @@ class SourceNames:
         return self._below(path) or document_id(path)
 
     def _below(self, path: Path) -> str | None:
-        """The name of a path that is a known source, or in one."""
+        """The name of a path that is a known source, or in one; as it is written, else where its links lead."""
         absolute = _absolute(path)
-        for folder in (absolute, *absolute.parents):
-            if (name := self.known.get(str(folder))) is not None:
-                return storable(posixpath.normpath(posixpath.join(name, absolute.relative_to(folder).as_posix())))
+        if (name := _name_in(self.known, absolute)) is not None or not self.known:
+            return name
+        real = {os.path.realpath(known): name for known, name in self.known.items()}
+        for folder in (absolute, *absolute.parents):  # a link in a folder that a link leads to has its name there
+            if (name := _name_in(real, folder.resolve())) is not None:
+                return _joined(name, absolute.relative_to(folder))
         return None
 
     def _add(self, absolute: Path, name: str) -> None:
@@ -48,6 +51,17 @@ class SourceNames:
         self.known[str(absolute)] = name
 
 
+def _name_in(known: Mapping[str, str], absolute: Path) -> str | None:
+    for folder in (absolute, *absolute.parents):
+        if (name := known.get(str(folder))) is not None:
+            return _joined(name, absolute.relative_to(folder))
+    return None
+
+
+def _joined(name: str, below: Path) -> str:
+    return storable(posixpath.normpath(posixpath.join(name, below.as_posix())))
+
+
 def _absolute(path: Path) -> Path:
-    """With links as they are: a folder that is reached by two of them has two names."""
+    """With links as they are: what is linked into a folder has its name there."""
     return Path(os.path.normpath(path.absolute()))

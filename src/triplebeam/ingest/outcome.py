@@ -24,9 +24,15 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file of a kind that is not read, met in a folder. No error: folders hold all sorts of things."""
+    """An empty file, or one of a kind that is not read, met in a folder. No error: folders hold all sorts of things."""
 
     source: str
+    reason: str = ""
+    """Said where it is not the kind of the file."""
+
+    def __str__(self) -> str:
+        """One line for a person."""
+        return f"{self.source}: {self.reason}" if self.reason else self.source
 
 
 Reading: TypeAlias = Document | Unreadable | Skipped

@@ -119,7 +119,9 @@ def read_file(path: Path, name: str, encoding: str | None, seen: set[str]) -> It
     """The documents of one file, which has that name in the index; ``seen`` are the ids there were, and grows."""
     try:
         for line, outcome in _outcomes(path, name, encoding):
-            if isinstance(outcome, str):
+            if isinstance(outcome, Skipped):
+                yield outcome
+            elif isinstance(outcome, str):
                 yield Unreadable(str(path), outcome, line)
             elif outcome.id in seen:
                 reason = f"an earlier document has the same id, {outcome.id!r}; rename one of the two"
@@ -133,13 +135,13 @@ def read_file(path: Path, name: str, encoding: str | None, seen: set[str]) -> It
         yield Unreadable(str(path), f"it cannot be read: {error.strerror}")
 
 
-def _outcomes(path: Path, name: str, encoding: str | None) -> Iterator[tuple[int | None, Document | str]]:
+def _outcomes(path: Path, name: str, encoding: str | None) -> Iterator[tuple[int | None, Document | Skipped | str]]:
     ending = ending_of(path)
     if not path.is_file():  # opening a pipe would wait for ever
         raise SourceError("it is no regular file, but a broken link, a pipe or a device")
     if path.stat().st_size == 0:
-        raise SourceError("the file is empty")
-    if ending is not None and ending in LINE_READERS:
+        yield None, Skipped(str(path), "the file is empty")
+    elif ending is not None and ending in LINE_READERS:
         yield from _or_empty(LINE_READERS[ending](path, name))
     else:
         yield None, _document(path, name, ending or path.suffix.lower(), encoding)

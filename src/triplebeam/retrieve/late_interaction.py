@@ -38,10 +38,15 @@ class LateInteraction:
     def over_passages(
         cls, index: Snapshot, encoder: TokenEncoder, *, nprobe: int = nprobe, candidates: int = candidates
     ) -> "LateInteraction":
-        """Open the token vectors of an index, once they are known to be of its passages and of this encoder."""
+        """Open the token vectors of an index, once they are known to be of its passages and of this encoder.
+
+        A view takes its part of them; the centroids are those of all passages.
+        """
         tokens = TokenVectorIndex.open(index.folder)
         tokens.manifest.check_encoder(index.folder, encoder)
-        tokens.manifest.check_passages(index)
+        tokens.manifest.check_passages(index.whole or index)
+        if index.whole:
+            tokens = tokens.at(index.rows)
         return cls(encoder=encoder, tokens=tokens, passage_of=index.passages.ids, nprobe=nprobe, candidates=candidates)
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:

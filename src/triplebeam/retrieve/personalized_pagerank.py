@@ -12,13 +12,17 @@ nodes' weights (√Σ x²/weight); for d = 0.5 that is 0.27 a product where the 
 beforehand, 9 for the default tolerance, and a result never depends on what else is computed in the same batch.
 For 60 questions of MuSiQue the sum of absolute errors stays below 5e-5, and the best 30 passages are the same ones.
 
-A product reads the whole matrix once, which is most of the cost. It is kept in single precision, where the tolerance
-allows it, and with the nodes in an order that suits the processor. For one reset vector they come in falling order of
-their edges: rows of one length follow each other, and the nodes that most others read lie together. For many it is the
-order of Cuthill & McKee (1969): neighbours lie near each other, and so do their rows of the block that is multiplied.
+With D the weights of nodes (of all their edges) and S = D^-½·weights·D^-½, which is symmetric, q = √D·x where
+x = d·S x + r/√D. A product with d·S is most of the cost. It skips what is not needed: at first, the edges of nodes that
+the walker has not reached yet, and in the end, those of nodes whose probability is not wanted. It is computed in
+single precision, where the tolerance allows it, and with the nodes in an order that suits the processor. For one
+reset vector they come in falling order of their edges: rows of one length follow each other, and the nodes that most
+others read lie together. For many it is the order of Cuthill & McKee (1969): neighbours lie near each other, and so do
+their rows of the block that is multiplied.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -30,22 +34,46 @@ from scipy.sparse import csr_array, diags_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from triplebeam.errors import BadInputError
+from triplebeam.retrieve.walk_nearby import WalkNearby
 
 #: How near to the end of the walk its result is, by default.
 TOLERANCE = 1e-5
 #: Single precision adds errors of about a tenth of this.
 _SINGLE_PRECISION_FROM = 1e-6
+#: Reset vectors that walk together: with more of them a product no longer fits into the processor's cache.
+_TOGETHER = 32
+#: Nodes are few where they are no more than one in so many.
+_FEW = 8
+#: An edge that is looked up costs about as much as so many in a product.
+_NEARBY_EDGES = 16
 _ALL = slice(None)
+
+
+class Reset(NamedTuple):
+    """Some nodes, each once, and their weights, none negative and not all zero; their proportions alone count."""
+
+    nodes: NDArray[np.int64]
+    weights: NDArray[np.floating]
 
 
 class _Arranged(NamedTuple):
     """The graph with its nodes in some order."""
 
     order: NDArray[np.integer]
+    position: NDArray[np.int64]
+    """Where each node is in the order."""
+    scales: NDArray[np.floating]
+    """√D in this order."""
+    steps: "csr_array[np.floating]"
+    """d·S."""
+    last: "csr_array[np.floating]"
+    """The rows of it that the last product needs: those of wanted nodes."""
+    kept: slice | NDArray[np.int64]
+    """Where these are in the order."""
     places: NDArray[np.int64]
-    """The position of each node in the order."""
-    transition: "csr_array[np.floating]"
-    """d·M."""
+    """Where each wanted node is among what is kept."""
+    wanted: NDArray[np.bool_]
+    """Which nodes are wanted, in this order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +83,10 @@ class PersonalizedPageRank:
     weights: "csr_array[np.float64]" = field(repr=False)
     damping: float = 0.5
     tolerance: float = TOLERANCE
+    wanted_from: int = 0
+    """Nodes before this one are walked over, but their probabilities are not wanted."""
+    large: int = 500_000
+    """From this many edges on, a walk that stays near looks at what it reaches alone."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.damping < 1:
@@ -68,37 +100,83 @@ class PersonalizedPageRank:
         rate = self.damping / (1 + math.sqrt(1 - self.damping**2))
         return max(0, math.ceil(math.log(self.tolerance / 2) / math.log(rate)) - 1) if rate else 0
 
-    def probabilities(self, reset: NDArray[np.floating], nodes: slice = _ALL) -> NDArray[np.floating]:
-        """The share of time spent on each of these nodes, for one reset vector or for each column of several.
+    def probabilities(self, resets: Sequence[Reset]) -> NDArray[np.floating]:
+        """The share of time spent on each wanted node: a column for each reset distribution."""
+        if len(resets) == 1:
+            nearby = self._nearby(self._for_one, resets[0]) if self.weights.nnz >= self.large else None
+            # A matrix and a vector are multiplied faster than two matrices.
+            return self._shares(self._for_one, resets) if nearby is None else nearby[:, None]
+        blocks = (resets[first : first + _TOGETHER] for first in range(0, len(resets), _TOGETHER))
+        found = [self._shares(self._for_many, block) for block in blocks]
+        return np.concatenate(found, axis=1) if found else np.zeros((len(self._leaving) - self.wanted_from, 0))
 
-        A reset vector holds weights, none negative and not all zero; their proportions alone count.
-        """
-        if reset.ndim == 2 and reset.shape[1] == 1:  # a matrix and a vector are multiplied faster than two matrices
-            return self.probabilities(reset[:, 0], nodes)[:, None]
-        if reset.ndim == 2 and not reset.shape[1]:  # no question at all
-            return reset[nodes]
-        if reset.min(initial=0) < 0 or (reset.sum(axis=0) <= 0).any():
-            raise ValueError("a reset vector has a negative weight, or none above zero")
-        graph = self._for_one if reset.ndim == 1 else self._for_many
-        visits = self._visits(graph.transition, reset.astype(self.precision, order="C", copy=False)[graph.order])
-        total = visits.sum(axis=0, dtype=np.float64)  # in single precision a sum of so many is off by 1e-4
-        found: NDArray[np.floating] = visits[graph.places[nodes]]
-        found /= total.astype(self.precision)
+    def _shares(self, graph: _Arranged, resets: Sequence[Reset]) -> NDArray[np.floating]:
+        """q / Σq."""
+        start = np.zeros((len(self._leaving), len(resets)), self.precision)
+        for column, (nodes, weights) in enumerate(resets):
+            places = graph.position[nodes]
+            start[places, column] = weights / graph.scales[places]
+        together = np.array([self._visits_together(reset) for reset in resets], self.precision)
+        found = self._solution(graph, start if len(resets) > 1 else start[:, 0]).reshape(-1, len(resets))
+        found *= graph.scales[graph.kept, None]
+        found /= together
         np.maximum(found, 0, out=found)  # what is nearly zero may come out below it
+        return found[graph.places]
+
+    def _nearby(self, graph: _Arranged, reset: Reset) -> NDArray[np.floating] | None:
+        """The same for a walker who stays near; None where that is no gain."""
+        together, places = self._visits_together(reset), graph.position[reset.nodes]
+        walk = WalkNearby(graph.steps, places, reset.weights / graph.scales[places])
+        for step in self._steps:
+            if _NEARBY_EDGES * walk.edges > graph.steps.nnz:
+                return None
+            walk.step(*step, wanted=graph.wanted if step is self._steps[-1] else None)
+        there, visits = graph.order[walk.nodes] - self.wanted_from, walk.visits * graph.scales[walk.nodes]
+        found = np.zeros(len(graph.order) - self.wanted_from, self.precision)
+        found[there[there >= 0]] = np.maximum(visits / together, 0)[there >= 0]
         return found
 
-    def _visits(self, transition: "csr_array[np.floating]", start: NDArray[np.floating]) -> NDArray[np.floating]:
-        """The solution of q = d·M q + r."""
-        add = get_blas_funcs("axpy", (start,))  # in one pass over the memory, without a copy of what is scaled
-        before, visits, relaxation = np.zeros_like(start), start, 2.0
-        for _ in range(self.iterations):
-            after = transition @ visits
-            after += start  # the plain step
-            add(before.ravel(), after.ravel(), a=-relaxation * self.damping**2 / 4)
-            relaxation = 1 / (1 - relaxation * self.damping**2 / 4)
-            after *= relaxation
-            before, visits = visits, after
+    def _solution(self, graph: _Arranged, start: NDArray[np.floating]) -> NDArray[np.floating]:
+        """The x of x = d·S x + start, at the nodes that are kept."""
+        before, visits, last = start, start, start[graph.kept]
+        reached = np.asarray(start.reshape(len(start), -1).any(axis=1))
+        for step in self._steps[:-1]:
+            before, visits = visits, _corrected(_product(graph.steps, visits, reached), start, before, *step)
+        for step in self._steps[-1:]:
+            last = _corrected(np.asarray(graph.last @ visits), last, before[graph.kept], *step)
+        return last
+
+    def _visits_together(self, reset: Reset) -> float:
+        """Σq."""
+        together = float(self._visits_from[reset.nodes] @ reset.weights)
+        if reset.weights.min(initial=0) < 0 or together <= 0:
+            raise ValueError("a reset distribution has a negative weight, or none above zero")
+        return together
+
+    @cached_property
+    def _visits_from(self) -> NDArray[np.float64]:
+        """What all visits add up to that begin with a reset of 1 to a node. Nodes with edges are like one whose edge
+        leads to itself, since whatever leaves one arrives at another.
+        """
+        joined, alone = (self._visits_of_one(chance) for chance in (self.damping, 0.0))
+        return np.where(self._leaving > 0, joined, alone)
+
+    def _visits_of_one(self, chance: float) -> float:
+        """`_solution` for a single node to which the walker returns with this chance."""
+        before = visits = 1.0
+        for relaxation, correction in self._steps:
+            before, visits = visits, relaxation * (chance * visits + 1 - correction * before)
         return visits
+
+    @cached_property
+    def _steps(self) -> list[tuple[float, float]]:
+        """Of each product, how far the plain step is taken, and how much of the step before is subtracted."""
+        steps, relaxation = [], 2.0
+        for number in range(self.iterations):
+            correction = relaxation * self.damping**2 / 4
+            relaxation = 1 / (1 - correction)
+            steps.append((relaxation, correction if number else 0.0))
+        return steps
 
     @cached_property
     def precision(self) -> type[np.floating]:
@@ -113,12 +191,53 @@ class PersonalizedPageRank:
     def _for_many(self) -> _Arranged:
         return self._arranged(reverse_cuthill_mckee(self.weights, symmetric_mode=True))
 
+    @cached_property
+    def _leaving(self) -> NDArray[np.float64]:
+        """The weights of a node's edges together."""
+        return np.asarray(self.weights.sum(axis=0), np.float64)
+
     def _arranged(self, order: NDArray[np.integer]) -> _Arranged:
-        leaving = np.asarray(self.weights.sum(axis=0), np.float64)
-        shares = np.divide(self.damping, leaving, out=np.zeros_like(leaving), where=leaving > 0)
-        matrix = csr_array((self.weights @ diags_array(shares))[order][:, order])
+        scales = np.sqrt(np.where(self._leaving > 0, self._leaving, 1))
+        shares = diags_array(1 / scales)
+        matrix = csr_array(csr_array(shares @ self.weights @ shares)[order][:, order])
         matrix.sort_indices()
         narrow = np.int32 if matrix.nnz < np.iinfo(np.int32).max else np.int64
-        data, indices, starts = matrix.data.astype(self.precision), matrix.indices, matrix.indptr
-        transition = csr_array((data, indices.astype(narrow), starts.astype(narrow)), matrix.shape)
-        return _Arranged(order, np.argsort(order), transition)
+        data, indices, starts = matrix.data * self.damping, matrix.indices, matrix.indptr
+        steps = csr_array((data.astype(self.precision), indices.astype(narrow), starts.astype(narrow)), matrix.shape)
+        position, scales = np.argsort(order), scales[order].astype(self.precision)
+        wanted = order >= self.wanted_from
+        if wanted.all():
+            return _Arranged(order, position, scales, steps, steps, _ALL, position, wanted)
+        kept = np.flatnonzero(wanted)
+        places = np.searchsorted(kept, position[self.wanted_from :])
+        return _Arranged(order, position, scales, steps, csr_array(steps[kept]), kept, places, wanted)
+
+
+def _product(
+    steps: "csr_array[np.floating]", visits: NDArray[np.floating], reached: NDArray[np.bool_]
+) -> NDArray[np.floating]:
+    """A symmetric matrix times a vector or several. Where few nodes are reached, only their edges are read; then their
+    neighbours are reached, too.
+    """
+    if _FEW * np.count_nonzero(reached) > len(reached):
+        return np.asarray(steps @ visits)
+    few = np.flatnonzero(reached)
+    edges = steps[few]
+    reached[edges.indices] = True
+    return np.asarray(edges.T @ visits[few])
+
+
+def _corrected(
+    after: NDArray[np.floating],
+    start: NDArray[np.floating],
+    before: NDArray[np.floating],
+    relaxation: float,
+    correction: float,
+) -> NDArray[np.floating]:
+    """Chebyshev's step from d·S x, in its place."""
+    after += start  # the plain step
+    if correction:
+        # In one pass over the memory, without a copy of what is scaled.
+        get_blas_funcs("axpy", (after,))(before.ravel(), after.ravel(), a=-correction)
+    after *= relaxation
+    return after

@@ -1,9 +1,11 @@
 """Conversations: a follow-up such as "and when did she die?" becomes a question that needs no conversation.
 
-A first message is asked as it is. For any other, a language model is called once, with the last turns only: what was
-said long before is rarely meant, and would be paid for again with each message.
+A first message is asked as it is, and so is one of a page, which has its own context. For any other, a language model
+is called once, with the last turns only: what was said long before is rarely meant, and would be paid for again with
+each message.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
@@ -19,7 +21,10 @@ from triplebeam.text import storable
 
 _TURNS_SHOWN = 6
 _CHARACTERS_SHOWN = 800
+_LONGEST_MESSAGE = 1000
 _LONGEST_QUESTION = 2000
+#: Some models repeat what the prompt has before the message.
+_LABEL = re.compile(r"^(?:message|question)\s*:\s*", re.IGNORECASE)
 _NO_MODEL = "No language model is configured to rewrite it."
 
 
@@ -44,9 +49,10 @@ class FollowUp:
 
 def _question(text: str) -> str:
     """A question must have words; one that is pages long is no question."""
-    if not 0 < len(text.strip()) <= _LONGEST_QUESTION:
+    question = _LABEL.sub("", text.strip())
+    if not 0 < len(question) <= _LONGEST_QUESTION:
         raise ValueError(f"must have 1 to {_LONGEST_QUESTION} characters")
-    return text.strip()
+    return question
 
 
 class _SelfContained(BaseModel):
@@ -54,8 +60,8 @@ class _SelfContained(BaseModel):
 
 
 def follow_up(model: LanguageModel | None, message: str, earlier: Sequence[Turn]) -> FollowUp | None:
-    """What a message means after the earlier turns; None for a first message, which costs no call."""
-    if not any(turn.role == "user" for turn in earlier):
+    """What a message means after the earlier turns; None for one that is asked as it is and costs no call."""
+    if not any(turn.role == "user" for turn in earlier) or len(message) > _LONGEST_MESSAGE:
         return None
     if model is None:
         return FollowUp(asked=message, question=message, problem=_NO_MODEL)

@@ -21,16 +21,16 @@ from itertools import pairwise
 import numpy as np
 
 from triplebeam.assemble import Index
+from triplebeam.ingest.word_set import word_set
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
 from triplebeam.serve.snippet import wanted_words, words_in
-from triplebeam.support.vocabulary import ARTICLES, COPULAS
-from triplebeam.support.words import content, stem, words_of
 from triplebeam.triple import Chain, Triple, entity_key
 
 #: What distinguishes a term from a word: a capital, a digit within (ext4), a sign within or before (dpkg.cfg, --force).
 _LIKE_A_NAME = re.compile(r"[^\W\d_]\d|\d[^\W\d_]|\w[_/.:@]\w|^(?:-|/|\.|\$)+\w")
-_MENTION = [stem("mentions")]
+_BARE = word_set("a an the is was are were be been being am became become becomes remains remained")
+_MENTION = words_in("mentions")
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,10 @@ class Explanation:
         return len(chain) == 1 and any(map(self._in_question, _ends(chain[0])))
 
     def _says_something(self, fact: Triple) -> bool:
-        keys = {word.key for word in words_of(fact.predicate)}
-        if keys and keys <= COPULAS | ARTICLES:
+        keys = entity_key(fact.predicate).split()
+        if keys and _BARE.issuperset(keys):
             return all(map(self._is_name, _ends(fact)))
-        return bool(fact.predicate.strip()) and [word.stem for word in content(fact.predicate)] != _MENTION
+        return bool(keys) and words_in(fact.predicate) != _MENTION
 
     def _joined(self, before: Triple, after: Triple) -> bool:
         keys = set(map(entity_key, _ends(before)))

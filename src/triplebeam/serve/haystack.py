@@ -22,9 +22,18 @@ class TriplebeamRetriever:
     The meta of a document has ``id``, ``title``, ``document_id``, ``score`` and ``chains``, the triples that led to it.
     """
 
-    def __init__(self, index: Index | str | Path, method: str | Retriever = DEFAULT_METHOD, top_k: int = 10) -> None:
-        """Over an open index or an index folder; ``method`` is a name, or a retriever put together by hand."""
-        self.index = opened(index)
+    def __init__(
+        self,
+        index: Index | str | Path,
+        method: str | Retriever = DEFAULT_METHOD,
+        top_k: int = 10,
+        where: str | None = None,
+    ) -> None:
+        """Over an open index or an index folder; ``method`` is a name, or a retriever put together by hand.
+
+        With a filter ``where``, only the passages for which it holds are searched.
+        """
+        self.index = opened(index).where(where) if where else opened(index)
         self.method = method
         self.top_k = top_k
 
@@ -43,11 +52,13 @@ class TriplebeamRetriever:
         return await asyncio.to_thread(self.run, query, top_k)
 
     def to_dict(self) -> dict[str, Any]:
-        """What a pipeline is saved as: the folder and the method's name."""
+        """What a pipeline is saved as: the folder, the method's name and the filter."""
         if not isinstance(self.method, str):
             raise BadInputError(f"{self.method!r} has no name to be saved by: use a method that has one.")
         folder = str(self.index.folder)
-        return default_to_dict(self, index=folder, method=self.method, top_k=self.top_k)
+        return default_to_dict(
+            self, index=folder, method=self.method, top_k=self.top_k, where=self.index.filter or None
+        )
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "TriplebeamRetriever":

@@ -5,6 +5,7 @@ import re
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -14,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.assemble import Index, make_embedder
+from triplebeam.durable import explained, make_folder
 from triplebeam.embed.embedder import Embedder, Kind, Span, SpanEmbedder, reads_tokens
-from triplebeam.errors import BadInputError, IndexMissingError, TriplebeamError, nearest
+from triplebeam.errors import BadInputError, IndexChangedError, IndexMissingError, TriplebeamError, nearest
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.manifest import MANIFEST, is_index
@@ -39,16 +41,16 @@ class EmptyIndexError(IndexMissingError):
     """The index has been created, and nothing is published in it yet."""
 
 
+class NothingVisibleError(TriplebeamError):
+    """What the indexes are filtered by leaves nothing of one."""
+
+
 class IndexExistsError(TriplebeamError):
     """There is an index of that name already."""
 
 
 class CannotCreateError(TriplebeamError):
     """There is no data folder to create indexes in."""
-
-
-class ReadOnlyError(TriplebeamError):
-    """A folder cannot be written to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +102,13 @@ class _Opened:
 
     @cached_property
     def documents(self) -> dict[str, DocumentRow]:
-        passages = self.index.passages
-        titles = dict(zip(passages.documents, passages.titles, strict=True))
-        return {id_: DocumentRow(id_, titles[id_], count) for id_, count in Counter(passages.documents).items()}
+        return _documents(self.index)
+
+
+def _documents(index: Index) -> dict[str, DocumentRow]:
+    passages = index.passages
+    titles = dict(zip(passages.documents, passages.titles, strict=True))
+    return {id_: DocumentRow(id_, titles[id_], count) for id_, count in Counter(passages.documents).items()}
 
 
 class Library:
@@ -130,11 +136,24 @@ class Library:
         self._opening: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self._embedders: dict[str, Embedder] = {}
         self._loading = threading.Lock()
+        self._collection: str | None = None
+        self._where: str | None = None
+
+    def seen_with(self, collection: str | None, where: str | None) -> "Library":
+        """The same indexes, as far as they may be seen: one of them, and the passages for which a filter holds."""
+        seen = copy(self)  # what is open is shared
+        seen._collection, seen._where = collection, where
+        return seen
 
     @property
     def can_create(self) -> bool:
         """Is there a data folder to create indexes in?"""
-        return bool(self._data)
+        return bool(self._data) and not self.is_bound
+
+    @property
+    def is_bound(self) -> bool:
+        """Is there anything that is not seen?"""
+        return self._collection is not None or self._where is not None
 
     @property
     def can_ask(self) -> bool:
@@ -164,9 +183,27 @@ class Library:
             raise UnknownIndexError(f"there is no index {name[:80]!r}{nearest(name[:80], names)}: {there}.")
         return folders[name]
 
-    def index(self, name: str) -> Index:
-        """The index of that name, of the generation that is published now."""
-        return self._open(name).index
+    def index(self, name: str, where: str | None = None) -> Index:
+        """The index of that name, of the generation that is published now; or a view of it."""
+        try:
+            return self._view(name, where)
+        except IndexChangedError:  # published between opening and filtering
+            return self._view(name, where)
+
+    def _view(self, name: str, where: str | None) -> Index:
+        index = self._open(name).index
+        if self._where is not None:
+            index = self._visible(name, index, self._where)
+        return index if where is None else index.where(where)
+
+    def _visible(self, name: str, index: Index, where: str) -> Index:
+        """What is wrong with the filter must not be said: it would name fields and values that are not to be seen."""
+        try:
+            return index.where(where)
+        except BadInputError:
+            raise NothingVisibleError(
+                f"nothing of the index {name!r} may be seen here: ask whoever runs this server."
+            ) from None
 
     def open_all(self) -> None:
         """Open every published index; there must be one."""
@@ -179,7 +216,9 @@ class Library:
 
     def documents(self, name: str) -> dict[str, DocumentRow]:
         """An index's documents by id, in the order in which they were first indexed."""
-        return self._open(name).documents if is_index(self.folder(name)) else {}
+        if not is_index(self.folder(name)):
+            return {}
+        return self._open(name).documents if self._where is None else _documents(self.index(name))
 
     def create(self, name: str) -> None:
         """Create an empty index."""
@@ -190,12 +229,8 @@ class Library:
             )
         if name in self._folders():
             raise IndexExistsError(f"there is already an index {name!r}: choose another name.")
-        try:
-            (self._data[0] / f"{name}{ENDING}").mkdir(exist_ok=True)
-        except OSError as error:
-            raise ReadOnlyError(
-                f"the index {name!r} cannot be created ({error.strerror}): check the permissions of the data folder."
-            ) from error
+        with explained(folder := self._data[0] / f"{name}{ENDING}"):
+            make_folder(folder)
 
     def embedder(self, name: str) -> Embedder:
         """The embedder of that name, loaded once for all indexes and builds."""
@@ -219,7 +254,7 @@ class Library:
                 name = path.name.removesuffix(ENDING)
                 if path.is_dir() and _is_name(name):
                     found.setdefault(name, path)
-        return found
+        return {name: path for name, path in found.items() if self._collection in (None, name)}
 
     def _open(self, name: str) -> _Opened:
         folder = self.folder(name)

@@ -46,6 +46,8 @@ class Limits:
     """A server's limits; `triplebeam serve` has an option for most of them."""
 
     upload_bytes: int = 20 * MEGABYTE
+    waiting_bytes: int = 1_000 * MEGABYTE
+    """What was sent and is not indexed yet, in all; more is refused."""
     question_characters: int = 10_000
     search_seconds: float = 30.0
     ask_seconds: float = 600.0
@@ -53,8 +55,6 @@ class Limits:
     """Agents running at once; one more is refused."""
     searches: int = 4
     """Searches running at once; more of them wait."""
-    any_method: bool = False
-    """Methods may name files and ask for any amount of work."""
 
     def check(self, question: str, method: str) -> Method:
         """The method, parsed. Refuse a question that is empty or too long, and a method that asks for too much."""
@@ -63,8 +63,7 @@ class Limits:
         if len(method) > _METHOD_CHARACTERS:
             raise BadInputError(f"the method has {len(method):,} characters: the limit is {_METHOD_CHARACTERS}.")
         parsed = Method.parse(method)
-        if not self.any_method:
-            _check_method(parsed)
+        _check_method(parsed)
         return parsed
 
     def check_length(self, question: str) -> None:
@@ -76,14 +75,14 @@ class Limits:
             )
 
 
-#: For a process that its own user started and that only this user reaches.
+#: For a process that its own user started and that only this user reaches. A method names no file there either: the
+#: one who writes it is a model.
 UNLIMITED = Limits(
     question_characters=sys.maxsize,
     search_seconds=math.inf,
     ask_seconds=math.inf,
     agents=32,
     searches=32,
-    any_method=True,
 )
 
 

@@ -9,8 +9,10 @@ import asyncio
 import contextvars
 import threading
 import time
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import ParamSpec, TypeVar
 
@@ -139,30 +141,59 @@ class Runner:
         self._searches = ThreadPoolExecutor(limits.searches, thread_name_prefix="search")
         self._agents = ThreadPoolExecutor(limits.agents, thread_name_prefix="agent")
         self._counting = threading.Lock()
-        self.agents_running = 0
-        self.searches_waiting = 0
-        self.searches_running = 0
+        self._counts: Counter[str] = Counter()
 
-    async def search(self, name: str, question: str, method: str, k: int, earlier: Sequence[Turn] = ()) -> Searched:
+    def over(self, library: Library) -> "Runner":
+        """The same threads and limits, over other indexes or parts of them."""
+        other = copy(self)
+        other.library = library
+        return other
+
+    @property
+    def agents_running(self) -> int:
+        """How many agents are at work."""
+        return self._counts["agents running"]
+
+    @property
+    def searches_running(self) -> int:
+        """How many searches are at work."""
+        return self._counts["searches running"]
+
+    @property
+    def searches_waiting(self) -> int:
+        """How many searches wait for a thread."""
+        return self._counts["searches waiting"]
+
+    async def search(
+        self,
+        name: str,
+        question: str,
+        method: str,
+        k: int,
+        earlier: Sequence[Turn] = (),
+        where: str | None = None,
+    ) -> Searched:
         """Search an index. What calls a language model (a method, a follow-up) runs among the agents: it is as slow."""
         parsed = self.limits.check(question, method)
         if not (parsed.uses_model or earlier) or not self.library.can_ask:
-            return await self.run(self._search, name, question, parsed, k, earlier)
+            return await self.run(self._search, name, question, parsed, k, earlier, where)
         stop = threading.Event()
 
         def work() -> Searched:
             cancel_on(stop)
-            return self._search(name, question, parsed, k, earlier)
+            return self._search(name, question, parsed, k, earlier, where)
 
         try:
             return await _within(self.limits.ask_seconds, self.start_agent(work))
         finally:
             stop.set()
 
-    async def ask(self, name: str, question: str, method: str, earlier: Sequence[Turn] = ()) -> AgentRun:
+    async def ask(
+        self, name: str, question: str, method: str, earlier: Sequence[Turn] = (), where: str | None = None
+    ) -> AgentRun:
         """Start an agent; what is wrong with the request is raised here."""
         parsed = self.limits.check(question, method)
-        index = await self.run(self.library.index, name)
+        index = await self.run(self.library.index, name, where)
         agent = await self.run(index.agent, parsed)
         running = AgentRun(index, self.limits.ask_seconds)
 
@@ -175,17 +206,18 @@ class Runner:
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function among the searches, within their time limit."""
-        self._count(searches_waiting=1)
+        self._count("searches waiting", 1)
 
         def begin() -> T:
-            self._count(searches_waiting=-1, searches_running=1)
+            self._count("searches waiting", -1)
+            self._count("searches running", 1)
             try:
                 return function(*args, **kwargs)
             finally:
-                self._count(searches_running=-1)
+                self._count("searches running", -1)
 
         future = _submit(self._searches, begin)
-        future.add_done_callback(lambda done: self._count(searches_waiting=-1) if done.cancelled() else None)
+        future.add_done_callback(lambda done: self._count("searches waiting", -1) if done.cancelled() else None)
         return await _within(self.limits.search_seconds, future)
 
     def start_agent(self, function: Callable[[], T]) -> "Future[T]":
@@ -195,9 +227,9 @@ class Runner:
                 raise TooManyAgentsError(
                     f"{self.agents_running} questions are being answered, which is the limit: try again later."
                 )
-            self.agents_running += 1
+            self._counts["agents running"] += 1
         future = _submit(self._agents, function)
-        future.add_done_callback(lambda _: self._count(agents_running=-1))
+        future.add_done_callback(lambda _: self._count("agents running", -1))
         return future
 
     @property
@@ -210,21 +242,21 @@ class Runner:
         self._searches.shutdown(wait=False, cancel_futures=True)
         self._agents.shutdown(wait=False, cancel_futures=True)
 
-    def _search(self, name: str, asked: str, method: Method, k: int, earlier: Sequence[Turn]) -> Searched:
+    def _search(
+        self, name: str, asked: str, method: Method, k: int, earlier: Sequence[Turn], where: str | None
+    ) -> Searched:
         started = time.perf_counter()
         with span("search", {"index": name, "method": method.text, "k": k}):
-            index = self.library.index(name)
+            index = self.library.index(name, where)
             rewritten = follow_up(index.model if self.library.can_ask else None, asked, earlier)
             question = rewritten.question if rewritten else asked
             ranking = index.search(question, method, k)
         seconds = time.perf_counter() - started
         return Searched(question, found(index, question, ranking), seconds, rewritten)
 
-    def _count(self, *, searches_waiting: int = 0, searches_running: int = 0, agents_running: int = 0) -> None:
+    def _count(self, what: str, more: int) -> None:
         with self._counting:
-            self.searches_running += searches_running
-            self.searches_waiting += searches_waiting
-            self.agents_running += agents_running
+            self._counts[what] += more
 
 
 async def _within(seconds: float, future: "Future[T]") -> T:

@@ -6,10 +6,11 @@ from functools import cached_property, lru_cache
 from itertools import takewhile
 
 from triplebeam.ingest.sentences import sentence_spans
-from triplebeam.support.vocabulary import PRONOUNS
-from triplebeam.support.words import Word, content, words_of
+from triplebeam.support.words import AUXILIARIES, PRONOUNS, Word, content, words_of
 
 _BRACKETED = re.compile(r"\s*\([^)]*\)\s*$")
+#: In words. What is longer is a table or a list.
+_LONGEST_SENTENCE = 100
 
 
 @dataclass(frozen=True)
@@ -25,43 +26,44 @@ class Page:
         return words_of(self.text)
 
     @cached_property
-    def stems(self) -> frozenset[str]:
-        """The stems of all words."""
-        return frozenset(word.stem for word in self.words)
-
-    @cached_property
     def title_words(self) -> list[Word]:
         """The content words of the title, without brackets at its end."""
         return content(_BRACKETED.sub("", self.title))
 
     @cached_property
     def sentences(self) -> list[range]:
-        """The places of the words of each sentence; questions are left out, since they state nothing."""
+        """The places of the words of each sentence that may state something: no question, condition or table."""
         sentences, place = [], 0
         for _, end in sentence_spans(self.text):
             first = place
             while place < len(self.words) and self.words[place].start < end:
                 place += 1
-            if place > first and "?" not in self.text[self.words[place - 1].end : end]:
+            if 0 < place - first <= _LONGEST_SENTENCE and "?" not in self.text[self.words[place - 1].end : end]:
                 sentences.append(range(first, place))
-        return sentences
+        return [each for each in sentences if self.words[each.start].key not in ("if", "unless", "whether")]
+
+    def sentences_of(self, start: int, end: int) -> range:
+        """The places of the words of the sentences that a stretch of the text is in."""
+        places = [(self.words[each.start].start, self.words[each.stop - 1].end) for each in self.sentences]
+        inside = [
+            each for each, (first, last) in zip(self.sentences, places, strict=True) if first < end and start < last
+        ]
+        return range(inside[0].start, inside[-1].stop) if inside else range(0)
 
     @cached_property
-    def on_title(self) -> set[int]:
-        """Where the sentences begin that do not begin with another name, or with a pronoun behind such a sentence."""
+    def about_title(self) -> set[int]:
+        """Where sentences begin that do not begin with another name and a verb, or with a pronoun behind such a one."""
         starts, on_title, title = set(), True, {word.folded for word in self.title_words}
         for sentence in self.sentences:
             words = self.words[sentence.start : sentence.stop]
             names = list(takewhile(lambda word: word.is_name, words))
-            another = (
-                0 < len(names) < len(words) and words[len(names)].is_verb and not title & {n.folded for n in names}
-            )
+            verb = words[len(names) % len(words)]
+            named = len(names) > 1 or (any(names) and verb.key in AUXILIARIES)
+            another = named and "," not in verb.gap and not title & {word.folded for word in names}
             on_title = not another and (on_title or words[0].key not in PRONOUNS)
             starts |= {sentence.start} if on_title else set()
         return starts
 
 
-@lru_cache(maxsize=128)
-def page_of(text: str, title: str) -> Page:
-    """The page of a passage; the last few are kept, since the facts of a passage are checked one after another."""
-    return Page(text, title)
+#: The last few pages are kept, since the facts of a passage are checked one after another.
+page_of = lru_cache(maxsize=128)(Page)

@@ -21,8 +21,7 @@ _FEWEST_WORDS = 4
 def locate(quotation: str, text: str) -> tuple[int, int] | None:
     """Start and end of the words quoted, in the text; None if they are not there."""
     words = words_of(text)
-    pieces = [[word.folded for word in words_of(piece)] for piece in _ELLIPSIS.split(quotation)]
-    pieces = [piece for piece in pieces if piece]
+    pieces = filter(None, [[word.folded for word in words_of(piece)] for piece in _ELLIPSIS.split(quotation)])
     places: list[tuple[int, int]] = []
     for piece in pieces:
         found = _exactly(piece, words, places[-1][1] if places else 0) or _nearly(piece, words)

@@ -142,6 +142,14 @@ class TestEndings:
         answer, table = self.run([sentence("R is S."), sentence("S is T."), final("")], max_steps=2)
         assert (answer.ending, answer.text, table.asked) == ("the last step was reached", "", ["q", "R is S."])
 
+    @pytest.mark.parametrize("announced", [True, False])
+    def test_in_the_last_step_no_further_search_is_asked_for(self, announced: bool) -> None:
+        table = Table({"q": ["film"], "R is S.": ["city"]})
+        with Scripted([sentence("R is S."), sentence("So the answer is: S"), final("S")]) as model:
+            agent(model, table, max_steps=2, announce_last=announced).answer("q")
+        thinking = [prompt.user for prompt in model.prompts[:2]]
+        assert ["no further search will be made" in user for user in thinking] == [False, announced]
+
     def test_a_repeated_sentence(self) -> None:
         answer, table = self.run([sentence("R is S."), sentence("r is S"), final("")])
         assert (answer.ending, len(table.asked)) == ("the next sentence repeats an earlier query", 2)

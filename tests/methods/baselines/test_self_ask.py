@@ -96,19 +96,20 @@ class TestEndings:
         assert (answer.text, table.asked) == ("late", [FILM])
 
     def test_the_last_step(self) -> None:
-        replies = [follow_up(FILM), found("A."), follow_up(ACTOR), found(""), follow_up(LAKE), final("x")]
+        replies = [follow_up(FILM), found("A."), follow_up(ACTOR), found(""), final("x")]
         answer, table = self.run(replies, max_steps=2)
         assert (answer.ending, answer.text, table.asked) == ("the last step was reached", "x", [FILM, ACTOR])
+        assert answer.usage.calls == 5, "a follow-up that would not be searched for is not asked for"
 
-    def test_after_the_last_step_it_may_still_answer(self) -> None:
-        answer, _ = self.run([follow_up(FILM), found("A."), follow_up("", "x"), final("")], max_steps=1)
+    def test_after_the_last_step_its_own_answer_is_still_asked_for(self) -> None:
+        answer, _ = self.run([follow_up(FILM), found("A."), follow_up("", "x")], max_steps=1, own_answer=True)
         assert (answer.ending, answer.text) == ("no follow-up question is needed", "x")
 
     def test_a_repeated_follow_up(self) -> None:
         answer, table = self.run([follow_up(FILM), found(""), follow_up(FILM.upper()), final("")])
         assert (answer.ending, table.asked) == ("the next follow-up question was asked before", [FILM])
         answer, table = self.run(
-            [follow_up(FILM), *[found(""), follow_up(FILM)] * 2, final("")], max_steps=2, stop_when_stuck=False
+            [follow_up(FILM), found(""), follow_up(FILM), found(""), final("")], max_steps=2, stop_when_stuck=False
         )
         assert (answer.ending, table.asked) == ("the last step was reached", [FILM, FILM])
 

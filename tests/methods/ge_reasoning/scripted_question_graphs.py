@@ -39,6 +39,12 @@ def says(answer: str, sure: float = 0.9, used: Sequence[int] = ()) -> Completion
     return Completion(text=text, usage=Usage(calls=1), log_probabilities=tuple(scored))
 
 
+def reads(answer: str, *rows: tuple[Triple, int, str]) -> Completion:
+    """A sub-answer that was read in passages: each fact with the number of its passage and a quotation."""
+    facts = [{"triple": list(triple), "passage": number, "quotation": words} for triple, number, words in rows]
+    return reply(sentence=f"It is {answer}.", answer=answer, facts=facts)
+
+
 def extracts(*triples: Triple | Sequence[str]) -> Completion:
     return reply(triplets=[list(triple) for triple in triples])
 
@@ -48,7 +54,7 @@ def helpful(*numbers: int) -> Completion:
 
 
 #: The agent of the paper.
-PAPER: dict[str, Any] = {"grounded": False, "ranking": "fusion"}
+PAPER: dict[str, Any] = {"grounded": False, "ranking": "fusion", "read": 2}
 
 
 def agent(model: LanguageModel, table: Table | None = None, **parameters: Any) -> GEReasoning:

@@ -20,6 +20,7 @@ from scripted_question_graphs import (
     first_lines,
     graph,
     helpful,
+    reads,
     says,
 )
 
@@ -204,21 +205,50 @@ class TestSwitches:
         assert read_by(steps[1]) == (STARRED,)
         assert answer.supported
 
-    def test_grounded_answers_are_always_searched_for(self) -> None:
-        replies = [*self.START, extracts(), extracts(STARRED), helpful(1), says("Pat Brien", used=[1])]
-        model, _, answer = self.run(replies, Table({WHO: ["film", "actor"]}), grounded=True, ranking="evidence")
-        assert (answer.supported, answer.outcome) == (True, "answered")
-        assert answer.ranking.ids == ["actor", "film"]
-        assert "Answer from what the search found" in model.prompts[-2].system
-
-    def test_a_grounded_answer_that_rests_on_no_fact_is_dropped(self) -> None:
-        replies = [*self.START, extracts(LIES), helpful(1), says("Pat Brien", used=[])]
-        _, steps, answer = self.run(replies, Table({WHO: ["actor"]}), grounded=True, max_attempts=1)
-        assert first_lines(steps)[1].startswith("name: #1 stays open: 'Pat Brien'")
-        assert answer.evidence == ()
-
     def test_what_the_model_knew_is_marked_as_a_guess(self) -> None:
         _, _, answer = self.run([*self.START, says("Pat Brien")], Table({}))
         assert answer.outcome == "guess"
         assert answer.missing == (f"No document was searched for the question: {WHO}",)
         assert [fact.from_memory for fact in answer.evidence] == [True]
+
+
+class TestGrounded:
+    """The default: two calls per sub-question, one to ask it and one to read its answer."""
+
+    START = (graph(CHAIN[:2], "#2"), asks(WHO))
+    ACTED = reads("Pat Brien", (STARRED, 2, "Pat Brien starred in Laughter in Hell"))
+
+    def run(self, *replies: Completion, **parameters: Any) -> tuple[Scripted, list[Step], Answer]:
+        table = Table({WHO: ["film", "actor"], WHERE: ["actor"]})
+        with Scripted(replies) as model:
+            return model, *drive(agent(model, table, grounded=True, ranking="evidence", **parameters))
+
+    def test_six_calls_answer_a_question_of_two_hops(self) -> None:
+        lived = reads("Milwaukee", (LIVED, 1, "lived in Milwaukee"))
+        model, steps, answer = self.run(*self.START, self.ACTED, asks(WHERE), lived, final("Milwaukee"))
+        assert (answer.usage.calls, [step.usage.calls for step in steps]) == (6, [1, 2, 2])
+        assert (answer.text, answer.outcome, answer.supported) == ("Milwaukee", "answered", True)
+        assert [fact.triple for fact in answer.evidence] == [STARRED, LIVED]
+        assert answer.ranking.ids == ["actor", "film"]
+        assert first_lines(steps[1:]) == [
+            "name: #1 = Pat Brien (read in a passage)",
+            "city: #2 = Milwaukee (read in a passage)",
+        ]
+        assert f"(1) {WHO}\nIt is Pat Brien. Answer: Pat Brien" in model.prompts[-2].user
+        assert "[1] Pat Brien\nPat Brien starred in" in model.prompts[-2].user
+
+    @pytest.mark.parametrize("unquoted", [reads("Pat Brien"), reads("Pat Brien", (LIES, 9, "")), reads("")])
+    def test_an_answer_that_rests_on_no_passage_is_dropped_and_not_asked_again(self, unquoted: Completion) -> None:
+        _, steps, answer = self.run(*self.START, unquoted, final("Milwaukee"))
+        assert first_lines(steps)[1].endswith("(in none of the passages read)")
+        assert answer.ending == "every open triplet was tried as often as it may be"
+        assert answer.evidence == ()
+
+    def test_pairs_that_lack_what_is_asked_for_are_not_asked(self) -> None:
+        model, _, answer = self.run(*self.START, self.ACTED, asks(WHERE), reads(""), final(""))
+        assert model.prompts[-1].template == "answer", "the passages are read at once"
+        assert (answer.usage.calls, answer.outcome) == (6, "not_in_documents")
+
+    def test_without_a_graph_what_was_not_found_is_not_asked_again(self) -> None:
+        _, steps, answer = self.run(asks(WHO), reads(""), asks(WHO), final("Pat Brien"), graph_guidance=False)
+        assert (len(steps), answer.ending) == (2, "the model asks for nothing further")

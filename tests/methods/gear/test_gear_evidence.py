@@ -98,6 +98,14 @@ class TestSwitches:
         assert "[1] Laughter in Hell" in model.prompts[-1].user
         assert "Facts that were noted" not in model.prompts[-1].user
 
+    def test_a_reader_is_always_shown_what_was_searched_for(self) -> None:
+        replies = [cited(), verdict(missing="m"), reply(query="other"), cited(), verdict(missing="m"), final("")]
+        with Scripted(replies) as model:
+            table = Table({"q": ["film"], "other": ["city"]})
+            agent(model, table, calls="paper", max_steps=2).answer("q")
+        reading = [prompt.user for prompt in model.prompts if prompt.template == "gear/read_and_quote"]
+        assert [user.rpartition("The search was for: ")[2] for user in reading] == ["q", "other"]
+
     def test_facts_without_quotations_are_looked_up(self) -> None:
         replies = [facts(LIES), verdict(answer="Lake Michigan", used=[1]), final("Lake Michigan")]
         with Scripted(replies) as model:

@@ -55,8 +55,11 @@ def sub_answer(text: str, passages: Sequence[int] | None = ()) -> Completion:
     return reply(found=bool(text), answer=text, facts=facts)
 
 
+MISSING = "No document says where Pat Brien lived."
+
+
 def critique(enough: bool) -> Completion:
-    return reply(missing="" if enough else "something", enough=enough)
+    return reply(missing="" if enough else MISSING, enough=enough)
 
 
 @pytest.fixture
@@ -324,6 +327,10 @@ class TestEndings:
         assert (answer.ending, answer.text, answer.loop_text) == ("the last step was reached", "x", "")
         assert table.asked == [FILM, ACTOR]
 
+    def test_what_the_critique_misses_is_shown_with_the_answer(self) -> None:
+        answer, _ = self.run([ask(FILM), sub_answer("A."), critique(False), final("")], max_steps=1)
+        assert (answer.outcome, answer.missing) == ("not_in_documents", (MISSING,))
+
     def test_a_sub_answer_that_is_not_found_is_not_criticised(self) -> None:
         answer, table = self.run([ask(FILM), sub_answer(""), ask(LAKE), sub_answer("B."), critique(True), final("x")])
         assert (answer.text, table.asked) == ("x", [FILM, LAKE])
@@ -389,6 +396,23 @@ class TestReading:
                 steps, _ = driven(agent(model, recurrent, world.passages, retrieved=None, tokens=tokens), "q")
             expected = recurrent.begin()
             assert [step.ranking for step in steps] == [expected.retrieve(FILM, count), expected.retrieve(LAKE, count)]
+
+    @pytest.mark.parametrize(("retrieved", "read"), [(2, 1), (None, 3)])
+    def test_the_last_reading_has_the_tokens_of_a_step(self, retrieved: int | None, read: int) -> None:
+        table = Table({FILM: ["film", "director", "actor"]})
+        with Scripted([ask(FILM), sub_answer(""), final("x")]) as model:
+            driven(agent(model, table, retrieved=retrieved, max_steps=1, answered_from=1), "q")
+        assert model.prompts[-1].user.count("\n[") == read
+
+    @pytest.mark.parametrize(("retrieved", "tokens", "read"), [(2, 3500, 2), (4, 30, 1), (4, 3500, 3)])
+    def test_both_bounds_hold(self, retrieved: int, tokens: int, read: int) -> None:
+        table = Table({FILM: ["film", "director", "actor"]})
+        with Scripted([ask(FILM), sub_answer("A."), critique(True), final("x")]) as model:
+            [step], _ = driven(agent(model, table, retrieved=retrieved, tokens=tokens), "q")
+        assert len(step.ranking) == read
+
+    def test_a_step_reads_ten_passages_unless_the_papers_tokens_count(self) -> None:
+        assert RGNNRet(retriever=Table({}), model=Scripted([])).retrieved == 10
 
     def test_the_question_may_come_before_the_passages_too(self) -> None:
         first = question_first(load("answer"))

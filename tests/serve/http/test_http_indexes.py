@@ -2,6 +2,7 @@
 
 import io
 import json
+import stat
 import threading
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -73,6 +74,16 @@ def test_what_is_put_is_all_there_is(client: TestClient) -> None:
     job = client.put("/api/indexes/notes/documents", files=broken, data={"extractor": "none"}).json()["job"]
     assert job_ended(client, job["id"])["state"] == "failed"
     assert ids(client, "notes") == ["dot"], "where nothing can be read nothing is deleted"
+
+
+def test_rows_that_are_not_put_again_go_also_from_a_file_with_a_bad_line(client: TestClient) -> None:
+    client.post("/api/indexes", json={"name": "rows"})
+    rows = [b'{"id": "one", "text": "Row one."}', b'{"id": "two", "text": "Row two."}']
+    for sent in (b"\n".join(rows), b"\n".join([rows[0], b"no JSON"])):
+        files = [("files", ("rows.jsonl", sent))]
+        job = client.put("/api/indexes/rows/documents", files=files, data={"extractor": "none"}).json()["job"]
+        assert job_ended(client, job["id"])["state"] == "done"
+    assert ids(client, "rows") == ["one"]
 
 
 def test_an_index_is_made_filled_searched_and_emptied(client: TestClient, data: Path) -> None:
@@ -162,13 +173,16 @@ def test_searches_go_on_with_the_old_generation_while_a_job_runs(make: Make) -> 
         assert [passage["title"] for passage in found] == ["new"]
 
 
-def test_a_cancelled_job_leaves_nothing_behind(make: Make) -> None:
+def test_a_cancelled_job_leaves_nothing_behind(make: Make, data: Path) -> None:
+    jobs = data / ".triplebeam" / "jobs"
     held = Held()
     with make(extractor=held) as client:
         running = add(client, "world", ("wrong.txt", b"The wrong file."), extractor="local")
         waiting = add(client, "world", ("other.txt", b"Not this one either."))
         assert held.begun.wait(20)
+        assert stat.S_IMODE(jobs.stat().st_mode) == 0o700, "what was sent is for the server alone"
         assert client.post(f"/api/jobs/{waiting['id']}/cancel").json()["state"] == "cancelled"
+        assert [folder.name for folder in jobs.iterdir()] == [running["id"]]
         assert client.post(f"/api/jobs/{running['id']}/cancel").status_code == 200
         held.free.set()
         assert job_ended(client, running["id"])["state"] == "cancelled"

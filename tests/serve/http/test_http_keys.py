@@ -1,15 +1,15 @@
 """Keys, and what may be done without one."""
 
-import json
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
 
 from serve.http.small_server import Make, error_of
-from triplebeam.errors import BadInputError
-from triplebeam.serve.http.keys import Keys
+from triplebeam.errors import BadInputError, TriplebeamError
+from triplebeam.serve.http.keys import Access, Keys
 
 
 def bearer(key: str) -> dict[str, str]:
@@ -25,19 +25,60 @@ def test_a_key_is_kept_as_its_hash_in_a_file_of_the_owner_alone(tmp_path: Path) 
     assert key not in path.read_text()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert keys.on
-    assert (keys.role_of(key), keys.role_of(key + "x"), keys.role_of("")) == ("read", None, None)
+    assert (keys.access_of(key), keys.access_of(key + "x"), keys.access_of("")) == (Access(role="read"), None, None)
     with pytest.raises(BadInputError, match="already"):
         keys.create("read", "mine")
     with pytest.raises(BadInputError, match="there are mine"):
         keys.delete("other")
     keys.delete("mine")
-    assert keys.role_of(key) is None
+    assert keys.access_of(key) is None
 
 
-def test_a_file_that_is_no_list_of_keys_opens_nothing(tmp_path: Path) -> None:
-    (tmp_path / "keys.json").write_text(json.dumps({"a": 1}))
-    with pytest.raises(BadInputError, match="cannot be read as a list of keys"):
-        _ = Keys(tmp_path / "keys.json").on
+@pytest.mark.parametrize("content", ["", '{"a": 1}', '[{"name": "me"', "[[[[", "\0" * 100])
+def test_a_file_that_is_no_list_of_keys_opens_nothing(make: Make, data: Path, content: str) -> None:
+    keys = Keys(data / "keys.json")
+    key = keys.create("write")
+    with make(keys=keys) as client:
+        assert client.get("/api/indexes", headers=bearer(key)).status_code == 200
+        (data / "keys.json").write_text(content)
+        for path, headers in (("/api/indexes", bearer(key)), ("/api/indexes", {}), ("/ready", {}), ("/mcp", {})):
+            code, message = error_of(client.get(path, headers=headers), 503)
+            assert code == "keys_damaged"
+            assert "keys.json cannot be read as a list of keys" in message
+            assert str(data) not in message
+    with pytest.raises(TriplebeamError, match="nobody is let in: restore the file, or remove it"):
+        _ = Keys(data / "keys.json").on
+
+
+@pytest.mark.parametrize("close", [lambda path: Keys(path).delete("mine"), Path.unlink])
+def test_deleting_the_last_key_does_not_open_the_server(make: Make, data: Path, close: Callable[[Path], None]) -> None:
+    keys = Keys(data / "keys.json")
+    keys.create("write", "mine")
+    with make(keys=keys) as client:
+        assert client.get("/api/indexes").status_code == 401
+        close(data / "keys.json")
+        assert client.get("/api/indexes").status_code == 401
+        assert client.post("/api/indexes", json={"name": "new"}).status_code == 401
+
+
+def test_an_empty_list_of_keys_opens_nothing_to_the_next_server_either(make: Make, data: Path) -> None:
+    Keys(data / "keys.json").create("write", "mine")
+    Keys(data / "keys.json").delete("mine")
+    with make() as client:
+        assert client.get("/api/indexes").status_code == 401
+
+
+def test_without_a_key_readiness_has_no_names_and_no_reasons(make: Make, data: Path) -> None:
+    keys = Keys(data / "keys.json")
+    key = keys.create("read")
+    with make(keys=keys) as client:
+        assert client.get("/ready").json() == {"status": "ok", "indexes": {}}
+        assert client.get("/ready", headers=bearer(key)).json() == {"status": "ok", "indexes": {"world": "ok"}}
+    (next((data / "world.index" / "generations").iterdir()) / "passage_vectors.npy").unlink()
+    with make(keys=keys) as client:
+        hidden, seen = client.get("/ready", headers=bearer("wrong")), client.get("/ready", headers=bearer(key))
+        assert (hidden.status_code, hidden.json()) == (503, {"status": "not ready", "indexes": {}})
+        assert "passage_vectors.npy is missing" in seen.json()["indexes"]["world"]
 
 
 def test_roles(make: Make, data: Path) -> None:
@@ -98,5 +139,5 @@ def test_by_which_name_a_server_is_called_matters_only_while_there_are_no_keys(m
     key = keys.create("read", "mine")
     with make(keys=keys, allowed_hosts=["localhost"]) as client:
         assert client.get("/api/indexes", headers=bearer(key)).status_code == 200
-        keys.delete("mine")
-        assert error_of(client.get("/api/indexes"), 400)[0] == "bad_host", "without keys it is as it began without"
+    with make(keys=Keys(data / "none.json"), allowed_hosts=["localhost"]) as client:
+        assert error_of(client.get("/api/indexes"), 400)[0] == "bad_host"

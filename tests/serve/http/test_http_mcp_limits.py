@@ -1,6 +1,7 @@
 """The tools of the Model Context Protocol keep the server's limits."""
 
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -8,10 +9,12 @@ from mcp.client import Client
 from mcp_types import TextContent
 
 from serve.asking.served_world import Slow, stands_still
+from serve.http.small_server import Make
 from small_world import WordEmbedder
 from triplebeam.generate.language_model import LanguageModel
+from triplebeam.serve.http import mcp_endpoint
 from triplebeam.serve.library import Library
-from triplebeam.serve.limits import Limits
+from triplebeam.serve.limits import UNLIMITED, Limits
 from triplebeam.serve.mcp import make_server
 from triplebeam.serve.running import Runner
 from triplebeam.settings import Settings
@@ -50,6 +53,38 @@ async def refused(runner: Runner, tool: str, **arguments: object) -> str:
 )
 async def test_what_no_route_would_do(data: Path, tool: str, arguments: dict[str, object], said: str) -> None:
     assert said in await refused(runner_over(data, Slow()), tool, **arguments)
+
+
+@pytest.mark.anyio
+async def test_a_model_names_no_file_even_to_the_user_s_own_process(data: Path) -> None:
+    """Whether the file exists must not make a difference."""
+    library = Library([data], Settings(home=data, offline=True, model=None), embedder=WordEmbedder())
+    runner = Runner(library, UNLIMITED)
+    for path in ("/etc/hosts", "/no/such/file"):
+        assert "names a file" in await refused(runner, "search", question="a", method=f"gnn_ret[weights={path}]")
+
+
+OPEN = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+}
+HEADERS = {"Accept": "application/json, text/event-stream"}
+
+
+def test_sessions_end_when_nobody_uses_them_and_there_is_a_limit(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mcp_endpoint, "SECONDS_IDLE", 0.5)
+    monkeypatch.setattr(mcp_endpoint, "MOST_SESSIONS", 2)
+    with make() as client:
+        replies = [client.post("/mcp", json=OPEN, headers=HEADERS) for _ in range(3)]
+        assert [reply.status_code for reply in replies] == [200, 200, 503]
+        deadline = time.monotonic() + 20
+        while client.post("/mcp", json=OPEN, headers=HEADERS).status_code != 200:
+            assert time.monotonic() < deadline, "the sessions never ended"
+            time.sleep(0.1)
+        known = {**HEADERS, "Mcp-Session-Id": replies[0].headers["mcp-session-id"]}
+        assert client.post("/mcp", json={**OPEN, "method": "ping", "params": {}}, headers=known).status_code == 404
 
 
 @pytest.mark.anyio

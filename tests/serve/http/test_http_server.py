@@ -58,7 +58,7 @@ def test_nobody_learns_where_the_server_keeps_its_files(make: Make, data: Path) 
         assert (code, "world.index" in message) == ("damaged_index", True)
         assert str(data) not in search.text + client.get("/ready").text
         (data / "keys.json").write_text("[{")
-        assert str(data) not in error_of(client.get("/api/methods"), 400)[1]
+        assert str(data) not in error_of(client.get("/api/methods"), 503)[1]
 
 
 def test_requests_are_counted_by_the_template_of_their_route(client: TestClient) -> None:

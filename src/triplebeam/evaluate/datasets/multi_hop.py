@@ -17,7 +17,7 @@ from pathlib import Path
 from triplebeam.evaluate.datasets.dataset import Dataset, LeftOut
 from triplebeam.evaluate.datasets.paragraphs import Paragraph, gold_ids, listed, read_contexts, titled
 from triplebeam.evaluate.datasets.row import Row, read_rows
-from triplebeam.evaluate.questions import Question
+from triplebeam.evaluate.questions import Question, SubQuestion
 
 
 def read_hotpotqa(sources: Sequence[Path]) -> Dataset:
@@ -39,7 +39,13 @@ def read_two_wiki(sources: Sequence[Path]) -> Dataset:
     def with_aliases(row: Row, paragraphs: list[Paragraph]) -> Question:
         plain = _hotpotqa_question(row, paragraphs)
         more = aliases.get(row.text_or_empty("answer_id"), ()) if plain.answers else ()
-        return replace(plain, answers=tuple(dict.fromkeys(plain.answers + more)))
+        evidences = _evidences(row)
+        return replace(
+            plain,
+            answers=tuple(dict.fromkeys(plain.answers + more)),
+            evidences=evidences,
+            decomposition=tuple(_relation_asked(evidence, paragraphs) for evidence in evidences),
+        )
 
     return read_contexts(files, titled, with_aliases)
 
@@ -54,6 +60,21 @@ def _hotpotqa_question(row: Row, paragraphs: list[Paragraph]) -> Question:
         hops=len({each.title for each in paragraphs if each.is_gold}) or None,
         type=row.text_or_empty("type"),
     )
+
+
+def _evidences(row: Row) -> tuple[tuple[str, str, str], ...]:
+    triples = row.items("evidences") if row.has("evidences") else []
+    found = [tuple(map(str, each)) for each in triples if isinstance(each, list) and len(each) == 3]
+    if len(found) < len(triples):
+        raise row.wrong("has something in 'evidences' that is not a triple")
+    return tuple((subject, relation, object_) for subject, relation, object_ in found)
+
+
+def _relation_asked(evidence: tuple[str, str, str], paragraphs: list[Paragraph]) -> SubQuestion:
+    """A triple as a sub-question, in our words: the dataset has none. The passage is the subject's, if it is gold."""
+    subject, relation, object_ = evidence
+    own = [each.id for each in paragraphs if each.is_gold and each.title.casefold() == subject.casefold()]
+    return SubQuestion(question=f"What is the {relation} of {subject}?", answer=object_, gold=own[0] if own else "")
 
 
 def _aliases(path: Path) -> Mapping[str, tuple[str, ...]]:
@@ -87,6 +108,23 @@ def _musique_question(row: Row, paragraphs: list[Paragraph]) -> Question | LeftO
         answers=tuple(dict.fromkeys(row.texts("answer") + row.texts("answer_aliases"))),
         hops=hops,
         type=kind_name,
+        decomposition=tuple(_musique_step(step, paragraphs) for step in _rows_of(row, "question_decomposition")),
+    )
+
+
+def _rows_of(row: Row, name: str) -> list[Row]:
+    return row.rows(name) if row.has(name) else []
+
+
+def _musique_step(step: Row, paragraphs: list[Paragraph]) -> SubQuestion:
+    """A sub-question; ``paragraph_support_idx`` numbers the question's paragraphs, and is null where none answers."""
+    place = step.text_or_empty("paragraph_support_idx")
+    if place and not (place.isdecimal() and int(place) < len(paragraphs)):
+        raise step.wrong(f"names the paragraph {place}, and there are {len(paragraphs)}")
+    return SubQuestion(
+        question=step.text("question"),
+        answer=step.text_or_empty("answer"),
+        gold=paragraphs[int(place)].id if place else "",
     )
 
 

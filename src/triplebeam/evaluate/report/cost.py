@@ -23,6 +23,7 @@ def cost_table(scores: Scores) -> Table | Missing:
     quantities: dict[str, list[str]] = {}
     if any(result.seconds for run in runs for result in run.results):
         quantities["Time p50 (ms)"] = [milliseconds(run.median_seconds) for run in runs]
+        quantities["Time mean (ms)"] = [milliseconds(_mean_of(run, lambda result: result.seconds)) for run in runs]
         quantities["Time p95 (ms)"] = [
             milliseconds(float(np.percentile([result.seconds for result in run.results], 95))) for run in runs
         ]
@@ -77,33 +78,34 @@ def _cost_reading(scores: Scores, timed: bool) -> str:
 
 
 def cost_figures(scores: Scores) -> list[Figure | Missing]:
-    """The leading measure against the median time and against tokens."""
+    """The leading measure against the median time and tokens; right answers against calls (GNN-Ret's Figure 2)."""
     runs = scores.evaluation.runs
     tokens = [_mean_of(run, lambda result: result.usage.all_tokens) for run in runs]
+    calls = [_mean_of(run, lambda result: result.usage.all_calls) for run in runs]
+    right = next((name for name in ("Judged", "Accuracy", "F1") if name in scores.values), None)
     return [
-        _cost_figure(scores, "time", [run.median_seconds for run in runs], "Median time per question"),
-        _cost_figure(scores, "tokens", tokens, "Mean tokens per question"),
+        _cost_figure(scores, scores.leading, "time", [run.median_seconds for run in runs], "Median time per question"),
+        _cost_figure(scores, scores.leading, "tokens", tokens, "Mean tokens per question"),
+        _cost_figure(scores, right, "calls", calls, "Mean calls per question"),
     ]
 
 
-def _cost_figure(scores: Scores, name: str, costs: Sequence[float], cost_name: str) -> Figure | Missing:
+def _cost_figure(
+    scores: Scores, measure: str | None, name: str, costs: Sequence[float], cost_name: str
+) -> Figure | Missing:
     what = f"Figure of what is reached against {name}"
-    if scores.leading is None:
+    if measure is None:
         return Missing(what, "nothing was measured.")
     points = [
         (place, label, cost, value)
-        for place, (label, cost, value) in enumerate(
-            zip(scores.labels, costs, scores.means(scores.leading), strict=True)
-        )
+        for place, (label, cost, value) in enumerate(zip(scores.labels, costs, scores.means(measure), strict=True))
         if not np.isnan(value)
     ]
     if not any(cost for *_, cost, _ in points):
         return Missing(what, f"the results carry no {name}.")
     return Figure(
-        caption=f"{scores.leading} against {name}",
+        caption=f"{measure} against {name}",
         reading="Best is top left: much found for little. The lower scale is logarithmic: each step to the right"
         " multiplies the cost.",
-        draw=partial(
-            cost_plot, points=points, cost_name=f"{cost_name} (log scale)", value_name=f"{scores.leading} (%)"
-        ),
+        draw=partial(cost_plot, points=points, cost_name=f"{cost_name} (log scale)", value_name=f"{measure} (%)"),
     )

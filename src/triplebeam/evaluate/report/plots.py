@@ -167,7 +167,12 @@ def box_plot(axes: "Axes", groups: Mapping[str, Sequence[tuple[int, str, NDArray
     _name_rows(axes, labels, bold=groups)
 
 
-def share_plot(axes: "Axes", groups: Mapping[str, tuple[int, Mapping[str, Sequence[int]]]], value_name: str) -> None:
+def share_plot(
+    axes: "Axes",
+    groups: Mapping[str, tuple[int, Mapping[str, Sequence[int]]]],
+    value_name: str,
+    names: Mapping[int, str],
+) -> None:
     """For each method and each row of it, the share of questions at 1, 2, 3, …: the larger, the darker."""
     labels: list[str] = []
     for method, (place, rows) in groups.items():
@@ -179,7 +184,8 @@ def share_plot(axes: "Axes", groups: Mapping[str, tuple[int, Mapping[str, Sequen
                 axes.text(number, len(labels), f"{100 * share:.0f} %", ha="center", va="center", fontsize=10)
             labels.append(label)
     axes.grid(visible=False)
-    axes.set_xticks(sorted({number for _, rows in groups.values() for numbers in rows.values() for number in numbers}))
+    ticks = sorted({number for _, rows in groups.values() for numbers in rows.values() for number in numbers})
+    axes.set_xticks(ticks, [names[number] for number in ticks])
     axes.set_xlabel(value_name)
     _name_rows(axes, labels, bold=groups)
 

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 
 from triplebeam.evaluate import breakdown, compare
+from triplebeam.evaluate.ask_all import DEPTH
 from triplebeam.evaluate.numbers import NOTHING, percent
 from triplebeam.evaluate.report.document import Cell, Column, Figure, Missing, Table
 from triplebeam.evaluate.report.plots import box_plot
@@ -18,6 +19,7 @@ _MEANING = {
     "EM": "EM and F1 compare the answer with the accepted ones, exactly and word by word",
     "Accuracy": "Accuracy is the share of right choices",
     "Judged": "Judged is the share of answers that a model called right",
+    "Graph": "Graph is the share of question graphs that are those of the dataset's evidences",
 }
 _BY_KIND = ("R@5", "R@15")
 
@@ -63,13 +65,38 @@ def breakdown_tables(scores: Scores) -> list[Table | Missing]:
             "Density is the mean number of triples of a question's gold passages: a robust method that relies on"
             " triples keeps its recall from the sparsest to the densest.",
         ),
+        *_all_found(scores),
+    ]
+
+
+def _all_found(scores: Scores) -> list[Table]:
+    """How often everything was retrieved, where whole lists were read (GNN-Ret's Figure 5)."""
+    runs, questions = scores.evaluation.runs, scores.evaluation.questions
+    if not any(result.further_ids for run in runs for result in run.results):
+        return []
+    columns, cells = _methods(scores)
+    for label, places in breakdown.by_gold_passages(questions).items():
+        columns.append(Column(f"{label} (n = {len(places):,})"))
+        found = [sum(breakdown.all_found(questions[each], run.results[each]) for each in places) for run in runs]
+        _append(cells, [Cell(f"{number:,}") for number in found])
+    return [
+        Table(
+            caption="Questions with all gold passages retrieved, by their number",
+            reading="Numbers of questions. A list that was read as a whole counts as a whole, others up to the"
+            f" {DEPTH}th passage.",
+            columns=tuple(columns),
+            rows=tuple(map(tuple, cells)),
+        )
     ]
 
 
 def hop_figure(scores: Scores) -> list[Figure]:
-    """The spread of recall by the number of hops; nothing where the table by hops is missing too."""
+    """The spread of recall by the number of hops, or by MuSiQue's kinds of hops (GeAR's Figure 3).
+
+    Nothing where the table by hops is missing too.
+    """
     measure = _BY_KIND[-1]
-    groups = breakdown.by_hops(scores.evaluation.questions)
+    groups = breakdown.by_kind_of_hops(scores.evaluation.questions)
     if measure not in scores.values or len(groups) < 2:
         return []
     rows = {

@@ -12,10 +12,10 @@ from triplebeam.evaluate import measures
 from triplebeam.evaluate.run import Evaluation, Run
 
 #: Measured where they apply, in the order they are shown.
-MEASURES = ("R@2", "R@5", "R@10", "R@15", "All@5", "nDCG@10", "MRR", "EM", "F1", "Accuracy", "Judged")
+MEASURES = ("R@2", "R@5", "R@10", "R@15", "All@5", "nDCG@10", "MRR", "EM", "F1", "Accuracy", "Judged", "Graph")
 #: The first of these that applies decides which method is best.
 LEADING = ("R@5", "Accuracy", "F1", "EM")
-OF_ANSWERS = ("EM", "F1", "Accuracy", "Judged")
+OF_ANSWERS = ("EM", "F1", "Accuracy", "Judged", "Graph")
 Values = NDArray[np.float64]
 
 

@@ -17,9 +17,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.durable import explained, flush_tree, make_folder, reserve
 from triplebeam.embed.token_encoder import TokenEncoder
 from triplebeam.errors import BadInputError
-from triplebeam.index.manifest import file_sizes, new_generation, publish, remove_generations
+from triplebeam.index.manifest import file_sizes, new_generation, publish, remove_generations, removed_on_error
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.token_vectors.codec import ResidualCodec, check_nbits, sample_size
 from triplebeam.index.token_vectors.encoded_windows import EncodedWindows, Window, as_array
@@ -68,12 +69,10 @@ class TokenIndexBuilder:
         if not len(self.index.passages):
             raise BadInputError(f"there are no passages in {self.index.folder}: index some first.")
         place = home(self.index.folder)
-        try:
-            place.mkdir(exist_ok=True)
-        except OSError as error:
-            raise BadInputError(f"{place} cannot be made ({error.strerror}): check its permissions.") from error
-        with write_lock(place):
-            return self._build(place)
+        with explained(place):
+            make_folder(place)
+            with write_lock(place):
+                return self._build(place)
 
     def _build(self, place: Path) -> TokenBuildReport:
         hashes = list(text_hashes(self.index.passages))
@@ -84,7 +83,9 @@ class TokenIndexBuilder:
         codec = before.codec if before else self._train(encoded, sum(lengths[each] for each in hashes))
         files = new_generation(place)
         windows = _windows(before, encoded, codec)
-        _write(files, hashes, lengths, codec, windows, self.progress)
+        with removed_on_error(files):
+            _write(files, hashes, lengths, codec, windows, self.progress)
+            flush_tree(files)
         counts = {"tokens": sum(lengths[each] for each in hashes), "centroids": len(codec.centroids)}
         manifest = TokenManifest(
             triplebeam=version("triplebeam"),
@@ -168,6 +169,8 @@ def _write(
     shape = (int(starts[-1]), codec.centroids.shape[1] * codec.nbits // 8)
     codes = np.lib.format.open_memmap(folder / "codes.npy", mode="w+", dtype=number, shape=shape[:1])
     residuals = np.lib.format.open_memmap(folder / "residuals.npy", mode="w+", dtype=np.uint8, shape=shape)
+    reserve(folder / "codes.npy")
+    reserve(folder / "residuals.npy")
     rows_of: dict[bytes, list[int]] = {}
     for row, text_hash in enumerate(hashes):
         rows_of.setdefault(text_hash, []).append(row)

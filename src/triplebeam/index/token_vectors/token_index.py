@@ -7,7 +7,7 @@ and first scored as if every token were its centroid; the best of them are decom
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -159,6 +159,19 @@ class TokenVectorIndex:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
+    def at(self, rows: Rows) -> "TokenVectorIndex":
+        """Those of some passages, in rising order, which get the rows 0, 1, 2 and so on; the centroids stay."""
+        places, listed = places_of(self.starts, rows), np.isin(self.list_passages, rows)
+        return replace(
+            self,
+            starts=offsets_of(self.starts[rows + 1] - self.starts[rows]),
+            codes=self.codes[places],
+            residuals=self.residuals[places],
+            list_starts=offsets_of(listed.astype(np.int64))[self.list_starts],
+            list_passages=np.searchsorted(rows, self.list_passages[listed]).astype(np.int32),
+            text_hashes=self.text_hashes[rows],
+        )
+
     def search(self, query: Vectors, *, nprobe: int, candidates: int) -> tuple[Rows, Vectors]:
         """The candidates for the query's token vectors, in rising order of rows, and their MaxSim."""
         cosines = query @ self.codec.centroids.T
@@ -169,9 +182,13 @@ class TokenVectorIndex:
         return rows, self.max_sim(query, rows)
 
     def passages_near(self, cosines: Vectors, nprobe: int) -> Rows:
-        """Passages that have a token of one of the ``nprobe`` centroids nearest to a token of the query, rising."""
-        probed = min(nprobe, cosines.shape[1])
-        nearest = np.unique(np.argpartition(-cosines, probed - 1, axis=1)[:, :probed])
+        """Passages that have a token of one of the ``nprobe`` centroids nearest to a token of the query, rising.
+
+        Centroids of no passage, as in a view, are passed over.
+        """
+        filled = np.flatnonzero(np.diff(self.list_starts))
+        probed = min(nprobe, len(filled))
+        nearest = filled[np.unique(np.argpartition(-cosines[:, filled], probed - 1, axis=1)[:, :probed])]
         return np.unique(self.list_passages[places_of(self.list_starts, nearest)]).astype(np.int64)
 
     def max_sim(self, query: Vectors, rows: Rows) -> Vectors:

@@ -15,8 +15,9 @@ which GeAR compares with, keeps each passage's best score; scores of different q
 prompt has two worked examples for all datasets instead of about fifteen for each, and the reply is JSON. The paper's
 reader starts again from the passages, and so does ours, the `QuestionAnswerer` that all agents share; where it finds
 nothing, the answer of the reasoning is kept. Each sentence comes with the facts it rests on, quoted; their passages are
-first in the collection unless ``ranking`` is "fusion". Ours beyond the paper, behind ``stop_when_stuck``: a sentence
-that repeats an earlier query ends the loop, as it would find nothing new.
+first in the collection unless ``ranking`` is "fusion". Ours beyond the paper: behind ``stop_when_stuck``, a sentence
+that repeats an earlier query ends the loop, as it would find nothing new; behind ``announce_last``, the model is asked
+to conclude in the last step, since a sentence that asks for another search would be in vain.
 """
 
 import re
@@ -41,6 +42,11 @@ from triplebeam.triple import entity_key
 _CONCLUSION = re.compile(r"(?:\bthe answer is\s*:|\bso the answer is\s)(?P<answer>.*)", re.IGNORECASE | re.DOTALL)
 _LABEL = re.compile(r"^\s*(?:next )?sentence\s*:\s*", re.IGNORECASE)
 
+_LAST = (
+    "\n\nThis is the last sentence: no further search will be made. Conclude, if the passages and your sentences hold"
+    " the answer; otherwise state one more fact that the passages give. With it give every fact that it rests on and"
+    " that no earlier sentence states."
+)
 _ANSWERED = "the reasoning came to an answer"
 _NO_SENTENCE = "the model gave no further sentence"
 _REPEATED = "the next sentence repeats an earlier query"
@@ -62,6 +68,8 @@ class IRCoT(AnsweringAgent):
     """Passages that are kept over all steps: the model reads them, and they are the final ranking."""
     ranking: First = "evidence"
     stop_when_stuck: bool = True
+    announce_last: bool = True
+    """Ask for a conclusion in the last step; the paper's prompt is the same in every step."""
     template: Template = field(default_factory=partial(load, "ircot"), repr=False)
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
@@ -91,6 +99,7 @@ class IRCoT(AnsweringAgent):
             passages=self._shown(collection.ids),
             question=loop.question,
             thoughts=" ".join(loop.queries[1:]) or "(none)",  # every query but the first is a sentence of the model's
+            last=_LAST if self.announce_last and loop.number >= self.max_steps else "",
         )
         reply = usable_reply(self.model, prompt, _Reply)
         if reply is None:

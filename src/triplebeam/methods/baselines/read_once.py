@@ -5,7 +5,7 @@ Any retriever will do: HippoRAG's row is its graph search under this agent, and 
 words answer. No facts are read, so there is no evidence: the answer is never marked as supported.
 
 "No Passages", the lower bound, is the model alone. Followed to the letter: the question alone, at most six words. Ours:
-the model may say that it does not know, which counts as no answer.
+the model may say that it does not know, which counts as no answer, unless an experiment demands one.
 """
 
 from collections.abc import Generator
@@ -15,7 +15,7 @@ from functools import partial
 from triplebeam.answer import Agent, Answer, Step
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.methods.shared.loop import ONE_STEP, Loop
-from triplebeam.methods.shared.question_answering import ClosedBookAnswerer
+from triplebeam.methods.shared.question_answering import Answerer, ClosedBookAnswerer
 from triplebeam.methods.shared.reading import AnsweringAgent
 from triplebeam.retrieve.token_budget import retrieve_within
 
@@ -27,12 +27,14 @@ class ClosedBook(Agent):
     """The model's answer to the question alone. Nothing is retrieved, so there are no steps and no ranking."""
 
     model: LanguageModel
+    answerer: Answerer | None = None
+    """By default the model may say that it does not know."""
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """No steps, then the answer."""
         yield from ()
-        answerer = ClosedBookAnswerer(model=self.model)
-        return Loop(question, ending=_NO_PASSAGES).conclude(lambda: answerer.answer(question))
+        answerer = self.answerer or ClosedBookAnswerer(model=self.model)
+        return Loop(question, ending=_NO_PASSAGES).conclude(lambda: answerer.answer(question, []))
 
 
 @dataclass(frozen=True, kw_only=True)

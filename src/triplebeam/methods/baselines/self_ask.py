@@ -14,7 +14,9 @@ answer is a follow-up, since its answer runs ahead of the evidence. A question t
 searched for unchanged, once, so that there is something to read. The ranking is that of `sub_questions`, of all steps
 together, with the passages of the facts read first unless ``ranking`` is "fusion", and the answer is read from its best
 passages by the `QuestionAnswerer` that all agents share; where that finds nothing, and with ``own_answer`` in any case,
-Self-Ask's own final answer is kept. Behind ``stop_when_stuck``: a follow-up that was asked before ends the loop.
+Self-Ask's own final answer is kept. After the last step nothing more is asked, unless Self-Ask's own final answer is
+wanted, since a further follow-up would not be searched for. Behind ``stop_when_stuck``: a follow-up that was asked
+before ends the loop.
 Without a retriever a follow-up is a prompt of its own, where Press et al. let the model write on; where the loop comes
 to no answer, the model is asked the question itself.
 """
@@ -81,7 +83,7 @@ class SelfAsk(ReadingAgent):
         return loop.conclude(partial(self._last, loop))
 
     def _last(self, loop: "_FollowUps") -> ReadAnswer:
-        if loop.answer and (self.own_answer or not self.retriever):
+        if loop.answer and self._answers_itself:
             return ReadAnswer()
         if self.ranking == "evidence":
             return answer_from_evidence(self._answerer, loop, self.answered_from)
@@ -96,7 +98,7 @@ class SelfAsk(ReadingAgent):
         if not loop.answer:
             exchange = self._sub_answer(query, ranking)
             loop.exchanges.append(exchange)
-            self._ask(loop)
+            self._go_on(loop)
         self._decide(loop)
         return loop.asked(exchange, ranking, self.ranking)
 
@@ -106,6 +108,15 @@ class SelfAsk(ReadingAgent):
         known = self._answerer.answer(query, [])
         # Where the model does not know, its sentence says what it would have to find out.
         return Exchange(query, known.sentence or known.text)
+
+    def _go_on(self, loop: "_FollowUps") -> None:
+        """The next follow-up or the final answer; after the last step only where that answer is wanted."""
+        if loop.number < self.max_steps or self._answers_itself:
+            self._ask(loop)
+
+    @property
+    def _answers_itself(self) -> bool:
+        return self.own_answer or not self.retriever
 
     def _ask(self, loop: "_FollowUps") -> None:
         """Is a follow-up question needed, and which; or what is the final answer?"""

@@ -14,11 +14,11 @@ tried least comes first, in the order of the graph, so that one that cannot be a
 another attempt asks for another sample and repeats no search. No usable graph, or without one no first sub-question,
 means one retrieval with the question, or none in the closed-book form, and an answer from that, as the trace says. The
 thresholds are ours, see `confidence.py`; an empty sub-answer is never kept. Where the kept pairs do not answer the
-question, the best passages are read, as every agent does. Ours beyond the paper: ``grounded`` skips lines 8 and 9, so
-that every sub-answer comes from the documents, and drops one that rests on no fact; ``max_attempts`` bounds what one
-triplet may cost; a longer list than the two passages read is kept for the ranking, which begins with the passages of
-the facts that the kept answers rest on, unless ``ranking`` is "fusion"; each kept answer leaves evidence, and each
-triplet that stayed open says so there.
+question, the best passages are read, as every agent does. Ours beyond the paper: ``grounded`` reads each sub-answer
+from the ten best passages, in one call in the place of lines 8 to 14 (`grounded.py`), so that the switches of Table 3
+and the confidence have no part in it; ``max_attempts`` bounds what one triplet may cost; a longer list than the
+passages read may be kept for the ranking, which begins with the passages of the facts that the kept answers rest on,
+unless ``ranking`` is "fusion"; each kept answer leaves evidence, and each triplet that stayed open says so there.
 """
 
 from collections.abc import Generator
@@ -29,17 +29,18 @@ from typing import Literal, TypeAlias
 from triplebeam.answer import Answer, Step
 from triplebeam.bounds import check_fields
 from triplebeam.errors import BadInputError
-from triplebeam.generate.prompts import load
 from triplebeam.index.triple_store import TripleStore
 from triplebeam.methods.ge_reasoning.confidence import Thresholds
 from triplebeam.methods.ge_reasoning.construct import GraphConstruction
 from triplebeam.methods.ge_reasoning.final_answer import FinalAnswer
+from triplebeam.methods.ge_reasoning.grounded import GroundedReading
 from triplebeam.methods.ge_reasoning.refine import Refinement
 from triplebeam.methods.ge_reasoning.run import Ask, Finding, Knowledge, Rounds, describe, new_facts, shown_facts
 from triplebeam.methods.ge_reasoning.sub_answer import SubAnswer, SubAnswers
 from triplebeam.methods.ge_reasoning.sub_question import SubQuestions
 from triplebeam.methods.shared.facts import First
 from triplebeam.methods.shared.loop import NothingToSearch
+from triplebeam.methods.shared.question_answering import Answerer
 from triplebeam.methods.shared.reading import ReadingAgent
 from triplebeam.ranking import Ranking
 
@@ -63,11 +64,13 @@ class GEReasoning(ReadingAgent):
     """Where it is given, facts are those the index holds of a passage; otherwise a model extracts them."""
     max_rounds: int = 10
     max_attempts: int = 10
-    read: int = 2
-    """Passages of a search that are refined and shown."""
+    read: int = 10
+    """Passages of a search that are read; the paper's two are refined to facts."""
     retrieved: int = 10
     """Passages of a search that enter the ranking."""
     answered_from: int = 5
+    answerer: Answerer | None = None
+    """Answers where the sub-answers do not; by default the model reads passages, or answers alone without any."""
     k1: float = 0.5
     k2: float = 0.5
     agreement_k1: float = 0.8
@@ -76,7 +79,7 @@ class GEReasoning(ReadingAgent):
     """Samples of a sub-answer where the endpoint gives no log-probabilities."""
     retrieve_by: RetrieveBy = "sub_question"
     grounded: bool = True
-    """Every sub-answer is searched for; the paper's model first answers from what it knows."""
+    """Every sub-answer is read from documents, in one call; the paper's model first answers from what it knows."""
     ranking: First = "evidence"
     graph_guidance: bool = True
     typed: bool = True
@@ -128,11 +131,9 @@ class GEReasoning(ReadingAgent):
             return self._nothing_to_ask(loop, _NO_SUB_QUESTION)
         loop.rounds += 1
         answer, knowledge = self._answer(loop, ask)
-        finding = Finding(ask, answer, knowledge)
-        kept = bool(answer.answer) and self._rests(finding)  # line 14
-        kept = kept and (not self.filtering or answer.confidence.value >= answer.confidence.thresholds.keep)
+        kept = bool(answer.answer) and self._trusted(answer)  # line 14
         if kept:
-            loop.keep(finding)  # line 17
+            loop.keep(Finding(ask, answer, knowledge))  # line 17
         self._decide(loop)
         return Step(
             number=loop.number,
@@ -144,9 +145,11 @@ class GEReasoning(ReadingAgent):
             picture=loop.graph.mermaid() if loop.graph else "",
         )
 
-    def _rests(self, finding: Finding) -> bool:
-        """Does a sub-answer rest on a fact, if it must? Passages that were not refined leave none to rest on."""
-        return self._may_remember or not self.refining or bool(finding.facts)
+    def _trusted(self, answer: SubAnswer) -> bool:
+        """Is the model sure enough (k2), or, if the sub-answer was read, does it rest on a fact?"""
+        if answer.confidence is None:
+            return bool(answer.used)
+        return not self.filtering or answer.confidence.enough
 
     @property
     def _may_remember(self) -> bool:
@@ -156,7 +159,8 @@ class GEReasoning(ReadingAgent):
         """Lines 6, 7: the triplet that was tried least, and its sub-question."""
         if loop.graph is None:
             sub_question = self._sub_questions.next(loop.question, loop.pairs)
-            return Ask("" if sub_question in [pair.question for pair in loop.pairs] else sub_question)
+            asked = [pair.question for pair in loop.pairs] if self._may_remember else loop.searched
+            return Ask("" if sub_question in asked else sub_question)
         triplet = min(loop.graph.candidates(), key=lambda triplet: loop.attempts[str(triplet)])
         if triplet not in loop.sub_questions:
             loop.sub_questions[triplet] = self._sub_questions.from_triplet(triplet)
@@ -166,23 +170,35 @@ class GEReasoning(ReadingAgent):
         """Lines 8 to 13: the sub-answer, and what was searched for it."""
         attempt = loop.attempts[ask.key]
         loop.attempts[ask.key] += 1
+        if not self._may_remember:
+            return self._read_answer(loop, ask.sub_question)
         answered = partial(self._sub_answers.answer, loop.question, loop.pairs)
-        if self._may_remember:
-            answer = answered(_NOT_SEARCHED, ask.sub_question, attempt)  # line 8
-            sure = answer.confidence.value >= answer.confidence.thresholds.retrieve  # line 9
-            if self.retriever is None or sure:
-                return answer, None
+        answer = answered(_NOT_SEARCHED, ask.sub_question, attempt)  # line 8
+        if self.retriever is None or (answer.confidence and answer.confidence.sure):  # line 9
+            return answer, None
         if ask.sub_question not in loop.searched:
             loop.searched[ask.sub_question] = self._search(loop, ask.sub_question)
         knowledge = loop.searched[ask.sub_question]
         return answered(knowledge.shown, ask.sub_question, attempt), knowledge  # line 12
 
-    def _search(self, loop: Rounds, sub_question: str) -> Knowledge:
-        """Lines 10, 11."""
+    def _read_answer(self, loop: Rounds, sub_question: str) -> tuple[SubAnswer, Knowledge]:
+        """In the place of lines 8 to 13: one search, one call."""
+        ranking, read = self._retrieve(loop, sub_question)
+        passages = [self._passages[id_] for id_ in read]
+        answer, facts = self._grounded_reading.read(loop.question, loop.pairs, passages, sub_question)
+        loop.searched[sub_question] = Knowledge(ranking, read, facts, "")
+        return answer, loop.searched[sub_question]
+
+    def _retrieve(self, loop: Rounds, sub_question: str) -> tuple[Ranking, tuple[str, ...]]:
+        """What a search finds, and the passages of it that are read."""
         query = loop.question if self.retrieve_by == "question" else sub_question
         ranking = loop.retrieve(query, max(self.retrieved, self.read))
         loop.rankings.append(ranking.top(self.read))
-        read = tuple(ranking.ids[: self.read])
+        return ranking, tuple(ranking.ids[: self.read])
+
+    def _search(self, loop: Rounds, sub_question: str) -> Knowledge:
+        """Lines 10, 11."""
+        ranking, read = self._retrieve(loop, sub_question)
         if not self.refining:
             return Knowledge(ranking, read, (), self._shown(read))
         facts = tuple(self._refinement.refine(read, sub_question))
@@ -197,7 +213,7 @@ class GEReasoning(ReadingAgent):
             loop.ending = _NOTHING_OPEN
         elif loop.rounds >= self.max_rounds:
             loop.ending = _LAST_ROUND
-        elif tried and min(tried) >= self.max_attempts:
+        elif tried and min(tried) >= (self.max_attempts if self._may_remember else 1):
             loop.ending = _TRIED
 
     @cached_property
@@ -211,8 +227,11 @@ class GEReasoning(ReadingAgent):
             by_probability=Thresholds(self.k1, self.k2),
             by_agreement=Thresholds(self.agreement_k1, self.agreement_k2),
             samples=self.samples,
-            template=load("ge_reasoning/sub_answer" if self._may_remember else "ge_reasoning/grounded_sub_answer"),
         )
+
+    @cached_property
+    def _grounded_reading(self) -> GroundedReading:
+        return GroundedReading(model=self.model)
 
     @cached_property
     def _final_answer(self) -> FinalAnswer:
@@ -221,6 +240,8 @@ class GEReasoning(ReadingAgent):
             passages=self._passages,
             answered_from=self.answered_from,
             answer_from=self.ranking,
+            answerer=self.answerer,
+            open_too=self._may_remember,
         )
 
     @cached_property

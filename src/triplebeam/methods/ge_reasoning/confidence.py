@@ -38,6 +38,16 @@ class Confidence:
     def __str__(self) -> str:
         return f"{self.measure} {self.value:.2f}"
 
+    @property
+    def sure(self) -> bool:
+        """Line 9: nothing has to be retrieved."""
+        return self.value >= self.thresholds.retrieve
+
+    @property
+    def enough(self) -> bool:
+        """Line 14: the sub-answer is kept."""
+        return self.value >= self.thresholds.keep
+
 
 def smallest_probability(tokens: Sequence[TokenLogProbability], answer: str) -> float:
     """The smallest probability among the tokens in which the answer is first written; 0 where there is no answer.

@@ -3,7 +3,8 @@
 Followed to the letter: the model sees the question and the kept pairs (line 25). Ours: where those do not settle it,
 the best passages are read, as every agent does; where that does not help either, the value of the variable that is
 asked for is the answer. Without a question graph the passages are read straight away, or the model answers alone in the
-closed-book form. An answer with a pair that the model knew without a search is a guess, and says which pair.
+closed-book form; and, unless ``open_too``, where what is asked for was not found. An answer with a pair that the model
+knew without a search is a guess, and says which pair.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,13 @@ from triplebeam.generate.prompts import Template, load
 from triplebeam.methods.ge_reasoning.run import Finding, Rounds
 from triplebeam.methods.ge_reasoning.sub_answer import shown_pairs
 from triplebeam.methods.shared.facts import Fact, First, found_in
-from triplebeam.methods.shared.question_answering import QuestionAnswerer, ReadAnswer, short_answer
+from triplebeam.methods.shared.question_answering import (
+    Answerer,
+    ClosedBookAnswerer,
+    QuestionAnswerer,
+    ReadAnswer,
+    short_answer,
+)
 from triplebeam.methods.shared.reading import answer_from_evidence
 from triplebeam.passage import Passages
 
@@ -29,8 +36,10 @@ class FinalAnswer:
     passages: Passages = field(repr=False)
     answered_from: int = 5
     answer_from: First = "evidence"
+    open_too: bool = True
+    """The kept pairs are asked, as in the paper, although a variable that is asked for has no value."""
     template: Template = field(default_factory=partial(load, "ge_reasoning/final_answer"), repr=False)
-    alone: Template = field(default_factory=partial(load, "closed_book"), repr=False)
+    answerer: Answerer | None = None
 
     def conclude(self, loop: Rounds) -> Answer:
         """Lines 25, 26: one call, and another where passages have to be read."""
@@ -41,7 +50,7 @@ class FinalAnswer:
         reasoned = self._reasoned(loop)
         loop.answer = reasoned.text or _target(loop)
         loop.missing = _missing(loop)
-        if reasoned.text or not loop.so_far:
+        if reasoned.text or not (loop.so_far or self.answerer):
             return replace(reasoned, guessed=not loop.grounded)
         if self.answer_from == "evidence":
             return answer_from_evidence(self._answerer, loop, self.answered_from)
@@ -49,13 +58,15 @@ class FinalAnswer:
 
     def _reasoned(self, loop: Rounds) -> ReadAnswer:
         """What the kept pairs say. Without any the model has nothing but what it knows, so passages go before that."""
-        if loop.pairs:
+        if loop.pairs and (self.open_too or loop.answerable):
             return short_answer(self.model, self.template.fill(question=loop.question, pairs=shown_pairs(loop.pairs)))
-        return ReadAnswer() if loop.so_far else short_answer(self.model, self.alone.fill(question=loop.question))
+        if loop.so_far or self.answerer:
+            return ReadAnswer()
+        return ClosedBookAnswerer(model=self.model).answer(loop.question)
 
     @property
-    def _answerer(self) -> QuestionAnswerer:
-        return QuestionAnswerer(model=self.model, passages=self.passages)
+    def _answerer(self) -> Answerer:
+        return self.answerer or QuestionAnswerer(model=self.model, passages=self.passages)
 
 
 def evidence_of(findings: Sequence[Finding], passages: Passages) -> tuple[Evidence, ...]:

@@ -95,6 +95,11 @@ class Rounds(Loop):
         return [Pair(found.ask.sub_question, found.answer.sentence, found.answer.answer) for found in self.findings]
 
     @property
+    def answerable(self) -> bool:
+        """Has all that is asked for a value? Without a graph nobody knows."""
+        return self.graph is None or all(target.number in self.graph.values for target in self.graph.targets)
+
+    @property
     def grounded(self) -> bool:
         """Was every answer that was kept searched for?"""
         return bool(self.findings) and not any(finding.from_memory for finding in self.findings)
@@ -123,10 +128,16 @@ def describe(ask: Ask, answer: SubAnswer, *, kept: bool, searched: bool, graph: 
     """A round in words: what the variable is now or why it stays open, and the graph as it is now."""
     name = str(ask.triplet.variables[0]) if ask.triplet else "the sub-question"
     said = repr(answer.answer) if answer.answer else "no answer"
-    how = f"{answer.confidence}, {'after' if searched else 'without'} retrieval"
-    limit = answer.confidence.thresholds.keep
-    verdict = f"{name} = {answer.answer} ({how})" if kept else f"{name} stays open: {said} ({how}; {limit:g} is needed)"
+    how = _how_sure(answer, kept=kept, searched=searched)
+    verdict = f"{name} = {answer.answer} ({how})" if kept else f"{name} stays open: {said} ({how})"
     return "\n".join(filter(None, [verdict, answer.sentence, str(graph or "")]))
+
+
+def _how_sure(answer: SubAnswer, *, kept: bool, searched: bool) -> str:
+    if answer.confidence is None:
+        return "read in a passage" if kept else "in none of the passages read"
+    how = f"{answer.confidence}, {'after' if searched else 'without'} retrieval"
+    return how if kept else f"{how}; {answer.confidence.thresholds.keep:g} is needed"
 
 
 def shown_facts(facts: Sequence[Fact]) -> str:

@@ -36,14 +36,14 @@ def _numbers_in(value: object) -> list[int]:
     return [int(digits) for digits in re.findall(r"\b\d{1,6}\b", str(value))]
 
 
-def _tidy(text: str) -> str:
+def tidy(text: str) -> str:
     """On one line; an answer without the words that some models begin it with."""
     return _PREFACE.sub("", " ".join(text.split()))
 
 
 class _Reply(BaseModel):
     sentence: Text
-    answer: Annotated[Text, AfterValidator(_tidy)]
+    answer: Annotated[Text, AfterValidator(tidy)]
     used: Annotated[list[int], BeforeValidator(_numbers_in)]
 
 
@@ -53,8 +53,9 @@ class SubAnswer:
 
     sentence: str
     answer: str
-    used: tuple[int, ...]
-    confidence: Confidence
+    used: tuple[int, ...] = ()
+    confidence: Confidence | None = None
+    """None if it was read from documents: then the facts decide."""
 
 
 @dataclass(frozen=True, kw_only=True)

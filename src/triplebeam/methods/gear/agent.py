@@ -115,11 +115,9 @@ class GeAR(AnsweringAgent):
 
     def _read(self, loop: "Gist", query: str, ranking: Ranking) -> tuple[Fact, ...]:
         """Eq. 4, 5: what the step adds to the gist."""
-        ids, searched = ranking.ids[: self.read], loop.question
-        if self.calls == "few":
-            ids, searched = self._unread(loop, ranking), query
+        ids = self._unread(loop, ranking) if self.calls == "few" else ranking.ids[: self.read]
         loop.read.update(ids)
-        facts = new_facts(self._reader.read(loop.question, ids, loop.facts, searched), loop.facts)
+        facts = new_facts(self._reader.read(loop.question, ids, loop.facts, query), loop.facts)
         return with_sources(facts, [self._passages[id_] for id_ in ids])
 
     def _unread(self, loop: "Gist", ranking: Ranking) -> list[str]:

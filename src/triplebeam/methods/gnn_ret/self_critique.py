@@ -27,7 +27,9 @@ class _SubQuestion(BaseModel):
     question: Text
 
 
-class _Critique(BaseModel):
+class Critique(BaseModel):
+    """What the sub-answers lack, in a sentence, and whether they are enough."""
+
     missing: Text
     enough: bool
 
@@ -46,12 +48,12 @@ class SelfCritique:
         prompt = self.next_template.fill(question=question, exchanges=numbered_exchanges(exchanges))
         return usable_text(self.model, prompt, _SubQuestion)
 
-    def enough(self, question: str, exchanges: Sequence[Exchange]) -> bool:
+    def judge(self, question: str, exchanges: Sequence[Exchange]) -> Critique:
         """Can the question be answered from the sub-answers?"""
         answers = [exchange.answer for exchange in exchanges if exchange.answer]
         shown = "\n".join(f"{number}. {answer}" for number, answer in enumerate(answers, 1))
-        reply = usable_reply(self.model, self.critique_template.fill(question=question, answers=shown), _Critique)
-        return reply is not None and reply.enough
+        reply = usable_reply(self.model, self.critique_template.fill(question=question, answers=shown), Critique)
+        return reply or Critique(missing="", enough=False)
 
     def final_answer(self, question: str, exchanges: Sequence[Exchange]) -> ReadAnswer:
         """The answer that the sub-answers give."""

@@ -37,7 +37,7 @@ from triplebeam.methods.hipporag.walk_chains import WalkChains
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.explained import Found, Reasons, explained, no_reasons
-from triplebeam.retrieve.personalized_pagerank import TOLERANCE, PersonalizedPageRank
+from triplebeam.retrieve.personalized_pagerank import TOLERANCE, PersonalizedPageRank, Reset
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.retrieve.scores import rank_positive
 from triplebeam.triple import entity_key
@@ -119,10 +119,9 @@ class HippoRAG:
 
     def passage_scores(self, seeds: Sequence[NDArray[np.int64]]) -> NDArray[np.float32]:
         """A row of scores per query: the probabilities of a passage's entities, each as often as it occurs there."""
-        reset = np.zeros((len(self.graph), len(seeds)), self._walk.precision)
-        for column, linked in enumerate(seeds):
-            reset[linked, column] = 1 / self.graph.passage_counts[linked] if self.node_specificity else 1.0
-        scores = self.graph.incidence @ self._walk.probabilities(reset)
+        weights = 1 / self.graph.passage_counts if self.node_specificity else np.ones(len(self.graph))
+        resets = [Reset(linked, weights[linked]) for linked in seeds]
+        scores = self.graph.at_passages(self._walk.probabilities(resets))
         # In single precision, so that what differs by the order of a sum alone is a tie.
         return np.asarray(scores.T, np.float32, order="C")
 

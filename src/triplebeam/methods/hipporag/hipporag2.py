@@ -38,7 +38,7 @@ from triplebeam.methods.shared.triple_filter import TripleFilter
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.explained import Found, explained
-from triplebeam.retrieve.personalized_pagerank import TOLERANCE, PersonalizedPageRank
+from triplebeam.retrieve.personalized_pagerank import TOLERANCE, PersonalizedPageRank, Reset
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever, retrieve_many, scores_many
 from triplebeam.retrieve.scores import min_max, rank_positive
 
@@ -131,13 +131,16 @@ class HippoRAG2:
 
     def _passage_probabilities(self, queries: Sequence[str], seeds: Sequence[Seeds]) -> NDArray[np.float32]:
         """A row for each query: how much of the walk is spent on each passage."""
-        reset = np.zeros((len(self.graph) + len(self.passages), len(queries)), self._walk.precision)
-        for column, (own, of_base) in enumerate(zip(seeds, self._base_scores(queries), strict=True)):
-            entities, weights = self.entity_weights(*own)
-            reset[entities, column] = weights
-            reset[len(self.graph) :, column] = self.passage_weight * min_max(of_base)
-        visited = self._walk.probabilities(reset, slice(len(self.graph), None))
+        resets = [self._reset(*own, of_base) for own, of_base in zip(seeds, self._base_scores(queries), strict=True)]
+        visited = self._walk.probabilities(resets)
         return np.asarray(visited.T, np.float32, order="C")  # one query's scores lie together
+
+    def _reset(self, seeds: NDArray[np.int64], similarity: NDArray[np.float64], of_base: NDArray[np.float32]) -> Reset:
+        """To entities, then to passages."""
+        entities, weights = self.entity_weights(seeds, similarity)
+        passages = self.passage_weight * min_max(of_base)
+        nodes = np.concatenate([entities, np.arange(len(self.graph), len(self.graph) + len(passages))])
+        return Reset(nodes, np.concatenate([weights, passages], dtype=np.float32))
 
     def entity_weights(
         self, seeds: NDArray[np.int64], similarity: NDArray[np.float64]
@@ -162,6 +165,10 @@ class HippoRAG2:
 
     @cached_property
     def _walk(self) -> PersonalizedPageRank:
-        """Entities first, then passages."""
-        weights = self.graph.weights(self.synonym_threshold, with_passages=True, max_passages=self.max_passages)
-        return PersonalizedPageRank(weights=weights, damping=self.damping, tolerance=self.tolerance)
+        """Entities first, then passages, which alone are ranked."""
+        return PersonalizedPageRank(
+            weights=self.graph.weights(self.synonym_threshold, with_passages=True, max_passages=self.max_passages),
+            damping=self.damping,
+            tolerance=self.tolerance,
+            wanted_from=len(self.graph),
+        )

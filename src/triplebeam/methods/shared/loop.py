@@ -109,7 +109,7 @@ class Loop:
         """
         with account() as spent:
             read = last()
-        if self.answer and (not read.text or (read.guessed and read.text != self.answer)):
+        if self.answer and not read.counts and (not read.text or (read.guessed and read.text != self.answer)):
             # The loop found what the passages alone do not say: their "not found" would contradict the answer.
             read = ReadAnswer(self.answer, guessed=not self.grounded, others=self.others)
         outcome: Outcome = "answered" if self.so_far and not read.guessed and not self._invented else "guess"

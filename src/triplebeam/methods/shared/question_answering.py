@@ -3,6 +3,9 @@
 GeAR, Table 3: the five best passages, at most six words. Ours: facts that were read in them may stand beside them; the
 model may say that the passages do not answer the question, what they lack, and what it would guess; it names the
 everyday knowledge it needed and the answers that fit as well, and gives a sentence for people beside the short form.
+
+The papers' prompts demand an answer. In their experiments so does ours (`AlwaysAnswerer`): one prompt for all methods,
+with passages or without, whose answer counts whatever the loop before it came to.
 """
 
 from collections.abc import Sequence
@@ -26,6 +29,11 @@ class _Reply(BaseModel):
     answer: Text
 
 
+class _AlwaysReply(BaseModel):
+    reasoning: Text
+    answer: Text
+
+
 class _GroundedReply(_Reply):
     # What a model may leave out is not worth a correction.
     others: Texts = []
@@ -45,6 +53,8 @@ class ReadAnswer:
     from_memory: tuple[Fact, ...] = ()
     missing: str = ""
     """What the passages do not say, in a sentence."""
+    counts: bool = False
+    """The loop's own answer does not take its place, even if it has no words."""
 
 
 class Answerer(Protocol):
@@ -82,6 +92,21 @@ class QuestionAnswerer:
             from_memory=facts_from_memory(reply.from_memory),
             missing=reply.missing.strip(),
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlwaysAnswerer(QuestionAnswerer):
+    """Reads passages, if there are any, and has to answer."""
+
+    template: Template = field(default_factory=partial(load, "always_answer"), repr=False)
+
+    def answer(self, question: str, passage_ids: Sequence[str], facts: Sequence[Fact] = (), /) -> ReadAnswer:
+        """One call; no words where the reply cannot be used. Facts that some agents read and others do not are left."""
+        shown = numbered_passages([self.passages[passage_id] for passage_id in passage_ids])
+        reply = usable_reply(self.model, self.template.fill(passages=shown, question=question), _AlwaysReply)
+        if reply is None:
+            return ReadAnswer(counts=True)
+        return ReadAnswer(reply.answer.strip(), reply.reasoning.strip(), counts=True)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ import typer
 from triplebeam.serve.cli.ask import ask
 from triplebeam.serve.cli.bench import bench
 from triplebeam.serve.cli.compact import compact
+from triplebeam.serve.cli.correct import correct
 from triplebeam.serve.cli.dataset import dataset
 from triplebeam.serve.cli.demo import demo
 from triplebeam.serve.cli.doctor import doctor
@@ -48,6 +49,7 @@ app.command()(repair)
 app.command()(search)
 app.command()(show)
 app.command()(triples)
+app.command()(correct)
 app.command()(ask)
 app.command()(serve)
 app.command()(verify)

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline, complete_ask_method
+from triplebeam.errors import ModelMissingError
+from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline, WhereText, complete_ask_method
 
 
 class Effort(StrEnum):
@@ -27,7 +28,8 @@ def ask(
     effort: Annotated[
         Effort,
         typer.Option(
-            help="none: passages and chains, no model calls. low: one step, two calls. high: the agent, step by step."
+            help="none: passages and chains, no model calls; its JSON is that of `triplebeam search`. low: one step,"
+            " two calls. high: the agent, step by step."
             " auto: low first, and high only if that finds no answer.",
         ),
     ] = Effort.auto,
@@ -43,6 +45,7 @@ def ask(
         ),
     ] = None,
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages to show.")] = 5,
+    where: WhereText = None,
     as_json: AsJson = False,
     embedder: EmbedderName = None,
     offline: Offline = False,
@@ -57,6 +60,8 @@ def ask(
 
         triplebeam ask my.index "…" --effort none
 
+        triplebeam ask my.index "…" --where 'year >= 2020 and source in ("a", "b")'
+
         triplebeam ask my.index "…" --json > answer.json && triplebeam verify my.index answer.json
     """
     from triplebeam.assemble import DEFAULT_METHOD, HOW_TO_CONFIGURE, check_question, open_index
@@ -69,7 +74,13 @@ def ask(
     check_question(question)
     settings = read_settings(embedder=embedder, offline=offline or None)
     index = open_index(folder, settings=settings)
+    index = index.where(where) if where is not None else index
     if effort is Effort.none or not (settings.model or method):
+        if effort is not Effort.none and as_json:  # a program expects an answer, or an error
+            raise ModelMissingError(
+                f"no language model is configured, so there is no answer: {HOW_TO_CONFIGURE}; or add --effort none for"
+                " the JSON of `triplebeam search`."
+            )
         if effort is not Effort.none:
             err().print(
                 f"No language model is configured, so here are the passages and the chains that lead to them. For an"

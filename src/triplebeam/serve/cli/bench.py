@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from triplebeam.serve.cli.evaluation_display import Again, Limit, ResultsFile
-from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline
+from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline, WhereText
 
 if TYPE_CHECKING:
     from triplebeam.evaluate.recommend import Recommendation
@@ -58,6 +58,7 @@ def bench(
         int, typer.Option("-k", min=1, max=15, help="Compare recall at k, the number of passages you can use.")
     ] = 5,
     limit: Limit = None,
+    where: WhereText = None,
     query_entities: Annotated[
         Path | None,
         typer.Option(help="JSON lines of question and entities, for hipporag\\[entities=given].", show_default=False),
@@ -69,7 +70,8 @@ def bench(
 ) -> None:
     """Do you need a graph? Measures recall, time, encodings and tokens of methods, and recommends one.
 
-    Results are saved as they come: stopped and started again, it computes nothing twice.
+    Results are saved as they come: stopped and started again, it computes nothing twice. With --where only the
+    questions are asked whose gold passages all match.
 
     Examples:
 
@@ -97,6 +99,7 @@ def bench(
         questions=questions or questions_for(folder, settings),
         methods=methods,
         query_entities=query_entities,
+        where=where,
     )
     asked = Experiment(title=folder.name, index=str(folder), questions=str(corpus.questions), methods=methods)
     with shown_progress() as progress:

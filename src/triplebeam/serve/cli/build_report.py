@@ -13,12 +13,15 @@ _SUSPICIOUS = 0.2
 _IDS_SHOWN, _REASONS_SHOWN = 3, 5
 
 
-def tell(folder: Path, report: "BuildReport") -> None:
+def tell(folder: Path, report: "BuildReport", *, quiet: bool = False) -> None:
     """What was done, what was not and why."""
     from triplebeam.serve.cli.display import err
     from triplebeam.serve.cli.language_names import not_parsed
 
     console = err()
+    for skipped in report.skipped:
+        if skipped.reason and not quiet:
+            console.print(f"skipped: {skipped}", style="dim", markup=False)
     for unreadable in report.unreadable:
         console.print(f"not indexed: {unreadable}", style="yellow", markup=False)
     _tell_of_failures(folder, report)

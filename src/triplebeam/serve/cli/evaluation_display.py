@@ -23,7 +23,7 @@ ResultsFile: TypeAlias = Annotated[
 ]
 Limit: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Only the first N questions.")]
 Again: TypeAlias = Annotated[bool, typer.Option("--again", help="Measure again instead of reusing saved results.")]
-_SHOWN = ("R@2", "R@5", "R@10", "R@15", "All@5", "MRR", "EM", "F1", "Accuracy", "Judged")
+_SHOWN = ("R@2", "R@5", "R@10", "R@15", "All@5", "MRR", "EM", "F1", "Accuracy", "Judged", "Graph")
 _COSTS = {"ms_p50": "ms p50", "ms_p95": "p95", "encodings": "encodings", "tokens": "tokens", "dollars": "$"}
 
 

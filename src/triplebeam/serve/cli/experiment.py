@@ -25,6 +25,12 @@ def experiment(
     results: ResultsFile = None,
     limit: Limit = None,
     again: Again = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Only check every name and estimate calls, tokens and cost; no model is called."
+        ),
+    ] = False,
     as_json: AsJson = False,
     offline: Offline = False,
 ) -> None:
@@ -33,16 +39,20 @@ def experiment(
     Results are saved as they come: stopped and started again, it continues where it was. Each dataset gets a folder of
     reports: a page (report.html), Markdown, JSON with every question's results, and TREC runs with qrels.
 
-    Example:
+    Examples:
 
         triplebeam experiment experiments/gear-table-2-no-model.toml --dataset musique
+
+        triplebeam experiment comparison.toml --dry-run
     """
+    from triplebeam.assemble.dry_run import plan
     from triplebeam.assemble.evaluation import Evaluator
     from triplebeam.assemble.method import Method
     from triplebeam.errors import BadInputError, nearest
     from triplebeam.evaluate.experiment import read_experiment
     from triplebeam.evaluate.output import across, summary, write_evaluation
     from triplebeam.evaluate.results_file import add_results
+    from triplebeam.serve.cli.dry_run_display import show_plans
     from triplebeam.serve.cli.evaluation_display import draw_evaluation, tell_written
     from triplebeam.serve.cli.progress_display import shown_progress
     from triplebeam.settings import read_settings
@@ -56,6 +66,11 @@ def experiment(
         for method in corpora[name].methods:
             Method.parse(method)
     settings = read_settings(offline=offline or None)
+    if dry_run:
+        evaluator = Evaluator(settings=settings, seeds=asked.seeds, limit=limit or asked.limit)
+        planned = {name: plan(evaluator, asked, corpora[name]) for name in only or corpora}
+        show_plans(planned, settings.model, as_json=as_json)
+        return
     folder = output or file.with_name(f"{file.stem}-results")
     done = {}
     for name in only or corpora:

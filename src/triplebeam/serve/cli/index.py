@@ -152,7 +152,7 @@ def index(
         finally:  # what was paid is printed however the run ends
             if paid:
                 tell_cost(settings, bill)
-    tell(folder, report)
+    tell(folder, report, quiet=quiet or verbose)  # --verbose has named each file already
     if paid:
         tell_of_doubts(report, budget)
     if triples:

@@ -33,39 +33,59 @@ def create(
     folder: Folder,
     role: Annotated[RoleName, typer.Option(help="read: search and ask. write: also add and delete documents.")],
     name: Annotated[str, typer.Option(help="What it is for. Default: key-1, key-2, …", show_default=False)] = "",
+    collection: Annotated[
+        str | None, typer.Option(metavar="INDEX", help="The only index it sees, by name.", show_default=False)
+    ] = None,
+    where: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILTER",
+            help="It sees only passages whose metadata match, such as 'group = \"sales\"'.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Create a key and print it; it is shown only once. From then on every request needs a key.
+
+    A key that is bound to a collection or a filter may only read. For its holder nothing else exists, whatever the
+    route: passages, facts, counts and what a model reads are those of an index of the passages that match.
 
     Examples:
 
         triplebeam keys create data --role write --name me
 
         triplebeam keys create data --role read --name "the intranet page"
+
+        triplebeam keys create data --role read --name sales --collection handbook --where 'group in ("all", "sales")'
     """
-    typer.echo(_of(folder).create(role.value, name))
+    typer.echo(_of(folder).create(role.value, name, collection=collection, where=where))
 
 
 @keys.command("list")
 def list_keys(folder: Folder) -> None:
-    """List the names and roles of keys. The keys themselves are not stored.
+    """List the names and roles of keys, and what they are bound to. The keys themselves are not stored.
 
     Example:
 
         triplebeam keys list data
     """
     for entry in _of(folder).entries():
-        typer.echo(f"{entry.name}\t{entry.role}\t{entry.created}")
+        bound = (entry.collection and f"collection {entry.collection}", entry.where and f"where {entry.where}")
+        typer.echo("\t".join(filter(None, (entry.name, entry.role, entry.created, *bound))))
 
 
 @keys.command()
 def delete(folder: Folder, name: Annotated[str, typer.Argument(metavar="NAME", show_default=False)]) -> None:
-    """Delete a key, with immediate effect.
+    """Delete a key, with immediate effect. Without any key left, nobody is let in until there is one again.
 
     Example:
 
         triplebeam keys delete data me
     """
-    _of(folder).delete(name)
+    keys = _of(folder)
+    keys.delete(name)
+    if not keys.entries():
+        typer.echo("No key is left, so a server of this folder refuses every request: create a key.", err=True)
 
 
 def _of(folder: Path) -> "Keys":

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from triplebeam.serve.cli.options import EmbedderName, Offline
+from triplebeam.serve.cli.options import EmbedderName, Offline, WhereText
 
 
 class Transport(StrEnum):
@@ -25,6 +25,7 @@ def mcp(
         Transport, typer.Option(help="stdio: the client starts this command. http: at http://127.0.0.1:PORT/mcp.")
     ] = Transport.stdio,
     port: Annotated[int, typer.Option(min=1, max=65535, help="Where http listens, on this machine only.")] = 8001,
+    where: WhereText = None,
     embedder: EmbedderName = None,
     offline: Offline = False,
 ) -> None:
@@ -37,6 +38,8 @@ def mcp(
         triplebeam mcp my.index
 
         triplebeam mcp indexes/ --transport http --port 8001
+
+        triplebeam mcp my.index --where 'group = "open"'
     """
     from triplebeam.serve.library import Library
     from triplebeam.serve.limits import UNLIMITED
@@ -46,7 +49,10 @@ def mcp(
 
     library = Library(folders, read_settings(embedder=embedder, offline=offline or None))
     library.open_all()  # what is wrong with an index is said now, not at a model's first call
-    server = make_server(Runner(library, UNLIMITED))
+    if where is not None:
+        for name in library.names():
+            library.index(name, where)  # and what is wrong with the filter
+    server = make_server(Runner(library.seen_with(None, where), UNLIMITED))
     if transport is Transport.stdio:
         server.run("stdio")
     else:

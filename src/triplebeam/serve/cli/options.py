@@ -52,3 +52,13 @@ EmbedderName: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+WhereText: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--where",
+        metavar="FILTER",
+        help='Only passages whose metadata match, such as \'year >= 2020 and source in ("a", "b")\'; nothing else is'
+        " searched, walked through or read. docs/guides/filters.md has the rules.",
+        show_default=False,
+    ),
+]

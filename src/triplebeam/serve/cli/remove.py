@@ -14,7 +14,7 @@ def remove(
         list[str],
         typer.Argument(
             metavar="DOCUMENT…",
-            help="Documents by their ids: a file's path as it was indexed, the id of a row.",
+            help="Documents by their ids: a file's path as it was indexed, the id of a row. A folder is all below it.",
             show_default=False,
         ),
     ],
@@ -24,11 +24,14 @@ def remove(
 ) -> None:
     """Remove documents from an index, with their passages and triples.
 
-    A document that is not in the index is an error, and then nothing is removed.
+    A folder, whether it is still there or not, is all documents that came from it. A document that is not in the index
+    is an error, and then nothing is removed.
 
     Examples:
 
         triplebeam remove my.index docs/old.md
+
+        triplebeam remove my.index docs/2019/
 
         triplebeam remove my.index row-17 row-18 --json
     """

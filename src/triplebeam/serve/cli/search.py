@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline, complete_search_method
+from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline, WhereText, complete_search_method
 
 if TYPE_CHECKING:
     from triplebeam.assemble import Index
@@ -27,6 +27,7 @@ def search(
         ),
     ] = None,
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages.")] = 10,
+    where: WhereText = None,
     explain: Annotated[
         bool, typer.Option("--explain", metavar="", help="Show the chains of triples that explain each passage.")
     ] = False,
@@ -46,6 +47,8 @@ def search(
         triplebeam search my.index "…" -k 3 --full
 
         triplebeam search my.index "…" --method hybrid -k 5 --json
+
+        triplebeam search my.index "…" --where 'type = "md" and modified >= "2026-01-01"'
     """
     from triplebeam.assemble import DEFAULT_METHOD, open_index
     from triplebeam.serve.cli.progress_display import shown_progress
@@ -54,6 +57,7 @@ def search(
     settings = read_settings(embedder=embedder, offline=offline or None)
     with shown_progress() as progress:
         index = open_index(folder, settings=settings, progress=progress)
+        index = index.where(where) if where is not None else index
         show_passages(index, question, method or DEFAULT_METHOD, k, explain=explain, full=full, as_json=as_json)
 
 

@@ -45,7 +45,7 @@ def named(readings: Iterable["Reading"]) -> Iterator["Reading"]:
     for reading in readings:
         match reading:
             case Skipped():
-                err().print(f"skipped: {reading.source}", style="dim", markup=False)
+                err().print(f"skipped: {reading}", style="dim", markup=False)
             case Unreadable():
                 err().print(f"not read: {reading}", style="yellow", markup=False)
             case _:

@@ -1,30 +1,43 @@
 """`triplebeam status`: what is in an index."""
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from triplebeam.serve.cli.options import AsJson, IndexFolder
 
 if TYPE_CHECKING:
+    from triplebeam.index.corrections import CorrectionCounts
     from triplebeam.index.manifest import Manifest
     from triplebeam.index.passage_graph import GraphStatistics
+    from triplebeam.index.remembered import StoreState
 
 
-def status(folder: IndexFolder, as_json: AsJson = False) -> None:
-    """Show what is in an index, and check that its files are complete.
+def status(
+    folder: IndexFolder,
+    deep: Annotated[bool, typer.Option("--deep", help="Read all files and check that they are undamaged.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what is in an index, and check that its files are complete, and whether its store can be opened.
 
-    Example:
+    Examples:
 
         triplebeam status my.index
+
+        triplebeam status my.index --deep
     """
+    from triplebeam.index.checking import check_index
+    from triplebeam.index.remembered import store_state
     from triplebeam.index.snapshot import Snapshot
     from triplebeam.serve.cli.display import out
     from triplebeam.serve.cli.language_names import not_parsed
 
-    manifest = Snapshot.open(folder).manifest
+    manifest, store = Snapshot.open(folder).manifest, store_state(folder)
+    if deep:
+        check_index(folder)
     if as_json:
-        typer.echo(manifest.model_dump_json(indent=2))
+        typer.echo(json.dumps(manifest.model_dump() | {"store": store and store.model_dump()}, indent=2))
         return
     counts, console = manifest.counts, out()
     size = sum(manifest.files.values()) / 1e6
@@ -44,6 +57,9 @@ def status(folder: IndexFolder, as_json: AsJson = False) -> None:
         "no triples in": f"{counts.get('passages_without_triples', 0):,} extracted passages",
         "embedder": str(manifest.embedder),
     }
+    rows["store"] = _store(store, manifest)
+    if manifest.corrections:
+        rows["corrections"] = _corrections(manifest.corrections)
     if manifest.unread_languages:
         rows["not parsed"] = " ".join(not_parsed(manifest.unread_languages))
     for name, value in rows.items():
@@ -51,13 +67,32 @@ def status(folder: IndexFolder, as_json: AsJson = False) -> None:
         console.print(value, markup=False)
 
 
+def _store(store: "StoreState | None", manifest: "Manifest") -> str:
+    """Where documents and triples are, and whether all that is there is published."""
+    if store is None:
+        return "missing: the index can be searched, but not added to"
+    ahead = " it has changes that are not published: run the same command again, or `triplebeam repair`"
+    return (
+        f"{store.documents:,} documents, {store.bytes / 1e6:,.1f} MB, format {store.format}"
+        f"{';' + ahead if store.revision != manifest.revision else ''}"
+    )
+
+
+def _corrections(counts: "CorrectionCounts") -> str:
+    """How many there are, and which match nothing."""
+    done = {"drop": "dropped", "add": "added", "merge": "renamed"}
+    said = ", ".join(f"{counts.triples[kind]:,} {what}" for kind, what in done.items() if kind in counts.triples)
+    lines = ", ".join(map(str, counts.unmatched))
+    nothing = f"; matching nothing now: line{'s' if len(counts.unmatched) > 1 else ''} {lines}" if lines else ""
+    return f"{sum(counts.lines.values()):,} lines (triples: {said}){nothing}"
+
+
 def _share(manifest: "Manifest") -> str:
     """How far the default search relies on the graph, and why."""
-    ownership = manifest.ownership
     by = "measured" if manifest.tuned_share is None else "set by tune"
     return (
-        f"{manifest.share:.2f} of 1 in the default search, {by} (ownership {ownership.value:.2f}:"
-        f" {ownership.exclusive:.0%} of passages have topics of their own, {ownership.linked:.0%} of links lead there)"
+        f"{manifest.share:.2f} of 1 in the default search, {by}"
+        f" ({manifest.ownership.exclusive:.0%} of passages have topics of their own)"
     )
 
 

@@ -124,6 +124,7 @@ def _as_json(report: "BuildReport", dry_run: bool) -> dict[str, object]:
         "unreadable": [{"source": each.source, "reason": each.reason} for each in report.unreadable],
         "dry_run": dry_run,
         "published": report.published,
+        **({"unpublished": report.unpublished} if dry_run else {}),
         **done,
     }
 
@@ -143,11 +144,18 @@ def _show(folder: Path, report: "BuildReport", dry_run: bool) -> None:
             console.print(f"{kind} {document}", markup=False)
         if not dry_run and len(documents) > _SHOWN:
             console.print(f"{kind} {len(documents) - _SHOWN:,} more")
-    for unreadable in report.unreadable:
+    for unreadable in report.unreadable if dry_run else ():  # otherwise it was logged
         console.print(f"not indexed: {unreadable}", style="yellow", markup=False)
     if not any(kinds.values()):  # an earlier run may have been killed before it published what it changed
-        anew = ", and the index was published anew" if report.published else ""
-        console.print(f"{folder} is in step: nothing has changed{anew}.", markup=False)
+        if report.unpublished:
+            console.print(
+                f"{folder}: no file has changed, but an earlier run was interrupted before it published its changes:"
+                " sync publishes them.",
+                markup=False,
+            )
+        else:
+            anew = ", and the index was published anew" if report.published else ""
+            console.print(f"{folder} is in step: nothing has changed{anew}.", markup=False)
     if report.published and report.manifest:
         counts = report.manifest.counts
         console.print(f"{folder}: {counts['documents']:,} documents, {counts['passages']:,} passages.", markup=False)

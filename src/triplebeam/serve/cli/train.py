@@ -35,6 +35,14 @@ def train(
     base: Annotated[str, typer.Option(help="The base of distances: dense, scaled_hybrid or bm25.")] = "dense",
     layers: Annotated[int, typer.Option(min=1, help="Layers of message passing.")] = 1,
     relevant: Annotated[int, typer.Option(min=1, help="K: passages that send messages.")] = 5,
+    competitors: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="O: the nearest passages that gold ones have to beat. Default: the paper's, 25 or for rgnn_ret 10.",
+            show_default=False,
+        ),
+    ] = None,
     message: Annotated[str, typer.Option(help="min or mean.")] = "min",
     edges: Annotated[str, typer.Option(help="both (the paper's), structural, keyword, links or all.")] = "both",
     gradient: Annotated[str, typer.Option(help="exact, or printed: the paper's, which are not exact.")] = "exact",
@@ -75,7 +83,7 @@ def train(
     from triplebeam.serve.cli.progress_display import shown_progress
     from triplebeam.settings import read_settings
 
-    training = _settings(method, layers, relevant, message, edges, gradient, labels)
+    training = _settings(method, layers, relevant, competitors, message, edges, gradient, labels)
     _check_destination(output, force, folds)
     settings = read_settings(embedder=embedder, offline=offline or None)
     with shown_progress() as progress:
@@ -96,7 +104,14 @@ def train(
 
 
 def _settings(
-    method: str, layers: int, relevant: int, message: str, edges: str, gradient: str, labels: str | None
+    method: str,
+    layers: int,
+    relevant: int,
+    competitors: int | None,
+    message: str,
+    edges: str,
+    gradient: str,
+    labels: str | None,
 ) -> "TrainingSettings":
     from dataclasses import replace
     from typing import get_args
@@ -117,6 +132,7 @@ def _settings(
         start,
         alpha=start.alpha * layers,
         relevant=relevant,
+        competitors=competitors or start.competitors,
         message=choice("--message", message, get_args(Message)),
         edges=EDGES[choice("--edges", edges, EDGES)],
         gradient=choice("--gradient", gradient, get_args(Gradient)),

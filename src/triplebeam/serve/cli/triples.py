@@ -18,7 +18,9 @@ def triples(
     folder: IndexFolder,
     of: Annotated[
         str | None,
-        typer.Option("--of", metavar="DOCUMENT", help="Only those of a document, by its id.", show_default=False),
+        typer.Option(
+            "--of", metavar="DOCUMENT", help="Only those of a document, by its id, or of a folder.", show_default=False
+        ),
     ] = None,
     about: Annotated[
         str | None,
@@ -56,8 +58,8 @@ def _wanted(index: "Index", document: str | None, entity: str | None) -> list[in
     if document is not None:
         from triplebeam.assemble.indexing import known_documents
 
-        (id_,) = known_documents(index.folder, index.passages, [document])
-        rows = [row for row, other in enumerate(index.passages.documents) if other == id_]
+        ids = set(known_documents(index.folder, index.passages, [document]))
+        rows = [row for row, id_ in enumerate(index.passages.documents) if id_ in ids]
         wanted &= set(index.triples.triples_at(rows).tolist())
     if entity is not None:
         wanted &= set(index.triples.of_entity(_entity(index, entity)).tolist())

@@ -35,7 +35,11 @@ def verify(
     """
     from triplebeam.index.snapshot import Snapshot
     from triplebeam.serve.answer_shapes import evidence_from_json
+    from triplebeam.settings import read_settings
+    from triplebeam.support import use_weights
 
+    settings = read_settings()
+    use_weights(settings.home, offline=settings.offline)
     written = _read(answer)
     evidence = evidence_from_json(written)
     passages = Snapshot.open(folder).passages

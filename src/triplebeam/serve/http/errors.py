@@ -16,6 +16,8 @@ from starlette.exceptions import HTTPException
 
 from triplebeam.errors import (
     BadInputError,
+    CannotWriteError,
+    DiskFullError,
     EmbedderMismatchError,
     EndpointError,
     ExtractionError,
@@ -34,7 +36,7 @@ from triplebeam.serve.library import (
     CannotCreateError,
     EmptyIndexError,
     IndexExistsError,
-    ReadOnlyError,
+    NothingVisibleError,
     UnknownIndexError,
 )
 from triplebeam.serve.limits import QuestionTooLongError
@@ -48,9 +50,11 @@ _KINDS: dict[type[TriplebeamError], tuple[int, str]] = {
     UnknownIndexError: (404, "unknown_index"),
     UnknownEntityError: (404, "unknown_entity"),
     EmptyIndexError: (409, "empty_index"),
+    NothingVisibleError: (403, "nothing_visible"),
     IndexExistsError: (409, "exists"),
     CannotCreateError: (409, "cannot_create"),
-    ReadOnlyError: (503, "read_only"),
+    CannotWriteError: (503, "read_only"),
+    DiskFullError: (507, "disk_full"),
     QuestionTooLongError: (413, "question_too_long"),
     TimeLimitError: (504, "time_limit"),
     TooManyAgentsError: (429, "too_many_agents"),

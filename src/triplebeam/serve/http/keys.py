@@ -1,5 +1,6 @@
-"""Keys: who may read and who may write.
+"""Keys: who may read and who may write, and what they see.
 
+A key may be bound to one index, its collection, and to a filter: whoever has it sees nothing else, and may only read.
 A key is 256 random bits, shown once when it is created; ``keys.json`` holds only its SHA-256. No slow hash is needed:
 such a key can neither be guessed nor be in a list of common ones.
 """
@@ -8,7 +9,6 @@ import datetime
 import hashlib
 import hmac
 import json
-import os
 import secrets
 import threading
 from pathlib import Path
@@ -18,10 +18,14 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from filelock import FileLock
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
+from triplebeam.durable import replace_file
 from triplebeam.errors import BadInputError
 from triplebeam.serve.http.errors import HTTPProblem
+from triplebeam.serve.library import Library
+from triplebeam.serve.running import Runner
+from triplebeam.where import parse
 
 Role: TypeAlias = Literal["read", "write"]
 
@@ -29,13 +33,34 @@ _PREFIX = "tb-"
 _BEARER = HTTPBearer(auto_error=False, description="A key created by `triplebeam keys create`.")
 
 
-class KeyEntry(BaseModel):
+class Access(BaseModel):
+    """What the holder of a key may do and see."""
+
+    model_config = ConfigDict(frozen=True)
+
+    role: Role
+    collection: str | None = None
+    """The only index that is there for it."""
+    where: str | None = None
+    """The filter that holds for all passages it sees."""
+
+    @property
+    def is_bound(self) -> bool:
+        """Is there anything it does not see?"""
+        return self.collection is not None or self.where is not None
+
+
+class KeyEntry(Access):
     """What is kept of a key."""
 
     name: str
-    role: Role
     sha256: str
     created: str
+
+    @property
+    def access(self) -> Access:
+        """What it allows, whoever holds it."""
+        return Access(role=self.role, collection=self.collection, where=self.where)
 
 
 _ENTRIES = TypeAdapter(list[KeyEntry])
@@ -48,36 +73,44 @@ class Keys:
         self._path = path
         self._required = required
         self._lock = threading.Lock()
-        self._read_at: int | None = None
+        self._read_at: tuple[int, int] | None = None
         self._entries: list[KeyEntry] = []
 
     @property
     def on(self) -> bool:
-        """Does a request need a key?"""
-        return self._required or bool(self.entries())
+        """Does a request need a key? Once there has been one it does: deleting the last one opens nothing."""
+        self.entries()
+        self._required = self._required or self._read_at is not None
+        return self._required
 
     def entries(self) -> list[KeyEntry]:
         """The entries of all keys."""
         with self._lock:
             try:
-                changed = self._path.stat().st_mtime_ns
+                stat = self._path.stat()
             except FileNotFoundError:
                 self._read_at, self._entries = None, []
                 return []
-            if changed != self._read_at:
-                self._entries, self._read_at = self._read(), changed
+            version = stat.st_mtime_ns, stat.st_ino
+            if version != self._read_at:
+                self._entries, self._read_at = self._read(), version
             return list(self._entries)
 
-    def role_of(self, key: str) -> Role | None:
+    def access_of(self, key: str) -> Access | None:
         """What the holder of a key may do. Every entry is compared, in constant time."""
-        digest, role = _digest(key), None
+        digest, access = _digest(key), None
         for entry in self.entries():
             if hmac.compare_digest(entry.sha256, digest):
-                role = entry.role
-        return role
+                access = entry.access
+        return access
 
-    def create(self, role: Role, name: str = "") -> str:
+    def create(self, role: Role, name: str = "", *, collection: str | None = None, where: str | None = None) -> str:
         """Create a key and keep its hash; the key itself is returned only here."""
+        access = Access(role=role, collection=collection, where=where)
+        if role == "write" and access.is_bound:
+            raise BadInputError("a key that is bound to a collection or a filter may only read: use the role read.")
+        if where is not None:
+            parse(where)  # a mistake is said now
         key = _PREFIX + secrets.token_urlsafe(32)
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{self._path}.lock"):
@@ -86,7 +119,8 @@ class Keys:
             if any(entry.name == name for entry in entries):
                 raise BadInputError(f"there is already a key {name!r}: choose another name, or delete it first.")
             now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-            self._write([*entries, KeyEntry(name=name, role=role, sha256=_digest(key), created=now)])
+            entry = KeyEntry(name=name, sha256=_digest(key), created=now, **access.model_dump())
+            self._write([*entries, entry])
         return key
 
     def delete(self, name: str) -> None:
@@ -103,52 +137,83 @@ class Keys:
         try:
             return _ENTRIES.validate_json(self._path.read_bytes())
         except (OSError, ValidationError) as error:
-            raise BadInputError(
-                f"{self._path} cannot be read as a list of keys ({type(error).__name__}): restore it, or remove it and"
-                " create new keys."
+            raise HTTPProblem(
+                503,
+                "keys_damaged",
+                f"{self._path.name} cannot be read as a list of keys ({type(error).__name__}), so nobody is let in:"
+                " restore the file, or remove it and create new keys.",
             ) from None
 
     def _write(self, entries: list[KeyEntry]) -> None:
-        """Replace the file in one step; nobody else on the machine may read it."""
-        draft = self._path.with_name(f"{self._path.name}.new")
-        draft.unlink(missing_ok=True)
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            json.dump([entry.model_dump() for entry in entries], file, indent=2)
-        draft.replace(self._path)
+        """Replace the file; nobody else on the machine may read it."""
+        rows = [entry.model_dump(exclude_none=True) for entry in entries]
+        replace_file(self._path, json.dumps(rows, indent=2), mode=0o600)
 
 
 def _digest(key: str) -> str:
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def role_of_request(request: Request, key: str | None) -> Role:
+def access_of_request(request: Request, key: str | None) -> Access:
     """What a request may do; 401 if it has no key, or an unknown one."""
     keys: Keys = request.app.state.keys
     if not keys.on:
         _check_origin(request)
-        return "write"
-    role = keys.role_of(key) if key else None
-    if role is None:
+        return Access(role="write")
+    access = keys.access_of(key) if key else None
+    if access is None:
         what = "the key is unknown" if key else "this server needs a key"
         raise HTTPProblem(
             401,
             "bad_key" if key else "no_key",
             f"{what}: create one with `triplebeam keys create` and send it as a bearer token.",
         )
-    return role
+    return access
 
 
 def may_read(
     request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)] = None
-) -> Role:
-    """A dependency: any key is accepted."""
-    return role_of_request(request, credentials.credentials if credentials else None)
+) -> Access:
+    """A dependency: any key is accepted; `library_of` and `runner_of` then show what it may see."""
+    access = access_of_request(request, credentials.credentials if credentials else None)
+    request.state.access = access
+    return access
 
 
-def may_write(role: Annotated[Role, Depends(may_read)]) -> None:
-    """A dependency: only a key with the role write is accepted."""
-    if role != "write":
+def sees_names(
+    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)] = None
+) -> bool:
+    """A dependency of routes that need no key: may the names of all indexes be shown?"""
+    keys: Keys = request.app.state.keys
+    access = keys.access_of(credentials.credentials) if credentials else None
+    return not keys.on or (access is not None and not access.is_bound)
+
+
+def may_write(access: Annotated[Access, Depends(may_read)]) -> None:
+    """A dependency: only a key with the role write is accepted, which is never bound."""
+    if access.role != "write" or access.is_bound:
         raise HTTPProblem(403, "read_only_key", "this key may only read: use one created with `--role write`.")
+
+
+def sees_everything(access: Annotated[Access, Depends(may_read)]) -> None:
+    """A dependency: for what is about the server as a whole, only a key that is not bound is accepted."""
+    if access.is_bound:
+        raise HTTPProblem(
+            403, "bound_key", "this key is bound to a part of what is here: use one without --collection and --where."
+        )
+
+
+def library_of(request: Request) -> Library:
+    """The indexes that a request may see; every route reads them through this."""
+    library: Library = request.app.state.library
+    access: Access = request.state.access
+    return library.seen_with(access.collection, access.where)
+
+
+def runner_of(request: Request) -> Runner:
+    """What runs its searches and agents, over these indexes."""
+    runner: Runner = request.app.state.runner
+    return runner.over(library_of(request))
 
 
 def _check_origin(request: Request) -> None:

@@ -1,17 +1,27 @@
-"""The tools of the Model Context Protocol at ``/mcp``, with the same keys and limits as every other route."""
+"""The tools of the Model Context Protocol at ``/mcp``, with the same keys and limits as every other route.
 
+Tools run in tasks of their own, which know nothing of the request. So every part of the indexes that keys are bound to
+has tools of its own, made at its first request; a session belongs to one of them, and no other key can go on with it.
+"""
+
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TypeAlias
 
 from fastapi import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from triplebeam.errors import ExtraMissingError
 from triplebeam.serve.http.errors import HTTPProblem
-from triplebeam.serve.http.keys import role_of_request
+from triplebeam.serve.http.keys import access_of_request
 from triplebeam.serve.running import Runner
 
 PATH = "/mcp"
+#: A collection and a filter.
+Seen: TypeAlias = tuple[str | None, str | None]
+#: A session that a client left open costs some 35 kB: it ends after this time without a request, and there is a limit.
+SECONDS_IDLE, MOST_SESSIONS = 600.0, 500
 
 
 class MCPEndpoint:
@@ -19,33 +29,62 @@ class MCPEndpoint:
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
-        self._tools: ASGIApp | None = None
+        self._running: asyncio.TaskGroup | None = None
+        self._closing = asyncio.Event()
+        self._tools: dict[Seen, asyncio.Future[ASGIApp]] = {}
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
         """Answer while the app runs: sessions live no longer than that."""
-        try:
-            from mcp.server.transport_security import TransportSecuritySettings
-
-            from triplebeam.serve.mcp import make_server
-        except (ImportError, ExtraMissingError):
+        if not _installed():
             yield
             return
-        server = make_server(self._runner)
-        # The whole app checks hosts and origins already.
-        security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-        self._tools = server.streamable_http_app(streamable_http_path=PATH, transport_security=security)
-        async with server.session_manager.run():
+        self._closing = asyncio.Event()
+        async with asyncio.TaskGroup() as self._running:
             yield
-        self._tools = None
+            self._closing.set()
+        self._running = None
+        self._tools.clear()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request that may read."""
         request = Request(scope)
         scheme, _, key = request.headers.get("authorization", "").partition(" ")
-        role_of_request(request, key.strip() if scheme.lower() == "bearer" else None)
-        if self._tools is None:
+        access = access_of_request(request, key.strip() if scheme.lower() == "bearer" else None)
+        if self._running is None:
             raise HTTPProblem(
                 404, "not_found", "this server has no MCP tools: install them with pip install 'triplebeam[mcp]'."
             )
-        await self._tools(scope, receive, send)
+        seen = access.collection, access.where
+        if seen not in self._tools:
+            self._tools[seen] = asyncio.get_running_loop().create_future()
+            self._running.create_task(self._serve(seen))
+        tools = await asyncio.shield(self._tools[seen])
+        await tools(scope, receive, send)
+
+    async def _serve(self, seen: Seen) -> None:
+        """Have tools over what may be seen, until the app stops."""
+        from mcp.server.transport_security import TransportSecuritySettings
+
+        from triplebeam.serve.mcp import make_server
+
+        server = make_server(self._runner.over(self._runner.library.seen_with(*seen)))
+        # The whole app checks hosts and origins already.
+        security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+        tools = server.streamable_http_app(
+            streamable_http_path=PATH,
+            transport_security=security,
+            session_idle_timeout=SECONDS_IDLE,
+            max_sessions=MOST_SESSIONS,
+        )
+        async with server.session_manager.run():
+            self._tools[seen].set_result(tools)
+            await self._closing.wait()
+
+
+def _installed() -> bool:
+    try:
+        import triplebeam.serve.mcp  # noqa: F401
+    except (ImportError, ExtraMissingError):
+        return False
+    return True

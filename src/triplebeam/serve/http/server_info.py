@@ -1,16 +1,16 @@
 """Routes: health, readiness, version, metrics and schema of the server."""
 
 from importlib.metadata import version
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from triplebeam.errors import TriplebeamError
 from triplebeam.index.manifest import is_index
-from triplebeam.serve.http.keys import may_read
+from triplebeam.serve.http.keys import may_read, sees_everything, sees_names
 from triplebeam.serve.library import Library
 
 router = APIRouter(tags=["server"])
@@ -33,7 +33,7 @@ class Readiness(BaseModel):
     """Whether every index can be searched, and if not, why."""
 
     status: str
-    indexes: dict[str, str]
+    indexes: dict[str, str] = Field(description="On a server with keys: for a key that sees all indexes, else empty.")
 
 
 @router.get("/health")
@@ -49,16 +49,16 @@ async def version_of_server() -> Version:
 
 
 @router.get("/ready", responses={503: {"model": Readiness}})
-def ready(request: Request) -> JSONResponse:
+def ready(request: Request, named: Annotated[bool, Depends(sees_names)]) -> JSONResponse:
     """Can every index be searched? Opens those that are not open yet."""
     library: Library = request.app.state.library
     states = {name: _state(library, name) for name in library.names()}
     all_ready = all(state == "ok" for state in states.values())
-    content = Readiness(status="ok" if all_ready else "not ready", indexes=states)
+    content = Readiness(status="ok" if all_ready else "not ready", indexes=states if named else {})
     return JSONResponse(content.model_dump(), status_code=200 if all_ready else 503)
 
 
-@router.get("/metrics", dependencies=[Depends(may_read)], response_class=Response)
+@router.get("/metrics", dependencies=[Depends(sees_everything)], response_class=Response)
 def metrics(request: Request) -> Response:
     """Metrics in Prometheus's text format."""
     response: Response = request.app.state.metrics.response()

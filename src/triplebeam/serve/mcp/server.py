@@ -26,6 +26,7 @@ from triplebeam.serve.mcp.results import (
     SearchResult,
 )
 from triplebeam.serve.running import Runner
+from triplebeam.where.parse import LONGEST
 
 try:
     from mcp.server import MCPServer
@@ -43,6 +44,14 @@ _INSTRUCTIONS = (
 
 QuestionText: TypeAlias = Annotated[
     str, Field(description="A whole question or a few words, clear without the conversation.")
+]
+WhereText: TypeAlias = Annotated[
+    str | None,
+    Field(
+        max_length=LONGEST,
+        description='A filter by metadata, such as year >= 2020 and source in ("a", "b"): nothing else is searched. An'
+        " error names the fields there are.",
+    ),
 ]
 IndexName: TypeAlias = Annotated[str | None, Field(description="Which index; needed only if the server has several.")]
 
@@ -89,6 +98,7 @@ class _Tools:
             ),
         ] = None,
         k: Annotated[int, Field(ge=1, le=50, description="How many passages.")] = 10,
+        where: WhereText = None,
         index: IndexName = None,
     ) -> SearchResult:
         """Find the passages of the user's documents that are relevant to a question, with their texts.
@@ -98,7 +108,7 @@ class _Tools:
         """
         with self._tool_errors():
             method = method or DEFAULT_METHOD
-            found = await self.runner.search(await self._name(index), question, method, k)
+            found = await self.runner.search(await self._name(index), question, method, k, where=where)
             passages = [FoundPassage.of(each) for each in found.found]
             return SearchResult(method=method, passages=passages)
 
@@ -108,6 +118,7 @@ class _Tools:
         length: Annotated[int, Field(ge=1, le=4, description="Facts in a chain; 1: direct facts only.")] = 2,
         question: Annotated[str | None, Field(description="What to look for: chains similar to it come first.")] = None,
         limit: Annotated[int, Field(ge=1, le=50, description="How many chains.")] = 10,
+        where: WhereText = None,
         index: IndexName = None,
     ) -> ExpandResult:
         """Follow an entity through the graph of facts: what is said about it, and where that leads.
@@ -117,7 +128,8 @@ class _Tools:
         """
         with self._tool_errors():
             self.runner.limits.check_length(entity + (question or ""))
-            return await self.runner.run(self._expand, await self._name(index), entity, question, length, limit)
+            name = await self._name(index)
+            return await self.runner.run(self._expand, name, where, entity, question, length, limit)
 
     async def ask(
         self,
@@ -127,6 +139,7 @@ class _Tools:
             str | None,
             Field(description="Leave it out unless asked for: single_step reads once, gear goes step by step."),
         ] = None,
+        where: WhereText = None,
         index: IndexName = None,
     ) -> AskResult:
         """Let an agent answer a question from the documents, in several steps, with verbatim quotes as evidence.
@@ -135,7 +148,8 @@ class _Tools:
         the server's own language model, takes seconds to minutes, and reports each step as progress.
         """
         with self._tool_errors():
-            run = await self.runner.ask(await self._name(index), question, method or DEFAULT_AGENT)
+            name = await self._name(index)
+            run = await self.runner.ask(name, question, method or DEFAULT_AGENT, where=where)
             try:
                 async for step in run.progress():
                     if isinstance(step, Step):
@@ -156,9 +170,11 @@ class _Tools:
         with self._tool_errors():
             return await self.runner.run(self._read_passage, await self._name(index), passage_id)
 
-    def _expand(self, name: str, entity: str, question: str | None, length: int, limit: int) -> ExpandResult:
+    def _expand(
+        self, name: str, where: str | None, entity: str, question: str | None, length: int, limit: int
+    ) -> ExpandResult:
         """Without a question, the entity's own name says what is near."""
-        index = self.runner.library.index(name)
+        index = self.runner.library.index(name, where)
         number = find_entity(index, entity)
         chains = [FollowedChain.of(each) for each in follow(index, number, question or entity, length, limit)]
         return ExpandResult(entity=index.snapshot.entities.names[number], chains=chains)

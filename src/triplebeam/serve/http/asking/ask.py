@@ -11,10 +11,11 @@ from triplebeam.answer import Answer, Step
 from triplebeam.assemble import DEFAULT_AGENT
 from triplebeam.serve.answer_shapes import AnswerShape, answer_json, price_of_answer, step_json
 from triplebeam.serve.conversation import Turn
-from triplebeam.serve.http.asking.search import EXAMPLE, IndexName
+from triplebeam.serve.http.asking.search import EXAMPLE, IndexName, WhereText
 from triplebeam.serve.http.errors import problem_of
 from triplebeam.serve.http.event_stream import EventStream, event
-from triplebeam.serve.running import AgentRun, Runner
+from triplebeam.serve.http.keys import runner_of
+from triplebeam.serve.running import AgentRun
 from triplebeam.serve.shapes import follow_up_json
 
 router = APIRouter(tags=["ask"])
@@ -41,6 +42,7 @@ class AskRequest(BaseModel):
         description="What was asked and answered before, oldest first: a follow-up is then made self-contained by one"
         " more call to the model. Only the last few turns are shown to it.",
     )
+    where: WhereText = None
 
 
 @router.post(
@@ -50,8 +52,7 @@ class AskRequest(BaseModel):
 )
 async def ask(request: Request, name: IndexName, asked: AskRequest) -> Response:
     """Answer a question with a language model, step by step, with evidence."""
-    runner: Runner = request.app.state.runner
-    run = await runner.ask(name, asked.question, asked.method, asked.conversation)
+    run = await runner_of(request).ask(name, asked.question, asked.method, asked.conversation, asked.where)
     if _wants_json(request):
         return JSONResponse(priced_json(run, await answered(request, run)))
     return EventStream(_events(request, run), closing=run.cancel)

@@ -5,11 +5,12 @@ import re
 from pathlib import Path
 from urllib.parse import quote
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import FileResponse
 from pydantic import BaseModel, Field
 
 from triplebeam.serve.http.errors import HTTPProblem
+from triplebeam.serve.http.keys import sees_everything
 from triplebeam.serve.running import Runner
 
 _KINDS = {"report.html": "text/html", "results.json": "application/json"}
@@ -18,7 +19,7 @@ _CHARACTERS_READ = 4096
 #: A report has styles and plots, no scripts and nothing to fetch; this policy keeps anything else from running.
 _POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
-router = APIRouter(tags=["reports"])
+router = APIRouter(tags=["reports"], dependencies=[Depends(sees_everything)])
 
 
 class Report(BaseModel):

@@ -7,10 +7,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from triplebeam.assemble import DEFAULT_METHOD, Index
 from triplebeam.errors import BadInputError
+from triplebeam.serve.facets import Facet, facets_of
 from triplebeam.serve.graph import Neighbourhood, around_entity, around_passage
 from triplebeam.serve.http.errors import HTTPProblem
+from triplebeam.serve.http.keys import runner_of
 from triplebeam.serve.library import Library
-from triplebeam.serve.running import Runner, Searched
+from triplebeam.serve.running import Searched
 from triplebeam.serve.shapes import (
     DocumentShape,
     PassageShape,
@@ -20,9 +22,18 @@ from triplebeam.serve.shapes import (
     passage_json,
     search_json,
 )
+from triplebeam.where.parse import LONGEST
 
 IndexName = Annotated[str, Path(description="An index of `GET /api/indexes`.", examples=["films"])]
 _NAME_CHARACTERS = 1000
+WhereText = Annotated[
+    str | None,
+    Field(
+        max_length=LONGEST,
+        description="A filter by metadata: only passages that match are searched, walked through and read.",
+        examples=['year >= 2020 and source in ("a", "b")'],
+    ),
+]
 EXAMPLE = "When did the director of Laughter in Hell die?"
 
 router = APIRouter()
@@ -36,13 +47,15 @@ class SearchRequest(BaseModel):
     question: str = Field(examples=[EXAMPLE])
     method: str = Field(DEFAULT_METHOD, description="One of `GET /api/methods`, with parameters in brackets.")
     k: int = Field(10, ge=1, le=100, description="How many passages.")
+    where: WhereText = None
 
 
 @router.post("/indexes/{name}/search", tags=["search"])
 async def search(request: Request, name: IndexName, asked: SearchRequest) -> SearchShape:
     """Find passages, also those that only a chain of facts leads to."""
-    runner: Runner = request.app.state.runner
-    return searched_json(await runner.search(name, asked.question, asked.method, asked.k), asked.method)
+    runner = runner_of(request)
+    found = await runner.search(name, asked.question, asked.method, asked.k, where=asked.where)
+    return searched_json(found, asked.method)
 
 
 def searched_json(searched: Searched, method: str) -> SearchShape:
@@ -53,10 +66,29 @@ def searched_json(searched: Searched, method: str) -> SearchShape:
     return written
 
 
+class Facets(BaseModel):
+    """The fields that can be chosen from."""
+
+    facets: list[Facet]
+    fields: list[str] = Field(description="Every field that a filter may name.")
+
+
+@router.get("/indexes/{name}/facets", tags=["search"])
+async def facets(request: Request, name: IndexName) -> Facets:
+    """The fields of the metadata with few values, each value with the number of its documents."""
+    runner = runner_of(request)
+    return await runner.run(_facets, runner.library, name)
+
+
+def _facets(library: Library, name: str) -> Facets:
+    found, fields = facets_of(library.index(name))
+    return Facets(facets=found, fields=fields)
+
+
 @router.get("/indexes/{name}/passages/{passage_id:path}", tags=["search"])
 async def passage(request: Request, name: IndexName, passage_id: str) -> PassageShape:
     """One passage, with the triples extracted from it."""
-    runner: Runner = request.app.state.runner
+    runner = runner_of(request)
     return await runner.run(_passage, runner.library, name, passage_id)
 
 
@@ -75,7 +107,7 @@ async def document(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> DocumentShape:
     """A document: its passages in their order, with the triples extracted from them."""
-    runner: Runner = request.app.state.runner
+    runner = runner_of(request)
     return await runner.run(_document, runner.library, name, document_id, offset, limit)
 
 
@@ -107,14 +139,17 @@ async def graph(
     entity: Annotated[str | None, Query(max_length=_NAME_CHARACTERS, examples=["Edward Cahn"])] = None,
     passage: Annotated[str | None, Query(max_length=_NAME_CHARACTERS, description="A passage's id.")] = None,
     limit: Annotated[int, Query(ge=1, le=500, description="How many triples at most.")] = 60,
+    where: Annotated[str | None, Query(max_length=LONGEST, description="A filter by metadata.")] = None,
 ) -> Neighbourhood:
     """An entity's triples with their passages, or a passage's triples and entities."""
-    runner: Runner = request.app.state.runner
-    return await runner.run(_graph, runner.library, name, entity, passage, limit)
+    runner = runner_of(request)
+    return await runner.run(_graph, runner.library, name, where, entity, passage, limit)
 
 
-def _graph(library: Library, name: str, entity: str | None, passage: str | None, limit: int) -> Neighbourhood:
-    index = library.index(name)
+def _graph(
+    library: Library, name: str, where: str | None, entity: str | None, passage: str | None, limit: int
+) -> Neighbourhood:
+    index = library.index(name, where)
     if entity and not passage:
         return around_entity(index, entity, limit)
     if passage and not entity:

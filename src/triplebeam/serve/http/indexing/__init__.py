@@ -2,8 +2,8 @@
 
 from fastapi import APIRouter
 
-from triplebeam.serve.http.indexing import document_routes, index_routes, job_routes
+from triplebeam.serve.http.indexing import document_routes, index_routes, job_routes, upkeep_routes
 
 router = APIRouter()
-for _part in (index_routes, document_routes, job_routes):
+for _part in (index_routes, document_routes, upkeep_routes, job_routes):
     router.include_router(_part.router)

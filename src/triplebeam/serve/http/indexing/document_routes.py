@@ -12,12 +12,14 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from starlette.datastructures import FormData, UploadFile
 
 from triplebeam.assemble import HOW_TO_CONFIGURE
+from triplebeam.durable import explained, flush_tree
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.indexing.job_runner import JobRunner
 from triplebeam.serve.http.indexing.job_store import Job, JobRequest, Kind
 from triplebeam.serve.http.indexing.uploads import NewDocument, keep_files, keep_texts
-from triplebeam.serve.http.keys import may_write
+from triplebeam.serve.http.keys import library_of, may_write
 from triplebeam.serve.library import DocumentRow, Library
+from triplebeam.serve.limits import MEGABYTE, Limits
 
 router = APIRouter(tags=["documents"])
 T = TypeVar("T")
@@ -73,7 +75,7 @@ def documents(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> Documents:
     """The documents of an index, in the order in which they were first indexed."""
-    library: Library = request.app.state.library
+    library = library_of(request)
     rows = library.documents(name)
     shown = list(rows.values())[offset : offset + limit]
     return Documents(documents=shown, total=len(rows))
@@ -108,11 +110,12 @@ async def _sent(request: Request, name: str, kind: Kind) -> JobReply:
     library: Library = request.app.state.library
     await run_in_threadpool(library.folder, name)
     content = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if content == "multipart/form-data":
-        async with request.form(max_files=_MOST_FILES, max_fields=10) as form:
-            return await run_in_threadpool(_add_files, request, name, kind, form)
-    if content == "application/json":
-        return await run_in_threadpool(_add_texts, request, name, kind, await request.body())
+    with explained(library.home):
+        if content == "multipart/form-data":
+            async with request.form(max_files=_MOST_FILES, max_fields=10) as form:
+                return await run_in_threadpool(_add_files, request, name, kind, form)
+        if content == "application/json":
+            return await run_in_threadpool(_add_texts, request, name, kind, await request.body())
     raise HTTPProblem(
         415, "unsupported", f"send documents as multipart/form-data or application/json, not as {content[:80]!r}."
     )
@@ -162,12 +165,25 @@ def _submitted(
     kept = False
     try:
         keep(folder)
+        flush_tree(folder)
+        _check_waiting(jobs, request.app.state.limits)
         job = jobs.submit(folder, name, kind, JobRequest(extractor=extractor))
         kept = True
     finally:
         if not kept:
             shutil.rmtree(folder, ignore_errors=True)
     return JobReply(job=job)
+
+
+def _check_waiting(jobs: JobRunner, limits: Limits) -> None:
+    """One client after another could fill the disk otherwise."""
+    if jobs.bytes_waiting() > limits.waiting_bytes:
+        raise HTTPProblem(
+            429,
+            "too_many_uploads",
+            f"more than {limits.waiting_bytes / MEGABYTE:,g} MB would be waiting to be indexed, which is the limit:"
+            " send these documents again when a job has ended.",
+        )
 
 
 def _checked(parse: Callable[[], T]) -> T:

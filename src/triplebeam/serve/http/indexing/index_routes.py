@@ -1,5 +1,6 @@
 """Routes: list indexes, and create one."""
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Request
@@ -7,11 +8,11 @@ from pydantic import BaseModel, Field
 
 from triplebeam.assemble import DEFAULT_AGENT, DEFAULT_METHOD
 from triplebeam.errors import TriplebeamError
-from triplebeam.index.manifest import is_index, read_manifest
+from triplebeam.index.manifest import Manifest, is_index, read_manifest, retried
 from triplebeam.serve.http.indexing.job_runner import JobRunner
 from triplebeam.serve.http.indexing.job_store import Job
-from triplebeam.serve.http.keys import may_write
-from triplebeam.serve.library import Library
+from triplebeam.serve.http.keys import library_of, may_write
+from triplebeam.serve.library import Library, NothingVisibleError
 
 router = APIRouter(tags=["indexes"])
 
@@ -54,7 +55,7 @@ class NewIndex(BaseModel):
 @router.get("/api/indexes", response_model_exclude_none=True)
 def indexes(request: Request) -> Indexes:
     """Every index."""
-    library: Library = request.app.state.library
+    library = library_of(request)
     rows = [_row(library, name) for name in library.names()]
     return Indexes(indexes=rows, can_create=library.can_create, can_ask=library.can_ask)
 
@@ -70,9 +71,10 @@ def create(request: Request, new: NewIndex) -> IndexRow:
 @router.get("/api/indexes/{name}", response_model_exclude_none=True)
 def index(request: Request, name: str) -> IndexWithJobs:
     """One index with its latest jobs, the newest first."""
-    row = _row(request.app.state.library, name)
+    library = library_of(request)
     jobs: JobRunner = request.app.state.jobs
-    return IndexWithJobs(**row.model_dump(), jobs=jobs.store.all(name) if jobs.store else [])
+    listed = jobs.store.all(name) if jobs.store and not library.is_bound else []
+    return IndexWithJobs(**_row(library, name).model_dump(), jobs=listed)
 
 
 def _row(library: Library, name: str) -> IndexRow:
@@ -80,7 +82,9 @@ def _row(library: Library, name: str) -> IndexRow:
     if not is_index(folder):
         return IndexRow(name=name, status="empty")
     try:
-        manifest = read_manifest(folder)
+        manifest = library.index(name).snapshot.manifest if library.is_bound else _manifest(folder)
+    except NothingVisibleError:
+        return IndexRow(name=name, status="empty")
     except TriplebeamError as error:
         return IndexRow(name=name, status="damaged", message=library.redact(str(error)))
     counts = manifest.counts
@@ -92,3 +96,7 @@ def _row(library: Library, name: str) -> IndexRow:
         embedder=manifest.embedder.name,
         status="ready",
     )
+
+
+def _manifest(folder: Path) -> Manifest:
+    return retried(folder, lambda: read_manifest(folder))

@@ -12,9 +12,9 @@ from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.event_stream import EventStream, event
 from triplebeam.serve.http.indexing.job_runner import JobRunner
 from triplebeam.serve.http.indexing.job_store import Job
-from triplebeam.serve.http.keys import may_write
+from triplebeam.serve.http.keys import may_write, sees_everything
 
-router = APIRouter(tags=["jobs"])
+router = APIRouter(tags=["jobs"], dependencies=[Depends(sees_everything)])
 _SECONDS_BETWEEN_CHECKS = 0.2
 
 
@@ -42,7 +42,7 @@ def cancel(request: Request, job_id: str) -> Job:
     """Cancel a job: at once if it waits, after its current batch if it runs. What is published stays as it is."""
     runner: JobRunner = request.app.state.jobs
     found = _found(runner, job_id)
-    if runner.store is None or not runner.store.cancel(job_id):
+    if not runner.cancel(job_id):
         raise HTTPProblem(409, "ended", f"the job {job_id!r} has already ended: it is {found.state}.")
     return _found(runner, job_id)
 

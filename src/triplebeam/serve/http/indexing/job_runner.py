@@ -1,19 +1,22 @@
 """The server's one indexing thread: it runs jobs one after another, while searches use what is published."""
 
 import logging
+import os
 import shutil
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from triplebeam.errors import IndexBusyError, TriplebeamError
+from triplebeam.durable import explained, make_folder
+from triplebeam.errors import CannotWriteError, IndexBusyError, TriplebeamError
 from triplebeam.serve.http.errors import HTTPProblem, unexpected
 from triplebeam.serve.http.indexing.job_store import Job, JobRequest, JobStore, Kind, new_job_id
 from triplebeam.serve.http.indexing.job_work import Cancelled, Stopped, Work, do
-from triplebeam.serve.library import Library, ReadOnlyError
+from triplebeam.serve.library import Library
 
 _LOG = logging.getLogger("triplebeam.http")
 _SECONDS_TO_STOP = 10.0
@@ -55,7 +58,7 @@ class JobRunner:
         if (self._library.home / "jobs.sqlite").is_file():
             try:
                 self._open()
-            except (HTTPProblem, ReadOnlyError) as error:
+            except TriplebeamError as error:
                 _LOG.warning("no jobs here: %s", error)
 
     def begin_stopping(self) -> None:
@@ -78,11 +81,29 @@ class JobRunner:
         self._open()
         return self._library.home / "jobs" / new_job_id()
 
+    def bytes_waiting(self) -> int:
+        """The size of all files that jobs have yet to read."""
+        total = 0
+        for folder, _, names in os.walk(self._library.home / "jobs"):
+            for name in names:
+                with suppress(FileNotFoundError):  # a job has just ended
+                    total += Path(folder, name).stat().st_size
+        return total
+
     def submit(self, folder: Path, index: str, kind: Kind, request: JobRequest) -> Job:
         """Queue a job."""
         job = self._open().create(folder.name, index, kind, request)
         self._enqueue()
         return job
+
+    def cancel(self, job_id: str) -> bool:
+        """Cancel a job, with what was sent for it if it had not begun; False if it has already ended."""
+        store = self._open()
+        if not store.cancel(job_id):
+            return False
+        if store[job_id].has_ended:
+            shutil.rmtree(self._library.home / "jobs" / job_id, ignore_errors=True)
+        return True
 
     def _open(self) -> JobStore:
         with self._lock:
@@ -99,56 +120,70 @@ class JobRunner:
         self._turns = [*(each for each in self._turns if not each.done()), turn]
 
     def _claimed(self) -> JobStore:
+        """The jobs, which no other server runs. What fails here is tried again with the next upload."""
         home = self._library.home
-        try:
-            (home / "jobs").mkdir(parents=True, exist_ok=True)
-            self._claim = FileLock(home / "server.lock")
-            self._claim.acquire(timeout=0)
-        except Timeout:
-            self._claim = None
-            raise HTTPProblem(
-                409, "busy", "another server runs the jobs of this folder: send documents to that one."
-            ) from None
-        except OSError as error:
-            raise ReadOnlyError(
-                f"this server cannot store jobs ({error.strerror}): give it a folder it can write to."
-            ) from error
-        store = JobStore(home / "jobs.sqlite")
-        for job_id in store.requeue_running():
-            store.log(job_id, "continued after a restart of the server")
-        for folder in sorted((home / "jobs").iterdir()):
-            job = store.get(folder.name)
-            if job is None or job.has_ended:
-                shutil.rmtree(folder, ignore_errors=True)
-        return store
+        with explained(home), ExitStack() as on_error:
+            make_folder(home / "jobs")
+            (home / "jobs").chmod(0o700)  # what was sent is for the server alone
+            claim = FileLock(home / "server.lock", thread_local=False)  # released by another thread
+            try:
+                claim.acquire(timeout=0)
+            except Timeout:
+                raise HTTPProblem(
+                    409, "busy", "another server runs the jobs of this folder: send documents to that one."
+                ) from None
+            on_error.callback(claim.release)
+            store = JobStore(home / "jobs.sqlite")
+            on_error.callback(store.close)
+            for job_id in store.requeue_running():
+                store.log(job_id, "continued after a restart of the server")
+            for folder in sorted((home / "jobs").iterdir()):
+                job = store.get(folder.name)
+                if job is None or job.has_ended:
+                    shutil.rmtree(folder, ignore_errors=True)
+            self._claim = claim
+            on_error.pop_all()
+            return store
 
     def _turn(self) -> None:
         """Run the first waiting job to its end."""
         store = self._store
-        found = store.next_waiting() if store and not self.stopping else None
+        found = self._next(store) if store else None
         if store is None or found is None:
             return
         job, request = found
         folder = self._library.home / "jobs" / job.id
         work = Work(self._library, job, request, folder, store, self._stopping)
         try:
-            store.end(job.id, "done", self._when_free(work, store))
+            recorded = store.end(job.id, "done", self._when_free(work, store))
         except Stopped:
-            store.requeue(job.id)
+            with suppress(CannotWriteError):  # the next server continues it in either case
+                store.requeue(job.id)
             return
         except Cancelled:
-            store.end(job.id, "cancelled", f"cancelled; the index is unchanged{work.take_back()}")
+            recorded = store.end(job.id, "cancelled", f"cancelled; the index is unchanged{_taken_back(work)}")
         except TriplebeamError as error:
-            store.end(job.id, "failed", self._library.redact(str(error)) + work.take_back())
-        shutil.rmtree(folder, ignore_errors=True)
+            recorded = store.end(job.id, "failed", self._library.redact(str(error)) + _taken_back(work))
+        if recorded:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _next(self, store: JobStore) -> tuple[Job, JobRequest] | None:
+        """The first waiting job, as soon as it can be recorded that it runs."""
+        while not self.stopping:
+            try:
+                return store.next_waiting()
+            except CannotWriteError:
+                self._stopping.wait(_SECONDS_BUSY)
+        return None
 
     def _over(self, turn: "Future[None]") -> None:
         """If a turn ended in a bug, its job failed."""
         error = None if turn.cancelled() else turn.exception()
         if isinstance(error, Exception) and self._store:
             message = unexpected(error).message
-            for job_id in self._store.requeue_running():
-                self._store.end(job_id, "failed", message)
+            for job in self._store.all():
+                if job.state == "running":
+                    self._store.end(job.id, "failed", message)
 
     def _when_free(self, work: Work, store: JobStore) -> str:
         """Do the work as soon as no other process is writing to the index."""
@@ -162,3 +197,11 @@ class JobRunner:
                 logged = True
                 work.check()
                 time.sleep(_SECONDS_BUSY)
+
+
+def _taken_back(work: Work) -> str:
+    """What taking back the documents of a job leaves to be said."""
+    try:
+        return work.take_back()
+    except TriplebeamError:  # the disk is full, or another process writes
+        return "; what was read of it comes with the next job"

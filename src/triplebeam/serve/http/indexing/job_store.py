@@ -12,10 +12,11 @@ from typing import Literal, TypeAlias
 from pydantic import BaseModel
 
 from triplebeam.database import open_database, transaction
-from triplebeam.errors import IndexDamagedError
+from triplebeam.durable import explained, raise_cannot_write
+from triplebeam.errors import CannotWriteError, IndexDamagedError
 
 #: ``sync`` adds documents and deletes all others.
-Kind: TypeAlias = Literal["add", "sync", "delete"]
+Kind: TypeAlias = Literal["add", "sync", "delete", "correct", "compact"]
 State: TypeAlias = Literal["waiting", "running", "done", "failed", "cancelled"]
 
 ENDED: tuple[State, ...] = ("done", "failed", "cancelled")
@@ -68,6 +69,8 @@ class JobRequest(BaseModel):
     """Unless named, the one the index was built with."""
     document_ids: list[str] = []
     """Those to remove, for a job that deletes."""
+    corrections: str = ""
+    """JSON lines, for a job that corrects; empty takes all corrections back."""
 
 
 class JobStore:
@@ -75,9 +78,13 @@ class JobStore:
 
     def __init__(self, path: Path) -> None:
         self._lock = threading.Lock()
+        self._path = path
+        self._ends: dict[str, tuple[State, str, str]] = {}
+        """How jobs ended, where the disk is too full to record it."""
         try:
             self._db = open_database(path, _SCHEMA)
         except sqlite3.DatabaseError as error:
+            raise_cannot_write(error, path)
             raise IndexDamagedError(
                 f"{path} is not a usable job file ({error}): remove it, and send the waiting documents again."
             ) from error
@@ -116,6 +123,7 @@ class JobStore:
 
     def next_waiting(self) -> tuple[Job, JobRequest] | None:
         """Mark the first waiting job as running, and return it."""
+        self._record_ends()
         with self._writing() as db:
             row = db.execute("SELECT id, request FROM job WHERE state = 'waiting' ORDER BY number LIMIT 1").fetchone()
             if row is None:
@@ -145,13 +153,24 @@ class JobStore:
         with self._writing() as db:
             db.execute("INSERT INTO log VALUES (?, ?, ?)", (job_id, _now(), text))
 
-    def end(self, job_id: str, state: State, message: str) -> None:
-        """Record how a job ended."""
+    def end(self, job_id: str, state: State, message: str) -> bool:
+        """Record how a job ended; where that cannot be written it is known as long as the server runs, and False."""
+        self._ends[job_id] = state, message, _now()
+        try:
+            self._record_ends()
+        except CannotWriteError:
+            return False
+        return True
+
+    def _record_ends(self) -> None:
+        """From the thread that runs jobs only."""
         with self._writing() as db:
-            db.execute(
-                "UPDATE job SET state = ?, message = ?, ended = ? WHERE id = ?", (state, message, _now(), job_id)
-            )
-            db.execute("INSERT INTO log VALUES (?, ?, ?)", (job_id, _now(), message))
+            for job_id, (state, message, now) in self._ends.items():
+                db.execute(
+                    "UPDATE job SET state = ?, message = ?, ended = ? WHERE id = ?", (state, message, now, job_id)
+                )
+                db.execute("INSERT INTO log VALUES (?, ?, ?)", (job_id, now, message))
+        self._ends.clear()
 
     def cancel(self, job_id: str) -> bool:
         """Cancel a job: at once if it waits, when it next checks if it runs; False if it has already ended."""
@@ -187,14 +206,16 @@ class JobStore:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, transaction(self._db) as db:
+        with explained(self._path), self._lock, transaction(self._db) as db:
             yield db
 
     def _jobs(self, rest: str, *values: str | int) -> Iterator[Job]:
         for row in self._db.execute(f"SELECT {_COLUMNS} FROM job {rest}", values).fetchall():
             log = self._db.execute("SELECT time, text FROM log WHERE job = ? ORDER BY rowid", (row[0],))
             lines = [LogLine(time=time, text=text) for time, text in log]
-            yield Job(**dict(zip(Job.model_fields, [*row, lines], strict=True)))
+            job = Job(**dict(zip(Job.model_fields, [*row, lines], strict=True)))
+            end = dict(zip(("state", "message", "ended"), self._ends.get(job.id, ()), strict=False))
+            yield job.model_copy(update=end)
 
 
 def new_job_id() -> str:

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from triplebeam.assemble.indexing import embedder_name, index_builder
+from triplebeam.assemble.indexing import compact_index, embedder_name, index_builder
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.accounting import account
 from triplebeam.index.build import BuildReport, IndexBuilder
+from triplebeam.index.corrections import parse
 from triplebeam.ingest import Reading
 from triplebeam.passage import Document
 from triplebeam.serve.http.indexing.job_store import Job, JobRequest, JobStore
@@ -106,7 +107,15 @@ class Work:
 def do(work: Work) -> str:
     """Do a job; what there is to say about it in the end."""
     work.check()
-    return _delete(work) if work.job.kind == "delete" else _add(work)
+    match work.job.kind:
+        case "delete":
+            return _delete(work)
+        case "correct":
+            return _correct(work)
+        case "compact":
+            return _compact(work)
+        case _:
+            return _add(work)
 
 
 def _add(work: Work) -> str:
@@ -120,7 +129,7 @@ def _add(work: Work) -> str:
         usage = bill.usage
         work.store.log(work.job.id, f"{usage.calls:,} calls, {usage.tokens_in:,} tokens in, {usage.tokens_out:,} out")
     if not report.documents_seen:
-        raise BadInputError(f"nothing could be read: {'; '.join(map(str, report.unreadable[:5]))}.")
+        raise BadInputError(f"nothing could be read: {'; '.join(report.not_read()[:5])}.")
     return _summary(report)
 
 
@@ -141,3 +150,20 @@ def _delete(work: Work) -> str:
     except IndexMissingError:
         return "there was nothing to take out"
     return f"{report.documents_changed:,} documents taken out"
+
+
+def _correct(work: Work) -> str:
+    manifest = work.builder().correct(parse(work.request.corrections)).manifest
+    counts = manifest.corrections if manifest else None
+    if counts is None:
+        return "there are no corrections now"
+    nothing = f"; matching nothing: lines {', '.join(map(str, counts.unmatched))}" if counts.unmatched else ""
+    return f"{sum(counts.lines.values()):,} corrections{nothing}"
+
+
+def _compact(work: Work) -> str:
+    done = compact_index(work.index, work.library.settings)
+    return (
+        f"{done.bytes_before / 1e6:,.1f} MB before, {done.bytes_after / 1e6:,.1f} MB now;"
+        f" {done.completions_removed:,} cached replies forgotten"
+    )

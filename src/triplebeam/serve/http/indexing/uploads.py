@@ -12,7 +12,7 @@ from typing import IO
 from pydantic import BaseModel, Field
 
 from triplebeam.errors import SourceError
-from triplebeam.ingest import ENDINGS, Reading, Unreadable, read_sources
+from triplebeam.ingest import ENDINGS, Reading, read_sources
 from triplebeam.ingest.archive import check_gzip, check_zip
 from triplebeam.ingest.formats import ZIPPED, ending_of
 from triplebeam.passage import Document
@@ -111,7 +111,7 @@ def _renamed(readings: Iterable[Reading], path: str, name: str) -> Iterator[Read
             title = "" if reading.title == reading.id else reading.title
             id_ = name + reading.id.removeprefix(posix) if inside else reading.id
             yield replace(reading, id=id_, title=title if inside else reading.title, source=name)
-        elif isinstance(reading, Unreadable):
+        else:
             yield replace(reading, source=name)
 
 

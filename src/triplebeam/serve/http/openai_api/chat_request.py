@@ -13,6 +13,7 @@ from triplebeam.assemble import DEFAULT_AGENT, DEFAULT_METHOD
 from triplebeam.serve.conversation import Turn
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.library import Library
+from triplebeam.where.parse import LONGEST
 
 
 class Message(BaseModel):
@@ -40,6 +41,9 @@ class ChatRequest(BaseModel):
         examples=["films/auto"],
     )
     messages: list[Message] = Field(description="The user's last message is the question.")
+    where: str | None = Field(
+        None, max_length=LONGEST, description="A filter by metadata; not part of OpenAI's interface."
+    )
     stream: bool | None = None
     stream_options: StreamOptions | None = None
 

@@ -12,10 +12,11 @@ from triplebeam.assemble.table import ASK_METHODS, SEARCH_METHODS
 from triplebeam.serve.http.asking.ask import answered, priced_json
 from triplebeam.serve.http.asking.search import searched_json
 from triplebeam.serve.http.event_stream import EventStream, do_nothing
+from triplebeam.serve.http.keys import runner_of
 from triplebeam.serve.http.openai_api.chat_request import ChatRequest, check_supported, index_and_method, question_of
 from triplebeam.serve.http.openai_api.completion import Head
 from triplebeam.serve.http.openai_api.reply import Reply, reply_of_answer, reply_of_search
-from triplebeam.serve.running import AgentRun, Runner
+from triplebeam.serve.running import AgentRun
 
 _PASSAGES_SHOWN = 5
 
@@ -55,12 +56,12 @@ async def chat_completion(request: Request, chat: ChatRequest) -> Response:
     """
     check_supported(chat)
     question, earlier = question_of(chat)
-    runner: Runner = request.app.state.runner
+    runner = runner_of(request)
     name, method = index_and_method(runner.library, chat.model)
     if Method.parse(method).is_agent:
-        run = await runner.ask(name, question, method, earlier)
+        run = await runner.ask(name, question, method, earlier, chat.where)
         return await _reply(chat, partial(_answered, request, run), closing=run.cancel)
-    searched = await runner.search(name, question, method, _PASSAGES_SHOWN, earlier)
+    searched = await runner.search(name, question, method, _PASSAGES_SHOWN, earlier, chat.where)
     return await _reply(chat, partial(_at_once, reply_of_search(searched_json(searched, method), searched.follow_up)))
 
 
@@ -101,7 +102,7 @@ class ModelsResponse(BaseModel):
 @router.get("/models")
 async def models(request: Request) -> ModelsResponse:
     """Each index alone, with the default method, then with each method that the server's configuration allows."""
-    runner: Runner = request.app.state.runner
+    runner = runner_of(request)
     can_ask = runner.library.can_ask
     methods = [name for name in (*SEARCH_METHODS, *ASK_METHODS) if can_ask or not Method.parse(name).uses_model]
     names = await runner.run(runner.library.names)
@@ -113,7 +114,7 @@ async def models(request: Request) -> ModelsResponse:
 @router.get("/models/{model_id:path}")
 async def model(request: Request, model_id: str) -> Model:
     """One model, also one with parameters in brackets, which the list does not contain."""
-    runner: Runner = request.app.state.runner
+    runner = runner_of(request)
     index, method = index_and_method(runner.library, model_id)
     await runner.run(runner.library.folder, index)
     Method.parse(method)

@@ -5,6 +5,7 @@ import { make, plural } from "./dom.js";
 import { jobRow } from "./job_row.js";
 
 const PAGE = 50;
+const JOBS = { delete: "Deletion", correct: "Corrections", compact: "Compacting" };
 const KINDS = ".txt,.md,.markdown,.html,.htm,.pdf,.docx,.jsonl,.jsonl.gz";
 
 /** The dialog. `page` has what it needs of the rest: `refresh, current`. */
@@ -189,7 +190,7 @@ function follow(view, job, what) {
   if (view.followed.has(job.id)) return;
   view.followed.add(job.id);
   view.jobs.prepend(
-    jobRow(job, what ?? (job.kind === "delete" ? "Deletion" : "New documents"), {
+    jobRow(job, what ?? JOBS[job.kind] ?? "New documents", {
       ended: () =>
         attempt(view, async () => {
           await view.page.refresh();

@@ -17,7 +17,7 @@ export const entityKey = (name) =>
 export async function evidenceGraph(result, signal) {
   const chosen = chosenPassages(result);
   const around = await Promise.all(
-    chosen.map((passage) => neighbourhood(result.index, { passage: passage.id }, signal, TRIPLES_PER_PASSAGE)),
+    chosen.map((passage) => neighbourhood(result, { passage: passage.id }, signal, TRIPLES_PER_PASSAGE)),
   );
   const graph = { nodes: new Map(), edges: new Map(), hops: new Map(), reading: "" };
   for (const passage of chosen)
@@ -29,9 +29,10 @@ export async function evidenceGraph(result, signal) {
   return graph;
 }
 
-/** The piece of the index's graph around `{entity}` or `{passage}`. */
-export function neighbourhood(index, centre, signal, limit = 60) {
-  return get(`${within(index, "graph")}?${new URLSearchParams({ ...centre, limit })}`, signal);
+/** The piece of the index's graph around `{entity}` or `{passage}`, as far as the result's filter shows it. */
+export function neighbourhood({ index, where }, centre, signal, limit = 60) {
+  const words = new URLSearchParams({ ...centre, limit, ...(where ? { where } : {}) });
+  return get(`${within(index, "graph")}?${words}`, signal);
 }
 
 /** Put a neighbourhood into a graph; how many nodes are new. */

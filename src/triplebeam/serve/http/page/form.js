@@ -1,6 +1,7 @@
 // The question's form: index, mode, method and words, kept in the page's address so that it can be shared.
 
 import { byId, make, plural } from "./dom.js";
+import { filters } from "./filters.js";
 
 const state = { known: null, methods: { ask: [], search: [] }, chosen: { ask: null, search: null } };
 
@@ -42,15 +43,17 @@ function asked() {
     question: byId("question").value.trim(),
     mode: mode(),
     method: byId("method").value,
+    where: filters.where(),
   };
 }
 
-/** Words of the link: `#index=…&q=…`, and where they differ from the usual ones also `mode` and `method`. */
+/** Words of the link: `#index=…&q=…`, and where they differ from the usual ones also `mode`, `method` and filters. */
 function writeLink({ index, question, mode: how, method }) {
   const usual = how === "ask" ? state.known.default_ask : state.known.default_search;
   const words = new URLSearchParams({ index, q: question });
   if (how === "search" && state.known.can_ask) words.set("mode", how);
   if (method !== usual) words.set("method", method);
+  filters.write(words);
   history.replaceState(null, "", `#${words}`);
 }
 
@@ -85,6 +88,7 @@ export const form = {
     );
     select.disabled = !known.indexes.length;
     if (known.indexes.some(({ name }) => name === wanted)) select.value = wanted;
+    if (known.indexes.length) filters.offer(select.value);
     byId("no-model").hidden = known.can_ask;
     document.querySelector('input[name="mode"][value="ask"]').disabled = !known.can_ask;
     if (first) setMode("ask");
@@ -129,6 +133,8 @@ export const form = {
       state.chosen[mode()] = byId("method").value;
       describe();
     };
+    byId("index").onchange = () => filters.offer(byId("index").value);
+    filters.listen();
     window.addEventListener("hashchange", () => this.followLink());
   },
 
@@ -140,6 +146,7 @@ export const form = {
     if (words.has("method")) state.chosen[state.known.can_ask ? how : "search"] = words.get("method");
     setMode(how);
     byId("index").value = words.get("index") ?? byId("index").value;
+    filters.read(words, byId("index").value);
     byId("question").value = words.get("q");
     byId("go").focus();
   },

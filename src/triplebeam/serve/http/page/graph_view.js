@@ -126,7 +126,7 @@ async function choose(view, node) {
   try {
     const centre = passage ? { passage: id } : { entity: node.label };
     const [around, text] = await Promise.all([
-      neighbourhood(view.result.index, centre),
+      neighbourhood(view.result, centre),
       passage && get(within(view.result.index, "passages", id)),
     ]);
     if (view.chosen === node)

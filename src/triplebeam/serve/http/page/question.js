@@ -11,13 +11,13 @@ export const SHOWN = 10;
  * The result has the same shape for both modes: `question, method, passages`, and of an answer also `outcome, answer,
  * sentence, others, missing, verdict, supported, ending, evidence, steps, usage, follow_up, price`.
  */
-export async function put({ index, question, mode, method }, earlier, heard, signal) {
+export async function put({ index, question, mode, method, where }, earlier, heard, signal) {
   const began = performance.now();
   const result =
     mode === "ask"
-      ? await asked(index, { question, method, conversation: earlier }, heard, signal)
-      : await post(within(index, "search"), { question, method, k: SHOWN }, signal);
-  const whole = { evidence: [], steps: [], ...result, mode, method, index };
+      ? await asked(index, { question, method, conversation: earlier, where }, heard, signal)
+      : await post(within(index, "search"), { question, method, k: SHOWN, where }, signal);
+  const whole = { evidence: [], steps: [], ...result, mode, method, index, where };
   whole.seconds = mode === "ask" ? (performance.now() - began) / 1000 : result.seconds;
   whole.passages = await withEvidence(whole, signal);
   return whole;
@@ -33,9 +33,9 @@ async function asked(index, body, heard, signal) {
 }
 
 /** What plain search finds, or the problem why it does not: a comparison must never cost the answer. */
-export async function plainly({ index, question }, signal) {
+export async function plainly({ index, question, where }, signal) {
   try {
-    return await post(within(index, "search"), { question, method: PLAIN, k: SHOWN }, signal);
+    return await post(within(index, "search"), { question, method: PLAIN, k: SHOWN, where }, signal);
   } catch (error) {
     if (error instanceof Problem) return { problem: error.message, passages: [] };
     throw error;

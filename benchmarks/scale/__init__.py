@@ -1,0 +1,1 @@
+"""What `benchmarks/scale_trial.py` measures, and the corpora and vectors it measures with."""

@@ -1,0 +1,102 @@
+"""Building, opening and searching an index, each in a process of its own, so that its peak of memory is its own."""
+
+import resource
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from scale.clones import Clones
+from scale.hashed import HashedDimensions
+from triplebeam import assemble
+from triplebeam.index.build import IndexBuilder
+from triplebeam.index.snapshot import Snapshot
+
+METHODS = (
+    "bm25",
+    "dense",
+    "hybrid",
+    "hybrid+naive_ge[scorer=pooled]",
+    "dense+gnn_ret",
+    "hipporag2",
+    "blend",
+)
+#: The last steps of publishing, as they are counted.
+_PUBLISHED = (
+    "start",
+    "passages",
+    "passage terms",
+    "passage vectors",
+    "triples",
+    "passage graph",
+    "triple terms",
+    "triple vectors",
+    "synonyms",
+)
+
+
+def in_its_own_process(work: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
+    """What the work returns, with the most memory it used, in gigabytes."""
+    with get_context("spawn").Pool(1) as pool:
+        return pool.apply(_measured, (work, *arguments))
+
+
+def _measured(work: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
+    found = work(*arguments)
+    return found | {"peak memory, GB": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 2)}
+
+
+class _Stages:
+    """Seconds of processor time between reports of progress, each for what was reported last."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = defaultdict(float)
+        self._last = time.process_time()
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        now = time.process_time()
+        self.seconds[_PUBLISHED[done] if stage == "publish" else stage] += now - self._last
+        self._last = now
+
+
+def build(folder: Path, data: Path, passages: int) -> dict[str, Any]:
+    """Build an index of so many passages."""
+    stages, clones = _Stages(), Clones(data, passages)
+    begin = time.perf_counter()
+    builder = IndexBuilder(folder=folder, embedder=HashedDimensions(), extractor=clones, progress=stages)
+    report = builder.build(clones.documents())
+    assert report.manifest is not None
+    return {
+        "counts": dict(report.manifest.counts),
+        "seconds on the clock": round(time.perf_counter() - begin, 1),
+        "seconds of processor time": {stage: round(spent, 1) for stage, spent in stages.seconds.items()},
+        "disk, GB": round(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e9, 2),
+        "generation, GB": round(
+            sum(file.stat().st_size for file in folder.glob("generations/*/**/*") if file.is_file()) / 1e9, 2
+        ),
+    }
+
+
+def open_(folder: Path) -> dict[str, Any]:
+    """Open an index, and nothing else."""
+    begin = time.perf_counter()
+    Snapshot.open(folder)
+    return {"opening, s": round(time.perf_counter() - begin, 2)}
+
+
+def search(folder: Path, method: str, questions: list[str]) -> dict[str, Any]:
+    """Ask one question after another: the first, which derives and maps what is needed, is reported by itself."""
+    collection = assemble.open_index(folder, embedder=HashedDimensions())
+    retriever = collection.retriever(method)
+    spent = []
+    for question in questions:
+        begin = time.process_time()
+        for hit in retriever.retrieve(question, 10):
+            collection.passages[hit.passage_id]
+        spent.append(1000 * (time.process_time() - begin))
+    p50, p95 = np.percentile(spent[1:], [50, 95])
+    return {"first, ms": round(spent[0]), "p50, ms": round(float(p50), 1), "p95, ms": round(float(p95), 1)}

@@ -1,0 +1,165 @@
+"""Train the adapter that reads whether words state a fact. It needs PyTorch and a GPU, which the package does not.
+
+usage: python train.py BANK.jsonl.gz FOLDER OUT.safetensors [--start ADAPTER] [--epochs 5] [--rate 2e-3] [--rank 16]
+
+FOLDER is granite-embedding-30m-english as `triplebeam model install` leaves it. Each epoch has new false claims. From
+a third of the way on, claims whose label may be wrong are left out where the model is sure of the opposite: extracted
+triples are not all true, nor are falsified ones all false.
+"""
+
+import argparse
+import gzip
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator
+from multiprocessing import Pool
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import torch
+from examples import PARAPHRASES, Passage, examples
+from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer
+from torch import Tensor
+from torch.nn import functional
+
+LONGEST, TOKENS_PER_BATCH, LAYERS, HEADS = 224, 49_152, 6, 12
+SURE, SMOOTHING, DROPOUT = 2.5, 0.02, 0.1
+PARTS = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense")
+LINEAR = [f"encoder.layer.{n}.{part}" for n in range(LAYERS) for part in (*PARTS, "intermediate.dense", "output.dense")]
+
+
+def claims(work: tuple[list[str], list[str], int, Path]) -> list[tuple[list[int], bool, bool]]:
+    """Tokens, label and doubt of the examples of some lines of the bank."""
+    lines, common, seed, folder = work
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(LONGEST)
+    made = [each for line in lines for each in examples(Passage(json.loads(line)), common, Random(f"{seed} {line}"))]
+    tokens = tokenizer.encode_batch_fast([(each.fact, each.context) for each in made])
+    return [(encoded.ids, each.stated, each.doubtful) for encoded, each in zip(tokens, made, strict=True)]
+
+
+class Adapted(torch.nn.Module):
+    """The encoder with thin matrices beside each linear layer, new biases, and a last vector."""
+
+    def __init__(self, base: dict[str, Tensor], rank: int, start: dict[str, Tensor] | None) -> None:
+        super().__init__()
+        self.base = base
+        new = {"head.weight": torch.zeros(1, len(base["embeddings.LayerNorm.bias"])), "head.bias": -torch.ones(1)}
+        for name in LINEAR:
+            rows, columns = base[f"{name}.weight"].shape
+            new[f"{name}.weight.A"] = torch.randn(rank, columns) / math.sqrt(columns)
+            new[f"{name}.weight.B"] = torch.zeros(rows, rank)
+            new[f"{name}.bias"] = base[f"{name}.bias"].clone()
+        new |= {name: tensor.float() for name, tensor in (start or {}).items()}
+        keys = {name: name.replace(".", "/") for name in new}  # a module's parameters have no dots in their names
+        self.adapter = torch.nn.ParameterDict({keys[name]: torch.nn.Parameter(tensor) for name, tensor in new.items()})
+
+    def tensor(self, name: str) -> Tensor:
+        return self.adapter[name.replace(".", "/")]
+
+    def linear(self, inputs: Tensor, name: str) -> Tensor:
+        with torch.autocast(inputs.device.type, enabled=False):
+            product = self.tensor(f"{name}.weight.B") @ self.tensor(f"{name}.weight.A")
+        return functional.linear(inputs, self.base[f"{name}.weight"] + product, self.tensor(f"{name}.bias"))
+
+    def normal(self, inputs: Tensor, at: str) -> Tensor:
+        weight, bias = self.base[f"{at}LayerNorm.weight"], self.base[f"{at}LayerNorm.bias"]
+        return functional.layer_norm(inputs, bias.shape, weight, bias, 1e-12)
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        texts, length = ids.shape
+        tables = {
+            part: self.base[f"embeddings.{part}_embeddings.weight"] for part in ("word", "position", "token_type")
+        }
+        hidden = (
+            functional.embedding(ids, tables["word"]) + tables["position"][2 : 2 + length] + tables["token_type"][0]
+        )
+        hidden = self.normal(hidden, "embeddings.")
+        attended = mask[:, None, None, :].expand(texts, 1, length, length)
+        for number in range(LAYERS):
+            at = f"encoder.layer.{number}."
+            split = [
+                self.linear(hidden, at + part).view(texts, length, HEADS, -1).transpose(1, 2) for part in PARTS[:3]
+            ]
+            mixed = (
+                functional.scaled_dot_product_attention(*split, attn_mask=attended)
+                .transpose(1, 2)
+                .reshape(hidden.shape)
+            )
+            mixed = functional.dropout(self.linear(mixed, at + PARTS[3]), DROPOUT, self.training)
+            hidden = self.normal(hidden + mixed, f"{at}attention.output.")
+            wide = self.linear(functional.gelu(self.linear(hidden, f"{at}intermediate.dense")), f"{at}output.dense")
+            hidden = self.normal(hidden + functional.dropout(wide, DROPOUT, self.training), f"{at}output.")
+        return functional.linear(hidden[:, 0].float(), self.tensor("head.weight"), self.tensor("head.bias"))[:, 0]
+
+
+def batches(lengths: np.ndarray, random: np.random.Generator) -> list[np.ndarray]:
+    """Rows of about equal length, in any order."""
+    order = np.argsort(lengths + 8 * random.random(len(lengths)))
+    ends = np.searchsorted(np.cumsum(lengths[order]), np.arange(TOKENS_PER_BATCH, lengths.sum(), TOKENS_PER_BATCH))
+    found = np.split(order, ends)
+    random.shuffle(found)
+    return [rows for rows in found if len(rows)]
+
+
+def padded(rows: list[list[int]], device: str) -> tuple[Tensor, Tensor]:
+    length = max(map(len, rows))
+    mask = torch.tensor([[1] * len(row) + [0] * (length - len(row)) for row in rows], dtype=torch.bool)
+    return torch.tensor([row + [1] * (length - len(row)) for row in rows]).to(device), mask.to(device)
+
+
+def epochs(lines: list[str], folder: Path, number: int) -> Iterator[list[tuple[list[int], bool, bool]]]:
+    counted = Counter(predicate for line in lines[:8000] for _, predicate, _ in json.loads(line)["triples"])
+    common = [each for each, count in counted.items() for _ in range(int(count**0.7))]
+    common += PARAPHRASES * max(1, len(common) // (4 * len(PARAPHRASES)))
+    with Pool() as pool:
+        for epoch in range(number):
+            work = [(lines[at : at + 100], common, epoch, folder) for at in range(0, len(lines), 100)]
+            yield [each for made in pool.imap(claims, work) for each in made]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("bank", "folder", "out"):
+        parser.add_argument(name, type=Path)
+    parser.add_argument("--start", type=Path)
+    for name, kind, default in (("epochs", int, 5), ("rate", float, 2e-3), ("rank", int, 16)):
+        parser.add_argument(f"--{name}", type=kind, default=default)
+    given = parser.parse_args()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    with gzip.open(given.bank, "rt", encoding="utf-8") as bank:
+        lines = list(bank)
+    base = {name: tensor.float().to(device) for name, tensor in load_file(given.folder / "model.safetensors").items()}
+    model = Adapted(base, given.rank, load_file(given.start) if given.start else None).to(device).train()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=given.rate, betas=(0.9, 0.98), weight_decay=0.01)
+    random = np.random.default_rng(0)
+    for epoch, made in enumerate(epochs(lines, given.folder, given.epochs)):
+        stated, doubtful = (torch.tensor([each[part] for each in made]).to(device) for part in (1, 2))
+        chosen = batches(np.array([len(each[0]) for each in made]), random)
+        for step, rows in enumerate(chosen):
+            done = (epoch + step / len(chosen)) / given.epochs
+            for group in optimizer.param_groups:
+                group["lr"] = given.rate * (1 - done) * min(1.0, (epoch * len(chosen) + step + 1) / 200)
+            with torch.autocast(device, torch.bfloat16):
+                scores = model(*padded([made[row][0] for row in rows], device)).float()
+            target = stated[torch.from_numpy(rows)].float()
+            losses = functional.binary_cross_entropy_with_logits(
+                scores, target * (1 - 2 * SMOOTHING) + SMOOTHING, reduction="none"
+            )
+            if given.start or done > 1 / 3:
+                losses = losses * ~((scores.detach() * (1 - 2 * target) > SURE) & doubtful[torch.from_numpy(rows)])
+            optimizer.zero_grad()
+            losses.mean().backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+        print(f"epoch {epoch}: {len(made)} claims, loss {losses.mean().item():.3f}", flush=True)
+        adapter = {name.replace("/", "."): tensor.detach().half().cpu() for name, tensor in model.adapter.items()}
+        save_file(adapter, given.out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""An HTTP client whose replies end: within a time and a size, however slowly or endlessly an endpoint sends them."""
+
+import time
+from typing import Any
+
+import httpx2
+from openai import DefaultHttpxClient
+
+from triplebeam.errors import EndpointError
+
+#: The vectors of a whole batch of texts need a quarter of it.
+MOST_BYTES = 100_000_000
+#: What the reply is read as says these no more.
+_OF_THE_WIRE = ("content-encoding", "content-length", "transfer-encoding")
+
+
+class BoundedClient(DefaultHttpxClient):
+    """Reads every reply whole, and gives up after ``seconds`` in all: the timeouts of HTTP are for single reads, and
+    some gateways send a space now and then to keep a connection open.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self._seconds = seconds
+
+    def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:
+        """The reply, read."""
+        deadline = time.monotonic() + self._seconds
+        reply = super().send(request, stream=True, **options)
+        try:
+            body = self._read(reply, deadline)
+        finally:
+            reply.close()
+        headers = [pair for pair in reply.headers.multi_items() if pair[0].lower() not in _OF_THE_WIRE]
+        return httpx2.Response(reply.status_code, headers=headers, content=body, request=reply.request)
+
+    def _read(self, reply: httpx2.Response, deadline: float) -> bytes:
+        """The body, unpacked."""
+        body = bytearray()
+        for piece in reply.iter_bytes():
+            body += piece
+            if len(body) > MOST_BYTES:
+                raise EndpointError(
+                    f"the endpoint sent more than {MOST_BYTES // 1_000_000:,} MB in one reply: see its log, or lower"
+                    " max_tokens."
+                )
+            if time.monotonic() > deadline:
+                raise httpx2.ReadTimeout(f"the reply took longer than {self._seconds:g} seconds", request=reply.request)
+        return bytes(body)
+
+    def __del__(self) -> None:
+        self.close()

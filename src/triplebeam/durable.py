@@ -1,0 +1,93 @@
+"""Files that a power cut does not undo: what the disk has not been asked to write may be gone, whatever its name."""
+
+import errno
+import os
+import sqlite3
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+from triplebeam.errors import CannotWriteError, DiskFullError
+
+_AT_ONCE = 16
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
+#: By the beginnings of SQLite's own names.
+_SQLITE_FULL, _SQLITE_READ_ONLY = ("SQLITE_FULL", "SQLITE_IOERR"), ("SQLITE_READONLY", "SQLITE_CANTOPEN")
+
+
+@contextmanager
+def explained(place: Path) -> Iterator[None]:
+    """Report a full or read-only disk in one sentence. ``place`` is what is written to."""
+    try:
+        yield
+    except (OSError, sqlite3.OperationalError) as error:
+        raise_cannot_write(error, place)
+        raise
+
+
+def raise_cannot_write(error: OSError | sqlite3.Error, place: Path) -> None:
+    """Raise CannotWriteError where an error means that nothing can be written; otherwise do nothing."""
+    sqlite = getattr(error, "sqlite_errorname", "")
+    number = error.errno if isinstance(error, OSError) else None
+    # NumPy has no number for it: "262144 requested and 4096 written".
+    if number in _FULL or sqlite.startswith(_SQLITE_FULL) or str(error).endswith(" written"):
+        kind: type[CannotWriteError] = DiskFullError
+        advice = "free some space on its disk, then do the same again; what was there before is as it was."
+    elif number in _READ_ONLY or sqlite.startswith(_SQLITE_READ_ONLY):
+        kind = CannotWriteError
+        advice = "check its permissions, and whether its disk is mounted read-only."
+    else:
+        return
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+    raise kind(f"{place} cannot be written to ({reason}): {advice}") from error
+
+
+def reserve(path: Path) -> None:
+    """Have the disk set aside the bytes of a file; an error where it has too few left.
+
+    Without it, writing through a memory map of the file would end the process there.
+    """
+    if hasattr(os, "posix_fallocate"):  # not on Windows and macOS
+        with path.open("r+b") as file:
+            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+
+
+def flush(path: Path) -> None:
+    """Have the disk write a file, or the names in a folder."""
+    if path.is_dir() and os.name == "nt":  # Windows cannot open a folder, and need not
+        return
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)  # Windows flushes only what it may write
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def flush_tree(folder: Path) -> None:
+    """Have the disk write everything in a folder, and the folder's own name: all at once, since a disk that is asked
+    for one file after the other takes several times as long.
+    """
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for done in [pool.submit(flush, path) for path in (*folder.rglob("*"), folder, folder.parent)]:
+            done.result()
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, with those above it, whose names are on the disk when this returns."""
+    new = [each for each in (folder, *folder.parents) if not each.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for each in reversed(new):
+        flush(each.parent)
+
+
+def replace_file(path: Path, content: str, mode: int = 0o666) -> None:
+    """Write a file, or replace it in one step: after a power cut it is the old one or the new one, whole."""
+    draft = path.with_name(f"{path.name}.new")
+    draft.unlink(missing_ok=True)
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as file:
+        file.write(content)
+    flush(draft)
+    draft.replace(path)
+    flush(path.parent)

@@ -1,0 +1,118 @@
+"""A view: some passages of an index, searched as if there were no others.
+
+A view is a generation of its own, derived by the code that publishes an index, from the passages that are visible and
+from what is tied to them: their triples, names, keywords and links. So words are as rare as they are among these
+passages, entities have the names they have there, walks and messages go through these passages alone, and a search
+returns what an index of them would return. Nothing of the others can leak, since nothing of them is there.
+
+Vectors, words and synonyms are taken over from the whole index. What is encoded anew are names of entities that are
+first mentioned in another spelling by a passage that is not visible, and passages whose title is no longer shared by
+many: few, as a rule. The files are deleted as soon as they are open; they last as long as the view does.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import IndexChangedError, IndexFormatError
+from triplebeam.index.contents import Contents
+from triplebeam.index.corrected import Correcting
+from triplebeam.index.corrections import Corrections
+from triplebeam.index.encoded import EncodedTexts
+from triplebeam.index.encoding import encode_missing
+from triplebeam.index.manifest import LastGeneration, generation_folder
+from triplebeam.index.material import Material, is_written
+from triplebeam.index.publish import write_generation
+from triplebeam.index.snapshot import Snapshot
+
+
+def view(whole: Snapshot, rows: NDArray[np.int64], embedder: Callable[[], Embedder]) -> Snapshot:
+    """The passages at these rows, in rising order; the embedder is loaded only where something must be encoded."""
+    published = generation_folder(whole.folder, whole.manifest.generation)
+    try:
+        contents = _contents(whole, rows, published)
+        last = LastGeneration(published, frozenset(whole.manifest.files))
+        with TemporaryDirectory(prefix="triplebeam-view-", ignore_cleanup_errors=True) as scratch:
+            return _derived(whole, rows, contents, last, Path(scratch), embedder)
+    except FileNotFoundError as error:
+        raise IndexChangedError(
+            f"the index at {whole.folder} has changed since it was opened: open it again to filter it."
+        ) from error
+
+
+def _contents(whole: Snapshot, rows: NDArray[np.int64], generation: Path) -> Contents:
+    if generation.is_dir() and not is_written(generation):
+        raise IndexFormatError(
+            f"the index at {whole.folder} was written before there were filters: run `triplebeam repair {whole.folder}`"
+            " once; nothing is extracted or encoded again."
+        )
+    triples = whole.triples
+    ids = triples.triples_at(rows)
+    return Contents(
+        passages=list(map(whole.passages.at, rows.tolist())),
+        triples=list(map(triples.triple, ids.tolist())),
+        triple_rows=np.searchsorted(rows, triples.triple_passages[ids]).tolist(),
+        material=Material.read(generation, rows, len(whole.passages)),
+        correcting=Correcting(Corrections.merging(whole.entities.other_names())),
+        in_context=whole.manifest.embedder.triples_in_context,
+        keyword_passages=whole.manifest.keyword_passages,
+    )
+
+
+def _derived(
+    whole: Snapshot,
+    rows: NDArray[np.int64],
+    contents: Contents,
+    last: LastGeneration,
+    scratch: Path,
+    embedder: Callable[[], Embedder],
+) -> Snapshot:
+    generation, space = scratch / "generation", whole.manifest.embedder
+    generation.mkdir()
+    with EncodedTexts(scratch, space.fingerprint, space.dimension, last) as encoded:
+        if encoded.missing(contents.texts()):
+            encode_missing(contents, encoded, embedder())
+        passage_graph = write_generation(generation, contents, encoded, last)
+    opened = Snapshot.read(whole.folder, whole.manifest, generation)
+    manifest = whole.manifest.model_copy(
+        update={
+            "counts": _counts(contents),
+            "triples_by_extractor": _triples_by_extractor(contents),
+            "unread_languages": {},
+            "corrections": None,
+            "passage_graph": passage_graph,
+            "ownership": opened.entities.topics.ownership(),
+            "files": {},
+            "checksums": {},
+        }
+    )
+    return replace(opened, manifest=manifest, whole=whole, rows=rows)
+
+
+def _counts(contents: Contents) -> dict[str, int]:
+    """What can be known of some passages. A failed extraction counts as none: the store alone knows why."""
+    with_triples = len(set(contents.triple_rows))
+    extracted = sum(map(bool, contents.material.extractors))
+    return {
+        "documents": len({passage.document_id for passage in contents.passages}),
+        "passages": len(contents.passages),
+        "triples": len(contents.triples),
+        "passages_without_extraction": len(contents.passages) - extracted,
+        "passages_failed": 0,
+        "passages_without_triples": extracted - with_triples,
+        "triples_rejected": 0,
+        "entities": len(contents.entity_names),
+    }
+
+
+def _triples_by_extractor(contents: Contents) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for row in contents.triple_rows:
+        extractor = contents.material.extractors[row]
+        counts[extractor] = counts.get(extractor, 0) + 1
+    return dict(sorted(counts.items()))

@@ -1,0 +1,110 @@
+"""`triplebeam correct`: corrections of triples, kept with an index."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from triplebeam.errors import BadInputError
+from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline
+
+if TYPE_CHECKING:
+    from triplebeam.index.corrected import LineMatches
+
+
+def correct(
+    folder: IndexFolder,
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="FILE", help="Corrections as JSON lines, instead of those the index has.", show_default=False
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print what each line would concern, and do nothing.")
+    ] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Take all corrections back.")] = False,
+    as_json: AsJson = False,
+    embedder: EmbedderName = None,
+    offline: Offline = False,
+) -> None:
+    """Correct the triples of an index: drop some, add some, merge the names of an entity.
+
+    FILE has a line for each correction, and lines that begin with # are comments:
+
+        {"drop": ["Uranus", "is", "*"]}
+
+        {"add": ["Uranus", "is", "a planet"], "document": "notes/uranus.md"}
+
+        {"merge": ["W. Herschel", "Sir William"], "into": "William Herschel"}
+
+    The corrections are kept with the index and apply to documents that are added or changed later, too. Without FILE
+    they are printed.
+
+    Examples:
+
+        triplebeam correct my.index corrections.jsonl --dry-run
+
+        triplebeam correct my.index corrections.jsonl
+
+        triplebeam correct my.index > corrections.jsonl
+
+        triplebeam correct my.index --remove
+    """
+    if file and remove:
+        raise BadInputError("FILE brings corrections and --remove takes all back: give only one of them.")
+    from triplebeam.assemble.index import Index
+    from triplebeam.assemble.indexing import correction_matches
+    from triplebeam.serve.cli.progress_display import shown_progress
+    from triplebeam.settings import read_settings
+
+    with shown_progress(quiet=as_json) as progress:
+        index = Index(folder, read_settings(embedder=embedder, offline=offline or None), progress=progress)
+        if file is None and not remove:
+            lines = correction_matches(folder)
+            if not as_json:
+                typer.echo(index.corrections(), nl=False)
+        else:
+            lines = index.correct(file or [], dry_run=dry_run)
+    if as_json:
+        typer.echo(json.dumps(_as_json(lines, dry_run)))
+    else:
+        _show(folder, lines, dry_run=dry_run, changed=bool(file or remove))
+
+
+def _as_json(lines: "Sequence[LineMatches]", dry_run: bool) -> dict[str, object]:
+    return {
+        "lines": [
+            {"line": each.line, "kind": each.kind, "triples": each.triples, "correction": json.loads(each.text)}
+            for each in lines
+        ],
+        "unmatched": [each.line for each in lines if not each.matches],
+        "dry_run": dry_run,
+    }
+
+
+def _show(folder: Path, lines: "Sequence[LineMatches]", *, dry_run: bool, changed: bool) -> None:
+    from triplebeam.serve.cli.display import err
+
+    console = err()
+    for each in lines:
+        if not each.matches:
+            console.print(f"line {each.line} matches nothing: {each.text.strip()}", style="yellow", markup=False)
+        elif dry_run:
+            console.print(f"line {each.line}: {_triples(each.triples)}: {each.text.strip()}", markup=False)
+    if not lines:
+        console.print(f"{folder} has no corrections{' any more' if changed and not dry_run else ''}.", markup=False)
+        return
+    kinds = {kind: sum(each.triples for each in lines if each.kind == kind) for kind in ("drop", "add", "merge")}
+    would = "would be " if dry_run else ""
+    console.print(
+        f"{folder}: {len(lines):,} corrections; {_triples(kinds['drop'])} {would}dropped,"
+        f" {kinds['add']:,} {would}added, {kinds['merge']:,} {would}renamed.",
+        markup=False,
+    )
+
+
+def _triples(count: int) -> str:
+    return "1 triple" if count == 1 else f"{count:,} triples"

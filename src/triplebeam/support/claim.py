@@ -1,0 +1,64 @@
+"""What the model reads: a fact, and the sentences quoted for it with the fact's two ends marked in them.
+
+The fact is ``[ subject ] predicate { object }``. The sentences come behind the title and the sentence before, with the
+same marks around every mention; an end that they do not name is the title, which is marked then.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from triplebeam.support.names import is_title, mentions
+from triplebeam.support.page import Page
+from triplebeam.triple import Triple
+
+#: In characters: so much of the sentence before is shown.
+_CONTEXT = 200
+
+
+class Claim(NamedTuple):
+    """A fact, the sentences that are said to state it, and the same with the sentence before."""
+
+    fact: str
+    words: str
+    context: str
+
+
+def claim_of(triple: Triple, page: Page, start: int, end: int) -> Claim | str:
+    """The claim that a stretch of a page's text states a fact; if an end is not named there, that end.
+
+    The stretch must name the object, and its sentences the subject. One of the two may also be the page's title: the
+    subject, if the sentences do not begin with another one; the object, if the stretch names the subject.
+    """
+    sentence = page.sentences_of(start, end)
+    inside = [n for n in sentence if start <= page.words[n].start and page.words[n].end <= end]
+    quote = range(inside[0], inside[-1] + 1) if inside else range(0)
+    subjects, objects = mentions(triple.subject, page, sentence), mentions(triple.object, page, quote)
+    if not subjects and not (sentence.start in page.about_title and is_title(triple.subject, page)):
+        return triple.subject
+    if not objects and not (mentions(triple.subject, page, quote) and is_title(triple.object, page)):
+        return triple.object
+    fact = f"[ {triple.subject} ] {triple.predicate} {{ {triple.object} }}"
+    return Claim(fact, *_marked(page, sentence, subjects, objects))
+
+
+def _marked(page: Page, sentence: range, subjects: Sequence[range], objects: Sequence[range]) -> tuple[str, str]:
+    """The sentences behind the title, with marks; and with the sentence before."""
+    start = at = page.words[sentence.start].start
+    end = page.words[sentence.stop].start if sentence.stop < len(page.words) else len(page.text)
+    title = page.title if subjects else f"[ {page.title} ]"
+    title, marked = title if objects else f"{{ {title} }}", ""
+    for place, mark in sorted([*_marks(page, subjects, "[]"), *_marks(page, objects, "{}")]):
+        marked, at = f"{marked}{page.text[at : place[0]]} {mark} ", place[0]
+    earlier = [page.words[each.start].start for each in page.sentences if each.stop <= sentence.start]
+    before = page.text[max([*earlier[-1:], start - _CONTEXT]) : start] if earlier else ""
+    said = (f"{title} : {context} {marked}{page.text[at:end]}" for context in ("", before))
+    words, in_context = (" ".join(each.split()) for each in said)
+    return words, in_context
+
+
+def _marks(page: Page, found: Sequence[range], marks: str) -> Iterator[tuple[tuple[int, int, int], str]]:
+    """Each mark with its place; at the same place, what ends comes before what begins, and the longer begins first."""
+    for mention in found:
+        start, end = page.words[mention.start].start, page.words[mention.stop - 1].end
+        yield (start, 1, -end), marks[0]
+        yield (end, 0, -start), marks[1]

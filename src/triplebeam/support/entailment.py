@@ -1,0 +1,73 @@
+"""Do the words of a claim state its fact? A small model decides: the default embedder with an adapter.
+
+``adapter.safetensors`` turns granite-embedding-30m-english into a reader of two texts. For each linear layer it has two
+thin matrices, whose product is added to the layer's weights when the model is loaded (LoRA), and a new bias; a last
+vector makes one number of the first token. ``benchmarks/support_adapter`` trains it: see ``docs/evidence.md``.
+"""
+
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import platformdirs
+from numpy.typing import NDArray
+
+from triplebeam.support.claim import Claim
+
+ADAPTER = Path(__file__).with_name("adapter.safetensors")
+#: In tokens; what is longer is cut.
+_LONGEST = 224
+#: The least score of a claim that holds: chosen on facts that no figure of the documentation is about.
+_LEAST = -0.4
+_where: dict[str, Any] = {"home": platformdirs.user_cache_path("triplebeam"), "offline": False}
+
+
+def use_weights(home: Path, *, offline: bool) -> None:
+    """Take the embedder's weights from this folder at first use, and download them there unless ``offline``."""
+    _where.update(home=home, offline=offline)
+
+
+@lru_cache(maxsize=4096)
+def states(claim: Claim) -> bool:
+    """The words state the fact. The last claims are kept, since facts are often read twice."""
+    return reader().score(claim) > _LEAST
+
+
+@cache
+def reader() -> "Reader":
+    """The model, loaded once: its weights are the same wherever they are."""
+    from triplebeam.weights import GRANITE, ensure
+
+    return Reader(ensure(GRANITE, **_where), ADAPTER)
+
+
+class Reader:
+    """The model in a folder with an adapter. Safe to use from several threads at once."""
+
+    def __init__(self, folder: Path, adapter: Path) -> None:
+        from triplebeam.embed.model_folder import ModelFolder
+        from triplebeam.embed.onnx_embedder import assembled_session, load_tensors, open_tokenizer
+
+        model, adapted = ModelFolder(folder), load_tensors(adapter)
+        self._weight, self._bias = adapted["head.weight"][0], float(adapted["head.bias"][0])
+        self._session = assembled_session(model, merged(load_tensors(model.weights_file), adapted))
+        self._tokenizer = open_tokenizer(model)
+        self._tokenizer.enable_truncation(_LONGEST)
+
+    def score(self, claim: Claim) -> float:
+        """How much speaks for the claim: the logarithm of the odds, on average with and without the sentence before."""
+        return float(np.mean([self._read(claim.fact, context) for context in sorted({claim.words, claim.context})]))
+
+    def _read(self, fact: str, context: str) -> float:
+        ids = np.array([self._tokenizer.encode(fact, context).ids])
+        hidden = self._session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})[0]
+        return float(hidden[0, 0] @ self._weight) + self._bias
+
+
+def merged(tensors: Mapping[str, NDArray[Any]], adapted: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """A model's tensors with those of an adapter: biases replaced, products (``.B`` times ``.A``) added to weights."""
+    layers = [name.removesuffix(".A") for name in adapted if name.endswith(".A")]
+    added = {name: tensors[name] + adapted[f"{name}.B"] @ adapted[f"{name}.A"] for name in layers}
+    return {**tensors, **{name: adapted[name] for name in adapted.keys() & tensors.keys()}, **added}

@@ -1,0 +1,178 @@
+"""Reading a filter. A mistake is one sentence that says where it is."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, cast
+
+from triplebeam.errors import BadInputError
+from triplebeam.where.conditions import AllOf, AnyOf, Comparison, Condition, Fields, Not, Operator
+from triplebeam.where.values import Value
+
+LONGEST = 2000
+_DEEPEST = 50
+_TOKEN = re.compile(
+    r"""(?P<text>'[^']*'|"[^"]*")|(?P<number>[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?(?![\w.]))"""
+    r"""|(?P<name>`[^`]+`|[^\W\d][\w.-]*)|(?P<sign><=|>=|!=|=|<|>|\(|\)|,)"""
+)
+_SPACE = re.compile(r"\s*")
+_COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
+_WORDS = frozenset(("and", "or", "not", "in", "contains", "exists", "true", "false"))
+_VALUE = 'a value was expected, such as 2020, "a text" or "2020-01-31"'
+_OPERATOR = "=, !=, <, <=, >, >=, in (…), not in (…), contains or exists was expected after the field"
+
+
+@dataclass(frozen=True)
+class Where:
+    """A filter. Two are equal where their conditions are, however they are written."""
+
+    text: str = field(compare=False)
+    condition: Condition
+
+    def __str__(self) -> str:
+        """As it was written."""
+        return self.text
+
+    def holds(self, fields: Fields) -> bool:
+        """Does it hold for a passage with these fields?"""
+        return self.condition.holds(fields)
+
+    def check(self, known: Mapping[str, Collection[str]]) -> None:
+        """Raise where it names a field that is not known, or compares one with what it never is.
+
+        ``known`` are the fields that passages have, with their values.
+        """
+        for comparison in self.condition.comparisons():
+            comparison.check(known)
+
+
+def parse(text: "str | Where") -> Where:
+    """Read a filter."""
+    if isinstance(text, Where):
+        return text
+    if len(text) > LONGEST:
+        raise BadInputError(f"the filter has {len(text):,} characters: it may have {LONGEST:,}.")
+    return Where(text, _Reader(text).read())
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    position: int
+
+    def is_word(self, *words: str) -> bool:
+        return self.kind == "name" and self.text.lower() in words
+
+
+class _Reader:
+    """Goes through the tokens once, from left to right."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._tokens = [*self._split(), _Token("end", "", len(text))]
+        self._place = 0
+        self._depth = 0
+
+    def read(self) -> Condition:
+        condition = self._any()
+        if self._next.kind != "end":
+            raise self._wrong("`and`, `or` or the end was expected")
+        return condition
+
+    def _split(self) -> Iterator[_Token]:
+        position = _SPACE.match(self._text).end()  # type: ignore[union-attr]  # it matches nothing, too
+        while position < len(self._text):
+            match = _TOKEN.match(self._text, position)
+            if match is None:
+                raise self._wrong("no name, value or operator begins so", position)
+            yield _Token(cast(str, match.lastgroup), match[0], position)
+            position = _SPACE.match(self._text, match.end()).end()  # type: ignore[union-attr]
+
+    @property
+    def _next(self) -> _Token:
+        return self._tokens[self._place]
+
+    def _take(self) -> _Token:
+        self._place += 1
+        return self._tokens[self._place - 1]
+
+    def _takes(self, *words: str) -> bool:
+        """Take the next token if it is one of these."""
+        found = self._next.is_word(*words) or (self._next.kind == "sign" and self._next.text in words)
+        self._place += found
+        return found
+
+    def _any(self) -> Condition:
+        parts = [self._all()]
+        while self._takes("or"):
+            parts.append(self._all())
+        return parts[0] if len(parts) == 1 else AnyOf(tuple(parts))
+
+    def _all(self) -> Condition:
+        parts = [self._one()]
+        while self._takes("and"):
+            parts.append(self._one())
+        return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
+
+    def _one(self) -> Condition:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise self._wrong("there are too many brackets")
+        condition = self._not_or_bracket()
+        self._depth -= 1
+        return condition
+
+    def _not_or_bracket(self) -> Condition:
+        if self._takes("not"):
+            return Not(self._one())
+        if self._takes("("):
+            condition = self._any()
+            self._expect(")", "a closing bracket was expected")
+            return condition
+        return self._comparison()
+
+    def _comparison(self) -> Comparison:
+        token = self._next
+        if token.kind != "name" or token.is_word(*_WORDS):
+            raise self._wrong("the name of a field was expected; one that is no plain word goes between backquotes")
+        self._take()
+        name, position = token.text.strip("`"), token.position
+        if self._takes("exists"):
+            return Comparison(name, "exists", position=position)
+        if self._takes("contains"):
+            return Comparison(name, "contains", (self._value(),), position)
+        if self._next.kind == "sign" and self._next.text in _COMPARISONS:
+            return Comparison(name, cast(Operator, self._take().text), (self._value(),), position)
+        if self._takes("not"):
+            self._expect("in", "`in` was expected after `not`")
+            return Comparison(name, "not in", self._values(), position)
+        self._expect("in", _OPERATOR)
+        return Comparison(name, "in", self._values(), position)
+
+    def _values(self) -> tuple[Value, ...]:
+        self._expect("(", "an opening bracket was expected after `in`")
+        values = [self._value()]
+        while self._takes(","):
+            values.append(self._value())
+        self._expect(")", "a comma or a closing bracket was expected")
+        return tuple(values)
+
+    def _value(self) -> Value:
+        token = self._next
+        if token.kind == "text":
+            self._take()
+            return Value.of(token.text[1:-1], token.position)
+        if token.kind == "number" or token.is_word("true", "false"):
+            self._take()
+            return Value("number" if token.kind == "number" else "text", token.text, token.position)
+        raise self._wrong(_VALUE)
+
+    def _expect(self, word: str, otherwise: str) -> None:
+        if not self._takes(word):
+            raise self._wrong(otherwise)
+
+    def _wrong(self, what: str, position: int | None = None) -> BadInputError:
+        place = self._next.position if position is None else position
+        rest = self._text[place:]
+        at = f", at {rest[:20]!r}" if rest else ", its end"
+        return BadInputError(f"the filter {self._text!r} cannot be read at character {place + 1}{at}: {what}.")

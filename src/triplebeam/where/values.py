@@ -1,0 +1,72 @@
+"""Values of fields, which are texts in an index, and the literals they are compared with."""
+
+import math
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal, TypeAlias
+
+Kind: TypeAlias = Literal["number", "date", "text"]
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+@dataclass(frozen=True)
+class Value:
+    """A literal of a filter: a number, or a text that may be a date."""
+
+    kind: Kind
+    text: str
+    position: int = field(default=0, compare=False)
+    """Where it begins in the filter, from 0."""
+
+    @classmethod
+    def of(cls, text: str, position: int) -> "Value":
+        """Of a text in quotes."""
+        return cls("text" if _moment(text) is None else "date", text, position)
+
+    def order(self, other: str) -> int | None:
+        """Whether a field's value is before (-1), equal to (0) or after (1) this one; None: they cannot be compared."""
+        match self.kind:
+            case "number":
+                return _order(_number(other), _number(self.text))
+            case "date":
+                return _order(_day_or_moment(other, self.text), _day_or_moment(self.text, self.text))
+            case _:
+                return _order(other, self.text)
+
+    def equals(self, other: str) -> bool:
+        """Is a field's value this one?"""
+        return other == self.text or self.order(other) == 0
+
+
+def _order(one: Any, two: Any) -> int | None:
+    """Of two numbers or two texts; None where one is missing."""
+    return None if one is None or two is None else (one > two) - (one < two)
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _day_or_moment(text: str, precision: str) -> str | None:
+    """A date as text that sorts, in UTC: as precise as the one it is compared with."""
+    moment = _moment(text)
+    if moment is None:
+        return None
+    return moment.date().isoformat() if _DATE.fullmatch(precision) else moment.isoformat(timespec="microseconds")
+
+
+def _moment(text: str) -> datetime | None:
+    """A date, with or without a time; without a time zone it is in UTC."""
+    if not _DATE.match(text):
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,109 @@
+"""Replies that never end, in time or in bytes: they are given up, with a sentence."""
+
+import gzip
+import json
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import repeat
+from typing import Any
+
+import pytest
+from loopback_endpoint import Endpoint, chat_completion
+
+from triplebeam import bounded_replies
+from triplebeam.embed.openai_compatible import OpenAICompatibleEmbedder
+from triplebeam.errors import EndpointError
+from triplebeam.generate.faults import TransientError
+from triplebeam.generate.language_model import Prompt
+from triplebeam.generate.openai_compatible import OpenAICompatible
+
+PROMPT = Prompt(system="Be brief.", user="Who?")
+REPLY = json.dumps(chat_completion("Thor Heyerdahl")).encode()
+DEEP = "[" * 200_000
+
+
+@contextmanager
+def sending(pieces: Callable[[], Iterable[bytes]], status: int = 200, **headers: str) -> Iterator[str]:
+    """The address of an endpoint that sends its reply piece by piece, until nobody listens."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name.replace("_", "-"), value)
+            self.end_headers()
+            with suppress(ConnectionError):
+                for piece in pieces():
+                    self.wfile.write(piece)
+            self.close_connection = True
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+            """Keep the test's output clean."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def slowly() -> Iterator[bytes]:
+    """Spaces that keep the connection open, and then a reply that is in order."""
+    for _ in range(200):
+        yield b" "
+        time.sleep(0.05)
+    yield REPLY
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_a_reply_that_drips_is_given_up_when_its_time_is_over(status: int) -> None:
+    with sending(slowly, status) as url, pytest.raises(TransientError, match=r"did not answer .* within 0\.5 seconds"):
+        OpenAICompatible("m", url, timeout=0.5).complete([PROMPT])
+
+
+def test_a_reply_in_pieces_is_a_reply() -> None:
+    with sending(lambda: (REPLY[at : at + 7] for at in range(0, len(REPLY), 7))) as url:
+        assert OpenAICompatible("m", url).complete([PROMPT])[0].text == "Thor Heyerdahl"
+
+
+def test_a_compressed_reply_is_unpacked() -> None:
+    with sending(lambda: [gzip.compress(REPLY)], Content_Encoding="gzip") as url:
+        assert OpenAICompatible("m", url).complete([PROMPT])[0].text == "Thor Heyerdahl"
+
+
+@pytest.mark.parametrize("status", [200, 429])
+def test_an_endless_reply_is_given_up_and_not_retried(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
+    monkeypatch.setattr(bounded_replies, "MOST_BYTES", 2_000_000)
+    with sending(lambda: repeat(b"x" * 10_000), status) as url:
+        with pytest.raises(EndpointError, match="sent more than 2 MB in one reply") as caught:
+            OpenAICompatible("m", url).complete([PROMPT])
+        assert not isinstance(caught.value, TransientError)
+        with pytest.raises(EndpointError, match="sent more than 2 MB"):
+            OpenAICompatibleEmbedder("m", url, max_retries=0).embed(["a"])
+
+
+def test_what_grows_when_it_is_unpacked_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounded_replies, "MOST_BYTES", 2_000_000)
+    bomb = gzip.compress(b"[" * 50_000_000)
+    with (
+        sending(lambda: [bomb], Content_Encoding="gzip") as url,
+        pytest.raises(EndpointError, match="sent more than 2 MB"),
+    ):
+        OpenAICompatible("m", url).complete([PROMPT])
+
+
+@pytest.mark.parametrize("status", [200, 400, 500])
+def test_a_body_that_is_nested_deeply_is_a_fault_of_the_endpoint(endpoint: Endpoint, status: int) -> None:
+    endpoint.answer = lambda request: (status, DEEP)
+    with pytest.raises(EndpointError, match=r"is no chat completion|answered HTTP"):
+        OpenAICompatible("m", endpoint.base_url).complete([PROMPT])
+    with sending(lambda: [DEEP.encode()]) as url, pytest.raises(EndpointError, match="holds no embeddings"):
+        OpenAICompatibleEmbedder("m", url).embed(["a"])

@@ -1,0 +1,318 @@
+"""Corrections of triples: what a person may write, and what it does to an index."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from triplebeam.assemble.index import Index
+from triplebeam.errors import BadInputError
+from triplebeam.extract.extractor import Extraction
+from triplebeam.index.build import IndexBuilder
+from triplebeam.index.compact import compact
+from triplebeam.index.corrections import Corrections, parse
+from triplebeam.index.manifest import read_manifest
+from triplebeam.index.remembered import remembered_corrections
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.view import view
+from triplebeam.index.writing import writing
+from triplebeam.ingest import FolderFiles, SourceNames
+from triplebeam.lines import line_numbers
+from triplebeam.passage import Document, Passage
+from triplebeam.settings import Settings
+from triplebeam.testing.hashed_words import HashedWords
+from triplebeam.triple import Triple
+
+DROP = {"drop": ["Uranus", "is", "*"]}
+ADD = {"add": ["Uranus", "is", "a planet"], "document": "a"}
+MERGE = {"merge": ["W. Herschel"], "into": "William Herschel"}
+A = Document(id="a", text="W. Herschel | found | Uranus\nUranus | is | a star")
+B = Document(id="b", text="William Herschel | lived in | Bath")
+
+
+class Written:
+    """Reads the facts that a passage has written down, and finds the names it mentions."""
+
+    name = "local:written"
+
+    def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
+        for passage in passages:
+            rows = [line.split(" | ") for line in passage.text.splitlines()]
+            triples = tuple(Triple(*row) for row in rows if len(row) == 3)
+            names = tuple(row[0].removeprefix("seen: ") for row in rows if len(row) == 1)
+            yield Extraction(passage_id=passage.id, triples=triples, entities=names)
+
+
+def builder(folder: Path) -> IndexBuilder:
+    return IndexBuilder(folder=folder, embedder=HashedWords(), extractor=Written())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    builder(tmp_path / "my.index").build([A, B])
+    return tmp_path / "my.index"
+
+
+def triples(folder: Path) -> list[str]:
+    graph = Snapshot.open(folder).triples
+    return [f"{graph.passage_of([number])[0]}: {graph.triple(number)}" for number in range(len(graph))]
+
+
+def correct(folder: Path, *rows: Mapping[str, object]) -> None:
+    builder(folder).correct(Corrections.of(rows))
+
+
+def test_triples_are_dropped_added_and_merged(folder: Path) -> None:
+    correct(folder, DROP, ADD, MERGE)
+    assert triples(folder) == [
+        "a#0: William Herschel found Uranus",
+        "a#0: Uranus is a planet",
+        "b#0: William Herschel lived in Bath",
+    ]
+    snapshot = Snapshot.open(folder)
+    assert snapshot.manifest.counts["triples"] == 3
+    assert snapshot.manifest.corrections
+    assert snapshot.manifest.corrections.model_dump() == {
+        "lines": {"drop": 1, "add": 1, "merge": 1},
+        "triples": {"drop": 1, "add": 1, "merge": 1},
+        "unmatched": [],
+    }
+
+
+def test_both_graphs_are_corrected(folder: Path) -> None:
+    before = Snapshot.open(folder)
+    correct(folder, MERGE)
+    after = Snapshot.open(folder)
+    assert len(before.passage_graph.edges["keyword"].neighbours) == 0
+    assert len(after.passage_graph.edges["keyword"].neighbours) == 2
+    herschel, uranus, bath = (after.entities.numbers[name] for name in ("william herschel", "uranus", "bath"))
+    weights = after.entities.weights()
+    assert weights[herschel, uranus] == weights[herschel, bath] == 1
+    assert len(after.entities) == len(before.entities) - 1
+
+
+def test_names_that_are_only_mentioned_are_merged(folder: Path) -> None:
+    builder(folder).build([Document(id="c", text="seen: Sir W")])
+    correct(folder, {"merge": ["sir w"], "into": "William Herschel"})
+    entities = Snapshot.open(folder).entities
+    assert entities.named_in(2) == [entities.numbers["william herschel"]]
+    counts = read_manifest(folder).corrections
+    assert counts
+    assert (counts.triples, counts.unmatched) == ({"merge": 0}, [])
+
+
+def test_a_question_may_use_any_name_of_a_merged_entity(folder: Path) -> None:
+    correct(folder, MERGE)
+    entities = Snapshot.open(folder).entities
+    assert entities.numbers["w herschel"] == entities.numbers["william herschel"]
+    index = Index.of(Snapshot.open(folder), Settings(), HashedWords())
+    found = index.search("Where did W. Herschel live?", "hipporag[entities=verbatim]")
+    assert {hit.passage_id for hit in found} == {"a#0", "b#0"}
+
+
+def test_corrections_apply_to_what_comes_later(folder: Path) -> None:
+    correct(folder, DROP, MERGE)
+    builder(folder).build([Document(id="c", text="W HERSCHEL | knew | Caroline\nuranus | is | blue")])
+    assert "c#0: William Herschel knew Caroline" in triples(folder)
+    assert not any("blue" in triple for triple in triples(folder))
+
+
+def test_corrections_survive_a_change_and_a_removal(folder: Path) -> None:
+    correct(folder, ADD)
+    builder(folder).build([Document(id="a", text="Uranus | has | rings")])
+    assert triples(folder)[-2:] == ["a#0: Uranus has rings", "a#0: Uranus is a planet"]
+    builder(folder).remove(["a"])
+    assert triples(folder) == ["b#0: William Herschel lived in Bath"]
+    manifest = read_manifest(folder)
+    assert manifest.corrections
+    assert manifest.corrections.unmatched == [1]
+    builder(folder).build([A])
+    assert triples(folder)[-1] == "a#0: Uranus is a planet"
+
+
+def test_what_was_extracted_comes_back_when_corrections_are_taken_back(folder: Path) -> None:
+    before = triples(folder)
+    correct(folder, DROP, ADD, MERGE)
+    correct(folder)
+    assert triples(folder) == before
+    assert read_manifest(folder).corrections is None
+
+
+def test_the_same_corrections_again_publish_nothing(folder: Path) -> None:
+    corrections = Corrections.of([DROP])
+    assert builder(folder).correct(corrections).published
+    assert not builder(folder).correct(corrections).published
+
+
+def test_a_line_may_be_for_one_passage_or_document(folder: Path) -> None:
+    builder(folder).build([Document(id="c", text="Uranus | is | a star")])
+    correct(folder, {**DROP, "document": "c"})
+    assert [triple for triple in triples(folder) if "star" in triple] == ["a#0: Uranus is a star"]
+    correct(folder, {**DROP, "passage": "a#0"})
+    assert [triple for triple in triples(folder) if "star" in triple] == ["c#0: Uranus is a star"]
+
+
+def test_an_added_triple_goes_to_the_passage_with_most_of_its_words(tmp_path: Path) -> None:
+    long = Document(id="long", text="\n\n".join(["Nothing is said here. " * 40, "Ceres is a dwarf planet. " * 30]))
+    builder(tmp_path).build([long])
+    correct(tmp_path, {"add": ["Ceres", "is", "dwarf planet"], "document": "long"})
+    (found,) = [triple for triple in triples(tmp_path) if "Ceres is dwarf planet" in triple]
+    passage = Snapshot.open(tmp_path).passages[found.partition(":")[0]]
+    assert "Ceres" in passage.text
+    assert passage.position > 0
+
+
+def test_triples_that_merging_makes_the_same_are_one(folder: Path) -> None:
+    builder(folder).build([Document(id="c", text="W. Herschel | met | Haydn\nWilliam Herschel | met | Haydn")])
+    correct(folder, MERGE)
+    assert triples(folder).count("c#0: William Herschel met Haydn") == 1
+
+
+def test_what_a_line_adds_no_line_drops(folder: Path) -> None:
+    correct(folder, DROP, ADD)
+    assert "a#0: Uranus is a planet" in triples(folder)
+
+
+def test_a_drop_may_use_any_name_of_a_merged_entity(folder: Path) -> None:
+    correct(folder, MERGE, {"drop": ["w herschel", "lived in", "Bath"]})
+    assert triples(folder) == ["a#0: William Herschel found Uranus", "a#0: Uranus is a star"]
+
+
+def test_lines_follow_a_renamed_file(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    for name, text in {"a.md": A.text, "b.md": B.text}.items():
+        (docs / name).write_text(f"# Notes\n\n{text}")
+
+    def sync() -> None:
+        builder(tmp_path / "i").sync(FolderFiles.of([docs], SourceNames({str(docs): "docs"})))
+
+    sync()
+    correct(
+        tmp_path / "i", {**ADD, "document": "docs/a.md"}, {"add": ["Bath", "is", "a city"], "passage": "docs/b.md#0"}
+    )
+    (docs / "a.md").rename(docs / "c.md")
+    (docs / "b.md").rename(docs / "d.md")
+    sync()
+    assert {triple for triple in triples(tmp_path / "i") if " is a " in triple} >= {
+        "docs/c.md#0: Uranus is a planet",
+        "docs/d.md#0: Bath is a city",
+    }
+    rows = [json.loads(line) for line in remembered_corrections(tmp_path / "i").text.splitlines()]
+    assert [row.get("document") or row.get("passage") for row in rows] == ["docs/c.md", "docs/d.md#0"]
+
+
+def test_compacting_forgets_lines_of_documents_that_are_gone(folder: Path) -> None:
+    correct(folder, DROP, {"add": ["Uranus", "hides", "Quarkwright"], "document": "a"}, {**ADD, "document": "b"})
+    builder(folder).remove(["a"])
+    noted: set[int] = set()
+    compact(folder, lambda lines: len(noted.update(lines) or []))  # type: ignore[func-returns-value]
+    assert line_numbers(["Uranus hides Quarkwright"]) <= noted
+    assert [line.line for line in remembered_corrections(folder).lines] == [1, 3]
+    assert not any(b"Quarkwright" in path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    manifest = read_manifest(folder)
+    assert manifest.corrections
+    assert (manifest.corrections.lines, manifest.corrections.unmatched) == ({"drop": 1, "add": 1}, [1])
+    assert builder(folder).build([]).published is False
+
+
+def test_what_a_correction_said_is_forgotten_when_it_is_replaced(folder: Path) -> None:
+    correct(folder, ADD, MERGE)
+    with writing(folder) as store:
+        assert not store.forgotten.lines()
+    correct(folder, DROP)
+    with writing(folder) as store:
+        noted = set(store.forgotten.lines())
+    assert line_numbers(["Uranus is a planet", "William Herschel found Uranus"]) <= noted
+
+
+def test_a_view_is_an_index_of_its_passages_with_the_same_corrections(folder: Path, tmp_path: Path) -> None:
+    documents = [B, Document(id="c", text="# Notes\n\nW. Herschel | saw | Saturn\nseen: Sir W")]
+    rows = [MERGE, {"merge": ["Sir W"], "into": "William Herschel"}, {"merge": ["Uranus"], "into": "Planet Uranus"}]
+    builder(folder).build(documents[1:])
+    correct(folder, *rows)
+    builder(tmp_path / "alone").build(documents)
+    correct(tmp_path / "alone", *rows)
+    whole, alone = Snapshot.open(folder), Snapshot.open(tmp_path / "alone")
+    visible = [row for row, passage in enumerate(whole.passages) if passage.document_id != "a"]
+    some = view(whole, np.array(visible), HashedWords)
+    assert list(some.entities.names) == list(alone.entities.names)
+    assert some.entities.numbers == alone.entities.numbers, "names of hidden entities are not known"
+    assert [some.triples.triple(at) for at in range(len(some.triples))] == [
+        alone.triples.triple(at) for at in range(len(alone.triples))
+    ]
+    assert (some.entities.weights(with_passages=True) != alone.entities.weights(with_passages=True)).nnz == 0
+    assert some.manifest.corrections is None
+    with pytest.raises(BadInputError, match="this is a view"):
+        Index.of(whole, Settings(), HashedWords()).where('document = "b"').corrections()
+
+
+def test_comments_empty_lines_and_windows_lines(folder: Path) -> None:
+    text = f"\ufeff# ours\r\n\r\n{json.dumps(DROP)}\r\n"
+    path = folder.parent / "corrections.jsonl"
+    path.write_text(text, encoding="utf-8", newline="")
+    assert [line.line for line in Corrections.read(path).lines] == [3]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "is not JSON"),
+        ("[]", "is no object"),
+        ("{}", 'needs one of "drop", "add" and "merge"'),
+        ('{"drop": ["a", "b", "c"], "add": ["a", "b", "c"]}', 'needs one of "drop", "add" and "merge"'),
+        ('{"drop": ["a", "b"]}', 'needs "drop" with a subject, a predicate and an object'),
+        ('{"drop": "a b c"}', 'has "drop" that is not a list of texts'),
+        ('{"drop": ["a", "b", " "]}', 'has a part of "drop" that is empty or not a text'),
+        ('{"drop": ["a", "b", 3]}', 'has a part of "drop" that is empty or not a text'),
+        ('{"drop": ["*", "*", "*"]}', "would drop every triple"),
+        ('{"drop": ["a", "b", "c"], "pasage": "x"}', "has the key 'pasage', which 'drop' does not have (did you mean"),
+        ('{"add": ["a", "b", "c"]}', 'needs a "passage" or a "document"'),
+        ('{"add": ["a", "b", "c"], "passage": "x", "document": "y"}', 'needs a "passage" or a "document"'),
+        ('{"add": ["a", "b", "*"], "passage": "x"}', "has '*'"),
+        ('{"add": ["a", "b", "c"], "document": 3}', 'has a part of "document" that is empty or not a text'),
+        ('{"merge": ["a"]}', 'has no "into"'),
+        ('{"merge": [], "into": "b"}', 'has "merge" that is not a list of texts'),
+        ('{"merge": ["Two"], "into": "b"}', "'Two' is merged into 'one' on line 1: name it once"),
+        ('{"merge": ["a"], "into": "two"}', "'two' is itself merged into 'one' on line 1"),
+    ],
+)
+def test_a_wrong_line_is_named_with_its_number(line: str, said: str) -> None:
+    with pytest.raises(BadInputError) as wrong:
+        parse(f'{{"merge": ["two"], "into": "one"}}\n\n{line}\n', "fix.jsonl")
+    assert str(wrong.value).startswith("fix.jsonl, line 3: ")
+    assert said in str(wrong.value)
+    assert "\n" not in str(wrong.value)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "latin.jsonl").write_bytes(b"\xff\xfe")
+    for name in ("latin.jsonl", "missing.jsonl"):
+        with pytest.raises(BadInputError, match=f"{name} cannot be read"):
+            Corrections.read(tmp_path / name)
+
+
+def test_a_dry_run_needs_no_lock_and_changes_nothing(folder: Path) -> None:
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    index = Index.of(Snapshot.open(folder), Settings(), HashedWords())
+    with writing(folder):
+        lines = index.correct([DROP, ADD, MERGE, {"drop": ["x", "y", "z"]}], dry_run=True)
+    assert [(each.line, each.kind, each.triples, each.matches) for each in lines] == [
+        (1, "drop", 1, True),
+        (2, "add", 1, True),
+        (3, "merge", 1, True),
+        (4, "drop", 0, False),
+    ]
+    assert index.corrections() == ""
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_the_front_door(folder: Path) -> None:
+    index = Index.of(Snapshot.open(folder), Settings(), HashedWords())
+    index.correct([DROP])
+    assert len(index.triples) == 2
+    assert json.loads(index.corrections()) == DROP
+    index.correct([])
+    assert (len(index.triples), index.corrections()) == (3, "")

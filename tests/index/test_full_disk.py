@@ -1,0 +1,125 @@
+"""A full or read-only disk: one sentence, nothing lost, and the same command again does the rest."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from killing import OPERATIONS, Counting, builder, copied, documents, make, published
+
+from small_disk import small_disk
+from triplebeam.durable import explained, reserve
+from triplebeam.errors import CannotWriteError, DiskFullError, IndexMissingError
+from triplebeam.index.snapshot import Snapshot
+
+#: Kilobytes that are left: none, a little less or more than each stage needs, and enough.
+LEFT = (0, 4, 12, 24, 36, 60, 84, 108, 132, 156, 180, 250, 400, 600, 1200)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("world")
+    make(folder / "in" / "my.index")
+    return folder / "in"
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_a_full_disk(operation: str, world: Path, tmp_path: Path) -> None:
+    whole = copied(world, tmp_path / "whole")
+    before = published(whole)
+    OPERATIONS[operation](whole, Counting())
+    expected, said = published(whole), []
+    with small_disk(tmp_path / "disk") as disk:
+        for left in LEFT:
+            index = copied(world, disk.folder / "trial")
+            disk.fill(left)
+            try:
+                OPERATIONS[operation](index, Counting())
+            except DiskFullError as error:
+                said.append(str(error))
+            Snapshot.open(index)
+            assert published(index) in (before, expected)
+            assert len(list((index / "generations").iterdir())) == 1, "half a generation fills the disk"
+            disk.free()
+            OPERATIONS[operation](index, Counting())
+            assert published(index) == expected
+            shutil.rmtree(disk.folder / "trial")
+    assert 5 < len(said) < len(LEFT)
+    assert all(each.startswith(f"{index} cannot be written to (") for each in said)
+    assert all("): free some space on its disk, then do the same again;" in each for each in said)
+
+
+def test_a_full_disk_for_a_new_index(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk") as disk:
+        for left in LEFT:
+            disk.fill(left)
+            index = disk.folder / "new.index"
+            try:
+                builder(index).build(documents(range(12)))
+            except DiskFullError:
+                with pytest.raises(IndexMissingError, match="triplebeam index"):
+                    Snapshot.open(index)
+            disk.free()
+            builder(index).build(documents(range(12)))
+            assert len(Snapshot.open(index).passages) == 12
+            shutil.rmtree(index)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_a_read_only_disk(operation: str, world: Path, tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk") as disk:
+        index = copied(world, disk.folder / "trial")
+        before = published(index)
+        disk.read_only(True)
+        with pytest.raises(CannotWriteError, match=r"cannot be written to \(.*\): check its permissions") as caught:
+            OPERATIONS[operation](index, Counting())
+        assert not isinstance(caught.value, DiskFullError)
+        Snapshot.open(index)
+        disk.read_only(False)
+        assert published(index) == before
+
+
+@contextmanager
+def small_files(most: int) -> Iterator[None]:
+    """No file may become larger than this: what a full disk does, on any machine with POSIX."""
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize("operation", ["index", "remove"])
+def test_files_that_cannot_grow(operation: str, world: Path, tmp_path: Path) -> None:
+    whole = copied(world, tmp_path / "whole")
+    before = published(whole)
+    OPERATIONS[operation](whole, Counting())
+    expected, said = published(whole), []
+    for most in (0, 1000, 8000, 33_000, 80_000):
+        index = copied(world, tmp_path / "trial")
+        try:
+            with small_files(most):
+                OPERATIONS[operation](index, Counting())
+        except DiskFullError as error:
+            said.append(str(error))
+        Snapshot.open(index)
+        assert published(index) in (before, expected)
+        OPERATIONS[operation](index, Counting())
+        assert published(index) == expected
+        shutil.rmtree(tmp_path / "trial")
+    assert len(said) > 2
+    assert all("free some space" in each for each in said)
+
+
+def test_space_is_set_aside_before_a_file_is_written_through_memory(tmp_path: Path) -> None:
+    """Otherwise the process would end with a bus error."""
+    with small_disk(tmp_path / "disk") as disk:
+        disk.fill(100)
+        path = disk.folder / "codes.npy"
+        np.lib.format.open_memmap(path, mode="w+", dtype=np.uint8, shape=(1_000_000,))
+        with pytest.raises(DiskFullError, match="No space left on device"), explained(disk.folder):
+            reserve(path)

@@ -1,0 +1,79 @@
+"""A power cut loses what the disk was not asked to write, and nothing that was acknowledged is among it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
+from triplebeam.generate.completion_cache import CompletionStore
+from triplebeam.generate.language_model import Completion, Prompt, Usage
+from triplebeam.index.build import IndexBuilder
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.passage import Document
+
+HERE = Path(__file__).parent
+MOUNTS = os.name == "posix" and sys.platform == "linux" and os.geteuid() == 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux" or not shutil.which("cc"), reason="it preloads a library that it compiles")
+def test_cut_at_90_flushes(tmp_path: Path) -> None:
+    library = tmp_path / "power_cut.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, HERE / "power_cut.c", "-ldl", "-lpthread"], check=True)
+    environment = {"OPENBLAS_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore", "LD_PRELOAD": str(library)}
+    done = subprocess.run(
+        [sys.executable, HERE / "power_cutting.py", "1", "90"],
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, **environment},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout.splitlines()[-1])
+    assert sum(report["ends"].values()) == 90
+    assert set(report["ends"]) == {"new", "replies", "index", "remove", "sync", "compact"}
+    assert report["flushes"]["new"] > 50, "the flushes were not seen"
+
+
+@contextmanager
+def mounted(image: Path, place: Path) -> Iterator[Path]:
+    """A file system that writes to its disk only what it is asked to, for five minutes."""
+    place.mkdir()
+    done = subprocess.run(["mount", "-o", "loop,commit=300", image, place], capture_output=True, check=False)
+    if done.returncode:
+        pytest.skip(f"nothing can be mounted here: {done.stderr!r}")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "--lazy", place], check=True)
+
+
+@pytest.mark.skipif(not MOUNTS or not shutil.which("mkfs.ext4"), reason="it mounts a file system, as root on Linux")
+def test_a_real_disk_has_what_was_acknowledged(tmp_path: Path) -> None:
+    """The image of a disk, copied while the file system is in use, is what a power cut leaves of it."""
+    image = tmp_path / "disk"
+    image.write_bytes(b"")
+    os.truncate(image, 64_000_000)
+    subprocess.run(["mkfs.ext4", "-q", image], check=True)
+    with mounted(image, tmp_path / "before") as disk:
+        builder = IndexBuilder(folder=disk / "my.index", embedder=WordEmbedder(), extractor=TableExtractor(TRIPLES))
+        builder.build(world_documents())
+        builder.build([Document(id="late", text="Borin lives in Velmora.")])
+        with CompletionStore(disk / "completions.sqlite") as store:
+            for number in range(20):
+                prompt = Prompt(system="s", user=str(number))
+                store.put(bytes([number]), "m", prompt, Completion(text="paid", usage=Usage(calls=1)))
+            shutil.copyfile(image, tmp_path / "copy")
+    with mounted(tmp_path / "copy", tmp_path / "after") as disk:
+        snapshot = Snapshot.open(disk / "my.index")
+        assert list(snapshot.passages.document_ids) == [*(each.id for each in world_documents()), "late"]
+        with CompletionStore(disk / "completions.sqlite") as store:
+            assert store.count() == 20
+        del snapshot  # its files are in use until then

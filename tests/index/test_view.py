@@ -1,0 +1,207 @@
+"""A view of an index is an index of its visible passages: every retriever returns the same ids, order and scores."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from unittest.mock import Mock
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from test_forgetting import METHODS, QUESTIONS, Written, documents
+
+from triplebeam.assemble.context import VIEWS_KEPT
+from triplebeam.assemble.index import Index
+from triplebeam.assemble.table import SEARCH_METHODS
+from triplebeam.errors import BadInputError, IndexChangedError, IndexFormatError
+from triplebeam.index.build import IndexBuilder
+from triplebeam.index.manifest import generation_folder, read_manifest
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.view import view
+from triplebeam.passage import Document, Heading, Link
+from triplebeam.settings import Settings
+from triplebeam.testing.hashed_words import HashedWords
+
+#: Everything that needs no model and no token vectors; `test_late_interaction` has those.
+RETRIEVERS = (
+    *METHODS,
+    *("bm25@triples", "dense@triples", "hybrid@triples", "scaled_hybrid[title_bonus=0.2]"),
+    *("hybrid+naive_ge[scorer=exact]", "hybrid+naive_ge[scorer=pooled]", "gnn_ret[beta=0.9]", "gnn_ret[edges=all]"),
+    *("hipporag2[base=hybrid]", "blend[share=1]", "blend[without=titles]"),
+)
+
+
+def builder(folder: Path, passage_tokens: int = 60) -> IndexBuilder:
+    return IndexBuilder(
+        folder=folder, embedder=HashedWords(), extractor=Written(), passage_tokens=passage_tokens, max_failures=1.0
+    )
+
+
+def opened(folder: Path) -> Index:
+    return Index.of(Snapshot.open(folder), Settings(), HashedWords())
+
+
+def searched(index: Index) -> dict[tuple[str, str], list[tuple[object, ...]]]:
+    """Ids, order, scores and reasons."""
+    return {
+        (method, question): [tuple(hit) for hit in index.retriever(method).retrieve(question, 10)]
+        for method in RETRIEVERS
+        for question in QUESTIONS
+    }
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    every=st.lists(st.tuples(documents, st.sampled_from(["1999", "2020", "2021", ""])), min_size=2, max_size=9),
+    where=st.sampled_from(["year >= 2020", "year = 1999", "not year = 2021", 'title in ("Bath", "Notes")']),
+)
+def test_a_filtered_search_is_a_search_of_an_index_of_the_visible_passages(
+    every: list[tuple[Document, str]], where: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("views")
+    numbered = [
+        Document(
+            id=f"{document.id}-{number}",
+            title=document.title,
+            text=document.text,
+            metadata={"year": year} if year else {},
+            headings=(Heading(0, 1, document.text[: document.text.index(" |")]),),
+            links=(Link(0, f"{every[number - 1][0].id}-{number - 1}"),) if number else (),
+        )
+        for number, (document, year) in enumerate(every)
+    ]
+    # Every field is known, and at least one document is visible and one is not.
+    known = [Document(id="old", title="Bath", text="1781 | is | Bath", metadata={"year": "1999"})]
+    known += [Document(id="new", title="", text="Lake Bath | knows | 1781", metadata={"year": "2020"})]
+    builder(folder / "all").build(numbered + known)
+    some = opened(folder / "all").where(where)
+    visible = {passage.document_id for passage in some}
+    builder(folder / "some").build([each for each in numbered + known if each.id in visible])
+    alone = opened(folder / "some")
+    assert list(some.passages) == list(alone.passages)
+    assert searched(some) == searched(alone)
+    one, two = some.snapshot, alone.snapshot
+    assert list(one.entities.names) == list(two.entities.names)
+    assert (one.entities.weights(with_passages=True) != two.entities.weights(with_passages=True)).nnz == 0
+    np.testing.assert_array_equal(one.references, two.references)
+    for of in ("passage_graph", "ownership", "triples_by_extractor", "counts", "share"):
+        assert getattr(one.manifest, of) == getattr(two.manifest, of)
+
+
+def test_every_search_method_is_among_those_compared() -> None:
+    """A new method must be added here, or be named as one that another test covers."""
+    elsewhere = {"late_interaction", "hipporag", "hybrid+sync_ge", "hipporag2[filter=llm]"}
+    assert {method for method in SEARCH_METHODS if method not in RETRIEVERS} <= elsewhere
+
+
+def year(number: int, text: str = "Bath | is | here") -> Document:
+    return Document(id=f"d{number}", text=f"{text}\nseen: Bath", metadata={"year": str(number)})
+
+
+def test_views_are_kept_shared_and_filtered_again(tmp_path: Path) -> None:
+    builder(tmp_path / "i").build([year(number) for number in range(2000, 2012)])
+    index = opened(tmp_path / "i")
+    some = index.where("year >= 2005")
+    assert some.context is index.where("year>=2005").context
+    assert some.where("year < 2007").documents() == ["d2005", "d2006"]
+    assert index.search("Bath", "bm25", where="year = 2003").ids == ["d2003#0"]
+    for number in range(2000, 2012):
+        index.where(f"year = {number}")
+    assert some.context is index.where("year >= 2005").context, "small views are kept, as many as there are"
+    for number in range(2000, 2000 + VIEWS_KEPT):
+        index.where(f"year != {number}")
+    assert some.context is not index.where("year >= 2005").context
+    assert len(index.documents()) == 12
+    assert some.where("year < 2007").filter == "(year >= 2005) and (year < 2007)"
+    assert (some.filter, index.filter) == ("year >= 2005", "")
+
+
+def test_whoever_needs_the_same_view_at_once_waits_for_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    builder(tmp_path / "i").build([year(number) for number in range(2000, 2004)])
+    index = opened(tmp_path / "i")
+    made = Mock(wraps=view)
+    monkeypatch.setattr("triplebeam.assemble.context.view", made)
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda _: index.search("Bath", "bm25", where="year > 2001").ids, range(16)))
+    assert made.call_count == 1
+    assert found == [["d2002#0", "d2003#0"]] * 16
+
+
+def test_a_title_that_few_visible_passages_have_is_embedded_again(tmp_path: Path) -> None:
+    """Eight passages share a title in the whole index, which is left out of their vectors; two of them are visible."""
+    shared = [
+        Document(id=f"s{number}", title="Bath", text=f"number {number}", metadata={"year": str(2000 + number)})
+        for number in range(8)
+    ]
+    builder(tmp_path / "all").build(shared)
+    builder(tmp_path / "some").build(shared[:2])
+    some, alone = opened(tmp_path / "all").where("year <= 2001"), opened(tmp_path / "some")
+    np.testing.assert_array_equal(some.snapshot.passage_vectors.rows, alone.snapshot.passage_vectors.rows)
+    whole = opened(tmp_path / "all").snapshot.passage_vectors.rows[:2]
+    assert not np.array_equal(whole, alone.snapshot.passage_vectors.rows)
+
+
+def test_passages_without_facts_can_be_all_that_is_left(tmp_path: Path) -> None:
+    """The whole index has entities with synonyms, the view has none; a removal may leave as little."""
+    plain = Document(id="plain", text="nothing but words", metadata={"year": "1999"})
+    name = "the old lake of the town of Bath"
+    facts = Document(id="facts", text=f"{name} | is | {name} today", metadata={"year": "2000"})
+    builder(tmp_path / "all").build([plain, facts])
+    assert opened(tmp_path / "all").snapshot.entities.synonyms.nnz
+    some = opened(tmp_path / "all").where("year = 1999")
+    assert [some.search("words", method).ids for method in ("blend", "hybrid+naive_ge", "bm25@triples")] == [
+        ["plain#0"],
+        ["plain#0"],
+        [],
+    ]
+    builder(tmp_path / "all").remove(["facts"])
+    assert opened(tmp_path / "all").search("words").ids == ["plain#0"]
+
+
+def test_a_view_is_filtered_by_what_is_visible_in_it(tmp_path: Path) -> None:
+    """What a hidden passage alone has is unknown, as if it were not there."""
+    builder(tmp_path / "i").build([year(2000), Document(id="s", text="x | is | y", metadata={"secret": "yes"})])
+    some = opened(tmp_path / "i").where("year exists")
+    with pytest.raises(BadInputError, match=r"no passage has the field 'secret'.*: there are document, year\.$"):
+        some.where("secret = 'yes'")
+
+
+def test_a_filter_that_nothing_matches_is_an_error(tmp_path: Path) -> None:
+    builder(tmp_path / "i").build([year(2000)])
+    with pytest.raises(BadInputError, match=r"^no passage matches the filter 'year > 2000': loosen it\.$"):
+        opened(tmp_path / "i").search("Bath", where="year > 2000")
+
+
+def test_a_view_cannot_be_written_to(tmp_path: Path) -> None:
+    builder(tmp_path / "i").build([year(2000)])
+    some = opened(tmp_path / "i").where("year = 2000")
+    for write in (
+        lambda: some.add(["x"]),
+        lambda: some.remove("d2000"),
+        lambda: some.compact(),
+        lambda: some.sync("."),
+    ):
+        with pytest.raises(BadInputError, match="this is a view of"):
+            write()
+
+
+def test_an_index_that_changed_since_it_was_opened_says_so(tmp_path: Path) -> None:
+    builder(tmp_path / "i").build([year(2000)])
+    index = opened(tmp_path / "i")
+    builder(tmp_path / "i").build([year(2001)])
+    with pytest.raises(IndexChangedError, match="has changed since it was opened: open it again to filter it"):
+        index.where("year = 2000")
+
+
+def test_an_older_index_is_written_again_by_repair(tmp_path: Path) -> None:
+    builder(tmp_path / "i").build([year(2000)])
+    manifest = read_manifest(tmp_path / "i")
+    lost = ("passage_links.npy", "passage_extractions.utf8", "passage_extractions.offsets.npy")
+    for name in lost:
+        (generation_folder(tmp_path / "i", manifest.generation) / name).unlink()
+    older = {key: {n: v for n, v in getattr(manifest, key).items() if n not in lost} for key in ("files", "checksums")}
+    (tmp_path / "i" / "manifest.json").write_text(manifest.model_copy(update=older).model_dump_json())
+    with pytest.raises(IndexFormatError, match="run `triplebeam repair"):
+        opened(tmp_path / "i").where("year = 2000")
+    assert builder(tmp_path / "i").repair().texts_encoded == 0
+    assert opened(tmp_path / "i").where("year = 2000").documents() == ["d2000"]

@@ -1,0 +1,71 @@
+"""Filters on the command line: over files with fields at their head, in a comparison, and in a key."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from journeys.command_line import Quick
+
+
+@pytest.fixture
+def notes(tmp_path: Path, quick: Quick, tiny_model: str) -> Path:
+    (tmp_path / "notes").mkdir()
+    for name, year, tags in (("elbe", 1990, "[river, north]"), ("oder", 2021, "[river]"), ("nile", 2022, "[desert]")):
+        head = f"---\ntitle: The {name}\nyear: {year}\ntags: {tags}\n---\n"
+        (tmp_path / "notes" / f"{name}.md").write_text(f"{head}The river {name.title()} flows north.\n")
+    code, _, stderr = quick("index", "notes.index", "notes", "--embedder", tiny_model)
+    assert code == 0, stderr
+    return tmp_path / "notes.index"
+
+
+def ids(outcome: tuple[int, str, str]) -> set[str]:
+    code, stdout, stderr = outcome
+    assert code == 0, stderr
+    return {passage["document_id"] for passage in json.loads(stdout)["passages"]}
+
+
+@pytest.mark.parametrize(
+    ("where", "found"),
+    [
+        ("year >= 2020 and tags contains 'river'", {"notes/oder.md"}),
+        ('path in ("notes/elbe.md", "notes/nile.md")', {"notes/elbe.md", "notes/nile.md"}),
+        ("type = 'md' and modified > '2020-01-01' and not year > 2021", {"notes/elbe.md", "notes/oder.md"}),
+        ("title = 'The nile'", {"notes/nile.md"}),
+    ],
+)
+def test_search_and_ask(quick: Quick, notes: Path, where: str, found: set[str]) -> None:
+    assert ids(quick("search", notes, "Which river flows north?", "--where", where, "--json")) == found
+    assert ids(quick("ask", notes, "Which river?", "--effort", "none", "--where", where, "--json")) == found
+
+
+def test_a_mistake_is_one_line(quick: Quick, notes: Path) -> None:
+    code, stdout, message = quick("search", notes, "river", "--where", "year >= ")
+    assert (code, stdout) == (2, "")
+    assert message.startswith("the filter 'year >= ' cannot be read at character 9, its end: a value was expected")
+    assert "no passage has the field 'yaer'" in quick("search", notes, "river", "--where", "yaer = 1")[2]
+    assert "no value of the field 'title' is one" in quick("search", notes, "river", "--where", "title > 3")[2]
+    assert "no passage matches" in quick("ask", notes, "river", "--where", "year = 3")[2]
+
+
+def test_a_comparison_asks_what_can_be_found(quick: Quick, notes: Path, tmp_path: Path) -> None:
+    rows = [
+        {"id": name, "question": f"Where does the {name} flow?", "gold": [{"file": f"notes/{name}.md"}]}
+        for name in ("elbe", "oder", "nile")
+    ]
+    (tmp_path / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    command = ("bench", notes, "questions.jsonl", "-m", "bm25", "-m", "gold", "--json")
+    code, stdout, stderr = quick(*command, "--where", "year > 2000")
+    assert code == 0, stderr
+    assert json.loads(stdout)["methods"]["gold"]["questions"] == 2
+    code, _, message = quick(*command, "--where", "tags = 'desert' and year = 2022 and not title contains 'nile'")
+    assert (code, "no passage matches" in message) == (2, True)
+
+
+def test_keys_show_what_they_are_bound_to(quick: Quick, notes: Path) -> None:
+    where = "year >= 2020"
+    assert quick("keys", "create", notes, "--role", "read", "--collection", "notes", "--where", where)[0] == 0
+    listed = quick("keys", "list", notes)[1]
+    assert listed.strip().endswith("\tcollection notes\twhere year >= 2020")
+    assert "cannot be read" in quick("keys", "create", notes, "--role", "read", "--where", "year >>")[2]
+    assert "may only read" in quick("keys", "create", notes, "--role", "write", "--where", where)[2]

@@ -1,0 +1,223 @@
+"""Keys that are bound to a collection and a filter: on no route is there a trace of anything else."""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from mcp.client import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from planted_secrets import QUESTION, WHERE, Curious, Written, build, documents, leaked
+from serve.http.small_server import error_of, really_served
+from triplebeam.errors import BadInputError
+from triplebeam.index.build import IndexBuilder
+from triplebeam.serve.http.app import make_app
+from triplebeam.serve.http.keys import Keys
+from triplebeam.serve.library import Library
+from triplebeam.settings import Settings
+from triplebeam.testing.hashed_words import HashedWords
+
+HIDDEN, VISIBLE = "zqx-first.md", "mill.md"
+#: What is written into the paths of the schema, hidden and visible.
+VALUES = {
+    "name": ("papers", "zqxother", "paper"),
+    "passage_id": (f"{HIDDEN}#0", f"{VISIBLE}#0"),
+    "document_id": (HIDDEN, VISIBLE),
+    "job_id": ("1",),
+    "report_id": ("zqx/report.html",),
+    "model_id": ("papers/bm25", "zqxother", "papers"),
+}
+QUERIES = (
+    {},
+    {"entity": "Zqxvault"},
+    {"entity": "Mill Harbour"},
+    {"passage": f"{HIDDEN}#0"},
+    {"passage": f"{VISIBLE}#0"},
+)
+
+
+class Served:
+    def __init__(self, folder: Path) -> None:
+        build(folder / "papers.index")
+        build(folder / "zqxother.index")
+        self.model = Curious()
+        self.keys = Keys(folder / "keys.json")
+        self.whole = self.keys.create("read", "whole")
+        self.bound = self.keys.create("read", "bound", collection="papers", where=WHERE)
+        reports = folder / "reports" / "zqx"
+        reports.mkdir(parents=True)
+        (reports / "report.html").write_text("<title>Zqxreport</title>")
+        settings = Settings(home=folder / "home", offline=True, model=None)
+        library = Library([folder], settings, embedder=HashedWords(), model=self.model)
+        self.app: FastAPI = make_app(library, keys=self.keys, reports=folder / "reports")
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Served:
+    return Served(tmp_path_factory.mktemp("bound"))
+
+
+@pytest.fixture(scope="module")
+def client(served: Served) -> Iterator[TestClient]:
+    with TestClient(served.app, raise_server_exceptions=False) as client:
+        yield client
+
+
+def bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"}
+
+
+def paths(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Every path that can be read, filled in all ways, with what was asked for by name."""
+    for template in [path for path, kinds in schema["paths"].items() if "get" in kinds]:
+        filled = [(template, "")]
+        for name, values in VALUES.items():
+            if f"{{{name}}}" in template:
+                filled = [
+                    (path.replace(f"{{{name}}}", value), asked + value) for path, asked in filled for value in values
+                ]
+        for path, asked in filled:
+            for query in QUERIES if path.endswith("/graph") else QUERIES[:1]:
+                yield path, {"query": json.dumps(query), "asked": asked}
+
+
+def test_no_route_leaks(client: TestClient, served: Served) -> None:
+    schema = client.get("/api/schema", headers=bearer(served.bound)).json()
+    read, found = 0, 0
+    for path, request in paths(schema):
+        query = json.loads(request["query"])
+        reply = client.get(path, params=query, headers=bearer(served.bound))
+        # What was asked for may be named in the refusal.
+        echoed = [value for values in VALUES.values() for value in values if value in path] + list(query.values())
+        text = reply.text + repr(dict(reply.headers))
+        for value in echoed if reply.status_code >= 400 else []:
+            text = text.replace(value, "")
+        assert not leaked(text), (path, query, reply.text)
+        assert reply.status_code < 500, (path, reply.text)
+        read += 1
+        found += bool(leaked(client.get(path, params=query, headers=bearer(served.whole)).text))
+    assert read > 30
+    assert found > 10, "the key that is not bound sees them"
+
+
+@pytest.mark.parametrize("where", [None, "year = 2020", "zqxfield exists", f'document = "{HIDDEN}"', "group > 3"])
+def test_no_question_leaks(client: TestClient, served: Served, where: str | None) -> None:
+    headers = {**bearer(served.bound), "accept": "application/json"}
+    body: dict[str, Any] = {"question": QUESTION} | ({"where": where} if where else {})
+    chat: dict[str, Any] = {"model": "papers/gear", "messages": [{"role": "user", "content": QUESTION}], "where": where}
+    replies = [
+        *(client.post(f"/api/indexes/papers/{kind}", json=body, headers=headers) for kind in ("search", "ask")),
+        client.post("/v1/chat/completions", json=chat, headers=headers),
+        client.post("/v1/chat/completions", json={**chat, "model": "papers/blend", "stream": True}, headers=headers),
+    ]
+    for reply in replies:
+        assert reply.status_code == (200 if where in (None, "year = 2020") else 400), reply.text
+        assert not leaked(reply.text.replace("zqxfield", "").replace(HIDDEN, ""))
+    assert not leaked(served.model.said())
+    other = client.post("/api/indexes/zqxother/search", json=body, headers=headers)
+    assert error_of(other, 404)[1] == "there is no index 'zqxother': there are papers."
+
+
+def test_counts_and_facets_are_of_what_is_visible(client: TestClient, served: Served) -> None:
+    (row,) = client.get("/api/indexes", headers=bearer(served.bound)).json()["indexes"]
+    assert (row["documents"], row["passages"], row["triples"]) == (4, 4, 7)
+    fields = client.get("/api/indexes/papers/facets", headers=bearer(served.bound)).json()
+    assert fields["fields"] == ["document", "group", "kind", "path", "section", "title", "year"]
+    kinds = [{"value": "person", "documents": 2}, {"value": "place", "documents": 2}]
+    assert fields["facets"] == [{"field": "kind", "values": kinds}]
+    everything = client.get("/api/indexes/papers/facets", headers=bearer(served.whole)).json()
+    group = next(facet for facet in everything["facets"] if facet["field"] == "group")
+    assert group["values"] == [{"value": "open", "documents": 4}, {"value": "zqxclosed", "documents": 3}]
+
+
+def test_a_bound_key_cannot_write(client: TestClient, served: Served) -> None:
+    """Whatever the schema has that is neither read nor a question."""
+    schema = client.get("/api/schema", headers=bearer(served.bound)).json()
+    writes = [
+        (method, path.format(name="papers", document_id=VISIBLE, job_id="1"))
+        for path, kinds in schema["paths"].items()
+        for method in kinds
+        if method != "get" and not path.endswith(("/search", "/ask", "/chat/completions"))
+    ]
+    assert len(writes) >= 5
+    for method, path in writes:
+        assert client.request(method, path, headers=bearer(served.bound), json={}).status_code == 403, path
+    for path in ("/api/jobs", "/api/reports", "/metrics"):
+        assert error_of(client.get(path, headers=bearer(served.bound)), 403)[0] == "bound_key"
+
+
+def test_what_is_wrong_with_the_filter_of_a_key_is_not_said(client: TestClient, served: Served) -> None:
+    lost = served.keys.create("read", "lost", where="zqxfeild = 'a'")
+    refused = client.post("/api/indexes/papers/search", json={"question": "a"}, headers=bearer(lost))
+    code, message = error_of(refused, 403)
+    assert (code, leaked(message)) == ("nothing_visible", [])
+    rows = client.get("/api/indexes", headers=bearer(lost)).json()["indexes"]
+    assert {row["status"] for row in rows} == {"empty"}
+    served.keys.delete("lost")
+
+
+def test_a_key_is_checked_when_it_is_created(tmp_path: Path) -> None:
+    keys = Keys(tmp_path / "keys.json")
+    with pytest.raises(BadInputError, match="may only read"):
+        keys.create("write", collection="papers")
+    with pytest.raises(BadInputError, match="cannot be read at character 8"):
+        keys.create("read", where="group =")
+    assert keys.entries() == []
+
+
+@asynccontextmanager
+async def tools(address: str, key: str) -> AsyncIterator[Client]:
+    async with (
+        httpx.AsyncClient(headers=bearer(key), timeout=60) as http,
+        Client(streamable_http_client(f"{address}/mcp", http_client=http)) as client,
+    ):
+        yield client
+
+
+@pytest.mark.anyio
+async def test_no_tool_leaks(served: Served, tmp_path: Path) -> None:
+    with really_served(served.app) as address:
+        async with tools(address, served.bound) as client:
+            instructions = client.instructions or ""
+            calls = [
+                ("search", {"question": QUESTION}),
+                ("search", {"question": QUESTION, "where": "year = 2020"}),
+                ("search", {"question": QUESTION, "index": "zqxother"}),
+                ("expand", {"entity": "Mill Harbour", "length": 4, "limit": 50}),
+                ("expand", {"entity": "Zqxvault"}),
+                ("ask", {"question": QUESTION, "method": "gear"}),
+                ("read_passage", {"passage_id": f"{HIDDEN}#0"}),
+                ("read_passage", {"passage_id": f"{VISIBLE}#0"}),
+            ]
+            replies = [await client.call_tool(tool, arguments) for tool, arguments in calls]
+        async with tools(address, served.whole) as client:
+            found = await client.call_tool("search", {"question": QUESTION, "index": "papers"})
+    assert leaked(found.model_dump_json())
+    assert not leaked(instructions)
+    assert [reply.is_error for reply in replies] == [False, False, True, False, True, False, True, False]
+    for reply, (_, arguments) in zip(replies, calls, strict=True):
+        said = reply.model_dump_json()
+        for value in map(str, arguments.values()) if reply.is_error else ():
+            said = said.replace(value, "")
+        assert not leaked(said)
+    assert not leaked(served.model.said())
+
+
+def test_a_filter_holds_for_what_is_published_meanwhile(tmp_path: Path) -> None:
+    served = Served(tmp_path)
+    with TestClient(served.app) as client:
+        ask = {"question": QUESTION, "method": "bm25"}
+        before = client.post("/api/indexes/papers/search", json=ask, headers=bearer(served.bound)).json()
+        builder = IndexBuilder(folder=tmp_path / "papers.index", embedder=HashedWords(), extractor=Written())
+        builder.remove(["guard.md"])
+        builder.build([documents()[0]])
+        after = client.post("/api/indexes/papers/search", json=ask, headers=bearer(served.bound)).json()
+    ids = [[passage["id"] for passage in found["passages"]] for found in (before, after)]
+    assert set(ids[0]) - set(ids[1]) == {"guard.md#0"}
+    assert not leaked(after)

@@ -1,0 +1,124 @@
+"""``paper=yes`` is the method of the paper's tables, and the experiment files run it."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from triplebeam.assemble.context import Context
+from triplebeam.assemble.method import Method
+from triplebeam.embed.embedder import Embedder
+from triplebeam.evaluate.experiment import read_experiment
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.methods.baselines.ircot import IRCoT
+from triplebeam.methods.baselines.self_ask import SelfAsk
+from triplebeam.methods.ge_reasoning import GEReasoning
+from triplebeam.methods.gear import Exact, GeAR, SingleStep, SyncGE
+from triplebeam.methods.gnn_ret.agent import RGNNRet
+from triplebeam.settings import Settings
+from triplebeam.testing.scripted import Scripted
+
+EXPERIMENTS = Path(__file__).parents[1] / "experiments"
+
+
+@pytest.fixture
+def context(world: Snapshot, words: Embedder, tmp_path: Path) -> Context:
+    return Context(world, Settings(home=tmp_path), words, Scripted([]))
+
+
+def test_gear_scores_every_chain_and_does_not_stop_early(context: Context) -> None:
+    gear = Method.parse("gear[paper=yes,max_steps=4]:hybrid").build(context)
+    assert isinstance(gear, GeAR)
+    assert isinstance(gear.retriever, SyncGE)
+    assert isinstance(gear.retriever.scorer, Exact)
+    assert (gear.retriever.base_k, gear.stop_when_stuck, gear.calls) == (10, False, "paper")
+
+
+def test_a_single_step_searches_as_in_table_2(context: Context) -> None:
+    table_2 = Method.parse("hybrid+sync_ge[scorer=exact]").build(context)
+    for name in ("single_step[paper=yes]:hybrid", "single_step[paper=yes]:hybrid+sync_ge[scorer=exact]"):
+        table_3 = Method.parse(name).build(context)
+        assert isinstance(table_3, SingleStep)
+        assert repr(table_3.retriever) == repr(table_2)
+        assert table_3.retriever.base_k == 15
+
+
+def test_loops_as_published(context: Context) -> None:
+    ircot, self_ask, rgnn_ret, ge_reasoning = (
+        Method.parse(f"{name}[paper=yes]").build(context) for name in ("ircot", "self_ask", "rgnn_ret", "ge_reasoning")
+    )
+    assert isinstance(ircot, IRCoT)
+    assert (ircot.ranking, ircot.stop_when_stuck, ircot.announce_last) == ("fusion", False, False)
+    assert isinstance(self_ask, SelfAsk)
+    assert (self_ask.ranking, self_ask.stop_when_stuck, self_ask.own_answer) == ("fusion", False, True)
+    assert isinstance(rgnn_ret, RGNNRet)
+    assert (rgnn_ret.ranking, rgnn_ret.stop_when_stuck, rgnn_ret.retrieved) == ("fusion", False, None)
+    assert isinstance(ge_reasoning, GEReasoning)
+    assert (ge_reasoning.grounded, ge_reasoning.ranking, ge_reasoning.read) == (False, "fusion", 2)
+
+
+def methods_of(name: str) -> set[str]:
+    return {method for corpus in read_experiment(EXPERIMENTS / name).corpora() for method in corpus.methods}
+
+
+@pytest.fixture(autouse=True)
+def _data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRIPLEBEAM_DATA", "/data")
+    monkeypatch.setenv("TRIPLES", "joint")
+
+
+@pytest.mark.parametrize("path", sorted(EXPERIMENTS.glob("*.toml")), ids=lambda path: path.stem)
+def test_the_tables_run_what_the_papers_ran(path: Path) -> None:
+    methods = methods_of(path.name)
+    for method in methods:
+        if path.stem.startswith("gear-") and method.endswith(("+naive_ge", "+sync_ge")):
+            assert f"{method}[scorer=exact]" in methods, "our faster scorer is a row beside the paper's"
+        name = method.partition(":")[0].partition("[")[0]
+        if name in ("gear", "single_step", "rgnn_ret", "ircot", "self_ask") and "retrieval=no" not in method:
+            rows = [each for each in methods if each.startswith(f"{name}[paper=yes")]
+            assert rows, f"{method}: the paper's own comes with it"
+
+
+@pytest.mark.parametrize("path", sorted(EXPERIMENTS.glob("*.toml")), ids=lambda path: path.stem)
+def test_no_row_of_a_table_may_abstain(path: Path) -> None:
+    answers = any(Method.parse(method).is_agent for method in methods_of(path.name))
+    assert read_experiment(path).always_answer == answers
+
+
+def abstaining(answer: str = "") -> str:
+    """Fits every prompt of a last reading."""
+    return json.dumps({"found": False, "answer": answer, "sentence": ".", "reasoning": "."})
+
+
+FACTS, VERDICT = '{"facts": []}', '{"missing": "", "answerable": true, "used": [], "answer": "Paris"}'
+NO_FOLLOW_UP = '{"follow_up": "", "answer": ""}'
+
+
+@pytest.mark.parametrize(
+    ("method", "before"),
+    [
+        ("closed_book", []),
+        ("read:bm25", []),
+        ("single_step[paper=yes]:bm25", [FACTS]),
+        ("gear[paper=yes]:bm25", [FACTS, FACTS, VERDICT]),
+        ("ircot[paper=yes]:bm25", ['{"sentence": "So the answer is: Paris"}']),
+        ("kgp[max_steps=1]:dense", []),
+        ("self_ask[retrieval=no]", [NO_FOLLOW_UP, abstaining(), NO_FOLLOW_UP]),
+        ("ge_reasoning[retrieval=no]", ['{"triplets": [], "target": []}'] * 2),
+    ],
+)
+def test_every_row_answers_with_the_same_prompt(context: Context, method: str, before: list[str]) -> None:
+    for answer in ("London", ""):
+        with Scripted([*before, abstaining(answer)]) as model:
+            asked = replace(context, given_model=model, always_answer=True)
+            agent = Method.parse(method).build_agent(asked)
+            assert agent.answer("Laughter").text == answer, "also where the loop came to Paris"
+        assert model.prompts[-1].template == "always_answer"
+
+
+def test_rows_of_two_tables_are_one_method() -> None:
+    assert "gear[paper=yes,max_steps=4]:hybrid" in methods_of("gear-table-2-agents.toml")
+    assert "gear[paper=yes,max_steps=4]:hybrid" in methods_of("gear-table-a8.toml")
+    one, four = methods_of("gear-table-2-one-reading.toml"), methods_of("gear-table-4.toml")
+    assert "hybrid+sync_ge[scorer=exact]" in one & four & methods_of("gear-figure-6.toml")

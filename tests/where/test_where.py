@@ -1,0 +1,143 @@
+"""Filters: what holds for which passage, and what is wrong with one that cannot be read."""
+
+import operator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from triplebeam.errors import BadInputError
+from triplebeam.where import parse
+
+FIELDS = {
+    "year": "2020",
+    "price": "12.50",
+    "source": "The Verge",
+    "published": "2023-10-04T09:30:00+02:00",
+    "day": "2023-10-04",
+    "tags": "release, docs",
+    "draft": "false",
+    "number of pages": "7",
+    "in": "a word of the language",
+    "published-by.name": "Ada",
+}
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        *("year = 2020", "year = '2020'", 'year = "2020"', "year = 2020.0", "year=2.02e3", "year != 2021"),
+        *("year >= 2020", "year <= 2020", "year > 2019.5", "year < 20200", "price < 12.6", "price > -1"),
+        *("source in ('a', 'The Verge')", "source not in ('a', \"b\")", "year in (2019, 2020)", "source > 'Slate'"),
+        *("published >= '2023-10-04'", "published = '2023-10-04'", "published < '2023-10-05'", "day = '2023-10-04'"),
+        *("published > '2023-10-04T07:00:00'", "published = '2023-10-04T07:30:00Z'", "day <= '2023-10-04T00:00:00Z'"),
+        *("tags contains 'DOCS'", "source contains 'verge'", "draft = false", "year exists", "not draft = true"),
+        *("year = 2020 and source = 'x' or draft = false", "(year = 1 or year = 2020) and not (draft = true)"),
+        *("NOT year = 1 AND source CONTAINS 'v' OR year = 5", "not missing exists", "not missing = 3"),
+        *("`number of pages` = 7", "`in` contains 'language'", "published-by.name = 'Ada'"),
+    ],
+)
+def test_it_holds(where: str) -> None:
+    assert parse(where).holds(FIELDS)
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        *("year = 2021", "year < 2020", "source = 'the verge'", "source > 3", "year > '2020-01-01'", "tags = 'docs'"),
+        *("missing = 3", "missing != 3", "missing not in (3, 4)", "missing contains ''", "missing exists"),
+        *("published < '2023-10-04'", "published > '2023-10-04'", "year = 2020 and (draft = true or source = 'x')"),
+        *("not year = 2020", "not (year = 2020 or draft = true)", "source in ('The', 'Verge')", "draft = 'False'"),
+    ],
+)
+def test_it_does_not_hold(where: str) -> None:
+    assert not parse(where).holds(FIELDS)
+
+
+@given(
+    value=st.integers(-1000, 1000),
+    other=st.integers(-1000, 1000),
+    sign=st.sampled_from(["<", "<=", ">", ">=", "=", "!="]),
+)
+def test_numbers_are_compared_as_numbers(value: int, other: int, sign: str) -> None:
+    compare = {"=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le}
+    compare |= {">": operator.gt, ">=": operator.ge}
+    assert parse(f"n {sign} {other}").holds({"n": str(value)}) == compare[sign](value, other)
+
+
+@given(st.text(alphabet="ab1 ='\"()<>!,`~\\\n.-é", max_size=30))
+def test_whatever_is_typed_is_read_or_refused(text: str) -> None:
+    try:
+        parse(text)
+    except BadInputError as error:
+        said = str(error)
+    else:
+        return
+    assert "at character" in said
+
+
+@pytest.mark.parametrize(
+    ("where", "place", "what"),
+    [
+        ("", "character 1, its end", "the name of a field was expected"),
+        ("year >> 3", "character 7, at '> 3'", "a value was expected"),
+        ("year = 2020 source = 'a'", "character 13, at \"source = 'a'\"", "`and`, `or` or the end was expected"),
+        ("year 2020", "character 6, at '2020'", "=, !=, <, <=, >, >=, in"),
+        ("year not 3", "character 10, at '3'", "`in` was expected after `not`"),
+        ("year in 3", "character 9, at '3'", "an opening bracket"),
+        ("year in (3", "character 11, its end", "a comma or a closing bracket"),
+        ("(year = 3", "character 10, its end", "a closing bracket"),
+        ("title = 'open", 'character 9, at "\'open"', "no name, value or operator begins so"),
+        ("__import__('os')", "character 11, at \"('os')\"", "=, !=, <, <=, >, >=, in"),
+        ("not " * 60 + "a = 1", "character", "too many brackets"),
+        ("and = 3", "character 1, at 'and = 3'", "between backquotes"),
+    ],
+)
+def test_a_mistake_is_one_sentence_with_its_place(where: str, place: str, what: str) -> None:
+    with pytest.raises(BadInputError) as refused:
+        parse(where)
+    assert place in str(refused.value)
+    assert what in str(refused.value)
+    assert str(refused.value).count(". ") == 0
+
+
+def test_a_long_filter_is_refused() -> None:
+    with pytest.raises(BadInputError, match=r"^the filter has 2,005 characters: it may have 2,000\.$"):
+        parse("a = '" + "x" * 1999 + "'")
+
+
+KNOWN = {"year": ["2019", "2020"], "source": ["The Verge"], "day": ["2023-10-04"]}
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ("a = 1", "no passage has the field 'a' (character 1 of the filter): there are day, source, year."),
+        (
+            "year = 1 and (soruce = 'a')",
+            "no passage has the field 'soruce' (character 15 of the filter) (did you mean 'source'?): there are day,"
+            " source, year.",
+        ),
+        (
+            "source >= 2020",
+            "'2020' (character 11 of the filter) is a number, and no value of the field 'source' is one: compare it"
+            " with a text in quotes, such as 'The Verge'.",
+        ),
+        (
+            "year > '2020-01-01'",
+            "'2020-01-01' (character 8 of the filter) is a date, and no value of the field 'year' is one: compare it"
+            " with a text in quotes, such as '2019'.",
+        ),
+    ],
+)
+def test_fields_and_kinds_are_checked(where: str, message: str) -> None:
+    with pytest.raises(BadInputError) as refused:
+        parse(where).check(KNOWN)
+    assert str(refused.value) == message
+
+
+def test_filters_that_mean_the_same_are_equal() -> None:
+    assert parse("a=1 and b='x'") == parse('(a = 1) AND b = "x"')
+    assert parse("a = 1") != parse("a = 2")
+    assert parse(parse("a = 1")) == parse("a = 1")
+    assert str(parse("a=1")) == "a=1"
