@@ -267,6 +267,8 @@ def test_comments_empty_lines_and_windows_lines(folder: Path) -> None:
         ('{"drop": "a b c"}', 'has "drop" that is not a list of texts'),
         ('{"drop": ["a", "b", " "]}', 'has a part of "drop" that is empty or not a text'),
         ('{"drop": ["a", "b", 3]}', 'has a part of "drop" that is empty or not a text'),
+        (r'{"drop": ["a", "b", "\ud800"]}', 'has a part of "drop" with NUL or a lone surrogate'),
+        (r'{"add": ["a", "b", "c"], "document": "x\u0000"}', 'has a part of "document" with NUL or a lone surrogate'),
         ('{"drop": ["*", "*", "*"]}', "would drop every triple"),
         ('{"drop": ["a", "b", "c"], "pasage": "x"}', "has the key 'pasage', which 'drop' does not have (did you mean"),
         ('{"add": ["a", "b", "c"]}', 'needs a "passage" or a "document"'),
@@ -307,6 +309,15 @@ def test_a_dry_run_needs_no_lock_and_changes_nothing(folder: Path) -> None:
     ]
     assert index.corrections() == ""
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_what_no_file_can_hold_is_refused_before_it_is_kept(folder: Path) -> None:
+    index = Index.of(Snapshot.open(folder), Settings(), HashedWords())
+    with pytest.raises(BadInputError, match="the corrections, line 2: .* lone surrogate"):
+        index.correct([DROP, {**ADD, "add": ["\ud800", "is", "x"]}])
+    assert index.corrections() == ""
+    builder(folder).build([Document(id="c", text="Bath | is | a city")])
+    assert len(triples(folder)) == 4
 
 
 def test_the_front_door(folder: Path) -> None:

@@ -19,6 +19,7 @@ from typing import Any, Literal, NoReturn, TypeAlias, get_args
 from pydantic import BaseModel, ConfigDict
 
 from triplebeam.errors import BadInputError, nearest
+from triplebeam.text import storable
 from triplebeam.triple import Triple, entity_key
 
 ANY = "*"
@@ -207,6 +208,8 @@ class _Line:
     def _text(self, value: object, key: str) -> str:
         if not isinstance(value, str) or not value.strip():
             self._refuse(f'has a part of "{key}" that is empty or not a text')
+        if storable(value) != value:
+            self._refuse(f'has a part of "{key}" with NUL or a lone surrogate, which no file can hold: remove it')
         return value.strip()
 
     def _refuse(self, reason: str) -> NoReturn:
