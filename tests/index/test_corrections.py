@@ -260,6 +260,7 @@ def test_comments_empty_lines_and_windows_lines(folder: Path) -> None:
     ("line", "said"),
     [
         ("{", "is not JSON"),
+        pytest.param("[" * 200_000, "is not JSON", id="deep brackets"),
         ("[]", "is no object"),
         ("{}", 'needs one of "drop", "add" and "merge"'),
         ('{"drop": ["a", "b", "c"], "add": ["a", "b", "c"]}', 'needs one of "drop", "add" and "merge"'),

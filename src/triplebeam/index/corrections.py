@@ -174,7 +174,7 @@ class _Line:
     def _row(self) -> dict[str, Any]:
         try:
             row = json.loads(self.text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:  # the latter where brackets are nested too deeply
             self._refuse(f"is not JSON ({error})")
         return row if isinstance(row, dict) else self._refuse('is no object, such as {"drop": ["A", "is", "B"]}')
 
