@@ -139,7 +139,7 @@ class CorrectionCounts(BaseModel):
     """The numbers of the lines that match nothing now."""
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=1)  # those of a store are needed for each document that is removed; more would only fill memory
 def parse(text: str, source: str = "the corrections") -> Corrections:
     """Read and check every line; what is wrong with one is said with its number."""
     numbered = enumerate(text.split("\n"), start=1)
