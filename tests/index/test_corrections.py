@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -310,6 +311,19 @@ def test_a_dry_run_needs_no_lock_and_changes_nothing(folder: Path) -> None:
     ]
     assert index.corrections() == ""
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (DROP, "the corrections are one row: give a list of rows"),
+        ([DROP, "drop"], "the corrections, line 2: this line is no object"),
+        ([DROP, {"drop": {"a", "b"}}], "the corrections, line 2: this row cannot be written as JSON"),
+    ],
+)
+def test_what_is_no_list_of_rows_is_refused(folder: Path, rows: Any, said: str) -> None:
+    with pytest.raises(BadInputError, match=said):
+        Index.of(Snapshot.open(folder), Settings(), HashedWords()).correct(rows)
 
 
 def test_what_no_file_can_hold_is_refused_before_it_is_kept(folder: Path) -> None:

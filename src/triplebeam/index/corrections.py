@@ -69,7 +69,9 @@ class Corrections:
     @classmethod
     def of(cls, rows: Iterable[Mapping[str, object]]) -> "Corrections":
         """From rows, one per line."""
-        return parse("".join(f"{json.dumps(dict(row), ensure_ascii=False)}\n" for row in rows))
+        if isinstance(rows, Mapping):
+            raise BadInputError("the corrections are one row: give a list of rows.")
+        return parse("".join(f"{_written(row, at)}\n" for at, row in enumerate(rows, start=1)))
 
     @classmethod
     def read(cls, path: Path) -> "Corrections":
@@ -214,6 +216,14 @@ class _Line:
 
     def _refuse(self, reason: str) -> NoReturn:
         raise BadInputError(f"{self.place}: this line {reason}.")
+
+
+def _written(row: Mapping[str, object], at: int) -> str:
+    """A row as a line. What is no mapping is written, too: `parse` refuses it as it would in a file."""
+    try:
+        return json.dumps(dict(row) if isinstance(row, Mapping) else row, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadInputError(f"the corrections, line {at}: this row cannot be written as JSON ({error}).") from error
 
 
 def _check_merges(lines: Iterable[Correction], source: str) -> None:
