@@ -74,12 +74,25 @@ def test_triples_are_dropped_added_and_merged(folder: Path) -> None:
     ]
     snapshot = Snapshot.open(folder)
     assert snapshot.manifest.counts["triples"] == 3
+    assert snapshot.manifest.triples_by_extractor == {"local:written": 3}
     assert snapshot.manifest.corrections
     assert snapshot.manifest.corrections.model_dump() == {
         "lines": {"drop": 1, "add": 1, "merge": 1},
         "triples": {"drop": 1, "add": 1, "merge": 1},
         "unmatched": [],
     }
+
+
+def test_triples_are_counted_as_they_were_corrected(tmp_path: Path) -> None:
+    builder(tmp_path).build([A, B])
+    IndexBuilder(folder=tmp_path, embedder=HashedWords(), extractor=None).build([Document(id="c", text="Bath.")])
+    correct(tmp_path, DROP, {"add": ["Bath", "is", "a city"], "document": "c"})
+    whole = Snapshot.open(tmp_path)
+    counts = whole.manifest.triples_by_extractor
+    assert counts == {"corrections": 1, "local:written": 2}
+    assert sum(counts.values()) == whole.manifest.counts["triples"] == len(whole.triples)
+    some = view(whole, np.array([2]), HashedWords).manifest
+    assert (some.triples_by_extractor, some.counts["passages_without_triples"]) == ({"corrections": 1}, 0)
 
 
 def test_both_graphs_are_corrected(folder: Path) -> None:
