@@ -341,7 +341,7 @@ def test_what_is_no_list_of_rows_is_refused(folder: Path, rows: Any, said: str) 
 
 def test_what_no_file_can_hold_is_refused_before_it_is_kept(folder: Path) -> None:
     index = Index.of(Snapshot.open(folder), Settings(), HashedWords())
-    with pytest.raises(BadInputError, match="the corrections, line 2: .* lone surrogate"):
+    with pytest.raises(BadInputError, match=r"the corrections, line 2: .* lone surrogate"):
         index.correct([DROP, {**ADD, "add": ["\ud800", "is", "x"]}])
     assert index.corrections() == ""
     builder(folder).build([Document(id="c", text="Bath | is | a city")])

@@ -218,7 +218,7 @@ class _Line:
         raise BadInputError(f"{self.place}: this line {reason}.")
 
 
-def _written(row: Mapping[str, object], at: int) -> str:
+def _written(row: object, at: int) -> str:
     """A row as a line. What is no mapping is written, too: `parse` refuses it as it would in a file."""
     try:
         return json.dumps(dict(row) if isinstance(row, Mapping) else row, ensure_ascii=False)
