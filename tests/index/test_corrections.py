@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -73,12 +74,25 @@ def test_triples_are_dropped_added_and_merged(folder: Path) -> None:
     ]
     snapshot = Snapshot.open(folder)
     assert snapshot.manifest.counts["triples"] == 3
+    assert snapshot.manifest.triples_by_extractor == {"local:written": 3}
     assert snapshot.manifest.corrections
     assert snapshot.manifest.corrections.model_dump() == {
         "lines": {"drop": 1, "add": 1, "merge": 1},
         "triples": {"drop": 1, "add": 1, "merge": 1},
         "unmatched": [],
     }
+
+
+def test_triples_are_counted_as_they_were_corrected(tmp_path: Path) -> None:
+    builder(tmp_path).build([A, B])
+    IndexBuilder(folder=tmp_path, embedder=HashedWords(), extractor=None).build([Document(id="c", text="Bath.")])
+    correct(tmp_path, DROP, {"add": ["Bath", "is", "a city"], "document": "c"})
+    whole = Snapshot.open(tmp_path)
+    counts = whole.manifest.triples_by_extractor
+    assert counts == {"corrections": 1, "local:written": 2}
+    assert sum(counts.values()) == whole.manifest.counts["triples"] == len(whole.triples)
+    some = view(whole, np.array([2]), HashedWords).manifest
+    assert (some.triples_by_extractor, some.counts["passages_without_triples"]) == ({"corrections": 1}, 0)
 
 
 def test_both_graphs_are_corrected(folder: Path) -> None:
@@ -122,14 +136,14 @@ def test_corrections_apply_to_what_comes_later(folder: Path) -> None:
 def test_corrections_survive_a_change_and_a_removal(folder: Path) -> None:
     correct(folder, ADD)
     builder(folder).build([Document(id="a", text="Uranus | has | rings")])
-    assert triples(folder)[-2:] == ["a#0: Uranus has rings", "a#0: Uranus is a planet"]
+    assert triples(folder)[:2] == ["a#0: Uranus has rings", "a#0: Uranus is a planet"]
     builder(folder).remove(["a"])
     assert triples(folder) == ["b#0: William Herschel lived in Bath"]
     manifest = read_manifest(folder)
     assert manifest.corrections
     assert manifest.corrections.unmatched == [1]
     builder(folder).build([A])
-    assert triples(folder)[-1] == "a#0: Uranus is a planet"
+    assert triples(folder)[2] == "a#0: Uranus is a planet"
 
 
 def test_what_was_extracted_comes_back_when_corrections_are_taken_back(folder: Path) -> None:
@@ -260,6 +274,7 @@ def test_comments_empty_lines_and_windows_lines(folder: Path) -> None:
     ("line", "said"),
     [
         ("{", "is not JSON"),
+        pytest.param("[" * 200_000, "is not JSON", id="deep brackets"),
         ("[]", "is no object"),
         ("{}", 'needs one of "drop", "add" and "merge"'),
         ('{"drop": ["a", "b", "c"], "add": ["a", "b", "c"]}', 'needs one of "drop", "add" and "merge"'),
@@ -267,6 +282,8 @@ def test_comments_empty_lines_and_windows_lines(folder: Path) -> None:
         ('{"drop": "a b c"}', 'has "drop" that is not a list of texts'),
         ('{"drop": ["a", "b", " "]}', 'has a part of "drop" that is empty or not a text'),
         ('{"drop": ["a", "b", 3]}', 'has a part of "drop" that is empty or not a text'),
+        (r'{"drop": ["a", "b", "\ud800"]}', 'has a part of "drop" with NUL or a lone surrogate'),
+        (r'{"add": ["a", "b", "c"], "document": "x\u0000"}', 'has a part of "document" with NUL or a lone surrogate'),
         ('{"drop": ["*", "*", "*"]}', "would drop every triple"),
         ('{"drop": ["a", "b", "c"], "pasage": "x"}', "has the key 'pasage', which 'drop' does not have (did you mean"),
         ('{"add": ["a", "b", "c"]}', 'needs a "passage" or a "document"'),
@@ -307,6 +324,28 @@ def test_a_dry_run_needs_no_lock_and_changes_nothing(folder: Path) -> None:
     ]
     assert index.corrections() == ""
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (DROP, "the corrections are one row: give a list of rows"),
+        ([DROP, "drop"], "the corrections, line 2: this line is no object"),
+        ([DROP, {"drop": {"a", "b"}}], "the corrections, line 2: this row cannot be written as JSON"),
+    ],
+)
+def test_what_is_no_list_of_rows_is_refused(folder: Path, rows: Any, said: str) -> None:
+    with pytest.raises(BadInputError, match=said):
+        Index.of(Snapshot.open(folder), Settings(), HashedWords()).correct(rows)
+
+
+def test_what_no_file_can_hold_is_refused_before_it_is_kept(folder: Path) -> None:
+    index = Index.of(Snapshot.open(folder), Settings(), HashedWords())
+    with pytest.raises(BadInputError, match=r"the corrections, line 2: .* lone surrogate"):
+        index.correct([DROP, {**ADD, "add": ["\ud800", "is", "x"]}])
+    assert index.corrections() == ""
+    builder(folder).build([Document(id="c", text="Bath | is | a city")])
+    assert len(triples(folder)) == 4
 
 
 def test_the_front_door(folder: Path) -> None:

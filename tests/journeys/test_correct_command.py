@@ -39,7 +39,7 @@ def test_corrections_are_tried_made_shown_and_taken_back(
     code, _, said = quick("correct", small_index, file, "--embedder", tiny_model)
     assert code == 0
     assert "4 corrections; 1 triple dropped, 1 added, 1 renamed." in said
-    assert triples(quick, small_index) == ["Oder | flows | north", "River Nile | flows | north"]
+    assert triples(quick, small_index) == ["River Nile | flows | north", "Oder | flows | north"]
     assert quick("correct", small_index)[1] == LINES
     assert (
         "4 lines (triples: 1 dropped, 1 added, 1 renamed); matching nothing now: line 5"

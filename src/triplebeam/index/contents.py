@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.corrected import Correcting, LineMatches
-from triplebeam.index.corrections import CorrectionCounts, Corrections
+from triplebeam.index.corrections import KEPT_AS, CorrectionCounts, Corrections
 from triplebeam.index.definitions import Definition, stored_definitions
 from triplebeam.index.keys import key_of
 from triplebeam.index.material import Material
@@ -68,6 +68,13 @@ class Contents:
     def definitions(self) -> dict[str, Definition]:
         """Terms that passages define, by their normal forms."""
         return self.correcting.definitions(stored_definitions(self.passages, self.material.extractors))
+
+    def triples_by_extractor(self) -> dict[str, int]:
+        """How many triples there are in the passages of each extractor, with those that were added there. Where
+        nothing was extracted, all were added by corrections.
+        """
+        extractors = self.material.extractors
+        return dict(sorted(Counter(extractors[row] or KEPT_AS for row in self.triple_rows).items()))
 
     def correction_counts(self) -> CorrectionCounts | None:
         """The corrections, and what they concern here; None without any."""

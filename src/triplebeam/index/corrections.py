@@ -19,6 +19,7 @@ from typing import Any, Literal, NoReturn, TypeAlias, get_args
 from pydantic import BaseModel, ConfigDict
 
 from triplebeam.errors import BadInputError, nearest
+from triplebeam.text import storable
 from triplebeam.triple import Triple, entity_key
 
 ANY = "*"
@@ -68,7 +69,9 @@ class Corrections:
     @classmethod
     def of(cls, rows: Iterable[Mapping[str, object]]) -> "Corrections":
         """From rows, one per line."""
-        return parse("".join(f"{json.dumps(dict(row), ensure_ascii=False)}\n" for row in rows))
+        if isinstance(rows, Mapping):
+            raise BadInputError("the corrections are one row: give a list of rows.")
+        return parse("".join(f"{_written(row, at)}\n" for at, row in enumerate(rows, start=1)))
 
     @classmethod
     def read(cls, path: Path) -> "Corrections":
@@ -138,7 +141,7 @@ class CorrectionCounts(BaseModel):
     """The numbers of the lines that match nothing now."""
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=1)  # those of a store are needed for each document that is removed; more would only fill memory
 def parse(text: str, source: str = "the corrections") -> Corrections:
     """Read and check every line; what is wrong with one is said with its number."""
     numbered = enumerate(text.split("\n"), start=1)
@@ -173,7 +176,7 @@ class _Line:
     def _row(self) -> dict[str, Any]:
         try:
             row = json.loads(self.text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:  # the latter where brackets are nested too deeply
             self._refuse(f"is not JSON ({error})")
         return row if isinstance(row, dict) else self._refuse('is no object, such as {"drop": ["A", "is", "B"]}')
 
@@ -207,10 +210,20 @@ class _Line:
     def _text(self, value: object, key: str) -> str:
         if not isinstance(value, str) or not value.strip():
             self._refuse(f'has a part of "{key}" that is empty or not a text')
+        if storable(value) != value:
+            self._refuse(f'has a part of "{key}" with NUL or a lone surrogate, which no file can hold: remove it')
         return value.strip()
 
     def _refuse(self, reason: str) -> NoReturn:
         raise BadInputError(f"{self.place}: this line {reason}.")
+
+
+def _written(row: object, at: int) -> str:
+    """A row as a line. What is no mapping is written, too: `parse` refuses it as it would in a file."""
+    try:
+        return json.dumps(dict(row) if isinstance(row, Mapping) else row, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadInputError(f"the corrections, line {at}: this row cannot be written as JSON ({error}).") from error
 
 
 def _check_merges(lines: Iterable[Correction], source: str) -> None:

@@ -79,7 +79,7 @@ def publish_generation(
         revision=store.revision,
         embedder=space,
         counts=store.statistics.counts() | {"triples": len(contents.triples), "entities": entities},
-        triples_by_extractor=store.statistics.triples_by_extractor(),
+        triples_by_extractor=contents.triples_by_extractor(),
         extractor=store.extractor,
         unread_languages=store.statistics.unread_languages(),
         passage_graph=passage_graph,

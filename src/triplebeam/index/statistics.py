@@ -24,15 +24,6 @@ class Statistics:
         }
         return {name: self.db.execute(query).fetchone()[0] for name, query in queries.items()}
 
-    def triples_by_extractor(self) -> dict[str, int]:
-        """Which extractor made how many triples."""
-        return dict(
-            self.db.execute(
-                "SELECT p.extractor, count(*) FROM triple t JOIN passage p ON p.number = t.passage"
-                " GROUP BY 1 ORDER BY 1"
-            )
-        )
-
     def unread_languages(self) -> dict[str, int]:
         """How many passages there are in each language that their extractor does not read, the commonest first."""
         return dict(

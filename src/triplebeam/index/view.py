@@ -82,7 +82,7 @@ def _derived(
     manifest = whole.manifest.model_copy(
         update={
             "counts": _counts(contents),
-            "triples_by_extractor": _triples_by_extractor(contents),
+            "triples_by_extractor": contents.triples_by_extractor(),
             "unread_languages": {},
             "corrections": None,
             "passage_graph": passage_graph,
@@ -96,23 +96,14 @@ def _derived(
 
 def _counts(contents: Contents) -> dict[str, int]:
     """What can be known of some passages. A failed extraction counts as none: the store alone knows why."""
-    with_triples = len(set(contents.triple_rows))
-    extracted = sum(map(bool, contents.material.extractors))
+    extracted = {row for row, extractor in enumerate(contents.material.extractors) if extractor}
     return {
         "documents": len({passage.document_id for passage in contents.passages}),
         "passages": len(contents.passages),
         "triples": len(contents.triples),
-        "passages_without_extraction": len(contents.passages) - extracted,
+        "passages_without_extraction": len(contents.passages) - len(extracted),
         "passages_failed": 0,
-        "passages_without_triples": extracted - with_triples,
+        "passages_without_triples": len(extracted.difference(contents.triple_rows)),
         "triples_rejected": 0,
         "entities": len(contents.entity_names),
     }
-
-
-def _triples_by_extractor(contents: Contents) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for row in contents.triple_rows:
-        extractor = contents.material.extractors[row]
-        counts[extractor] = counts.get(extractor, 0) + 1
-    return dict(sorted(counts.items()))

@@ -3,13 +3,14 @@
 import threading
 import time
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from mcp.client import Client
 from mcp_types import TextContent
 
 from serve.asking.served_world import Slow, stands_still
-from serve.http.small_server import Make
+from serve.http.small_server import Make, error_of
 from small_world import WordEmbedder
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.serve.http import mcp_endpoint
@@ -85,6 +86,18 @@ def test_sessions_end_when_nobody_uses_them_and_there_is_a_limit(make: Make, mon
             time.sleep(0.1)
         known = {**HEADERS, "Mcp-Session-Id": replies[0].headers["mcp-session-id"]}
         assert client.post("/mcp", json={**OPEN, "method": "ping", "params": {}}, headers=known).status_code == 404
+
+
+def test_tools_that_cannot_be_made_fail_their_request_alone(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_: Runner) -> NoReturn:
+        raise OSError("no more files can be opened")
+
+    with make() as client:
+        with monkeypatch.context() as broken:
+            broken.setattr("triplebeam.serve.mcp.make_server", fails)
+            assert error_of(client.post("/mcp", json=OPEN, headers=HEADERS), 500)[0] == "internal"
+        assert client.get("/health").status_code == 200
+        assert client.post("/mcp", json=OPEN, headers=HEADERS).status_code == 200
 
 
 @pytest.mark.anyio

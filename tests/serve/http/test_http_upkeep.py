@@ -1,11 +1,15 @@
 """Corrections of triples, and compacting, over HTTP."""
 
 import json
+import threading
 from typing import Any
 
+import pytest
 from fastapi.testclient import TestClient
 
 from serve.http.small_server import Make, error_of, job_ended
+from triplebeam.index.corrections import Corrections, parse
+from triplebeam.serve.http.indexing import upkeep_routes
 from triplebeam.serve.http.keys import Keys
 from triplebeam.serve.library import Library
 
@@ -56,6 +60,23 @@ def test_what_is_wrong_is_said_before_there_is_a_job(client: TestClient) -> None
     for path in ("corrections/preview", "compact"):
         assert error_of(client.post(f"/api/indexes/notes/{path}"), 409)[0] == "empty_index"
     assert client.get("/api/jobs").json() == {"jobs": []}
+
+
+def test_a_long_file_is_not_parsed_where_requests_are_served(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[threading.Thread] = []
+
+    def noted(text: str) -> Corrections:
+        threads.append(threading.current_thread())
+        return parse(text)
+
+    monkeypatch.setattr(upkeep_routes, "parse", noted)
+    assert client.post(f"{CORRECTIONS}/preview", content='{"drop": ["x", "y", "z"]}').status_code == 200
+    assert [thread.name for thread in threads] == ["AnyIO worker thread"]
+    info = parse.cache_info()
+    assert info.maxsize is not None
+    assert info.maxsize <= 2, "what was sent is not kept in memory"
 
 
 def test_an_index_is_compacted(client: TestClient) -> None:

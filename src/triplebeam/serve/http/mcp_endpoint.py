@@ -5,6 +5,7 @@ has tools of its own, made at its first request; a session belongs to one of the
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TypeAlias
@@ -16,6 +17,8 @@ from triplebeam.errors import ExtraMissingError
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.keys import access_of_request
 from triplebeam.serve.running import Runner
+
+_LOG = logging.getLogger("triplebeam.http")
 
 PATH = "/mcp"
 #: A collection and a filter.
@@ -64,6 +67,20 @@ class MCPEndpoint:
 
     async def _serve(self, seen: Seen) -> None:
         """Have tools over what may be seen, until the app stops."""
+        ready = self._tools[seen]
+        try:
+            async with self._made(seen) as tools:
+                ready.set_result(tools)
+                await self._closing.wait()
+        except Exception as error:  # noqa: BLE001 - any error here would cancel the whole app; requests get it instead
+            del self._tools[seen]
+            if ready.done():
+                _LOG.error("the MCP tools stopped, and are made anew at the next request", exc_info=error)
+            else:
+                ready.set_exception(error)
+
+    @asynccontextmanager
+    async def _made(self, seen: Seen) -> AsyncIterator[ASGIApp]:
         from mcp.server.transport_security import TransportSecuritySettings
 
         from triplebeam.serve.mcp import make_server
@@ -78,8 +95,7 @@ class MCPEndpoint:
             max_sessions=MOST_SESSIONS,
         )
         async with server.session_manager.run():
-            self._tools[seen].set_result(tools)
-            await self._closing.wait()
+            yield tools
 
 
 def _installed() -> bool:

@@ -35,9 +35,13 @@ class CorrectionLines(BaseModel):
 
 
 async def _sent(request: Request) -> Corrections:
-    """The corrections in a body, checked."""
+    """The corrections in a body, checked in a thread: other requests do not wait for a long file."""
+    return await run_in_threadpool(_checked, await request.body())
+
+
+def _checked(body: bytes) -> Corrections:
     try:
-        return parse((await request.body()).decode("utf-8-sig"))
+        return parse(body.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise BadInputError("the corrections are not in UTF-8: send JSON lines.") from None
 
