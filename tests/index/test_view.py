@@ -193,6 +193,16 @@ def test_an_index_that_changed_since_it_was_opened_says_so(tmp_path: Path) -> No
         index.where("year = 2000")
 
 
+def test_a_generation_that_is_half_removed_is_not_taken_for_an_older_one(tmp_path: Path) -> None:
+    """A writer publishes the next one and removes this one, file by file."""
+    builder(tmp_path / "i").build([year(2000)])
+    index = opened(tmp_path / "i")
+    builder(tmp_path / "i").build([year(2001)])
+    generation_folder(tmp_path / "i", index.snapshot.manifest.generation).mkdir()
+    with pytest.raises(IndexChangedError, match="has changed since it was opened"):
+        index.where("year = 2000")
+
+
 def test_an_older_index_is_written_again_by_repair(tmp_path: Path) -> None:
     builder(tmp_path / "i").build([year(2000)])
     manifest = read_manifest(tmp_path / "i")

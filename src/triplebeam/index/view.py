@@ -46,7 +46,7 @@ def view(whole: Snapshot, rows: NDArray[np.int64], embedder: Callable[[], Embedd
 
 
 def _contents(whole: Snapshot, rows: NDArray[np.int64], generation: Path) -> Contents:
-    if generation.is_dir() and not is_written(generation):
+    if not is_written(whole.manifest.files):
         raise IndexFormatError(
             f"the index at {whole.folder} was written before there were filters: run `triplebeam repair {whole.folder}`"
             " once; nothing is extracted or encoded again."
