@@ -19,6 +19,7 @@ from planted_secrets import QUESTION, WHERE, Curious, Written, build, documents,
 from serve.http.small_server import error_of, really_served
 from triplebeam.errors import BadInputError, IndexChangedError
 from triplebeam.index.build import IndexBuilder
+from triplebeam.index.corrections import Corrections
 from triplebeam.index.view import view
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys
@@ -210,6 +211,18 @@ async def test_no_tool_leaks(served: Served, tmp_path: Path) -> None:
             said = said.replace(value, "")
         assert not leaked(said)
     assert not leaked(served.model.said())
+
+
+def test_a_name_that_was_merged_in_hidden_passages_is_unknown(tmp_path: Path) -> None:
+    served = Served(tmp_path)
+    builder = IndexBuilder(folder=tmp_path / "papers.index", embedder=HashedWords(), extractor=Written())
+    builder.correct(Corrections.of([{"merge": ["Zqxvault", "a vault"], "into": "Bath"}]))
+    url = "/api/indexes/papers/graph"
+    with TestClient(served.app) as client:
+        for name, key, status in (("Zqxvault", served.bound, 404), ("a vault", served.bound, 200)):
+            assert client.get(url, params={"entity": name}, headers=bearer(key)).status_code == status
+        query = {"entity": "Zqxvault"}
+        assert client.get(url, params=query, headers=bearer(served.keys.create("read"))).status_code == 200
 
 
 @pytest.mark.parametrize(("changes", "found"), [(3, True), (100, False)])

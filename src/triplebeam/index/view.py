@@ -10,7 +10,7 @@ first mentioned in another spelling by a passage that is not visible, and passag
 many: few, as a rule. The files are deleted as soon as they are open; they last as long as the view does.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +31,8 @@ from triplebeam.index.manifest import REPAIR, LastGeneration, check_files, gener
 from triplebeam.index.material import Material, is_written
 from triplebeam.index.publish import write_generation
 from triplebeam.index.snapshot import Snapshot
+from triplebeam.passage import Passage
+from triplebeam.triple import entity_key
 
 
 def view(whole: Snapshot, rows: NDArray[np.int64], embedder: Callable[[], Embedder]) -> Snapshot:
@@ -79,15 +81,28 @@ def _contents(whole: Snapshot, rows: NDArray[np.int64], generation: Path) -> Con
         )
     triples = whole.triples
     ids = triples.triples_at(rows)
+    passages = list(map(whole.passages.at, rows.tolist()))
     return Contents(
-        passages=list(map(whole.passages.at, rows.tolist())),
+        passages=passages,
         triples=list(map(triples.triple, ids.tolist())),
         triple_rows=np.searchsorted(rows, triples.triple_passages[ids]).tolist(),
         material=Material.read(generation, rows, len(whole.passages)),
-        correcting=Correcting(Corrections.merging(whole.entities.other_names())),
+        correcting=Correcting(Corrections.merging(_written_in(passages, whole.entities.other_names()))),
         in_context=whole.manifest.embedder.triples_in_context,
         keyword_passages=whole.manifest.keyword_passages,
     )
+
+
+def _written_in(passages: Sequence[Passage], aliases: Mapping[str, str]) -> dict[str, str]:
+    """The other names of entities, by their normal forms, that a passage has in its title, section or text.
+
+    Another one may have been read in a hidden passage alone: whoever could look it up would learn of it. Triples and
+    names of a generation are merged already, so texts alone show what was visible before.
+    """
+    if not aliases:
+        return {}
+    text = "\n".join(f" {entity_key(passage.searchable)} " for passage in passages)
+    return {alias: name for alias, name in aliases.items() if f" {alias} " in text}
 
 
 def _derived(
