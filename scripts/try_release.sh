@@ -16,7 +16,7 @@ printf '%s\n' 'Marie Curie was born in Warsaw.' > curie.txt
 server=$!
 trap 'kill "$server" 2>/dev/null || true' EXIT
 "$PYTHON" - <<'END'
-import json, sys, time, urllib.error, urllib.request
+import json, re, sys, time, urllib.error, urllib.parse, urllib.request
 
 address = "http://127.0.0.1:18431"
 for _ in range(120):
@@ -27,8 +27,8 @@ for _ in range(120):
         time.sleep(0.5)
 else:
     sys.exit("the server did not start: see serve.log")
-assert "main.js" in page, "no page"
-assert urllib.request.urlopen(f"{address}/page/main.js" if "/page/main.js" in page else f"{address}/main.js").status == 200
+script = re.search(r'src="([^"]*main\.js)"', page)[1]
+assert urllib.request.urlopen(urllib.parse.urljoin(address, script)).status == 200
 body = json.dumps({"question": "Where was Marie Curie born?"}).encode()
 request = urllib.request.Request(f"{address}/api/indexes/my/search", body, {"Content-Type": "application/json"})
 found = json.load(urllib.request.urlopen(request))

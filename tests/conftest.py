@@ -11,7 +11,7 @@ from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.support import use_weights
+from triplebeam.support import prepare
 from triplebeam.support.claim import Claim
 
 # What a shell starts in the background has Ctrl-C switched off, and so would have every process the tests start.
@@ -23,10 +23,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 def _reader_of_claims(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     """Facts are checked without a model, except in tests that are slow or need the datasets."""
     if any(map(request.node.get_closest_marker, ("slow", "data"))):
-        use_weights(home, offline=False)
-        monkeypatch.setattr("triplebeam.assemble.context.use_weights", lambda *_, **__: None)  # homes without weights
+        prepare(home, offline=False)
     else:
         monkeypatch.setattr("triplebeam.support.find.states", _states)
+    monkeypatch.setattr("triplebeam.assemble.context.prepare", lambda *_, **__: None)  # tests' homes have no weights
 
 
 def _states(claim: Claim) -> bool:

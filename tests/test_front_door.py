@@ -37,17 +37,17 @@ def index(empty: triplebeam.Index) -> triplebeam.Index:
 
 class TestDocumentsIn:
     def test_rows_keep_their_ids_titles_and_other_fields(self, index: triplebeam.Index) -> None:
-        assert index.documents() == ["film", "director"]
+        assert index.documents() == ["director", "film"]
         assert index.passages["film"].title == "Laughter in Hell"
         assert index.passages["film"].metadata == {"year": "1933"}
         assert len(index) == 2
-        assert [passage.id for passage in index] == ["film", "director"]
+        assert [passage.id for passage in index] == ["director", "film"]
 
     def test_the_same_object_sees_what_is_added(self, index: triplebeam.Index) -> None:
         assert index.search("Great Lakes", "bm25").ids == []
         index.add([{"id": "lake", "text": "Lake Michigan is one of the Great Lakes."}], extractor="none")
         assert index.search("Great Lakes", "bm25").ids == ["lake"]
-        assert triplebeam.open(index.folder, embedder=index.embedder).documents() == ["film", "director", "lake"]
+        assert triplebeam.open(index.folder, embedder=index.embedder).documents() == ["director", "film", "lake"]
 
     def test_texts_are_numbered_and_go_on_counting(self, empty: triplebeam.Index) -> None:
         empty.add(["The first text.", "The second."], extractor="none")
@@ -65,7 +65,7 @@ class TestDocumentsIn:
         empty.add("docs/", extractor="none")
         empty.add([Path("b.txt")], extractor="none")
         empty.add(triplebeam.Document(id="c", text="The film is short."), extractor="none")
-        assert empty.documents() == ["docs/a.txt", "b.txt", "c"]
+        assert empty.documents() == ["b.txt", "c", "docs/a.txt"]
         empty.remove("./docs/a.txt", Path("b.txt"))
         assert empty.documents() == ["c"]
 

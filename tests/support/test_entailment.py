@@ -1,14 +1,20 @@
 """What the model reads, and how its adapter is merged."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from triplebeam.assemble.index import Index
+from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import ModelMissingError
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Passage
-from triplebeam.support import entailment
+from triplebeam.settings import Settings
 from triplebeam.support.claim import Claim, claim_of
-from triplebeam.support.entailment import merged, use_weights
+from triplebeam.support.entailment import merged, prepare
 from triplebeam.support.page import page_of
+from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
 
 TEXT = "Cahn made films. He directed Laughter in Hell with care. Ann Lee met him."
@@ -42,11 +48,19 @@ def test_products_are_added_and_biases_replaced() -> None:
     assert result["a.bias"].tolist() == [1, 1]
 
 
-def test_missing_weights_are_named(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entailment, "_where", {})
-    use_weights(tmp_path_factory.mktemp("empty"), offline=True)
+def test_missing_weights_are_named(tmp_path: Path) -> None:
     with pytest.raises(ModelMissingError, match=r"granite.* is not complete"):
-        entailment.reader.__wrapped__()
+        prepare(tmp_path, offline=True)
+
+
+def test_missing_weights_are_found_out_before_a_model_is_asked(
+    world: Snapshot, tmp_path: Path, words: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("triplebeam.assemble.context.prepare", prepare)
+    model = Scripted([])
+    index = Index.of(world, Settings(home=tmp_path, offline=True), words, model)
+    with pytest.raises(ModelMissingError, match=r"granite.* is not complete"):
+        index.ask("Who directed Laughter in Hell?")
 
 
 def test_a_claim_in_the_first_sentence_has_no_context() -> None:

@@ -23,7 +23,7 @@ from triplebeam.methods.shared.question_answering import AlwaysAnswerer
 from triplebeam.progress import Progress, silent
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings
-from triplebeam.support import use_weights
+from triplebeam.support import prepare
 from triplebeam.where import Where
 
 #: Retrievers kept per context. There is no end of those one can write with parameters in brackets.
@@ -55,10 +55,6 @@ class Context:
     """Of a view: what holds for its passages."""
     _views: "dict[tuple[Where, ...], _View]" = field(default_factory=dict, init=False, repr=False, compare=False)
     _keeping: Lock = field(default_factory=Lock, init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        """Facts are checked with the weights that the settings name."""
-        use_weights(self.settings.home, offline=self.settings.offline)
 
     @property
     def passages(self) -> PassageTable:
@@ -92,6 +88,7 @@ class Context:
         """The language model that reasons and answers; its calls count towards the open accounts."""
         if self.whole:
             return self.whole.model
+        prepare(self.settings.home, offline=self.settings.offline, progress=self.progress)  # what it reads is checked
         return Accounted(self.given_model) if self.given_model else make_model(self.settings)
 
     @cached_property

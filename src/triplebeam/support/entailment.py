@@ -14,6 +14,7 @@ import numpy as np
 import platformdirs
 from numpy.typing import NDArray
 
+from triplebeam.progress import Progress, silent
 from triplebeam.support.claim import Claim
 
 ADAPTER = Path(__file__).with_name("adapter.safetensors")
@@ -21,12 +22,18 @@ ADAPTER = Path(__file__).with_name("adapter.safetensors")
 _LONGEST = 224
 #: The least score of a claim that holds: chosen on facts that no figure of the documentation is about.
 _LEAST = -0.4
-_where: dict[str, Any] = {"home": platformdirs.user_cache_path("triplebeam"), "offline": False}
+#: Where the embedder's weights were found last; they are the same wherever they are.
+_found: list[Path] = []
 
 
-def use_weights(home: Path, *, offline: bool) -> None:
-    """Take the embedder's weights from this folder at first use, and download them there unless ``offline``."""
-    _where.update(home=home, offline=offline)
+def prepare(home: Path, *, offline: bool, progress: Progress = silent) -> None:
+    """Have the embedder's weights in this folder, downloaded unless ``offline``.
+
+    Whoever makes a language model does so first: no question fails for want of weights after its calls were paid.
+    """
+    from triplebeam.weights import GRANITE, ensure
+
+    _found[:] = [ensure(GRANITE, home, offline=offline, progress=progress)]
 
 
 @lru_cache(maxsize=4096)
@@ -37,10 +44,10 @@ def states(claim: Claim) -> bool:
 
 @cache
 def reader() -> "Reader":
-    """The model, loaded once: its weights are the same wherever they are."""
-    from triplebeam.weights import GRANITE, ensure
-
-    return Reader(ensure(GRANITE, **_where), ADAPTER)
+    """The model, loaded once; where nothing was prepared, from the user's cache."""
+    if not _found:
+        prepare(platformdirs.user_cache_path("triplebeam"), offline=False)
+    return Reader(_found[0], ADAPTER)
 
 
 class Reader:

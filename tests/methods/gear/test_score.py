@@ -44,7 +44,7 @@ def test_exact_is_the_cosine_of_the_joined_text(world: Snapshot, noting: Noting,
     scores = Exact(triples=world.triples, embedder=noting).score(query, CHAINS, BEAMS)
     texts = [f"{world.triples.triple(a)} {world.triples.triple(b)}" for a, b in CHAINS.tolist()]
     assert noting.passages == texts
-    assert texts[1] == "Laughter in Hell directed by Edward Cahn Edward Cahn died on 25 August 1963"
+    assert texts[1] == "Pat Brien starred in Laughter in Hell Milwaukee lies on Lake Michigan"
     assert scores == pytest.approx(noting.embed(texts) @ query)
 
 

@@ -116,7 +116,7 @@ def test_texts_come_as_json(client: TestClient) -> None:
     response = client.post("/api/indexes/world/documents", json={"documents": texts, "extractor": "none"})
     job = response.json()["job"]
     assert job_ended(client, job["id"])["state"] == "done"
-    assert ids(client, "world")[-2:] == ["notes/one", f"{job['id']}-2"]
+    assert {"notes/one", f"{job['id']}-2"} <= set(ids(client, "world"))
     assert client.delete("/api/indexes/world/documents/notes/one").status_code == 202
 
 
@@ -124,7 +124,7 @@ def test_lines_of_json_are_documents_of_their_own(client: TestClient) -> None:
     rows = b'{"id": "r1", "text": "Row one."}\n{"text": "Row two."}\nno JSON\n'
     ended = job_ended(client, add(client, "world", ("rows.jsonl", rows))["id"])
     assert ended["state"] == "done"
-    assert ids(client, "world")[-2:] == ["r1", "rows.jsonl:2"]
+    assert {"r1", "rows.jsonl:2"} <= set(ids(client, "world"))
     assert any("rows.jsonl, line 3: it is not JSON" in line["text"] for line in ended["log"])
 
 
@@ -139,8 +139,8 @@ def test_documents_are_paged(client: TestClient) -> None:
     page = client.get("/api/indexes/world/documents?offset=1&limit=2").json()
     assert page["total"] == 6
     assert page["documents"] == [
+        {"id": "city", "title": "Milwaukee", "passages": 1},
         {"id": "director", "title": "Edward Cahn", "passages": 1},
-        {"id": "actor", "title": "Pat Brien", "passages": 1},
     ]
     for query in ("limit=0", "limit=1001", "offset=-1", "limit=x"):
         assert error_of(client.get(f"/api/indexes/world/documents?{query}"), 400)[0] == "bad_input"
@@ -243,7 +243,7 @@ def test_names_that_lead_elsewhere_are_refused(client: TestClient, data: Path, t
 def test_a_folder_in_a_file_name_is_left_out(client: TestClient) -> None:
     job = add(client, "world", ("C:\\notes\\a b.txt", b"Words."))
     assert job_ended(client, job["id"])["state"] == "done"
-    assert ids(client, "world")[-1] == "a b.txt"
+    assert "a b.txt" in ids(client, "world")
 
 
 def bomb() -> bytes:

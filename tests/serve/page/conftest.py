@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from serve.page.served_page import BROWSERS, Complaints, build_toy, launched, served
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
+from triplebeam.support.entailment import reader
 
 Visit: TypeAlias = Callable[..., Page]
 
@@ -41,6 +42,7 @@ def visit(browser: Browser, toy: Path, tmp_path: Path, monkeypatch: pytest.Monke
     """Opens the page of a new server, with or without a model."""
     for name in ("TRIPLEBEAM_MODEL", "TRIPLEBEAM_EMBEDDER", "TRIPLEBEAM_READING_MODEL", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
+    reader()  # what checks facts is loaded before the page waits for an answer
     complaints = Complaints()
     with ExitStack() as stack:
 

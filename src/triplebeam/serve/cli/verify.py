@@ -36,13 +36,13 @@ def verify(
     from triplebeam.index.snapshot import Snapshot
     from triplebeam.serve.answer_shapes import evidence_from_json
     from triplebeam.settings import read_settings
-    from triplebeam.support import use_weights
+    from triplebeam.support import prepare
 
     settings = read_settings()
-    use_weights(settings.home, offline=settings.offline)
     written = _read(answer)
     evidence = evidence_from_json(written)
     passages = Snapshot.open(folder).passages
+    prepare(settings.home, offline=settings.offline)
     faults = [_fault(fact, passages) for fact in evidence]
     named = _is_named(written, evidence)
     if as_json:
