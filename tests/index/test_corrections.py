@@ -243,6 +243,7 @@ def test_what_a_correction_said_is_forgotten_when_it_is_replaced(folder: Path) -
 
 
 def test_a_view_is_an_index_of_its_passages_with_the_same_corrections(folder: Path, tmp_path: Path) -> None:
+    """As far as a visible passage has the names they merge: see the next test."""
     documents = [B, Document(id="c", text="# Notes\n\nW. Herschel | saw | Saturn\nseen: Sir W")]
     rows = [MERGE, {"merge": ["Sir W"], "into": "William Herschel"}, {"merge": ["Uranus"], "into": "Planet Uranus"}]
     builder(folder).build(documents[1:])
@@ -261,6 +262,20 @@ def test_a_view_is_an_index_of_its_passages_with_the_same_corrections(folder: Pa
     assert some.manifest.corrections is None
     with pytest.raises(BadInputError, match="this is a view"):
         Index.of(whole, Settings(), HashedWords()).where('document = "b"').corrections()
+
+
+@pytest.mark.parametrize("hidden", ["Codename X", "Bath W", "Herschel"])
+def test_a_merged_name_that_no_visible_passage_has_is_unknown_in_a_view(folder: Path, hidden: str) -> None:
+    """An index of these passages with these corrections knows it. But whoever sees only the view would learn from the
+    entity which it leads to that somebody read this name somewhere.
+    """
+    builder(folder).build([Document(id="c", text=f"{hidden} | hides | Saturn")])
+    correct(folder, {"merge": [hidden, "w herschel"], "into": "W. H."}, {"merge": ["planet  URANUS"], "into": "Uranus"})
+    whole = Snapshot.open(folder)
+    assert {hidden.casefold(), "w herschel", "planet uranus"} <= whole.entities.numbers.keys()
+    visible = [row for row, passage in enumerate(whole.passages) if passage.document_id == "a"]
+    known = view(whole, np.array(visible), HashedWords).entities.numbers
+    assert set(known) == {"w h", "w herschel", "uranus", "a star"} | ({"herschel"} & {hidden.casefold()})
 
 
 def test_comments_empty_lines_and_windows_lines(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import gettempdir
 from unittest.mock import Mock
 
 import numpy as np
@@ -9,11 +10,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_forgetting import METHODS, QUESTIONS, Written, documents
+from test_full_disk import small_files
 
 from triplebeam.assemble.context import VIEWS_KEPT
 from triplebeam.assemble.index import Index
 from triplebeam.assemble.table import SEARCH_METHODS
-from triplebeam.errors import BadInputError, IndexChangedError, IndexFormatError
+from triplebeam.errors import (
+    BadInputError,
+    CannotWriteError,
+    DiskFullError,
+    IndexChangedError,
+    IndexDamagedError,
+    IndexFormatError,
+)
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.manifest import generation_folder, read_manifest
 from triplebeam.index.snapshot import Snapshot
@@ -190,6 +199,41 @@ def test_an_index_that_changed_since_it_was_opened_says_so(tmp_path: Path) -> No
     index = opened(tmp_path / "i")
     builder(tmp_path / "i").build([year(2001)])
     with pytest.raises(IndexChangedError, match="has changed since it was opened: open it again to filter it"):
+        index.where("year = 2000")
+
+
+def test_a_generation_that_is_half_removed_is_not_taken_for_an_older_one(tmp_path: Path) -> None:
+    """A writer publishes the next one and removes this one, file by file."""
+    builder(tmp_path / "i").build([year(2000)])
+    index = opened(tmp_path / "i")
+    builder(tmp_path / "i").build([year(2001)])
+    generation_folder(tmp_path / "i", index.snapshot.manifest.generation).mkdir()
+    with pytest.raises(IndexChangedError, match="has changed since it was opened"):
+        index.where("year = 2000")
+
+
+@pytest.mark.parametrize("most", [0, 8000, 33_000, 80_000])
+def test_a_full_temporary_folder_is_named(tmp_path: Path, most: int) -> None:
+    builder(tmp_path / "i").build([year(number, "Bath | is | here\n" * 100) for number in range(2000, 2100)])
+    index = opened(tmp_path / "i")
+    with pytest.raises(DiskFullError, match=r" cannot be written to \(.*free some space") as full, small_files(most):
+        index.where("year >= 2001")
+    assert str(full.value).startswith(gettempdir())
+
+
+def test_a_missing_temporary_folder_is_no_changed_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    builder(tmp_path / "i").build([year(2000)])
+    index = opened(tmp_path / "i")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    with pytest.raises(CannotWriteError, match=r"^there is no temporary folder .*gone.* set TMPDIR to a folder"):
+        index.where("year = 2000")
+
+
+def test_a_generation_that_lost_a_file_is_damaged_and_has_not_changed(tmp_path: Path) -> None:
+    builder(tmp_path / "i").build([year(2000)])
+    index = opened(tmp_path / "i")
+    (generation_folder(tmp_path / "i", index.snapshot.manifest.generation) / "passage_links.npy").unlink()
+    with pytest.raises(IndexDamagedError, match=r"passage_links.npy is missing: .*repair"):
         index.where("year = 2000")
 
 

@@ -68,4 +68,9 @@ def test_keys_show_what_they_are_bound_to(quick: Quick, notes: Path) -> None:
     listed = quick("keys", "list", notes)[1]
     assert listed.strip().endswith("\tcollection notes\twhere year >= 2020")
     assert "cannot be read" in quick("keys", "create", notes, "--role", "read", "--where", "year >>")[2]
+    code, key, warned = quick("keys", "create", notes, "--role", "read", "--collection", "note")
+    assert (code, key[:3]) == (0, "tb-")
+    assert f"no index 'note' in {notes} yet (did you mean 'notes'?): until then the key sees nothing" in " ".join(
+        warned.split()
+    )
     assert "may only read" in quick("keys", "create", notes, "--role", "write", "--where", where)[2]

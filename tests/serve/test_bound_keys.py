@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
+from unittest.mock import DEFAULT, Mock
 
 import httpx
 import pytest
@@ -15,8 +17,10 @@ from mcp.client.streamable_http import streamable_http_client
 
 from planted_secrets import QUESTION, WHERE, Curious, Written, build, documents, leaked
 from serve.http.small_server import error_of, really_served
-from triplebeam.errors import BadInputError
+from triplebeam.errors import BadInputError, IndexChangedError
 from triplebeam.index.build import IndexBuilder
+from triplebeam.index.corrections import Corrections
+from triplebeam.index.view import view
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys
 from triplebeam.serve.library import Library
@@ -207,6 +211,30 @@ async def test_no_tool_leaks(served: Served, tmp_path: Path) -> None:
             said = said.replace(value, "")
         assert not leaked(said)
     assert not leaked(served.model.said())
+
+
+def test_a_name_that_was_merged_in_hidden_passages_is_unknown(tmp_path: Path) -> None:
+    served = Served(tmp_path)
+    builder = IndexBuilder(folder=tmp_path / "papers.index", embedder=HashedWords(), extractor=Written())
+    builder.correct(Corrections.of([{"merge": ["Zqxvault", "a vault"], "into": "Bath"}]))
+    url = "/api/indexes/papers/graph"
+    with TestClient(served.app) as client:
+        for name, key, status in (("Zqxvault", served.bound, 404), ("a vault", served.bound, 200)):
+            assert client.get(url, params={"entity": name}, headers=bearer(key)).status_code == status
+        query = {"entity": "Zqxvault"}
+        assert client.get(url, params=query, headers=bearer(served.keys.create("read"))).status_code == 200
+
+
+@pytest.mark.parametrize(("changes", "found"), [(3, True), (100, False)])
+def test_an_index_that_is_published_again_and_again_is_opened_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: int, found: bool
+) -> None:
+    build(tmp_path / "papers.index")
+    library = Library([tmp_path], Settings(home=tmp_path / "home", offline=True, model=None), embedder=HashedWords())
+    changing = chain(repeat(IndexChangedError("it has changed"), changes), repeat(DEFAULT))
+    monkeypatch.setattr("triplebeam.assemble.context.view", Mock(wraps=view, side_effect=changing))
+    with nullcontext() if found else pytest.raises(IndexChangedError):
+        assert len(library.index("papers", WHERE).documents()) == 4
 
 
 def test_a_filter_holds_for_what_is_published_meanwhile(tmp_path: Path) -> None:

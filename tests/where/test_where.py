@@ -65,6 +65,28 @@ def test_numbers_are_compared_as_numbers(value: int, other: int, sign: str) -> N
     assert parse(f"n {sign} {other}").holds({"n": str(value)}) == compare[sign](value, other)
 
 
+@pytest.mark.parametrize(
+    ("literal", "same", "others"),
+    [
+        ("1145678901234567890", ["1145678901234567890", "1145678901234567890.0"], ["1145678901234567891"]),
+        ("9007199254740993", ["+9007199254740993"], ["9007199254740992"]),
+        ("0.1", ["0.10", "1e-1", ".1", " 0.1 "], ["0.1000000000000000055"]),
+        ("10", ["10", "1e1", "010"], ["1_0", "１０", "١٠", "1e1000000000", "10 000", "inf", "nan"]),
+        ("1e400", ["10e399"], ["1e401"]),
+    ],
+)
+def test_numbers_are_exact_and_written_in_ascii_digits(literal: str, same: list[str], others: list[str]) -> None:
+    """A key may be bound to `tenant = 1145678901234567890`: the tenant after it must not match."""
+    for where in (f"x = {literal}", f"x in ({literal})", f"x >= {literal} and x <= {literal}"):
+        assert [value for value in same + others if parse(where).holds({"x": value})] == same
+
+
+@pytest.mark.parametrize("number", ["１０", "1e9999", "1_0"])
+def test_what_is_no_such_number_is_refused(number: str) -> None:
+    with pytest.raises(BadInputError, match="at character 5"):
+        parse(f"x = {number}")
+
+
 @given(st.text(alphabet="ab1 ='\"()<>!,`~\\\n.-é", max_size=30))
 def test_whatever_is_typed_is_read_or_refused(text: str) -> None:
     try:

@@ -205,7 +205,7 @@ class IndexBuilder:
         """Encode what is not encoded yet, and publish if anything changed."""
         report.failures = store.statistics.failures()
         current, last = published(self.folder), LastGeneration.of(self.folder)
-        if current and current.revision == store.revision and not last.damaged and is_written(last.folder):
+        if current and current.revision == store.revision and not last.damaged and is_written(last.whole):
             remove_encoded(self.folder)  # where a process was killed
             report.manifest = current
             return

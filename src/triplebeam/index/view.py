@@ -10,25 +10,29 @@ first mentioned in another spelling by a passage that is not visible, and passag
 many: few, as a rule. The files are deleted as soon as they are open; they last as long as the view does.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.durable import explained
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import IndexChangedError, IndexFormatError
+from triplebeam.errors import CannotWriteError, IndexChangedError, IndexFormatError
 from triplebeam.index.contents import Contents
 from triplebeam.index.corrected import Correcting
 from triplebeam.index.corrections import Corrections
 from triplebeam.index.encoded import EncodedTexts
 from triplebeam.index.encoding import encode_missing
-from triplebeam.index.manifest import LastGeneration, generation_folder
+from triplebeam.index.manifest import REPAIR, LastGeneration, check_files, generation_folder, recorded
 from triplebeam.index.material import Material, is_written
 from triplebeam.index.publish import write_generation
 from triplebeam.index.snapshot import Snapshot
+from triplebeam.passage import Passage
+from triplebeam.triple import entity_key
 
 
 def view(whole: Snapshot, rows: NDArray[np.int64], embedder: Callable[[], Embedder]) -> Snapshot:
@@ -37,31 +41,68 @@ def view(whole: Snapshot, rows: NDArray[np.int64], embedder: Callable[[], Embedd
     try:
         contents = _contents(whole, rows, published)
         last = LastGeneration(published, frozenset(whole.manifest.files))
-        with TemporaryDirectory(prefix="triplebeam-view-", ignore_cleanup_errors=True) as scratch:
-            return _derived(whole, rows, contents, last, Path(scratch), embedder)
+        with _scratch() as scratch:
+            return _derived(whole, rows, contents, last, scratch, embedder)
     except FileNotFoundError as error:
+        _check_unchanged(whole, published, error)
+        raise
+
+
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    """A temporary folder. Where none can be made, or its disk is full, one sentence says so."""
+    try:
+        place = Path(gettempdir())
+        with explained(place):
+            folder = TemporaryDirectory(prefix="triplebeam-view-", ignore_cleanup_errors=True)
+    except FileNotFoundError as error:
+        raise CannotWriteError(
+            f"there is no temporary folder to make a view in ({error}): set TMPDIR to a folder that can be written to."
+        ) from error
+    with folder as scratch, explained(place):
+        yield Path(scratch)
+
+
+def _check_unchanged(whole: Snapshot, published: Path, error: FileNotFoundError) -> None:
+    """Raise where another generation has replaced this one, or where this one has lost a file."""
+    now = recorded(whole.folder)
+    if now is None or (now.generation, now.checksums) != (whole.manifest.generation, whole.manifest.checksums):
         raise IndexChangedError(
             f"the index at {whole.folder} has changed since it was opened: open it again to filter it."
         ) from error
+    check_files(published, whole.manifest.files, REPAIR)
 
 
 def _contents(whole: Snapshot, rows: NDArray[np.int64], generation: Path) -> Contents:
-    if generation.is_dir() and not is_written(generation):
+    if not is_written(whole.manifest.files):
         raise IndexFormatError(
             f"the index at {whole.folder} was written before there were filters: run `triplebeam repair {whole.folder}`"
             " once; nothing is extracted or encoded again."
         )
     triples = whole.triples
     ids = triples.triples_at(rows)
+    passages = list(map(whole.passages.at, rows.tolist()))
     return Contents(
-        passages=list(map(whole.passages.at, rows.tolist())),
+        passages=passages,
         triples=list(map(triples.triple, ids.tolist())),
         triple_rows=np.searchsorted(rows, triples.triple_passages[ids]).tolist(),
         material=Material.read(generation, rows, len(whole.passages)),
-        correcting=Correcting(Corrections.merging(whole.entities.other_names())),
+        correcting=Correcting(Corrections.merging(_written_in(passages, whole.entities.other_names()))),
         in_context=whole.manifest.embedder.triples_in_context,
         keyword_passages=whole.manifest.keyword_passages,
     )
+
+
+def _written_in(passages: Sequence[Passage], aliases: Mapping[str, str]) -> dict[str, str]:
+    """The other names of entities, by their normal forms, that a passage has in its title, section or text.
+
+    Another one may have been read in a hidden passage alone: whoever could look it up would learn of it. Triples and
+    names of a generation are merged already, so texts alone show what was visible before.
+    """
+    if not aliases:
+        return {}
+    text = "\n".join(f" {entity_key(passage.searchable)} " for passage in passages)
+    return {alias: name for alias, name in aliases.items() if f" {alias} " in text}
 
 
 def _derived(

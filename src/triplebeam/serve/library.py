@@ -5,6 +5,7 @@ import re
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -27,6 +28,7 @@ from triplebeam.settings import Settings
 ENDING = ".index"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _NAMES_SHOWN = 5
+_RETRIES = 3
 
 
 class UnknownIndexError(BadInputError):
@@ -185,10 +187,10 @@ class Library:
 
     def index(self, name: str, where: str | None = None) -> Index:
         """The index of that name, of the generation that is published now; or a view of it."""
-        try:
-            return self._view(name, where)
-        except IndexChangedError:  # published between opening and filtering
-            return self._view(name, where)
+        for _ in range(_RETRIES):
+            with suppress(IndexChangedError):  # published between opening and filtering
+                return self._view(name, where)
+        return self._view(name, where)
 
     def _view(self, name: str, where: str | None) -> Index:
         index = self._open(name).index

@@ -7,12 +7,12 @@ from typing import NamedTuple, cast
 
 from triplebeam.errors import BadInputError
 from triplebeam.where.conditions import AllOf, AnyOf, Comparison, Condition, Fields, Not, Operator
-from triplebeam.where.values import Value
+from triplebeam.where.values import NUMBER, Value
 
 LONGEST = 2000
 _DEEPEST = 50
 _TOKEN = re.compile(
-    r"""(?P<text>'[^']*'|"[^"]*")|(?P<number>[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?(?![\w.]))"""
+    rf"""(?P<text>'[^']*'|"[^"]*")|(?P<number>{NUMBER}(?![\w.]))"""
     r"""|(?P<name>`[^`]+`|[^\W\d][\w.-]*)|(?P<sign><=|>=|!=|=|<|>|\(|\)|,)"""
 )
 _SPACE = re.compile(r"\s*")

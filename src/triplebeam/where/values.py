@@ -1,14 +1,17 @@
 """Values of fields, which are texts in an index, and the literals they are compared with."""
 
-import math
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
 Kind: TypeAlias = Literal["number", "date", "text"]
 
-_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+#: In ASCII digits. The exponent is bounded, so that no number takes long to compare.
+NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?"
+_NUMBER = re.compile(rf" *{NUMBER} *")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -45,12 +48,9 @@ def _order(one: Any, two: Any) -> int | None:
     return None if one is None or two is None else (one > two) - (one < two)
 
 
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
+def _number(text: str) -> Decimal | None:
+    """Exact: as floats, two ids of nineteen digits could be equal that are not."""
+    return Decimal(text) if _NUMBER.fullmatch(text) else None
 
 
 def _day_or_moment(text: str, precision: str) -> str | None:

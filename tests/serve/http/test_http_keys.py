@@ -50,6 +50,17 @@ def test_a_file_that_is_no_list_of_keys_opens_nothing(make: Make, data: Path, co
         _ = Keys(data / "keys.json").on
 
 
+def test_a_misspelt_field_does_not_make_a_key_that_sees_everything(make: Make, data: Path) -> None:
+    keys = Keys(data / "keys.json")
+    key = keys.create("read", where='group = "open"')
+    written = (data / "keys.json").read_text()
+    with make(keys=keys) as client:
+        (data / "keys.json").write_text(written.replace('"where"', '"were"'))
+        code, message = error_of(client.get("/api/indexes", headers=bearer(key)), 503)
+    assert (code, "group" in message) == ("keys_damaged", False)
+    assert "cannot be read as a list of keys (unknown field 'were'), so nobody is let in" in message
+
+
 @pytest.mark.parametrize("close", [lambda path: Keys(path).delete("mine"), Path.unlink])
 def test_deleting_the_last_key_does_not_open_the_server(make: Make, data: Path, close: Callable[[Path], None]) -> None:
     keys = Keys(data / "keys.json")

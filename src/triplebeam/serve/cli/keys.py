@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from triplebeam.errors import nearest
+
 if TYPE_CHECKING:
     from triplebeam.serve.http.keys import Keys
+    from triplebeam.serve.library import Library
 
 keys = typer.Typer(help="The keys of a server: who may read, who may write.", no_args_is_help=True)
 
@@ -59,6 +62,12 @@ def create(
         triplebeam keys create data --role read --name sales --collection handbook --where 'group in ("all", "sales")'
     """
     typer.echo(_of(folder).create(role.value, name, collection=collection, where=where))
+    there = _library(folder).names()
+    if collection is not None and collection not in there:
+        near = nearest(collection, there)
+        typer.echo(
+            f"There is no index {collection!r} in {folder} yet{near}: until then the key sees nothing.", err=True
+        )
 
 
 @keys.command("list")
@@ -93,7 +102,12 @@ def _of(folder: Path) -> "Keys":
 
     check_installed()
     from triplebeam.serve.http.keys import Keys
+
+    return Keys(_library(folder).keys_file)
+
+
+def _library(folder: Path) -> "Library":
     from triplebeam.serve.library import Library
     from triplebeam.settings import read_settings
 
-    return Keys(Library([folder], read_settings()).keys_file)
+    return Library([folder], read_settings())

@@ -36,7 +36,8 @@ _BEARER = HTTPBearer(auto_error=False, description="A key created by `triplebeam
 class Access(BaseModel):
     """What the holder of a key may do and see."""
 
-    model_config = ConfigDict(frozen=True)
+    #: A misspelt "where" must not make a key that sees everything.
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     role: Role
     collection: str | None = None
@@ -140,7 +141,7 @@ class Keys:
             raise HTTPProblem(
                 503,
                 "keys_damaged",
-                f"{self._path.name} cannot be read as a list of keys ({type(error).__name__}), so nobody is let in:"
+                f"{self._path.name} cannot be read as a list of keys ({_reason(error)}), so nobody is let in:"
                 " restore the file, or remove it and create new keys.",
             ) from None
 
@@ -148,6 +149,13 @@ class Keys:
         """Replace the file; nobody else on the machine may read it."""
         rows = [entry.model_dump(exclude_none=True) for entry in entries]
         replace_file(self._path, json.dumps(rows, indent=2), mode=0o600)
+
+
+def _reason(error: OSError | ValidationError) -> str:
+    """Without values: whoever has no key reads it, too."""
+    problems = error.errors() if isinstance(error, ValidationError) else []
+    unknown = [each["loc"][-1] for each in problems if each["type"] == "extra_forbidden"]
+    return f"unknown field {str(unknown[0])[:40]!r}" if unknown else type(error).__name__
 
 
 def _digest(key: str) -> str:
