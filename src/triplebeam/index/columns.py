@@ -6,15 +6,27 @@ Opening costs nothing however long the column is, and a read-only folder will do
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from threading import Lock
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+#: The header of an array is a Python literal, and CPython 3.11 cannot always parse two at once: "SystemError: AST
+#: constructor recursion depth mismatch".
+_READING_HEADERS = Lock()
+
 
 def mapped(path: Path) -> NDArray[Any]:
     """An array on disk, read on access. A plain view, since slicing a `memmap` costs more than the reading."""
-    return np.asarray(np.load(path, mmap_mode="r"))
+    with _READING_HEADERS:
+        return np.asarray(np.load(path, mmap_mode="r"))
+
+
+def loaded(path: Path) -> NDArray[Any]:
+    """An array on disk, read as a whole."""
+    with _READING_HEADERS:
+        return np.asarray(np.load(path))
 
 
 def write_strings(path: Path, strings: Iterable[str]) -> None:

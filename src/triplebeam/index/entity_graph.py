@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import block_array, csr_array, diags_array
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.columns import StringColumn, mapped, write_strings
+from triplebeam.index.columns import StringColumn, loaded, mapped, write_strings
 from triplebeam.index.ownership import Topics
 from triplebeam.index.synonyms import THRESHOLD, both_ways, read_choices
 from triplebeam.index.triple_graph import TripleGraph
@@ -174,5 +174,5 @@ def write_aliases(folder: Path, aliases: Mapping[str, str], numbers: Mapping[str
 def _read_aliases(folder: Path) -> dict[str, int]:
     if not (folder / _ALIAS_ENTITIES).is_file():
         return {}
-    names, entities = StringColumn(folder / _ALIASES), np.load(folder / _ALIAS_ENTITIES).tolist()
+    names, entities = StringColumn(folder / _ALIASES), loaded(folder / _ALIAS_ENTITIES).tolist()
     return dict(zip(map(entity_key, names), entities, strict=True))

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.index.columns import loaded
+
 _BYTES = 16
 
 
@@ -24,7 +26,7 @@ def write_keys(path: Path, keys: Sequence[bytes]) -> None:
 
 def read_keys(path: Path) -> dict[bytes, int]:
     """The row of each key."""
-    rows = np.load(path)
+    rows = loaded(path)
     whole = rows.tobytes()
     return {whole[at * _BYTES : (at + 1) * _BYTES]: at for at in range(len(rows))}
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.durable import flush, flush_tree
+from triplebeam.index.columns import loaded
 from triplebeam.index.contents import Contents
 from triplebeam.index.definitions import Definition
 from triplebeam.index.encoded import EncodedTexts, remove_encoded
@@ -163,7 +164,7 @@ def _mentions(
     named = [(row, key) for row, name in found if (key := entity_key(name)) in numbers]
     named += [(row, key) for key, definition in defined.items() for row in definition.rows]
     pairs = [row * len(numbers) + numbers[key] for row, key in named]
-    ends, rows = np.load(generation / "triple_entities.npy"), np.load(generation / "triple_passages.npy")
+    ends, rows = loaded(generation / "triple_entities.npy"), loaded(generation / "triple_passages.npy")
     fresh = np.setdiff1d(np.array(pairs, np.int64), (rows[:, None] * len(numbers) + ends).ravel())
     return np.stack(np.divmod(fresh, max(len(numbers), 1)), axis=1)
 
@@ -178,9 +179,9 @@ def _write_passage_graph(
 ) -> GraphStatistics:
     """A passage's keywords are those a model gave it, else the entities of its triples and the names found in it."""
     rows, entities = triple_keywords(
-        np.load(generation / "triple_entities.npy"), np.load(generation / "triple_passages.npy")
+        loaded(generation / "triple_entities.npy"), loaded(generation / "triple_passages.npy")
     )
-    mentions = np.load(generation / MENTIONS)
+    mentions = loaded(generation / MENTIONS)
     rows, entities = np.append(rows, mentions[:, 0]), np.append(entities, mentions[:, 1])
     if keywords:
         numbers = {entity_key(name): number for number, name in enumerate(names)}

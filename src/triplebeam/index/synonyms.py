@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from triplebeam.index.columns import mapped
+from triplebeam.index.columns import loaded, mapped
 from triplebeam.index.keys import read_keys, rows_of
 from triplebeam.index.manifest import LastGeneration
 from triplebeam.index.vectors import lengths, restored
@@ -142,7 +142,7 @@ def _choices(folder: Path, last: LastGeneration, at_most: int) -> Choices | None
     before = rows_of(now, known)
     number = np.full(len(known), -1)
     number[before[before >= 0]] = np.flatnonzero(before >= 0)
-    similarity, chosen, starts = (np.load(last.folder / file) for file in _FILES)
+    similarity, chosen, starts = (loaded(last.folder / file) for file in _FILES)
     counts = np.diff(starts)
     links = Links(number[np.repeat(np.arange(len(known)), counts)], number[chosen], similarity)
     shortened = np.bincount(np.repeat(np.arange(len(known)), counts)[links.chosen < 0], minlength=len(known)) > 0

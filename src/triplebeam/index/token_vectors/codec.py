@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
+from triplebeam.index.columns import loaded
 
 NBITS = (2, 4, 8)
 #: Rounds of k-means, as in ColBERTv2.
@@ -106,7 +107,7 @@ class ResidualCodec:
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Read it back."""
-        return cls(*(np.load(folder / f"{name}.npy") for name in ("centroids", "cutoffs", "weights")))
+        return cls(*(loaded(folder / f"{name}.npy") for name in ("centroids", "cutoffs", "weights")))
 
 
 def check_nbits(nbits: int, dimension: int) -> None:

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict
 
 from triplebeam.embed.token_encoder import TokenEncoder
 from triplebeam.errors import EmbedderMismatchError, IndexDamagedError, IndexFormatError, IndexMissingError
+from triplebeam.index.columns import loaded, mapped
 from triplebeam.index.manifest import MANIFEST, check_files, load_manifest
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.snapshot import Snapshot
@@ -147,9 +148,9 @@ class TokenVectorIndex:
         try:
             codec = ResidualCodec.load(files)
             # Offsets are read whole: every query looks at them all over.
-            starts, list_starts = (np.load(files / f"{name}.npy") for name in ("starts", "list_starts"))
+            starts, list_starts = (loaded(files / f"{name}.npy") for name in ("starts", "list_starts"))
             names = ("codes", "residuals", "list_passages", "text_hashes")
-            codes, residuals, passages, hashes = (np.load(files / f"{name}.npy", mmap_mode="r") for name in names)
+            codes, residuals, passages, hashes = (mapped(files / f"{name}.npy") for name in names)
         except (OSError, ValueError) as error:
             raise IndexDamagedError(
                 f"a file in {files} cannot be read ({error}): run `triplebeam late-index {folder}`."
