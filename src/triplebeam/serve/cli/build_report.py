@@ -36,8 +36,8 @@ def tell(folder: Path, report: "BuildReport", *, quiet: bool = False) -> None:
     counts = manifest.counts
     console.print(
         f"{folder}: {plural(counts['documents'], 'document')}, {plural(counts['passages'], 'passage')},"
-        f" {plural(counts['triples'], 'triple')}, {counts['entities']:,} entit{'y' if counts['entities'] == 1 else 'ies'}"
-        f" ({plural(report.documents_changed, 'document')} new or changed,"
+        f" {plural(counts['triples'], 'triple')}, {counts['entities']:,}"
+        f" {'entity' if counts['entities'] == 1 else 'entities'} ({plural(report.documents_changed, 'document')} new or changed,"
         f" {plural(report.texts_encoded, 'text')} encoded).",
         markup=False,
     )
