@@ -84,7 +84,7 @@ class TestDocumentsIn:
     @pytest.mark.parametrize(
         ("given", "said"),
         [
-            ("nowhere/", "There is no file or folder 'nowhere'"),
+            ("nowhere/", "there is no file or folder 'nowhere'"),
             ("Some text to be indexed.", "if it is a text, put it into a list"),
             ([{"id": "a"}], 'row 1 cannot be indexed: its "text" is missing or empty'),
             ([{"text": "x", "when": {1, 2}}], "row 1 cannot be indexed"),

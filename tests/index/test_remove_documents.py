@@ -62,6 +62,9 @@ def test_no_text_is_left_where_only_documents_without_any_are(tmp_path: Path) ->
     builder.remove(["a"])
     assert not is_index(builder.folder)
     assert list((builder.folder / "generations").iterdir()) == []
+    for use in (lambda: Snapshot.open(builder.folder), builder.repair):
+        with pytest.raises(IndexMissingError, match=r"i is empty: add documents with `triplebeam index"):
+            use()
 
 
 def test_no_text_is_left_where_it_was_replaced_by_none(tmp_path: Path) -> None:

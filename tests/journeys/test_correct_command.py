@@ -31,7 +31,7 @@ def test_corrections_are_tried_made_shown_and_taken_back(
     code, stdout, said = quick("correct", small_index, file, "--dry-run")
     assert (code, stdout) == (0, "")
     assert 'line 2: 1 triple: {"drop": ["Elbe", "flows", "*"]}' in said
-    assert 'line 5 matches nothing: {"drop": ["Rhine", "*", "*"]}' in said
+    assert 'line 5: matches nothing: {"drop": ["Rhine", "*", "*"]}' in said
     assert "4 corrections; 1 triple would be dropped, 1 would be added, 1 would be renamed." in said
     assert triples(quick, small_index) == before
     assert quick("correct", small_index) == (0, "", f"{small_index} has no corrections.\n")
@@ -70,5 +70,11 @@ def test_what_is_wrong_is_said_and_nothing_is_changed(quick: Quick, small_index:
     assert (code, stdout) == (2, "")
     assert said == f'{file}, line 2: this line needs "drop" with a subject, a predicate and an object.'
     assert len(triples(quick, small_index)) == 2
+    file.write_text("# none\n")
+    assert f"`triplebeam correct {small_index} --remove`" in quick("correct", small_index, file)[2]
+    file.write_text('{"add": ["Oder", "is", "long"], "document": "odre"}\n')
+    said = quick("correct", small_index, file, "--dry-run")[2]
+    assert "line 1: there is no document 'odre' in the index (did you mean 'oder'?); the triple is added once" in said
+    assert "1 correction; 0 triples would be dropped" in said
     assert "give only one of them" in quick("correct", small_index, file, "--remove")[2]
     assert "there is no index at nowhere" in quick("correct", "nowhere", "--remove", "--dry-run")[2]

@@ -64,11 +64,11 @@ def test_a_comparison_asks_what_can_be_found(quick: Quick, notes: Path, tmp_path
 
 def test_keys_show_what_they_are_bound_to(quick: Quick, notes: Path) -> None:
     where = "year >= 2020"
-    assert quick("keys", "create", notes, "--role", "read", "--collection", "notes", "--where", where)[0] == 0
+    assert quick("keys", "create", notes, "--role", "read", "--index", "notes", "--where", where)[0] == 0
     listed = quick("keys", "list", notes)[1]
-    assert listed.strip().endswith("\tcollection notes\twhere year >= 2020")
+    assert listed.strip().endswith("\tindex notes\twhere year >= 2020")
     assert "cannot be read" in quick("keys", "create", notes, "--role", "read", "--where", "year >>")[2]
-    code, key, warned = quick("keys", "create", notes, "--role", "read", "--collection", "note")
+    code, key, warned = quick("keys", "create", notes, "--role", "read", "--index", "note")
     assert (code, key[:3]) == (0, "tb-")
     assert f"no index 'note' in {notes} yet (did you mean 'notes'?): until then the key sees nothing" in " ".join(
         warned.split()

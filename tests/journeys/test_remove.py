@@ -27,7 +27,7 @@ def test_as_json(quick: Quick, small_index: Path) -> None:
     ("folder", "documents", "said"),
     [
         ("small.index", ["elbee"], "there is no document 'elbee' in the index (did you mean 'elbe'?)"),
-        ("small.index", ["nile", "rhine"], "there is no document 'rhine' in the index: the first of 3 is 'elbe'."),
+        ("small.index", ["nile", "rhine"], "there is no document 'rhine' in the index, which has 3, such as 'elbe'."),
         ("other.index", ["nile"], "there is no index at other.index"),
     ],
 )
@@ -50,7 +50,7 @@ def test_a_folder_is_all_that_came_from_it(quick: Quick, tiny_model: str, tmp_pa
     assert quick("index", "my.index", "docs", "--extractor", "none", "--embedder", tiny_model)[0] == 0
     shutil.rmtree(tmp_path / "docs/old")
     assert "2 removed, 3 documents left." in quick("remove", "my.index", "docs/old/")[2]
-    assert "2 removed, 1 documents left." in quick("remove", "my.index", "docs/rows.jsonl")[2]
+    assert "2 removed, 1 document left." in quick("remove", "my.index", "docs/rows.jsonl")[2]
     assert "there is no document '.'" in quick("remove", "my.index", ".")[2], "a slip must not empty the index"
     shutil.rmtree(tmp_path / "docs")
     assert "1 removed, 0 documents left." in quick("remove", "my.index", tmp_path / "docs")[2]

@@ -121,7 +121,7 @@ def test_watching_notices_changes(quick: Quick, docs: Path, tiny_model: str, mon
 def test_a_missing_folder_is_an_error(quick: Quick, docs: Path) -> None:
     code, _, message = quick("sync", "my.index", "dosc")
     assert code == 2
-    assert "There is no file or folder 'dosc'" in message
+    assert "there is no file or folder 'dosc'" in message
 
 
 def test_what_an_interrupted_run_left_is_published_and_said_so(quick: Quick, docs: Path, tiny_model: str) -> None:

@@ -1,4 +1,4 @@
-"""Keys that are bound to a collection and a filter: on no route is there a trace of anything else."""
+"""Keys that are bound to an index and a filter: on no route is there a trace of anything else."""
 
 import json
 from collections.abc import AsyncIterator, Iterator
@@ -53,7 +53,7 @@ class Served:
         self.model = Curious()
         self.keys = Keys(folder / "keys.json")
         self.whole = self.keys.create("read", "whole")
-        self.bound = self.keys.create("read", "bound", collection="papers", where=WHERE)
+        self.bound = self.keys.create("read", "bound", index="papers", where=WHERE)
         reports = folder / "reports" / "zqx"
         reports.mkdir(parents=True)
         (reports / "report.html").write_text("<title>Zqxreport</title>")
@@ -169,7 +169,7 @@ def test_what_is_wrong_with_the_filter_of_a_key_is_not_said(client: TestClient, 
 def test_a_key_is_checked_when_it_is_created(tmp_path: Path) -> None:
     keys = Keys(tmp_path / "keys.json")
     with pytest.raises(BadInputError, match="may only read"):
-        keys.create("write", collection="papers")
+        keys.create("write", index="papers")
     with pytest.raises(BadInputError, match="cannot be read at character 8"):
         keys.create("read", where="group =")
     assert keys.entries() == []

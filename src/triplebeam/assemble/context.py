@@ -173,5 +173,6 @@ def visible_rows(passages: PassageTable, where: Where) -> NDArray[np.int64]:
     where.check(known)
     rows = [row for row, each in enumerate(fields) if where.holds(each)]
     if not rows:
-        raise BadInputError(f"no passage matches the filter {str(where)!r}: loosen it.")
+        meant = "".join(f" (did you mean {value!r}?)" for value in where.other_case(known)[:1])
+        raise BadInputError(f"no passage matches the filter {str(where)!r}{meant}: change a value or drop a condition.")
     return np.array(rows, np.int64)

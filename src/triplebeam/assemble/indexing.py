@@ -139,5 +139,5 @@ def _known(known: dict[str, None], sources: Mapping[str, str], document: str, na
     for name in called:
         if below := [id_ for id_ in known if name != "." and covers(name, sources.get(id_, id_))]:
             return below
-    there = f"the first of {len(known):,} is {next(iter(known))!r}" if known else "the index is empty"
-    raise BadInputError(f"there is no document {document!r} in the index{nearest(document, known)}: {there}.")
+    there = f"has {len(known):,}, such as {next(iter(known))!r}" if known else "is empty"
+    raise BadInputError(f"there is no document {document!r} in the index{nearest(document, known)}, which {there}.")

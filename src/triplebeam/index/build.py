@@ -20,7 +20,7 @@ from triplebeam.index.corrections import Corrections
 from triplebeam.index.encoded import EncodedTexts, remove_encoded, take_over
 from triplebeam.index.encoding import encode_missing
 from triplebeam.index.extraction import MAX_FAILURES, Budget, Failure, Numbered, due, extract_triples
-from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, damaged_files, published
+from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, damaged_files, empty_index, published
 from triplebeam.index.material import is_written
 from triplebeam.index.passage_graph import MAX_PASSAGES
 from triplebeam.index.publish import publish_generation, withdraw
@@ -148,7 +148,7 @@ class IndexBuilder:
         with writing(self.folder) as store:
             self._check_embedder(store)
             self._extract(store, self.extractor, list(store.passages_failed()), report)
-            self._finish(store, report)
+            self._finish_not_empty(store, report)
         return report
 
     def remove(self, document_ids: Iterable[str]) -> BuildReport:
@@ -185,7 +185,7 @@ class IndexBuilder:
             self._check_embedder(store)
             check_store(store.db)
             report.damaged = damaged_files(self.folder)
-            self._finish(store, report)
+            self._finish_not_empty(store, report)
         return report
 
     def take_back(self, document_ids: Iterable[str]) -> None:
@@ -200,6 +200,12 @@ class IndexBuilder:
             self._finish(store, report)
         else:
             withdraw(self.folder)
+
+    def _finish_not_empty(self, store: Store, report: BuildReport) -> None:
+        """Publish what is there; no sources were read, so where nothing is there, the index is empty."""
+        self._finish_or_withdraw(store, report)
+        if not _passages(store):
+            raise empty_index(self.folder)
 
     def _finish(self, store: Store, report: BuildReport) -> None:
         """Encode what is not encoded yet, and publish if anything changed."""

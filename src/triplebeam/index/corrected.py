@@ -5,7 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
+from typing import Annotated
 
+from pydantic import Field
+
+from triplebeam.errors import nearest
 from triplebeam.index.corrections import ANY, Correction, CorrectionCounts, Corrections, Kind
 from triplebeam.index.definitions import Definition
 from triplebeam.index.store import StoredTriple
@@ -24,6 +28,8 @@ class LineMatches:
     """How many it drops, adds, or gives another name."""
     matches: bool
     """A line that merges names may also concern names that are in no triple."""
+    problem: Annotated[str, Field(exclude=True)] = ""
+    """Why it concerns nothing, for people at the command line."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +94,12 @@ class Correcting:
         written, unmatched = self.corrections.text.split("\n"), set(self.unmatched())
         return [
             LineMatches(
-                line.line, line.kind, written[line.line - 1], self.matches[line.line], line.line not in unmatched
+                line.line,
+                line.kind,
+                written[line.line - 1],
+                self.matches[line.line],
+                line.line not in unmatched,
+                self._problem(line) if line.line in unmatched else "",
             )
             for line in self.corrections.lines
         ]
@@ -96,6 +107,13 @@ class Correcting:
     def unmatched(self) -> list[int]:
         """The numbers of the lines that match nothing."""
         return [line.line for line in self.corrections.lines if line.line not in {*+self.matches, *self.named}]
+
+    def _problem(self, line: Correction) -> str:
+        if line.kind != "add":
+            return "matches nothing"
+        kind, id_ = _place(line)
+        near = nearest(id_, [other for of, other in self._places if of == kind])
+        return f"there is no {kind} {id_!r} in the index{near}; the triple is added once there is one"
 
     def _kept(self, triples: Iterable[Triple], passage: Passage) -> Iterator[Triple]:
         for triple in triples:
@@ -129,7 +147,7 @@ class Correcting:
         """The triples that are added, by the number of their passage."""
         added: dict[int, list[Triple]] = {}
         for line in self.corrections.of_kind("add"):
-            if places := self._places.get(("passage", line.passage) if line.passage else ("document", line.document)):
+            if places := self._places.get(_place(line)):
                 added.setdefault(self._best(places, line.triple), []).append(self.corrections.merged(line.triple))
                 self.matches[line.line] += 1
         return added
@@ -160,3 +178,8 @@ def _pattern(triple: Triple, named: tuple[bool, ...]) -> tuple[str, ...]:
 
 def _words(passage: Passage) -> list[str]:
     return entity_key(passage.searchable).split()
+
+
+def _place(line: Correction) -> tuple[str, str]:
+    """Where a line adds a triple: in a passage or a document, by its id."""
+    return ("passage", line.passage) if line.passage else ("document", line.document)

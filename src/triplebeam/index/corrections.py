@@ -78,6 +78,8 @@ class Corrections:
         """From a file."""
         try:
             return parse(path.read_text(encoding="utf-8-sig"), str(path))
+        except FileNotFoundError:
+            raise BadInputError(f"there is no file {str(path)!r}: check the path.") from None
         except (OSError, UnicodeDecodeError) as error:
             raise BadInputError(
                 f"the corrections in {path} cannot be read ({error}): name a readable file in UTF-8."
@@ -178,12 +180,16 @@ class _Line:
             row = json.loads(self.text)
         except (ValueError, RecursionError) as error:  # the latter where brackets are nested too deeply
             self._refuse(f"is not JSON ({error})")
-        return row if isinstance(row, dict) else self._refuse('is no object, such as {"drop": ["A", "is", "B"]}')
+        return (
+            row if isinstance(row, dict) else self._refuse('is not a JSON object, such as {"drop": ["A", "is", "B"]}')
+        )
 
     def _kind(self, row: Mapping[str, object]) -> Kind:
         kinds = [kind for kind in _KINDS if kind in row]
-        if len(kinds) != 1:
-            self._refuse('needs one of "drop", "add" and "merge"')
+        if not kinds:
+            self._refuse(f'has none of "drop", "add" and "merge"{nearest(next(iter(row), ""), _KINDS)}')
+        if len(kinds) > 1:
+            self._refuse(f"has {' and '.join(map(repr, kinds))}: write only one of them per line")
         for key in row.keys() - {kinds[0], *_KEYS[kinds[0]]}:
             self._refuse(f"has the key {key!r}, which {kinds[0]!r} does not have{nearest(key, _KEYS[kinds[0]])}")
         return kinds[0]
@@ -204,12 +210,12 @@ class _Line:
 
     def _texts(self, value: object, key: str) -> tuple[str, ...]:
         if not isinstance(value, list) or not value:
-            self._refuse(f'has "{key}" that is not a list of texts')
+            self._refuse(f'needs a list of texts after "{key}"')
         return tuple(self._text(part, key) for part in value)
 
     def _text(self, value: object, key: str) -> str:
         if not isinstance(value, str) or not value.strip():
-            self._refuse(f'has a part of "{key}" that is empty or not a text')
+            self._refuse(f'has something empty, or not a text, in "{key}"')
         if storable(value) != value:
             self._refuse(f'has a part of "{key}" with NUL or a lone surrogate, which no file can hold: remove it')
         return value.strip()

@@ -6,15 +6,17 @@ reader sees the old generation or the new one, whole. Token vectors are publishe
 
 import json
 import shutil
+import sqlite3
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from triplebeam.database import open_to_read
 from triplebeam.durable import replace_file
 from triplebeam.embed.embedder import Embedder, reads_tokens
 from triplebeam.errors import (
@@ -142,11 +144,32 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         manifest = load_manifest(folder / MANIFEST, Manifest, REPAIR)
     except (FileNotFoundError, NotADirectoryError):
-        unfinished = (folder / "store.sqlite").exists()
-        hint = "its first indexing did not finish: run the same" if unfinished else "make one with"
-        raise IndexMissingError(f"there is no index at {folder}: {hint} `triplebeam index {folder} SOURCE…`.") from None
+        raise _not_published(folder) from None
     check_files(generation_folder(folder, manifest.generation), manifest.files, REPAIR)
     return manifest
+
+
+def empty_index(folder: Path) -> IndexMissingError:
+    """The error where an index has no documents, or no longer any."""
+    return IndexMissingError(f"the index at {folder} is empty: add documents with `triplebeam index {folder} SOURCE…`.")
+
+
+def _not_published(folder: Path) -> IndexMissingError:
+    store, hint = folder / "store.sqlite", "make one with"
+    if store.exists():
+        if _has_no_passages(store):
+            return empty_index(folder)
+        hint = "its first indexing did not finish: run the same"
+    return IndexMissingError(f"there is no index at {folder}: {hint} `triplebeam index {folder} SOURCE…`.")
+
+
+def _has_no_passages(store: Path) -> bool:
+    """Is the store sound, and without passages?"""
+    try:
+        with closing(open_to_read(store)) as db:
+            return db.execute("SELECT 1 FROM passage LIMIT 1").fetchone() is None
+    except sqlite3.DatabaseError:
+        return False
 
 
 def retried(folder: Path, read: Callable[[], T]) -> T:

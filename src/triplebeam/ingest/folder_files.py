@@ -59,8 +59,8 @@ class FolderFiles:
         for source in paths:
             if source.is_dir() and not any(names(source) == "." or covers(names(source), name) for name in listed):
                 raise BadInputError(
-                    f"there is no file to read in {source}: if it is empty on purpose, remove its documents with"
-                    f" `triplebeam remove INDEX {source}`; if it is a mount, mount it."
+                    f"there is no file to read in {source}: check that its disk is mounted; if it is empty on purpose,"
+                    " remove its documents with `triplebeam remove`."
                 )
         return cls(
             tuple(names(source) for source in paths),

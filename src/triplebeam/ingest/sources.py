@@ -41,7 +41,7 @@ def check_exist(paths: Sequence[Path]) -> None:
     """Raise BadInputError where there is no such file or folder."""
     for path in paths:
         if not path.exists():
-            raise BadInputError(f"There is no file or folder {str(path)!r}; check the path.")
+            raise BadInputError(f"there is no file or folder {str(path)!r}: check the path.")
 
 
 def check_encoding(encoding: str | None) -> None:

@@ -138,13 +138,13 @@ class Library:
         self._opening: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self._embedders: dict[str, Embedder] = {}
         self._loading = threading.Lock()
-        self._collection: str | None = None
+        self._only: str | None = None
         self._where: str | None = None
 
-    def seen_with(self, collection: str | None, where: str | None) -> "Library":
+    def seen_with(self, index: str | None, where: str | None) -> "Library":
         """The same indexes, as far as they may be seen: one of them, and the passages for which a filter holds."""
         seen = copy(self)  # what is open is shared
-        seen._collection, seen._where = collection, where
+        seen._only, seen._where = index, where
         return seen
 
     @property
@@ -155,7 +155,7 @@ class Library:
     @property
     def is_bound(self) -> bool:
         """Is there anything that is not seen?"""
-        return self._collection is not None or self._where is not None
+        return self._only is not None or self._where is not None
 
     @property
     def can_ask(self) -> bool:
@@ -256,7 +256,7 @@ class Library:
                 name = path.name.removesuffix(ENDING)
                 if path.is_dir() and _is_name(name):
                     found.setdefault(name, path)
-        return {name: path for name, path in found.items() if self._collection in (None, name)}
+        return {name: path for name, path in found.items() if self._only in (None, name)}
 
     def _open(self, name: str) -> _Opened:
         folder = self.folder(name)

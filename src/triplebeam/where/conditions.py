@@ -96,8 +96,8 @@ class Comparison:
             names = sorted(known)
             there = ", ".join(names[:_FIELDS_SHOWN]) + (", …" if len(names) > _FIELDS_SHOWN else "")
             raise BadInputError(
-                f"no passage has the field {self.name!r} (character {self.position + 1} of the filter)"
-                f"{nearest(self.name, names)}: there are {there or 'none'}."
+                f"no passage has the field {self.name!r}{nearest(self.name, names)}, at character {self.position + 1}"
+                f" of the filter: there are {there or 'none'}."
             )
         for value in self.values if self.operator != "contains" else ():
             if value.kind != "text" and not any(value.order(each) is not None for each in known[self.name]):

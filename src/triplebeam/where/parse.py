@@ -45,11 +45,24 @@ class Where:
         for comparison in self.condition.comparisons():
             comparison.check(known)
 
+    def other_case(self, known: Mapping[str, Collection[str]]) -> list[str]:
+        """Known values that differ from those of the filter in upper and lower case only."""
+        comparisons = [each for each in self.condition.comparisons() if each.operator in ("=", "in")]
+        texts = {(each.name, value.text.casefold()): value.text for each in comparisons for value in each.values}
+        return [
+            value
+            for name in known
+            for value in sorted(known[name])
+            if texts.get((name, value.casefold()), value) != value
+        ]
+
 
 def parse(text: "str | Where") -> Where:
     """Read a filter."""
     if isinstance(text, Where):
         return text
+    if not text.strip():
+        raise BadInputError("the filter is empty: leave it out, or write one, such as 'year >= 2020'.")
     if len(text) > LONGEST:
         raise BadInputError(f"the filter has {len(text):,} characters: it may have {LONGEST:,}.")
     return Where(text, _Reader(text).read())
@@ -84,7 +97,10 @@ class _Reader:
         while position < len(self._text):
             match = _TOKEN.match(self._text, position)
             if match is None:
-                raise self._wrong("no name, value or operator begins so", position)
+                quote = self._text[position] in "'\"`"
+                raise self._wrong(
+                    "the closing quote is missing" if quote else "no name, value or operator begins like this", position
+                )
             yield _Token(cast(str, match.lastgroup), match[0], position)
             position = _SPACE.match(self._text, match.end()).end()  # type: ignore[union-attr]
 
@@ -165,6 +181,10 @@ class _Reader:
         if token.kind == "number" or token.is_word("true", "false"):
             self._take()
             return Value("number" if token.kind == "number" else "text", token.text, token.position)
+        if token.kind == "name":
+            raise self._wrong(f"a text must be in quotes: write '{token.text}'")
+        if token.text == "=" == self._tokens[self._place - 1].text:
+            raise self._wrong("write a single `=`")
         raise self._wrong(_VALUE)
 
     def _expect(self, word: str, otherwise: str) -> None:

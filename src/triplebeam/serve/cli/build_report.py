@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from triplebeam.evaluate.numbers import plural
+
 if TYPE_CHECKING:
     from triplebeam.generate.accounting import Account
     from triplebeam.index.build import BuildReport
@@ -33,9 +35,10 @@ def tell(folder: Path, report: "BuildReport", *, quiet: bool = False) -> None:
         return
     counts = manifest.counts
     console.print(
-        f"{folder}: {counts['documents']:,} documents, {counts['passages']:,} passages, {counts['triples']:,} triples,"
-        f" {counts['entities']:,} entities ({report.documents_changed:,} documents new or changed,"
-        f" {report.texts_encoded:,} texts encoded).",
+        f"{folder}: {plural(counts['documents'], 'document')}, {plural(counts['passages'], 'passage')},"
+        f" {plural(counts['triples'], 'triple')}, {counts['entities']:,}"
+        f" {'entity' if counts['entities'] == 1 else 'entities'} ({plural(report.documents_changed, 'document')} new or changed,"
+        f" {plural(report.texts_encoded, 'text')} encoded).",
         markup=False,
     )
     for line in not_parsed(manifest.unread_languages):

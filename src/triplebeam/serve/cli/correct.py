@@ -56,7 +56,7 @@ def correct(
     if file and remove:
         raise BadInputError("FILE brings corrections and --remove takes all back: give only one of them.")
     from triplebeam.assemble.index import Index
-    from triplebeam.assemble.indexing import correction_matches
+    from triplebeam.assemble.indexing import correction_matches, read_corrections
     from triplebeam.serve.cli.progress_display import shown_progress
     from triplebeam.settings import read_settings
 
@@ -67,6 +67,10 @@ def correct(
             if not as_json:
                 typer.echo(index.corrections(), nl=False)
         else:
+            if file and not read_corrections(file).lines:
+                raise BadInputError(
+                    f"there are no corrections in {file}: to take all back, run `triplebeam correct {folder} --remove`."
+                )
             lines = index.correct(file or [], dry_run=dry_run)
     if as_json:
         typer.echo(json.dumps(_as_json(lines, dry_run)))
@@ -86,25 +90,22 @@ def _as_json(lines: "Sequence[LineMatches]", dry_run: bool) -> dict[str, object]
 
 
 def _show(folder: Path, lines: "Sequence[LineMatches]", *, dry_run: bool, changed: bool) -> None:
+    from triplebeam.evaluate.numbers import plural
     from triplebeam.serve.cli.display import err
 
     console = err()
     for each in lines:
         if not each.matches:
-            console.print(f"line {each.line} matches nothing: {each.text.strip()}", style="yellow", markup=False)
+            console.print(f"line {each.line}: {each.problem}: {each.text.strip()}", style="yellow", markup=False)
         elif dry_run:
-            console.print(f"line {each.line}: {_triples(each.triples)}: {each.text.strip()}", markup=False)
+            console.print(f"line {each.line}: {plural(each.triples, 'triple')}: {each.text.strip()}", markup=False)
     if not lines:
         console.print(f"{folder} has no corrections{' any more' if changed and not dry_run else ''}.", markup=False)
         return
     kinds = {kind: sum(each.triples for each in lines if each.kind == kind) for kind in ("drop", "add", "merge")}
     would = "would be " if dry_run else ""
     console.print(
-        f"{folder}: {len(lines):,} corrections; {_triples(kinds['drop'])} {would}dropped,"
+        f"{folder}: {plural(len(lines), 'correction')}; {plural(kinds['drop'], 'triple')} {would}dropped,"
         f" {kinds['add']:,} {would}added, {kinds['merge']:,} {would}renamed.",
         markup=False,
     )
-
-
-def _triples(count: int) -> str:
-    return "1 triple" if count == 1 else f"{count:,} triples"

@@ -36,7 +36,7 @@ def create(
     folder: Folder,
     role: Annotated[RoleName, typer.Option(help="read: search and ask. write: also add and delete documents.")],
     name: Annotated[str, typer.Option(help="What it is for. Default: key-1, key-2, …", show_default=False)] = "",
-    collection: Annotated[
+    index: Annotated[
         str | None, typer.Option(metavar="INDEX", help="The only index it sees, by name.", show_default=False)
     ] = None,
     where: Annotated[
@@ -50,7 +50,7 @@ def create(
 ) -> None:
     """Create a key and print it; it is shown only once. From then on every request needs a key.
 
-    A key that is bound to a collection or a filter may only read. For its holder nothing else exists, whatever the
+    A key that is bound to an index or a filter may only read. For its holder nothing else exists, whatever the
     route: passages, facts, counts and what a model reads are those of an index of the passages that match.
 
     Examples:
@@ -59,15 +59,13 @@ def create(
 
         triplebeam keys create data --role read --name "the intranet page"
 
-        triplebeam keys create data --role read --name sales --collection handbook --where 'group in ("all", "sales")'
+        triplebeam keys create data --role read --name sales --index handbook --where 'group in ("all", "sales")'
     """
-    typer.echo(_of(folder).create(role.value, name, collection=collection, where=where))
+    typer.echo(_of(folder).create(role.value, name, index=index, where=where))
     there = _library(folder).names()
-    if collection is not None and collection not in there:
-        near = nearest(collection, there)
-        typer.echo(
-            f"There is no index {collection!r} in {folder} yet{near}: until then the key sees nothing.", err=True
-        )
+    if index is not None and index not in there:
+        near = nearest(index, there)
+        typer.echo(f"There is no index {index!r} in {folder} yet{near}: until then the key sees nothing.", err=True)
 
 
 @keys.command("list")
@@ -79,7 +77,7 @@ def list_keys(folder: Folder) -> None:
         triplebeam keys list data
     """
     for entry in _of(folder).entries():
-        bound = (entry.collection and f"collection {entry.collection}", entry.where and f"where {entry.where}")
+        bound = (entry.index and f"index {entry.index}", entry.where and f"where {entry.where}")
         typer.echo("\t".join(filter(None, (entry.name, entry.role, entry.created, *bound))))
 
 

@@ -36,6 +36,7 @@ def remove(
         triplebeam remove my.index row-17 row-18 --json
     """
     from triplebeam.assemble import open_index
+    from triplebeam.evaluate.numbers import plural
     from triplebeam.serve.cli.display import err
     from triplebeam.serve.cli.progress_display import shown_progress
     from triplebeam.settings import read_settings
@@ -49,4 +50,4 @@ def remove(
     if as_json:
         typer.echo(json.dumps({"removed": removed, "documents": left, "passages": len(index)}))
     else:
-        err().print(f"{folder}: {removed:,} removed, {left:,} documents left.", markup=False)
+        err().print(f"{folder}: {removed:,} removed, {plural(left, 'document')} left.", markup=False)

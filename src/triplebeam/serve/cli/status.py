@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from triplebeam.evaluate.numbers import plural
 from triplebeam.serve.cli.options import AsJson, IndexFolder
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def status(
     deep: Annotated[bool, typer.Option("--deep", help="Read all files and check that they are undamaged.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show what is in an index, and check that its files are complete, and whether its store can be opened.
+    """Show what is in an index, and check that its files are complete and that its store can be opened.
 
     Examples:
 
@@ -73,7 +74,7 @@ def _store(store: "StoreState | None", manifest: "Manifest") -> str:
         return "missing: the index can be searched, but not added to"
     ahead = " it has changes that are not published: run the same command again, or `triplebeam repair`"
     return (
-        f"{store.documents:,} documents, {store.bytes / 1e6:,.1f} MB, format {store.format}"
+        f"{plural(store.documents, 'document')}, {store.bytes / 1e6:,.1f} MB, format {store.format}"
         f"{';' + ahead if store.revision != manifest.revision else ''}"
     )
 
@@ -84,7 +85,7 @@ def _corrections(counts: "CorrectionCounts") -> str:
     said = ", ".join(f"{counts.triples[kind]:,} {what}" for kind, what in done.items() if kind in counts.triples)
     lines = ", ".join(map(str, counts.unmatched))
     nothing = f"; matching nothing now: line{'s' if len(counts.unmatched) > 1 else ''} {lines}" if lines else ""
-    return f"{sum(counts.lines.values()):,} lines (triples: {said}){nothing}"
+    return f"{plural(sum(counts.lines.values()), 'line')} (triples: {said}){nothing}"
 
 
 def _share(manifest: "Manifest") -> str:

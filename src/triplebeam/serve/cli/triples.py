@@ -73,6 +73,7 @@ def _entity(index: "Index", name: str) -> int:
     number = entities.numbers.get(entity_key(name))
     if number is None:
         raise BadInputError(
-            f"no triple has the entity {name!r}{nearest(name, entities.names)}: names match in any case, whole."
+            f"no triple has the entity {name!r}{nearest(name, entities.names)}: the whole name must match; case is"
+            " ignored."
         )
     return number

@@ -1,6 +1,6 @@
 """Keys: who may read and who may write, and what they see.
 
-A key may be bound to one index, its collection, and to a filter: whoever has it sees nothing else, and may only read.
+A key may be bound to one index and to a filter: whoever has it sees nothing else, and may only read.
 A key is 256 random bits, shown once when it is created; ``keys.json`` holds only its SHA-256. No slow hash is needed:
 such a key can neither be guessed nor be in a list of common ones.
 """
@@ -40,7 +40,7 @@ class Access(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     role: Role
-    collection: str | None = None
+    index: str | None = None
     """The only index that is there for it."""
     where: str | None = None
     """The filter that holds for all passages it sees."""
@@ -48,7 +48,7 @@ class Access(BaseModel):
     @property
     def is_bound(self) -> bool:
         """Is there anything it does not see?"""
-        return self.collection is not None or self.where is not None
+        return self.index is not None or self.where is not None
 
 
 class KeyEntry(Access):
@@ -61,7 +61,7 @@ class KeyEntry(Access):
     @property
     def access(self) -> Access:
         """What it allows, whoever holds it."""
-        return Access(role=self.role, collection=self.collection, where=self.where)
+        return Access(role=self.role, index=self.index, where=self.where)
 
 
 _ENTRIES = TypeAdapter(list[KeyEntry])
@@ -105,11 +105,11 @@ class Keys:
                 access = entry.access
         return access
 
-    def create(self, role: Role, name: str = "", *, collection: str | None = None, where: str | None = None) -> str:
+    def create(self, role: Role, name: str = "", *, index: str | None = None, where: str | None = None) -> str:
         """Create a key and keep its hash; the key itself is returned only here."""
-        access = Access(role=role, collection=collection, where=where)
+        access = Access(role=role, index=index, where=where)
         if role == "write" and access.is_bound:
-            raise BadInputError("a key that is bound to a collection or a filter may only read: use the role read.")
+            raise BadInputError("a key that is bound to an index or a filter may only read: use the role read.")
         if where is not None:
             parse(where)  # a mistake is said now
         key = _PREFIX + secrets.token_urlsafe(32)
@@ -206,16 +206,14 @@ def may_write(access: Annotated[Access, Depends(may_read)]) -> None:
 def sees_everything(access: Annotated[Access, Depends(may_read)]) -> None:
     """A dependency: for what is about the server as a whole, only a key that is not bound is accepted."""
     if access.is_bound:
-        raise HTTPProblem(
-            403, "bound_key", "this key is bound to a part of what is here: use one without --collection and --where."
-        )
+        raise HTTPProblem(403, "bound_key", "this key is bound to a part of what is here: use a key that is not bound.")
 
 
 def library_of(request: Request) -> Library:
     """The indexes that a request may see; every route reads them through this."""
     library: Library = request.app.state.library
     access: Access = request.state.access
-    return library.seen_with(access.collection, access.where)
+    return library.seen_with(access.index, access.where)
 
 
 def runner_of(request: Request) -> Runner:

@@ -21,7 +21,7 @@ from triplebeam.serve.running import Runner
 _LOG = logging.getLogger("triplebeam.http")
 
 PATH = "/mcp"
-#: A collection and a filter.
+#: An index and a filter.
 Seen: TypeAlias = tuple[str | None, str | None]
 #: A session that a client left open costs some 35 kB: it ends after this time without a request, and there is a limit.
 SECONDS_IDLE, MOST_SESSIONS = 600.0, 500
@@ -58,7 +58,7 @@ class MCPEndpoint:
             raise HTTPProblem(
                 404, "not_found", "this server has no MCP tools: install them with pip install 'triplebeam[mcp]'."
             )
-        seen = access.collection, access.where
+        seen = access.index, access.where
         if seen not in self._tools:
             self._tools[seen] = asyncio.get_running_loop().create_future()
             self._running.create_task(self._serve(seen))
