@@ -174,7 +174,5 @@ def visible_rows(passages: PassageTable, where: Where) -> NDArray[np.int64]:
     rows = [row for row, each in enumerate(fields) if where.holds(each)]
     if not rows:
         meant = "".join(f" (did you mean {value!r}?)" for value in where.other_case(known)[:1])
-        raise BadInputError(
-            f"no passage matches the filter {str(where)!r}{meant}: change a value or drop a condition."
-        )
+        raise BadInputError(f"no passage matches the filter {str(where)!r}{meant}: change a value or drop a condition.")
     return np.array(rows, np.int64)
