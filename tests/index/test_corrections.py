@@ -347,7 +347,7 @@ def test_a_dry_run_needs_no_lock_and_changes_nothing(folder: Path) -> None:
     ("rows", "said"),
     [
         (DROP, "the corrections are one row: give a list of rows"),
-        ([DROP, "drop"], "the corrections, line 2: this line is no object"),
+        ([DROP, "drop"], "the corrections, line 2: this line is not a JSON object"),
         ([DROP, {"drop": {"a", "b"}}], "the corrections, line 2: this row cannot be written as JSON"),
     ],
 )

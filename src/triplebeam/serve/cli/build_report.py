@@ -37,8 +37,8 @@ def tell(folder: Path, report: "BuildReport", *, quiet: bool = False) -> None:
     console.print(
         f"{folder}: {plural(counts['documents'], 'document')}, {plural(counts['passages'], 'passage')},"
         f" {plural(counts['triples'], 'triple')}, {counts['entities']:,}"
-        f" {'entity' if counts['entities'] == 1 else 'entities'} ({plural(report.documents_changed, 'document')} new or changed,"
-        f" {plural(report.texts_encoded, 'text')} encoded).",
+        f" {'entity' if counts['entities'] == 1 else 'entities'} ({plural(report.documents_changed, 'document')} new or"
+        f" changed, {plural(report.texts_encoded, 'text')} encoded).",
         markup=False,
     )
     for line in not_parsed(manifest.unread_languages):
