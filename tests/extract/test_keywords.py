@@ -53,7 +53,9 @@ def test_passages_that_share_a_keyword_are_joined(tmp_path: Path, words: Embedde
     A passage for which the model names nothing is joined by its triples, as actor and city are.
     """
     keywords = {"film": ["Water"], "director": ["Edward Cahn"], "lake": ["water"]}
-    replies = [reply(*keywords.get(document.id, [])) for document in world_documents()]
+    replies = [
+        reply(*keywords.get(document.id, [])) for document in sorted(world_documents(), key=lambda each: each.id)
+    ]
     extractor = WithKeywords(TableExtractor(TRIPLES), Scripted(replies))
     IndexBuilder(folder=tmp_path / "i", embedder=words, extractor=extractor).build(world_documents())
     index = Snapshot.open(tmp_path / "i")

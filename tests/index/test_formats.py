@@ -54,12 +54,12 @@ def builder(folder: Path) -> IndexBuilder:
 def check(folder: Path) -> None:
     """All that is in it is found."""
     index = Index.of(Snapshot.open(folder), Settings(), HashedWords())
-    assert index.documents() == ["herschel", "uranus", "bath"]
-    assert [str(index.triples.triple(number)) for number in range(3)] == [
+    assert sorted(index.documents()) == ["bath", "herschel", "uranus"]  # formats before 5 had them as they came
+    assert {str(index.triples.triple(number)) for number in range(3)} == {
         "William Herschel discovered Uranus",
         "Uranus is the seventh planet from the Sun",
         "William Herschel played the organ in Bath",
-    ]
+    }
     for method in METHODS:
         assert "uranus" in [hit.passage.document_id for hit in index.search(QUESTION, method, k=2)], method
 
