@@ -92,6 +92,6 @@ def test_one_hit_needs_no_reference(index: Index) -> None:
 
 def test_a_term_without_facts_is_drawn_with_its_passages(index: Index) -> None:
     drawn = around_entity(index, "batch_max", limit=10)
-    assert [node.id for node in drawn.nodes] == ["e:batch max", "p:lmtp#0", "p:batching#0"]
-    assert [(edge.source, edge.predicate) for edge in drawn.edges] == [("p:lmtp#0", None), ("p:batching#0", None)]
+    assert [node.id for node in drawn.nodes] == ["e:batch max", "p:batching#0", "p:lmtp#0"]
+    assert [(edge.source, edge.predicate) for edge in drawn.edges] == [("p:batching#0", None), ("p:lmtp#0", None)]
     assert around_entity(index, "batch_max", limit=1).truncated

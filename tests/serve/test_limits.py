@@ -41,5 +41,7 @@ def test_what_the_papers_vary_is_within_them() -> None:
         Limits().check("Who?", method)
 
 
-def test_who_started_the_process_may_ask_for_anything() -> None:
-    UNLIMITED.check("Who?", "hipporag2[damping=0.999999]")
+def test_a_model_over_stdio_may_ask_at_length_but_not_for_endless_work() -> None:
+    UNLIMITED.check("Who?" * 10_000, "hipporag2[damping=0.9]")
+    with pytest.raises(BadInputError, match=r"at most 0\.99"):
+        UNLIMITED.check("Who?", "hipporag2[damping=0.999999]")

@@ -65,7 +65,7 @@ def test_past_the_time_limit_a_search_asks_no_model(make: MakeApp) -> None:
         ({"question": "a", "method": "hybrid" + "+naive_ge" * 4}, 400, "bad_input", "has 5 parts"),
         ({"question": "a", "method": "hybrid[depth=99999]"}, 400, "bad_input", "at most 1,000"),
         ({"question": "a", "method": "hybrid+naive_ge[length=11]"}, 400, "bad_input", "at most 10"),
-        ({"question": "a", "method": "hybrid[depth=99_999]"}, 400, "bad_input", "at most 10,000"),
+        ({"question": "a", "method": "hybrid[depth=99_999]"}, 400, "bad_input", "at most 1,000"),
         ({"question": "a", "method": "hybrid+naive_ge[width=+1_001]"}, 400, "bad_input", "at most 1,000"),
         ({"question": "a", "method": "hybrid+naive_ge[width=١٠٠١]"}, 400, "bad_input", "at most 1,000"),
         ({"question": "a", "method": "hybrid+sync_ge"}, 503, "no_model", "TRIPLEBEAM_MODEL"),

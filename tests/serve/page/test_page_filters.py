@@ -73,7 +73,9 @@ def test_boxes_and_text_filter_and_are_in_the_link(browser: Browser, data: Path)
         expect(again.locator("#status")).to_contain_text("3 passages in")
         again.get_by_label("Only passages where").fill("yeer > 3")
         again.locator("#go").click()
-        expect(again.locator("#problem")).to_contain_text("No passage has the field 'yeer' (character")
+        expect(again.locator("#problem")).to_contain_text(
+            "No passage has the field 'yeer' (did you mean 'year'?), at character"
+        )
         assert complaints.heard == []
 
 
