@@ -34,21 +34,22 @@ def clustered(seed: int, entities: int, spread: float = 0.5, dimension: int = 32
     return quantized((vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32))
 
 
-def literal(names: list[str], stored: NDArray[np.int8], at_most: int) -> dict[tuple[int, int], float]:
-    vectors = stored / np.linalg.norm(stored.astype(float), axis=1, keepdims=True)
+def literal(names: list[str], stored: NDArray[np.int8], at_most: int) -> dict[tuple[int, int], np.float32]:
+    """Cosines in single precision, as they are defined: two that differ only beyond it are a tie, broken by name."""
+    whole = stored.astype(int)
+    length = np.sqrt((whole**2).sum(axis=1).astype(np.float32))
     long_enough = [number for number, name in enumerate(names) if sum(c.isalnum() for c in name) >= 3]
-    near = {(a, b): float(vectors[a] @ vectors[b]) for a, b in combinations(long_enough, 2)}
+    near = {(a, b): np.float32(whole[a] @ whole[b]) / (length[a] * length[b]) for a, b in combinations(long_enough, 2)}
     near = {pair: cosine for pair, cosine in near.items() if cosine >= 0.8}
     both = near | {(b, a): cosine for (a, b), cosine in near.items()}
     chosen = set()
     for entity in long_enough:
-        others = sorted((-round(cosine, 9), names[b], b) for (a, b), cosine in both.items() if a == entity)
+        others = sorted((-cosine, names[b], b) for (a, b), cosine in both.items() if a == entity)
         chosen |= {(entity, b) for _, _, b in others[:at_most]}
     return {(a, b): cosine for (a, b), cosine in both.items() if (a, b) in chosen or (b, a) in chosen}
 
 
-# The same cases each time: two cosines that differ in the seventh digit at the end of a list make another list.
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 1000), entities=st.integers(0, 60), at_most=st.integers(1, 5), short=st.integers(0, 3))
 def test_synonyms_are_all_near_pairs(seed: int, entities: int, at_most: int, short: int) -> None:
     names = ["a-b" if number < short else f"name {number}" for number in range(entities)]
