@@ -7,6 +7,7 @@ the next generation is kept in ``encoded.sqlite`` until that is published; a bui
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
+from itertools import product
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -30,9 +31,9 @@ _MOVED_AT_A_TIME = 4096
 
 
 class EncodedTexts:
-    """The vectors there are: those of the last generation, and those encoded since."""
+    """The vectors there are: those of the last generation, those of shards, and those encoded since."""
 
-    def __init__(self, folder: Path, fingerprint: str, dimension: int, last: LastGeneration) -> None:
+    def __init__(self, folder: Path, fingerprint: str, dimension: int, *written: LastGeneration) -> None:
         self._dimension = dimension
         self._key = cache(partial(key_of, fingerprint))
         self._path = folder / _FILE
@@ -43,11 +44,11 @@ class EncodedTexts:
             raise IndexDamagedError(
                 f"{self._path} is not a usable SQLite file ({error}): delete it; what it held is encoded again."
             ) from error
-        self._published: dict[str, tuple[NDArray[Any], dict[bytes, int]]] = {}
-        for kind in _STORED_AS:
+        self._written: list[tuple[str, NDArray[Any], dict[bytes, int]]] = []
+        for there, kind in product(written, _STORED_AS):
             vectors, keys = f"{kind}_vectors.npy", f"{kind}_keys.npy"
-            if last.has(vectors, keys):
-                self._published[kind] = mapped(last.folder / vectors), read_keys(last.folder / keys)
+            if there.has(vectors, keys):
+                self._written.append((kind, mapped(there.folder / vectors), read_keys(there.folder / keys)))
 
     def __enter__(self) -> "EncodedTexts":
         return self
@@ -60,7 +61,17 @@ class EncodedTexts:
     def missing(self, texts: Mapping[str, Iterable[str]]) -> list[str]:
         """Those of the texts, by kind, that have no vector yet, each once."""
         pending = self._pending()
-        return [text for key, text in self._unpublished(texts).items() if key not in pending]
+        return [text for key, text in self.unwritten(texts).items() if key not in pending]
+
+    def unwritten(self, texts: Mapping[str, Iterable[str]]) -> dict[bytes, str]:
+        """Texts, by kind, whose vectors are in no generation and no shard yet, by key."""
+        unwritten: dict[bytes, str] = {}
+        for kind, of_kind in texts.items():
+            new = {self._key(text): text for text in of_kind}
+            for _, known in self._as_precise_as(kind):
+                new = {key: text for key, text in new.items() if key not in known}
+            unwritten |= new
+        return unwritten
 
     def put(self, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
         """Keep what was just encoded."""
@@ -91,7 +102,7 @@ class EncodedTexts:
 
     def keep_only(self, texts: Mapping[str, Iterable[str]]) -> None:
         """Remove, to the last byte, what was encoded for texts that are no longer there, or are published by now."""
-        needed, pending = self._unpublished(texts).keys(), self._pending()
+        needed, pending = self.unwritten(texts).keys(), self._pending()
         if not needed & pending:
             self.remove()
             return
@@ -107,19 +118,9 @@ class EncodedTexts:
     def _pending(self) -> set[bytes]:
         return {key for (key,) in self._db.execute("SELECT key FROM vector")}
 
-    def _unpublished(self, texts: Mapping[str, Iterable[str]]) -> dict[bytes, str]:
-        """Texts whose vectors are not in the last generation, by key."""
-        unpublished: dict[bytes, str] = {}
-        for kind, of_kind in texts.items():
-            new = {self._key(text): text for text in of_kind}
-            for _, known in self._as_precise_as(kind):
-                new = {key: text for key, text in new.items() if key not in known}
-            unpublished |= new
-        return unpublished
-
     def _as_precise_as(self, kind: str) -> list[tuple[NDArray[Any], dict[bytes, int]]]:
-        """Published vectors that may be taken over: their precision is that of the kind."""
-        return [there for other, there in self._published.items() if _STORED_AS[other] == _STORED_AS[kind]]
+        """Written vectors that may be taken over: their precision is that of the kind."""
+        return [(vectors, keys) for other, vectors, keys in self._written if _STORED_AS[other] == _STORED_AS[kind]]
 
     def _encoded_since(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
         find = "SELECT vector FROM vector WHERE key = ?"
