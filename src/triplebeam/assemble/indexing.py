@@ -1,6 +1,8 @@
 """Documents into an index, and out of it: what the command line, the server's jobs and `Index` all call."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from triplebeam.assemble.extractor_choice import choose, make_chosen
@@ -59,7 +61,7 @@ def index_builder(
         made = extractor
     if max_failures is None:
         max_failures = MAX_FAILURES_AGAIN if again else IndexBuilder.max_failures
-    return IndexBuilder(
+    builder = IndexBuilder(
         folder=folder,
         embedder=embedder or make_embedder(embedder_name(folder, settings), settings, progress),
         extractor=made,
@@ -73,6 +75,20 @@ def index_builder(
         replaces="all" if replace_triples else "older" if extractor is None and triples is None else "free",
         progress=progress,
     )
+    return _on_cluster(builder, settings, encode=embedder is None) if settings.on_cluster else builder
+
+
+def _on_cluster(builder: IndexBuilder, settings: Settings, *, encode: bool) -> IndexBuilder:
+    """The same, but parsing on a cluster, and encoding where workers can make the embedder by its name."""
+    from triplebeam.assemble.cluster import ClusterExtractor, encode_on_cluster
+    from triplebeam.extract.local import LocalExtractor
+
+    extractor = builder.extractor
+    if isinstance(extractor, LocalExtractor):
+        extractor = ClusterExtractor(extractor, settings.offline)
+    make = partial(make_embedder, builder.embedder.name, settings)
+    encode_windows = partial(encode_on_cluster, make) if encode else builder.encode_windows
+    return replace(builder, extractor=extractor, encode_windows=encode_windows)
 
 
 def source_names(folder: Path, sources: Iterable[Path]) -> SourceNames:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from triplebeam.embed.embedder import Embedder
+from triplebeam.embed.windows import EncodeWindows, encode_here
 from triplebeam.errors import BadInputError, SourceError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.index.checking import check_store
@@ -103,6 +104,8 @@ class IndexBuilder:
     """Whether a new index encodes triples in the context of their passages, if the embedder can."""
     keyword_passages: int = MAX_PASSAGES
     """A keyword of more passages makes no edges in the passage graph of a new index; 0: every keyword does."""
+    encode_windows: EncodeWindows = field(default=encode_here, repr=False)
+    """Where texts are encoded: here, or on a cluster."""
     shards: Shards = field(default=Shards(), repr=False)
     """Vectors that are taken instead of encoding. Their extractions come by way of the extractor; see `taking`."""
     progress: Progress = field(default=silent, repr=False)
@@ -260,7 +263,7 @@ class IndexBuilder:
         contents = Contents.of(store, in_context=space.triples_in_context)
         with EncodedTexts(self.folder, embedder.fingerprint, embedder.dimension, last, *self.shards.vectors) as encoded:
             take_over(store, encoded)
-            report.texts_encoded = encode_missing(contents, encoded, embedder, self.progress)
+            report.texts_encoded = encode_missing(contents, encoded, embedder, self.progress, self.encode_windows)
             yield contents, encoded, space
 
     def _gather(self, store: Store, sources: Iterable[Reading], expected: int, report: BuildReport) -> dict[str, None]:
