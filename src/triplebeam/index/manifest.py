@@ -32,6 +32,7 @@ from triplebeam.index.passage_graph import MAX_PASSAGES, GraphStatistics
 
 FORMAT = 5
 MANIFEST = "manifest.json"
+STORE = "store.sqlite"
 
 ManifestType = TypeVar("ManifestType", bound=BaseModel)
 T = TypeVar("T")
@@ -155,7 +156,7 @@ def empty_index(folder: Path) -> IndexMissingError:
 
 
 def _not_published(folder: Path) -> IndexMissingError:
-    store, hint = folder / "store.sqlite", "make one with"
+    store, hint = folder / STORE, "make one with"
     if store.exists():
         if _has_no_passages(store):
             return empty_index(folder)
