@@ -161,6 +161,9 @@ def _not_published(folder: Path) -> IndexMissingError:
         if _has_no_passages(store):
             return empty_index(folder)
         hint = "its first indexing did not finish: run the same"
+    named = folder.with_name(f"{folder.name}.index")
+    if folder.name and not store.exists() and is_index(named):
+        return IndexMissingError(f"there is no index at {folder}: did you mean {named}?")
     return IndexMissingError(f"there is no index at {folder}: {hint} `triplebeam index {folder} SOURCE…`.")
 
 
