@@ -137,7 +137,7 @@ def _choices(folder: Path, last: LastGeneration, at_most: int) -> Choices | None
     if not last.has("entity_keys.npy", *_FILES):
         return None
     known, now = read_keys(last.folder / "entity_keys.npy"), read_keys(folder / "entity_keys.npy")
-    if not known:
+    if not len(known):
         return None
     before = rows_of(now, known)
     number = np.full(len(known), -1)
