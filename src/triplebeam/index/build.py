@@ -19,7 +19,7 @@ from triplebeam.extract.extractor import Extractor
 from triplebeam.index.checking import check_store
 from triplebeam.index.contents import Contents
 from triplebeam.index.corrections import Corrections
-from triplebeam.index.encoded import EncodedTexts, remove_encoded, take_over
+from triplebeam.index.encoded import EncodedTexts, remove_encoded
 from triplebeam.index.encoding import encode_missing
 from triplebeam.index.extraction import MAX_FAILURES, Budget, Failure, Numbered, due, extract_triples
 from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, damaged_files, empty_index, published
@@ -140,7 +140,7 @@ class IndexBuilder:
             self._gather(store, sources, expected, report)
             report.failures = store.statistics.failures()
             name = self.extractor.name if self.extractor and kind_of(self.extractor.name) != "given" else None
-            rows = stored_rows(store, name) if name else ()
+            rows = dict(stored_rows(store, name)) if name else {}
             with self._encoded(store, LastGeneration(self.folder), report) as (contents, encoded, space):
                 draft = self.folder / "shard"
                 report.shard = write_shard(draft, self.shards, space, name, rows, contents, encoded)
@@ -262,7 +262,7 @@ class IndexBuilder:
         embedder, space = self.embedder, self._check_embedder(store)
         contents = Contents.of(store, in_context=space.triples_in_context)
         with EncodedTexts(self.folder, embedder.fingerprint, embedder.dimension, last, *self.shards.vectors) as encoded:
-            take_over(store, encoded)
+            encoded.take_over(store.db)
             report.texts_encoded = encode_missing(contents, encoded, embedder, self.progress, self.encode_windows)
             yield contents, encoded, space
 

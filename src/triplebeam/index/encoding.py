@@ -4,8 +4,8 @@ Where the embedder has vectors of tokens, a passage is read once for its own vec
 (`triplebeam.index.triple_words`). Otherwise triples are texts like any other.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import chain, tee
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, chain, tee
 from typing import TypeVar
 
 from triplebeam.embed.embedder import Embedder
@@ -36,11 +36,11 @@ def encode_missing(
     """
     rows = _unread_passages(contents, encoded) if contents.in_context else []
     texts = encoded.missing({"entity": contents.entity_names} if contents.in_context else contents.texts())
-    total, done = len(rows) + len(texts), 0
+    total, done = len(rows) + sum(map(len, texts.values())), 0
     progress("embed", 0, total)
     size = min(ENCODING_WINDOW, max(_FEWEST_TOGETHER, total // _WINDOWS_WANTED))
     readings = (_reading(passages, contents) for passages in _samples(rows, size))
-    plain = ((window, Window(window)) for window in _samples(texts, size))
+    plain = ((window, Window([*chain(*window.values())])) for window in _samples_of_kinds(texts, size))
     kept, sent = tee(chain(readings, plain))
     for (sources, window), vectors in zip(kept, encode(embedder, (window for _, window in sent)), strict=True):
         encoded.put(sources, vectors)
@@ -51,13 +51,14 @@ def encode_missing(
 
 def _unread_passages(contents: Contents, encoded: EncodedTexts) -> list[int]:
     """The rows of the passages to read: those without a vector of their own, or of one of their triples."""
-    missing = set(encoded.missing({"passage": contents.passage_texts, "triple": contents.triple_sources}))
-    own = (row for row, text in enumerate(contents.passage_texts) if text in missing)
-    triples = zip(contents.triple_sources, contents.triple_rows, strict=True)
-    return sorted({*own, *(row for source, row in triples if source in missing)})
+    missing = encoded.missing({"passage": contents.passage_texts, "triple": contents.triple_sources})
+    passages, triples = set(missing["passage"]), set(missing["triple"])
+    own = (row for row, text in enumerate(contents.passage_texts) if text in passages)
+    sources = zip(contents.triple_sources, contents.triple_rows, strict=True)
+    return sorted({*own, *(row for source, row in sources if source in triples)})
 
 
-def _reading(rows: Sequence[int], contents: Contents) -> tuple[Sequence[str], Window]:
+def _reading(rows: Sequence[int], contents: Contents) -> tuple[dict[str, Sequence[str]], Window]:
     """Passages to encode, and their triples from the tokens of the same reading; and what each vector is made from."""
     texts = [contents.passage_texts[row] for row in rows]
     triples = [contents.triples_at(row) for row in rows]
@@ -66,10 +67,18 @@ def _reading(rows: Sequence[int], contents: Contents) -> tuple[Sequence[str], Wi
         for places, text in zip(triples, texts, strict=True)
     ]
     sources = [contents.triple_sources[place] for places in triples for place in places]
-    return [*texts, *sources], Window(texts, spans)
+    return {"passage": texts, "triple": sources}, Window(texts, spans)
 
 
 def _samples(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     """Windows of about that size, each drawn evenly from the whole."""
     count = -(-len(items) // size)
     return (items[first::count] for first in range(count))
+
+
+def _samples_of_kinds(texts: Mapping[str, Sequence[str]], size: int) -> Iterator[dict[str, Sequence[str]]]:
+    """The same for texts by kind, as if one kind followed the other in a single sequence."""
+    begins = dict(zip(texts, accumulate(map(len, texts.values()), initial=0), strict=False))
+    count = -(-sum(map(len, texts.values())) // size)
+    for first in range(count):
+        yield {kind: of_kind[(first - begins[kind]) % count :: count] for kind, of_kind in texts.items()}

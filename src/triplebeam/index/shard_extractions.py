@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from triplebeam.extract.extractor import Extraction, Extractor
-from triplebeam.index.keys import key_of
+from triplebeam.index.keys import as_keys, key_of
 from triplebeam.index.shards import Shards
 from triplebeam.index.store import Store
 from triplebeam.passage import Passage
@@ -38,10 +38,10 @@ class TakenExtractions:
     def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
         """One extraction per passage, in order."""
         listed = list(passages)
-        rows = [self.shards.extraction(passage_key(self.name, passage)) for passage in listed]
-        others = iter(self.extractor.extract(passage for passage, row in zip(listed, rows, strict=True) if row is None))
-        for passage, row in zip(listed, rows, strict=True):
-            yield next(others) if row is None else _extraction(passage.id, row)
+        rows = self.shards.extractions(as_keys(passage_key(self.name, passage) for passage in listed))
+        others = iter(self.extractor.extract(each for place, each in enumerate(listed) if place not in rows))
+        for place, passage in enumerate(listed):
+            yield _extraction(passage.id, rows[place]) if place in rows else next(others)
 
 
 def passage_key(extractor: str, passage: Passage) -> bytes:

@@ -9,12 +9,13 @@ changes no bit of an index.
 
 import secrets
 import shutil
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from triplebeam.durable import flush, flush_tree
@@ -22,7 +23,7 @@ from triplebeam.errors import BadInputError, EmbedderMismatchError, IndexDamaged
 from triplebeam.index.columns import StringColumn, write_strings
 from triplebeam.index.contents import Contents
 from triplebeam.index.encoded import EncodedTexts
-from triplebeam.index.keys import read_keys, write_keys
+from triplebeam.index.keys import Keys, as_keys, read_keys, rows_of, write_keys
 from triplebeam.index.manifest import MANIFEST, LastGeneration, VectorSpace, checksums, load_manifest, publish
 
 #: Rows of JSON, one per passage; the file is a file of JSON lines.
@@ -65,13 +66,13 @@ class Shard:
         """Where its vectors are."""
         return LastGeneration(self.folder, frozenset(self.manifest.checksums))
 
-    def extraction(self, key: bytes) -> str | None:
-        """What was extracted from the passage with this key, as JSON."""
-        row = self._rows.get(key)
-        return None if row is None else self._extractions[row]
+    def extractions(self, keys: Keys) -> dict[int, str]:
+        """What was extracted from the passages with these keys, as JSON, by their places, as far as it is here."""
+        rows = rows_of(keys, self._keys)
+        return {place: self._extractions[rows[place]] for place in np.flatnonzero(rows >= 0).tolist()}
 
     @cached_property
-    def _rows(self) -> dict[bytes, int]:
+    def _keys(self) -> Keys:
         return read_keys(self.folder / _KEYS)
 
     @cached_property
@@ -123,9 +124,12 @@ class Shards:
                     " setting of the index."
                 )
 
-    def extraction(self, key: bytes) -> str | None:
-        """What was extracted from the passage with this key, as JSON."""
-        return next((found for shard in self.all if (found := shard.extraction(key)) is not None), None)
+    def extractions(self, keys: Keys) -> dict[int, str]:
+        """What was extracted from the passages with these keys, as JSON, by their places, as far as it is there."""
+        found: dict[int, str] = {}
+        for shard in self.all:
+            found |= shard.extractions(keys)
+        return found
 
     def extractors(self) -> set[str]:
         """Who extracted."""
@@ -137,7 +141,7 @@ def write_shard(
     shards: Shards,
     space: VectorSpace,
     extractor: str | None,
-    extractions: Iterable[tuple[bytes, str]],
+    extractions: Mapping[bytes, str],
     contents: Contents,
     encoded: EncodedTexts,
 ) -> Path | None:
@@ -145,13 +149,14 @@ def write_shard(
 
     It is written at ``draft``, on the same disk, and appears beside the others in one step, whole.
     """
-    new = {key: row for key, row in extractions if shards.extraction(key) is None}
-    texts = {kind: list(encoded.unwritten({kind: all_}).values()) for kind, all_ in contents.texts().items()}
+    known = shards.extractions(as_keys(extractions))
+    new = {key: row for place, (key, row) in enumerate(extractions.items()) if place not in known}
+    texts = {kind: encoded.unwritten(kind, all_) for kind, all_ in contents.texts().items()}
     if not new and not any(texts.values()):
         return None
     shutil.rmtree(draft, ignore_errors=True)  # of a process that was killed
     draft.mkdir()
-    write_keys(draft / _KEYS, list(new))
+    write_keys(draft / _KEYS, as_keys(new))
     write_strings(draft / _EXTRACTIONS, (f"{row}\n" for row in new.values()))
     for kind, unwritten in texts.items():
         encoded.write(draft, kind, unwritten)
