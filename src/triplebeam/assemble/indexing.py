@@ -7,6 +7,7 @@ from pathlib import Path
 
 from triplebeam.assemble.extractor_choice import choose, make_chosen
 from triplebeam.assemble.models import DEFAULT_EMBEDDER, completions_file, make_embedder
+from triplebeam.embed import load_embedder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, nearest
 from triplebeam.extract.extractor import Extractor
@@ -79,15 +80,20 @@ def index_builder(
 
 
 def _on_cluster(builder: IndexBuilder, settings: Settings, *, encode: bool) -> IndexBuilder:
-    """The same, but parsing on a cluster, and encoding where workers can make the embedder by its name."""
+    """The same, but parsing on a cluster, and encoding where its workers can load the embedder by its name.
+
+    An endpoint is called from here: no key leaves this process.
+    """
     from triplebeam.assemble.cluster import ClusterExtractor, encode_on_cluster
+    from triplebeam.embed.openai_compatible import OpenAICompatibleEmbedder
     from triplebeam.extract.local import LocalExtractor
 
-    extractor = builder.extractor
+    extractor, encode_windows = builder.extractor, builder.encode_windows
     if isinstance(extractor, LocalExtractor):
         extractor = ClusterExtractor(extractor, settings.offline)
-    make = partial(make_embedder, builder.embedder.name, settings)
-    encode_windows = partial(encode_on_cluster, make) if encode else builder.encode_windows
+    if encode and not isinstance(builder.embedder, OpenAICompatibleEmbedder):
+        load = partial(load_embedder, home=settings.home, offline=settings.offline, precision=settings.precision)
+        encode_windows = partial(encode_on_cluster, partial(load, builder.embedder.name))
     return replace(builder, extractor=extractor, encode_windows=encode_windows)
 
 
