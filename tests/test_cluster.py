@@ -6,17 +6,16 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from small_world import WordEmbedder
-from triplebeam.assemble.cluster import Stage, encode_on_cluster, encoding_stage, run_stage
+from triplebeam.assemble.cluster import Stage, Worker, encode_on_cluster, encoding_stage, run_stage
 from triplebeam.assemble.indexing import index_builder
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import EmbedderMismatchError, TriplebeamError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.index import encoding
 from triplebeam.index.build import IndexBuilder
@@ -157,15 +156,11 @@ def test_the_setting_parses_and_encodes_on_the_cluster(home: Path, tmp_path: Pat
     assert here.checksums == there.checksums
 
 
-@pytest.mark.usefixtures("cluster")
 def test_what_a_worker_cannot_do_is_one_sentence() -> None:
-    with pytest.raises(
-        TriplebeamError, match="a worker of the cluster failed: its embedder 'words' has the fingerprint"
-    ):
-        list(run_stage(partial(encoding_stage, WordEmbedder, "other"), ['[["text"], []]']))
-
-
-def test_a_worker_with_other_weights_is_refused() -> None:
-    make: Callable[[], Embedder] = WordEmbedder
-    with pytest.raises(EmbedderMismatchError, match="install the same weights on every machine"):
-        encoding_stage(make, "other")
+    worker = Worker(partial(encoding_stage, WordEmbedder, "other"))
+    said = worker({"line": '[["text"], []]'})
+    assert said["done"] == b""
+    assert str(said["failure"]).startswith(
+        "its embedder 'words' has the fingerprint words-1 and that of the index other"
+    )
+    assert str(said["failure"]).endswith("install the same weights on every machine.")

@@ -44,7 +44,7 @@ def run_stage(make_stage: Callable[[], Stage], lines: Iterable[str]) -> Iterator
         # A line is a task of its own: it takes seconds, and a worker that is lost loses one.
         read = data.from_items([{"line": line} for line in wave], override_num_blocks=len(wave))
         workers = data.ActorPoolStrategy(size=min(_processors(), len(wave)))
-        for row in read.map(_Worker, fn_constructor_args=(make_stage,), compute=workers).iter_rows():
+        for row in read.map(Worker, fn_constructor_args=(make_stage,), compute=workers).iter_rows():
             if row["failure"]:
                 raise TriplebeamError(f"a worker of the cluster failed: {row['failure']}")
             yield row["done"]
@@ -69,8 +69,8 @@ def _ray_data() -> Any:
     return ray.data
 
 
-class _Worker:
-    """On each worker, one instance."""
+class Worker:
+    """Runs a stage, which it makes for the first line. What goes wrong comes back in words, not as an exception."""
 
     def __init__(self, make_stage: Callable[[], Stage]) -> None:
         self._make_stage = make_stage
