@@ -148,6 +148,11 @@ class Library:
         return seen
 
     @property
+    def bounds(self) -> tuple[str | None, str | None]:
+        """The only index and the filter that it is bound to."""
+        return self._only, self._where
+
+    @property
     def can_create(self) -> bool:
         """Is there a data folder to create indexes in?"""
         return bool(self._data) and not self.is_bound
@@ -155,7 +160,7 @@ class Library:
     @property
     def is_bound(self) -> bool:
         """Is there anything that is not seen?"""
-        return self._only is not None or self._where is not None
+        return self.bounds != (None, None)
 
     @property
     def can_ask(self) -> bool:

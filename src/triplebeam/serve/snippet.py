@@ -7,6 +7,7 @@ them: folded, stemmed, function words aside.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from triplebeam.index.words import query_words, text_words
@@ -90,7 +91,13 @@ def _words(text: str) -> Iterator[tuple[int, int, str]]:
             for place in range(max(1, len(run) - 1)):
                 yield match.start() + place, min(match.start() + place + 2, match.end()), run[place : place + 2]
         else:
-            yield from ((*match.span(), word) for word in text_words(match[0]))
+            yield from ((*match.span(), word) for word in _stems(match[0]))
+
+
+@lru_cache(1 << 15)
+def _stems(word: str) -> tuple[str, ...]:
+    """A word as the term index has it. Most words of a text are common ones, and stemming takes most of the time."""
+    return tuple(text_words(word))
 
 
 def _pieces(text: str, width: int) -> Iterator[_Piece]:
