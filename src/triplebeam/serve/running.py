@@ -1,8 +1,8 @@
 """Searches and agents in threads, for callers in asyncio: with time limits, cancellation, and limits on how many run.
 
 Searches and agents have a pool each, so that a slow model never holds up a search. Searches of many callers are made
-together where they are alike (`triplebeam.serve.batches`). A thread cannot be stopped from outside: a search that is past its time limit runs to its end while its caller has long been answered; one that had not
-started never will.
+together where they are alike (`triplebeam.serve.batches`). A thread cannot be stopped from outside: a search that is
+past its time limit runs to its end while its caller has long been answered; one that had not started never will.
 """
 
 import asyncio
