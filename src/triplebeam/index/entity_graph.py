@@ -25,6 +25,8 @@ from triplebeam.triple import entity_key
 MENTIONS = "passage_mentions.npy"
 #: Where other names of entities are stored, if there are any, and the entities they belong to.
 _ALIASES, _ALIAS_ENTITIES = "entity_aliases", "entity_alias_numbers.npy"
+#: From so many triples on, walks stay where they come to.
+LARGE = 500_000
 #: Entities are few where they are no more than one in so many.
 _FEW = 32
 
@@ -46,6 +48,8 @@ class EntityGraph:
     passages: int
     aliases: Mapping[str, int] = field(default_factory=dict, repr=False)
     """Entities by the normal form of other names, which corrections merged into theirs."""
+    large: int = LARGE
+    """How many triples make a large graph."""
     _graphs: "dict[tuple[float, bool, int | None], csr_array[np.float64]]" = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -99,7 +103,11 @@ class EntityGraph:
         reached = np.flatnonzero(values.any(axis=1))
         if _FEW * len(reached) > len(self):
             return np.asarray(self.incidence @ values)
-        return np.asarray(self._passages_by_entity[reached].T @ values[reached])
+        return self.at_passages_of(reached, values[reached])
+
+    def at_passages_of(self, entities: NDArray[np.int64], values: NDArray[np.floating]) -> NDArray[np.floating]:
+        """The same for the values of some entities, where all others have 0."""
+        return np.asarray(self._passages_by_entity[entities].T @ values)
 
     @cached_property
     def _passages_by_entity(self) -> "csr_array[np.float64]":
@@ -134,6 +142,16 @@ class EntityGraph:
         if key not in self._graphs:
             self._graphs[key] = self._built(*key)
         return self._graphs[key]
+
+    @property
+    def is_large(self) -> bool:
+        """Whether walks over it are better made where they come to than over the whole (`triplebeam.retrieve.push`)."""
+        return len(self.triple_entities) >= self.large
+
+    def open_nodes(self, max_passages: int | None) -> NDArray[np.bool_]:
+        """Which nodes of the graph with passages have edges: all but entities that occur in more of these."""
+        hubs = self.passage_counts > (self.passages if max_passages is None else max_passages)
+        return np.append(~hubs, np.ones(self.passages, bool))
 
     def _built(
         self, synonym_threshold: float, with_passages: bool, max_passages: int | None
