@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -229,7 +230,7 @@ def _sparse_files(folder: Path, name: str) -> list[Path]:
 
 
 def _write_sparse(folder: Path, name: str, matrix: "csr_array[np.float64]") -> None:
-    parts = (matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(np.int64))
+    parts: tuple[NDArray[Any], ...] = (matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(np.int64))
     for path, part in zip(_sparse_files(folder, name), parts, strict=True):
         np.save(path, part)
 

@@ -42,7 +42,7 @@ class OpenGraph:
         arriving[nodes] = 1
         shares = np.divide(damping, self.leaving, out=np.zeros_like(visits), where=self.leaving > 0)
         for _ in range(steps):
-            arriving = np.where(self.open, self.weights @ (arriving * shares), 0.0)
+            arriving = np.where(self.open, np.asarray(self.weights @ (arriving * shares)), 0.0)
             visits += arriving
         return visits
 
@@ -97,4 +97,5 @@ class _Reached:
         starts, leaving = self._graph.weights.indptr, self._graph.leaving[new]
         edges = np.where(leaving > 0, starts[new + 1] - starts[new], np.inf)
         self.edges, self.leaving = np.append(self.edges, edges), np.append(self.leaving, leaving)
-        return self._numbers[ends] - 1
+        places: NDArray[np.int32] = self._numbers[ends] - 1
+        return places

@@ -137,8 +137,8 @@ class HippoRAG2:
         """A row for each query: how much of the walk is spent on each passage."""
         both = zip(seeds, self._base_scores(queries), strict=True)
         if self.graph.is_large:
-            visited = [self._pushed(*own, of_base) for own, of_base in both]
-            return np.array(visited, np.float32).reshape(len(visited), len(self.passages))
+            pushed = [self._pushed(*own, of_base) for own, of_base in both]
+            return np.array(pushed, np.float32).reshape(len(pushed), len(self.passages))
         visited = self._walk.probabilities([self._reset(*own, of_base) for own, of_base in both])
         return np.asarray(visited.T, np.float32, order="C")  # one query's scores lie together
 
@@ -161,7 +161,7 @@ class HippoRAG2:
         mean = (reset.sum() - reset[best].sum()) / max(len(reset) - len(best), 1)
         nodes = np.concatenate([entities, best + len(self.graph)])
         walk = push(self._open, nodes, np.concatenate([weights, reset[best] - mean]), self.damping, _LEAST)
-        visits = reset + mean * self._spread
+        visits: NDArray[np.float64] = reset + mean * self._spread
         rows = walk.nodes - len(self.graph)
         visits[rows[rows >= 0]] += walk.visits[rows >= 0]
         return visits
