@@ -4,13 +4,14 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test fast check fuzz bench tables docs release lowest clean
+.PHONY: help demo test fast check fuzz fuzz-guided bench tables docs release lowest clean
 help:
 	@echo "make demo   index a small corpus and ask it a two-hop question"
 	@echo "make test   everything"
 	@echo "make fast   the tests that need no model and no data"
 	@echo "make check  lint, types, architecture"
 	@echo "make fuzz   hostile input for a minute; for an hour: make fuzz SECONDS=3600"
+	@echo "make fuzz-guided  the same of one test, guided by the code that inputs reach (atheris, Linux)"
 	@echo "make bench  speed, side by side (recall tables: see docs/benchmarks.md)"
 	@echo "make tables the tables of README and docs anew from benchmarks/results.json"
 	@echo "make docs   the documentation as a site, in build/site"
@@ -54,6 +55,12 @@ SECONDS ?= 60
 fuzz: $(VENV)/.dev
 	end=$$(($$(date +%s) + $(SECONDS))); while [ $$(date +%s) -lt $$end ]; do \
 	  TRIPLEBEAM_FUZZ_EXAMPLES=300 $(BIN)/python -m pytest tests/fuzz || exit 1; done
+
+TEST ?= test_readers_and_the_splitter
+fuzz-guided: $(VENV)/.dev
+	$(PIP) --only-binary=:all: atheris
+	mkdir -p build/fuzz
+	cd build/fuzz && $(abspath $(BIN))/python ../../tests/fuzz/guided.py $(TEST) -max_total_time=$(SECONDS)
 
 bench: $(VENV)/.dev $(VENV)/.models
 	$(BIN)/python benchmarks/query_time.py
