@@ -13,33 +13,58 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from multiprocessing import Pool
 from pathlib import Path
 from random import Random
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from examples import PARAPHRASES, Passage, examples
+from banked import Passage
+from examples import PARAPHRASES, examples
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn import functional
 
-LONGEST, TOKENS_PER_BATCH, LAYERS, HEADS = 224, 49_152, 6, 12
+LONGEST, TOKENS_PER_BATCH, LAYERS, HEADS, PADDING = 224, 49_152, 6, 12, 1
 SURE, SMOOTHING, DROPOUT = 2.5, 0.02, 0.1
 PARTS = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense")
 LINEAR = [f"encoder.layer.{n}.{part}" for n in range(LAYERS) for part in (*PARTS, "intermediate.dense", "output.dense")]
 
 
-def claims(work: tuple[list[str], list[str], int, Path]) -> list[tuple[list[int], bool, bool]]:
-    """Tokens, label and doubt of the examples of some lines of the bank."""
-    lines, common, seed, folder = work
+class Claims(NamedTuple):
+    """The tokens of many claims, one after the other; of each its length, its label, and whether that is in doubt."""
+
+    tokens: Any
+    lengths: Any
+    stated: Any
+    doubtful: Any
+
+    def padded(self, starts: np.ndarray, rows: np.ndarray) -> tuple[Tensor, Tensor]:
+        """The tokens of some claims, and which of them are no padding."""
+        columns = np.arange(self.lengths[rows].max())
+        counted = columns < self.lengths[rows][:, None]
+        places = np.where(counted, starts[rows][:, None] + columns, 0)
+        return torch.from_numpy(np.where(counted, self.tokens[places], PADDING).astype(np.int64)), torch.from_numpy(
+            counted
+        )
+
+
+def claims(lines: list[str], seed: int, common: list[str], folder: Path) -> Claims:
+    """The examples of some lines of the bank."""
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.enable_truncation(LONGEST)
     made = [each for line in lines for each in examples(Passage(json.loads(line)), common, Random(f"{seed} {line}"))]
-    tokens = tokenizer.encode_batch_fast([(each.fact, each.context) for each in made])
-    return [(encoded.ids, each.stated, each.doubtful) for encoded, each in zip(tokens, made, strict=True)]
+    tokens = [each.ids for each in tokenizer.encode_batch_fast([(each.fact, each.context) for each in made])]
+    return Claims(
+        np.concatenate([np.array(each, np.uint16) for each in tokens]),
+        np.array([len(each) for each in tokens]),
+        np.array([each.stated for each in made]),
+        np.array([each.doubtful for each in made]),
+    )
 
 
 class Adapted(torch.nn.Module):
@@ -106,20 +131,18 @@ def batches(lengths: np.ndarray, random: np.random.Generator) -> list[np.ndarray
     return [rows for rows in found if len(rows)]
 
 
-def padded(rows: list[list[int]], device: str) -> tuple[Tensor, Tensor]:
-    length = max(map(len, rows))
-    mask = torch.tensor([[1] * len(row) + [0] * (length - len(row)) for row in rows], dtype=torch.bool)
-    return torch.tensor([row + [1] * (length - len(row)) for row in rows]).to(device), mask.to(device)
-
-
-def epochs(lines: list[str], folder: Path, number: int) -> Iterator[list[tuple[list[int], bool, bool]]]:
+def epochs(lines: list[str], folder: Path, number: int) -> Iterator[Claims]:
+    """New claims for each epoch; those of the next are made while the model is trained on the last."""
     counted = Counter(predicate for line in lines[:8000] for _, predicate, _ in json.loads(line)["triples"])
     common = [each for each, count in counted.items() for _ in range(int(count**0.7))]
     common += PARAPHRASES * max(1, len(common) // (4 * len(PARAPHRASES)))
+    parts = [lines[at : at + 50] for at in range(0, len(lines), 50)]
     with Pool() as pool:
-        for epoch in range(number):
-            work = [(lines[at : at + 100], common, epoch, folder) for at in range(0, len(lines), 100)]
-            yield [each for made in pool.imap(claims, work) for each in made]
+        made = [
+            pool.map_async(partial(claims, seed=epoch, common=common, folder=folder), parts) for epoch in range(number)
+        ]
+        for each in made:
+            yield Claims(*(np.concatenate(part) for part in zip(*each.get(), strict=True)))
 
 
 def main() -> None:
@@ -130,6 +153,7 @@ def main() -> None:
     for name, kind, default in (("epochs", int, 5), ("rate", float, 2e-3), ("rank", int, 16)):
         parser.add_argument(f"--{name}", type=kind, default=default)
     given = parser.parse_args()
+    torch.manual_seed(0)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     with gzip.open(given.bank, "rt", encoding="utf-8") as bank:
         lines = list(bank)
@@ -138,25 +162,25 @@ def main() -> None:
     optimizer = torch.optim.AdamW(model.parameters(), lr=given.rate, betas=(0.9, 0.98), weight_decay=0.01)
     random = np.random.default_rng(0)
     for epoch, made in enumerate(epochs(lines, given.folder, given.epochs)):
-        stated, doubtful = (torch.tensor([each[part] for each in made]).to(device) for part in (1, 2))
-        chosen = batches(np.array([len(each[0]) for each in made]), random)
+        starts, chosen = np.cumsum(made.lengths) - made.lengths, batches(made.lengths, random)
         for step, rows in enumerate(chosen):
             done = (epoch + step / len(chosen)) / given.epochs
             for group in optimizer.param_groups:
                 group["lr"] = given.rate * (1 - done) * min(1.0, (epoch * len(chosen) + step + 1) / 200)
             with torch.autocast(device, torch.bfloat16):
-                scores = model(*padded([made[row][0] for row in rows], device)).float()
-            target = stated[torch.from_numpy(rows)].float()
+                scores = model(*(each.to(device) for each in made.padded(starts, rows))).float()
+            target = torch.from_numpy(made.stated[rows]).to(device).float()
+            doubtful = torch.from_numpy(made.doubtful[rows]).to(device)
             losses = functional.binary_cross_entropy_with_logits(
                 scores, target * (1 - 2 * SMOOTHING) + SMOOTHING, reduction="none"
             )
             if given.start or done > 1 / 3:
-                losses = losses * ~((scores.detach() * (1 - 2 * target) > SURE) & doubtful[torch.from_numpy(rows)])
+                losses = losses * ~((scores.detach() * (1 - 2 * target) > SURE) & doubtful)
             optimizer.zero_grad()
             losses.mean().backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
-        print(f"epoch {epoch}: {len(made)} claims, loss {losses.mean().item():.3f}", flush=True)
+        print(f"epoch {epoch}: {len(made.lengths)} claims, loss {losses.mean().item():.3f}", flush=True)
         adapter = {name.replace("/", "."): tensor.detach().half().cpu() for name, tensor in model.adapter.items()}
         save_file(adapter, given.out)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from triplebeam.support.page import Page
-from triplebeam.support.words import LIGHT, Word, content, words_of
+from triplebeam.support.words import LIGHT, REFLEXIVES, Word, content, words_of
 
 _MONTH = {name[:length].casefold(): n for n, name in enumerate(month_name) if n for length in (3, len(name))}
 _LONGEST_DATE = 4
@@ -16,13 +16,14 @@ _STRANGERS = 2
 
 
 def mentions(entity: str, page: Page, places: range) -> list[range]:
-    """The places of all mentions among some words of a page, in order."""
+    """The places of all mentions among some words of a page."""
     whole, name = words_of(entity), content(entity)
     if is_date(entity):
         return list(_dates(_date_of(whole), page.words, places))
     opening = {word.key for word in whole[: whole.index(name[0])]} if name else set()
     found = [_opened(each, opening, page.words) for each in _named(name, page.words, places)]
-    return found or (list(_surnames(name, page, places)) if name == whole else [])
+    found = found or (list(_surnames(name, page, places)) if name == whole else [])
+    return [*found, *_reflexives(found, page.words, places)]
 
 
 def is_date(entity: str) -> bool:
@@ -42,6 +43,15 @@ def _opened(mention: range, opening: set[str], words: Sequence[Word]) -> range:
     """A mention with the light words before it that the entity begins with as well: "On Broadway"."""
     light = takewhile(lambda place: words[place].key in opening, range(mention.start - 1, -1, -1))
     return range(mention.start - len(list(light)), mention.stop)
+
+
+def _reflexives(found: Sequence[range], words: Sequence[Word], places: range) -> Iterator[range]:
+    """Where a reflexive pronoun refers to the entity, being the last that is named before: "sung by herself"."""
+    for place in places:
+        if words[place].key in REFLEXIVES:
+            last = next((each for each in reversed(places[: places.index(place)]) if words[each].is_name), -1)
+            if any(last in mention for mention in found):
+                yield range(place, place + 1)
 
 
 def _folded(words: Sequence[Word]) -> set[str]:
