@@ -1,8 +1,10 @@
 """Train the adapter that reads whether words state a fact. It needs PyTorch and a GPU, which the package does not.
 
 usage: python train.py BANK.jsonl.gz FOLDER OUT.safetensors [--start ADAPTER] [--epochs 5] [--rate 2e-3] [--rank 16]
+       [--minutes 60]
 
-FOLDER is granite-embedding-30m-english as `triplebeam model install` leaves it. Each epoch has new false claims. From
+FOLDER is granite-embedding-30m-english as `triplebeam model install` leaves it. The learning rate falls to zero, at the
+latest when the minutes are over. Each epoch has new false claims. From
 a third of the way on, claims whose label may be wrong are left out where the model is sure of the opposite: extracted
 triples are not all true, nor are falsified ones all false.
 """
@@ -11,9 +13,12 @@ import argparse
 import gzip
 import json
 import math
+import os
+import time
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
+from itertools import islice
 from multiprocessing import Pool
 from pathlib import Path
 from random import Random
@@ -29,7 +34,9 @@ from torch import Tensor
 from torch.nn import functional
 
 LONGEST, TOKENS_PER_BATCH, LAYERS, HEADS, PADDING = 224, 49_152, 6, 12, 1
-SURE, SMOOTHING, DROPOUT = 2.5, 0.02, 0.1
+SURE, SMOOTHING, DROPOUT, WARM_UP = 2.5, 0.02, 0.1, 100
+#: Each has 50 passages.
+PARTS_AT_A_TIME = 64
 PARTS = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense")
 LINEAR = [f"encoder.layer.{n}.{part}" for n in range(LAYERS) for part in (*PARTS, "intermediate.dense", "output.dense")]
 
@@ -44,7 +51,7 @@ class Claims(NamedTuple):
 
     def padded(self, starts: np.ndarray, rows: np.ndarray) -> tuple[Tensor, Tensor]:
         """The tokens of some claims, and which of them are no padding."""
-        columns = np.arange(self.lengths[rows].max())
+        columns = np.arange(-(-self.lengths[rows].max() // 8) * 8)  # the fast kernels need multiples of 8
         counted = columns < self.lengths[rows][:, None]
         places = np.where(counted, starts[rows][:, None] + columns, 0)
         return torch.from_numpy(np.where(counted, self.tokens[places], PADDING).astype(np.int64)), torch.from_numpy(
@@ -52,8 +59,9 @@ class Claims(NamedTuple):
         )
 
 
-def claims(lines: list[str], seed: int, common: list[str], folder: Path) -> Claims:
-    """The examples of some lines of the bank."""
+def claims(part: tuple[int, list[str]], common: list[str], folder: Path) -> Claims:
+    """The examples of some lines of the bank in an epoch."""
+    seed, lines = part
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.enable_truncation(LONGEST)
@@ -131,18 +139,16 @@ def batches(lengths: np.ndarray, random: np.random.Generator) -> list[np.ndarray
     return [rows for rows in found if len(rows)]
 
 
-def epochs(lines: list[str], folder: Path, number: int) -> Iterator[Claims]:
-    """New claims for each epoch; those of the next are made while the model is trained on the last."""
-    counted = Counter(predicate for line in lines[:8000] for _, predicate, _ in json.loads(line)["triples"])
+def portions(parts: list[tuple[int, list[str]]], folder: Path) -> Iterator[Claims]:
+    """The claims of many parts of the bank at a time; the next are made while the model is trained on the last."""
+    triples = (triple for _, lines in parts[:200] for line in lines for triple in json.loads(line)["triples"])
+    counted = Counter(predicate for _, predicate, _ in triples)
     common = [each for each, count in counted.items() for _ in range(int(count**0.7))]
     common += PARAPHRASES * max(1, len(common) // (4 * len(PARAPHRASES)))
-    parts = [lines[at : at + 50] for at in range(0, len(lines), 50)]
-    with Pool() as pool:
-        made = [
-            pool.map_async(partial(claims, seed=epoch, common=common, folder=folder), parts) for epoch in range(number)
-        ]
-        for each in made:
-            yield Claims(*(np.concatenate(part) for part in zip(*each.get(), strict=True)))
+    with Pool(max(1, (os.cpu_count() or 1) - 2)) as pool:
+        made = pool.imap(partial(claims, common=common, folder=folder), parts, chunksize=4)
+        while some := list(islice(made, PARTS_AT_A_TIME)):
+            yield Claims(*(np.concatenate(part) for part in zip(*some, strict=True)))
 
 
 def main() -> None:
@@ -150,23 +156,29 @@ def main() -> None:
     for name in ("bank", "folder", "out"):
         parser.add_argument(name, type=Path)
     parser.add_argument("--start", type=Path)
-    for name, kind, default in (("epochs", int, 5), ("rate", float, 2e-3), ("rank", int, 16)):
+    for name, kind, default in (("epochs", int, 5), ("rate", float, 2e-3), ("rank", int, 16), ("minutes", float, 60)):
         parser.add_argument(f"--{name}", type=kind, default=default)
     given = parser.parse_args()
     torch.manual_seed(0)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     with gzip.open(given.bank, "rt", encoding="utf-8") as bank:
         lines = list(bank)
+    Random(0).shuffle(lines)
+    parts = [(epoch, lines[at : at + 50]) for epoch in range(given.epochs) for at in range(0, len(lines), 50)]
     base = {name: tensor.float().to(device) for name, tensor in load_file(given.folder / "model.safetensors").items()}
     model = Adapted(base, given.rank, load_file(given.start) if given.start else None).to(device).train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=given.rate, betas=(0.9, 0.98), weight_decay=0.01)
-    random = np.random.default_rng(0)
-    for epoch, made in enumerate(epochs(lines, given.folder, given.epochs)):
+    total, steps, begun, random = math.ceil(len(parts) / PARTS_AT_A_TIME), 0, 0.0, np.random.default_rng(0)
+    for number, made in enumerate(portions(parts, given.folder)):
+        begun = begun or time.monotonic()
         starts, chosen = np.cumsum(made.lengths) - made.lengths, batches(made.lengths, random)
         for step, rows in enumerate(chosen):
-            done = (epoch + step / len(chosen)) / given.epochs
+            spent = (time.monotonic() - begun) / (60 * given.minutes)
+            done, steps = max((number + step / len(chosen)) / total, spent), steps + 1
+            if done >= 1:
+                break
             for group in optimizer.param_groups:
-                group["lr"] = given.rate * (1 - done) * min(1.0, (epoch * len(chosen) + step + 1) / 200)
+                group["lr"] = given.rate * (1 - done) * min(1.0, steps / WARM_UP)
             with torch.autocast(device, torch.bfloat16):
                 scores = model(*(each.to(device) for each in made.padded(starts, rows))).float()
             target = torch.from_numpy(made.stated[rows]).to(device).float()
@@ -180,9 +192,15 @@ def main() -> None:
             losses.mean().backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
-        print(f"epoch {epoch}: {len(made.lengths)} claims, loss {losses.mean().item():.3f}", flush=True)
-        adapter = {name.replace("/", "."): tensor.detach().half().cpu() for name, tensor in model.adapter.items()}
-        save_file(adapter, given.out)
+        print(
+            f"{number + 1} of {total}: {steps} steps, {spent:.0%} of the time, loss {losses.mean().item():.3f}",
+            flush=True,
+        )
+        save_file(
+            {name.replace("/", "."): each.detach().half().cpu() for name, each in model.adapter.items()}, given.out
+        )
+        if done >= 1:
+            break
 
 
 if __name__ == "__main__":
