@@ -1,10 +1,11 @@
 """Train the adapter that reads whether words state a fact. It needs PyTorch and a GPU, which the package does not.
 
 usage: python train.py BANK.jsonl.gz FOLDER OUT.safetensors [--start ADAPTER] [--epochs 5] [--rate 2e-3] [--rank 16]
-       [--minutes 60]
+       [--minutes 60] [--share 1]
 
 FOLDER is granite-embedding-30m-english as `triplebeam model install` leaves it. The learning rate falls to zero, at the
-latest when the minutes are over. Each epoch has new false claims. From
+latest when the minutes are over. What is saved is the mean of the adapter that it started from and the trained one, of
+which it has this share. Each epoch has new false claims. From
 a third of the way on, claims whose label may be wrong are left out where the model is sure of the opposite: extracted
 triples are not all true, nor are falsified ones all false.
 """
@@ -62,6 +63,7 @@ class Claims(NamedTuple):
 def claims(part: tuple[int, list[str]], common: list[str], folder: Path) -> Claims:
     """The examples of some lines of the bank in an epoch."""
     seed, lines = part
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # there is a process for each core already
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.enable_truncation(LONGEST)
@@ -78,7 +80,7 @@ def claims(part: tuple[int, list[str]], common: list[str], folder: Path) -> Clai
 class Adapted(torch.nn.Module):
     """The encoder with thin matrices beside each linear layer, new biases, and a last vector."""
 
-    def __init__(self, base: dict[str, Tensor], rank: int, start: dict[str, Tensor] | None) -> None:
+    def __init__(self, base: dict[str, Tensor], rank: int, start: dict[str, Tensor]) -> None:
         super().__init__()
         self.base = base
         new = {"head.weight": torch.zeros(1, len(base["embeddings.LayerNorm.bias"])), "head.bias": -torch.ones(1)}
@@ -87,7 +89,7 @@ class Adapted(torch.nn.Module):
             new[f"{name}.weight.A"] = torch.randn(rank, columns) / math.sqrt(columns)
             new[f"{name}.weight.B"] = torch.zeros(rows, rank)
             new[f"{name}.bias"] = base[f"{name}.bias"].clone()
-        new |= {name: tensor.float() for name, tensor in (start or {}).items()}
+        new |= {name: tensor.float() for name, tensor in start.items()}
         keys = {name: name.replace(".", "/") for name in new}  # a module's parameters have no dots in their names
         self.adapter = torch.nn.ParameterDict({keys[name]: torch.nn.Parameter(tensor) for name, tensor in new.items()})
 
@@ -156,7 +158,13 @@ def main() -> None:
     for name in ("bank", "folder", "out"):
         parser.add_argument(name, type=Path)
     parser.add_argument("--start", type=Path)
-    for name, kind, default in (("epochs", int, 5), ("rate", float, 2e-3), ("rank", int, 16), ("minutes", float, 60)):
+    for name, kind, default in (
+        ("epochs", int, 5),
+        ("rate", float, 2e-3),
+        ("rank", int, 16),
+        ("minutes", float, 60),
+        ("share", float, 1),
+    ):
         parser.add_argument(f"--{name}", type=kind, default=default)
     given = parser.parse_args()
     torch.manual_seed(0)
@@ -166,7 +174,8 @@ def main() -> None:
     Random(0).shuffle(lines)
     parts = [(epoch, lines[at : at + 50]) for epoch in range(given.epochs) for at in range(0, len(lines), 50)]
     base = {name: tensor.float().to(device) for name, tensor in load_file(given.folder / "model.safetensors").items()}
-    model = Adapted(base, given.rank, load_file(given.start) if given.start else None).to(device).train()
+    start = load_file(given.start) if given.start else {}
+    model = Adapted(base, given.rank, start).to(device).train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=given.rate, betas=(0.9, 0.98), weight_decay=0.01)
     total, steps, begun, random = math.ceil(len(parts) / PARTS_AT_A_TIME), 0, 0.0, np.random.default_rng(0)
     for number, made in enumerate(portions(parts, given.folder)):
@@ -196,9 +205,9 @@ def main() -> None:
             f"{number + 1} of {total}: {steps} steps, {spent:.0%} of the time, loss {losses.mean().item():.3f}",
             flush=True,
         )
-        save_file(
-            {name.replace("/", "."): each.detach().half().cpu() for name, each in model.adapter.items()}, given.out
-        )
+        trained = {name.replace("/", "."): each.detach().cpu() for name, each in model.adapter.items()}
+        mean = {name: torch.lerp(start.get(name, each).float(), each, given.share) for name, each in trained.items()}
+        save_file({name: each.half() for name, each in mean.items()}, given.out)
         if done >= 1:
             break
 
