@@ -2,7 +2,7 @@
 
 True are the triples, in the sentence that shares most words with the predicate; the same facts in other words
 (``paraphrases.json``), the other way round, in the sentence's own words or some of them, with another fact of the
-sentence in the predicate ("born in Rome on", "is a region of Vietnam that includes"), or with the place around the one
+sentence in the predicate ("born in Rome on", "is a river of Peru that flows into"), or with the place around the one
 that is named; and negated facts in negated sentences. False are triples with another predicate (of the passage, of the
 same sentence, of any passage, a contrary one), with their ends swapped, with another entity of the sentence as subject
 or object, with the title as a subject that the sentence is not about, with a negation in the fact or in the sentence,
