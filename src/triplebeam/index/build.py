@@ -65,6 +65,8 @@ class BuildReport:
     removed: list[str] = field(default_factory=list)
     unreadable: list[Unreadable] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    """Documents that were indexed, but not read as they may have been meant; each with its file."""
     damaged: list[str] = field(default_factory=list)
     """Files of the published generation that were not as they were written: they were derived again."""
     failures: list[Failure] = field(default_factory=list)
@@ -324,6 +326,7 @@ class IndexBuilder:
                     elif isinstance(source, Skipped):
                         report.skipped.append(source)
                     else:
+                        report.warnings += [f"{source.source or source.id}: {warning}" for warning in source.warnings]
                         self._put(store, source, report, differences)
                         document_ids[source.id] = None
             report.documents_seen = len(document_ids)

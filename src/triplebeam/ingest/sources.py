@@ -161,6 +161,7 @@ def _document(path: Path, id_: str, ending: str, encoding: str | None) -> Docume
         metadata={**{storable(name): storable(text) for name, text in content.metadata.items()}, **fields},
         headings=tuple(heading._replace(text=storable(heading.text)) for heading in content.headings),
         links=document_links(content.links, id_),
+        warnings=content.warnings,
     )
 
 
