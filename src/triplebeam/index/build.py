@@ -17,7 +17,7 @@ from triplebeam.extract.extractor import Extractor
 from triplebeam.index.checking import check_store
 from triplebeam.index.contents import Contents
 from triplebeam.index.corrections import Corrections
-from triplebeam.index.encoded import EncodedTexts, remove_encoded, take_over
+from triplebeam.index.encoded import EncodedTexts, remove_encoded
 from triplebeam.index.encoding import encode_missing
 from triplebeam.index.extraction import MAX_FAILURES, Budget, Failure, Numbered, due, extract_triples
 from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, damaged_files, empty_index, published
@@ -224,7 +224,7 @@ class IndexBuilder:
         embedder, space = self.embedder, self._check_embedder(store)
         contents = Contents.of(store, in_context=space.triples_in_context)
         with EncodedTexts(self.folder, embedder.fingerprint, embedder.dimension, last) as encoded:
-            take_over(store, encoded)
+            encoded.take_over(store.db)
             report.texts_encoded = encode_missing(contents, encoded, embedder, self.progress)
             report.manifest = publish_generation(self.folder, store, contents, encoded, last, space, self.progress)
             report.published = True

@@ -20,7 +20,7 @@ from triplebeam.index.contents import Contents
 from triplebeam.index.definitions import Definition
 from triplebeam.index.encoded import EncodedTexts, remove_encoded
 from triplebeam.index.entity_graph import MENTIONS, write_aliases
-from triplebeam.index.keys import key_of
+from triplebeam.index.keys import as_keys, key_of
 from triplebeam.index.manifest import (
     MANIFEST,
     LastGeneration,
@@ -123,10 +123,13 @@ def write_generation(
     write_passages(generation, passages)
     material.write(generation)
     done()
-    term_texts = [passage.term_text for passage in passages]
-    keys = [key_of(ANALYZER, text, passage.text) for text, passage in zip(term_texts, passages, strict=True)]
+    keys = as_keys(key_of(ANALYZER, passage.term_text, passage.text) for passage in passages)
     stemmers = write_terms(
-        generation / "passage_terms", term_texts, keys, lambda row: stemmer_for(passages[row].text), last
+        generation / "passage_terms",
+        (passage.term_text for passage in passages),
+        keys,
+        lambda row: stemmer_for(passages[row].text),
+        last,
     )
     done()
     encoded.write(generation, "passage", contents.passage_texts)
@@ -145,7 +148,7 @@ def write_generation(
     statistics = _write_passage_graph(generation, passages, names, pairs(material.keywords), material.links, bound)
     done()
     texts = contents.triple_texts
-    keys = [key_of(ANALYZER, text, stemmers[row]) for text, row in zip(texts, rows, strict=True)]
+    keys = as_keys(key_of(ANALYZER, text, stemmers[row]) for text, row in zip(texts, rows, strict=True))
     write_terms(generation / "triple_terms", texts, keys, lambda triple: stemmers[rows[triple]], last)
     done()
     encoded.write(generation, "triple", contents.triple_sources)
