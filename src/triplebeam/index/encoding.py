@@ -4,13 +4,12 @@ Where the embedder has vectors of tokens, a passage is read once for its own vec
 (`triplebeam.index.triple_words`). Otherwise triples are texts like any other.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, chain, tee
 from typing import TypeVar
 
-import numpy as np
-
-from triplebeam.embed.embedder import Embedder, SpanEmbedder, reads_tokens
-from triplebeam.errors import EmbedderMismatchError
+from triplebeam.embed.embedder import Embedder
+from triplebeam.embed.windows import EncodeWindows, Window, encode_here
 from triplebeam.index.contents import Contents
 from triplebeam.index.encoded import EncodedTexts
 from triplebeam.index.triple_words import spans_of
@@ -24,59 +23,62 @@ ENCODING_WINDOW = 512
 _FEWEST_TOGETHER, _WINDOWS_WANTED = 64, 16
 
 
-def encode_missing(contents: Contents, encoded: EncodedTexts, embedder: Embedder, progress: Progress = silent) -> int:
+def encode_missing(
+    contents: Contents,
+    encoded: EncodedTexts,
+    embedder: Embedder,
+    progress: Progress = silent,
+    encode: EncodeWindows = encode_here,
+) -> int:
     """Encode what is not encoded yet; returns how many texts that were.
 
     Each window has its share of long and short texts, so that the time left can be estimated from the number of texts.
     """
     rows = _unread_passages(contents, encoded) if contents.in_context else []
     texts = encoded.missing({"entity": contents.entity_names} if contents.in_context else contents.texts())
-    total = len(rows) + len(texts)
+    total, done = len(rows) + sum(map(len, texts.values())), 0
     progress("embed", 0, total)
     size = min(ENCODING_WINDOW, max(_FEWEST_TOGETHER, total // _WINDOWS_WANTED))
-    done = 0
-    for passages in _samples(rows, size):
-        _read_passages(passages, contents, encoded, _span_embedder(embedder))
-        done += len(passages)
-        progress("embed", done, total)
-    for window in _samples(texts, size):
-        encoded.put(window, embedder.embed(window))
-        done += len(window)
+    readings = (_reading(passages, contents) for passages in _samples(rows, size))
+    plain = ((window, Window([*chain(*window.values())])) for window in _samples_of_kinds(texts, size))
+    kept, sent = tee(chain(readings, plain))
+    for (sources, window), vectors in zip(kept, encode(embedder, (window for _, window in sent)), strict=True):
+        encoded.put(sources, vectors)
+        done += len(window.texts)
         progress("embed", done, total)
     return done
 
 
 def _unread_passages(contents: Contents, encoded: EncodedTexts) -> list[int]:
     """The rows of the passages to read: those without a vector of their own, or of one of their triples."""
-    missing = set(encoded.missing({"passage": contents.passage_texts, "triple": contents.triple_sources}))
-    own = (row for row, text in enumerate(contents.passage_texts) if text in missing)
-    triples = zip(contents.triple_sources, contents.triple_rows, strict=True)
-    return sorted({*own, *(row for source, row in triples if source in missing)})
+    missing = encoded.missing({"passage": contents.passage_texts, "triple": contents.triple_sources})
+    passages, triples = set(missing["passage"]), set(missing["triple"])
+    own = (row for row, text in enumerate(contents.passage_texts) if text in passages)
+    sources = zip(contents.triple_sources, contents.triple_rows, strict=True)
+    return sorted({*own, *(row for source, row in sources if source in triples)})
 
 
-def _span_embedder(embedder: Embedder) -> SpanEmbedder:
-    if reads_tokens(embedder):
-        return embedder
-    raise EmbedderMismatchError(
-        f"the triples of this index are encoded in the context of their passages, and the embedder {embedder.name!r}"
-        " has no vectors of tokens: use the one the index was built with, or index into a new folder."
-    )
-
-
-def _read_passages(rows: Sequence[int], contents: Contents, encoded: EncodedTexts, embedder: SpanEmbedder) -> None:
-    """Encode passages, and their triples from the tokens of the same reading."""
+def _reading(rows: Sequence[int], contents: Contents) -> tuple[dict[str, Sequence[str]], Window]:
+    """Passages to encode, and their triples from the tokens of the same reading; and what each vector is made from."""
     texts = [contents.passage_texts[row] for row in rows]
     triples = [contents.triples_at(row) for row in rows]
     spans = [
         spans_of((contents.triples[place] for place in places), text)
         for places, text in zip(triples, texts, strict=True)
     ]
-    vectors, of_triples = embedder.embed_spans(texts, spans)
     sources = [contents.triple_sources[place] for places in triples for place in places]
-    encoded.put([*texts, *sources], np.concatenate([vectors, *of_triples]))
+    return {"passage": texts, "triple": sources}, Window(texts, spans)
 
 
 def _samples(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     """Windows of about that size, each drawn evenly from the whole."""
     count = -(-len(items) // size)
     return (items[first::count] for first in range(count))
+
+
+def _samples_of_kinds(texts: Mapping[str, Sequence[str]], size: int) -> Iterator[dict[str, Sequence[str]]]:
+    """The same for texts by kind, as if one kind followed the other in a single sequence."""
+    begins = dict(zip(texts, accumulate(map(len, texts.values()), initial=0), strict=False))
+    count = -(-sum(map(len, texts.values())) // size)
+    for first in range(count):
+        yield {kind: of_kind[(first - begins[kind]) % count :: count] for kind, of_kind in texts.items()}

@@ -19,8 +19,8 @@ from triplebeam.index.columns import loaded
 from triplebeam.index.contents import Contents
 from triplebeam.index.definitions import Definition
 from triplebeam.index.encoded import EncodedTexts, remove_encoded
-from triplebeam.index.entity_graph import MENTIONS, write_aliases
-from triplebeam.index.keys import key_of
+from triplebeam.index.entity_graph import MENTIONS, EntityGraph, write_aliases
+from triplebeam.index.keys import as_keys, key_of
 from triplebeam.index.manifest import (
     MANIFEST,
     LastGeneration,
@@ -42,12 +42,12 @@ from triplebeam.index.passage_graph import (
     telling_links,
     triple_keywords,
 )
-from triplebeam.index.passages import write_passages
+from triplebeam.index.passages import PassageTable, write_passages
 from triplebeam.index.references import REFERENCES, references
 from triplebeam.index.store import Store
 from triplebeam.index.synonyms import write_synonyms
 from triplebeam.index.term_writing import write_terms
-from triplebeam.index.triple_graph import write_triple_graph
+from triplebeam.index.triple_graph import TripleGraph, write_triple_graph
 from triplebeam.index.words import ANALYZER, stemmer_for
 from triplebeam.passage import Passage
 from triplebeam.progress import Progress, silent
@@ -69,6 +69,7 @@ def publish_generation(
     generation = new_generation(folder / "generations")
     with removed_on_error(generation):
         passage_graph = write_generation(generation, contents, encoded, last, progress)
+        _write_derived(generation)
         flush_tree(generation)
     entities = len(contents.entity_names)
     rows = np.array(contents.triple_rows, np.int64)
@@ -123,10 +124,13 @@ def write_generation(
     write_passages(generation, passages)
     material.write(generation)
     done()
-    term_texts = [passage.term_text for passage in passages]
-    keys = [key_of(ANALYZER, text, passage.text) for text, passage in zip(term_texts, passages, strict=True)]
+    keys = as_keys(key_of(ANALYZER, passage.term_text, passage.text) for passage in passages)
     stemmers = write_terms(
-        generation / "passage_terms", term_texts, keys, lambda row: stemmer_for(passages[row].text), last
+        generation / "passage_terms",
+        (passage.term_text for passage in passages),
+        keys,
+        lambda row: stemmer_for(passages[row].text),
+        last,
     )
     done()
     encoded.write(generation, "passage", contents.passage_texts)
@@ -145,7 +149,7 @@ def write_generation(
     statistics = _write_passage_graph(generation, passages, names, pairs(material.keywords), material.links, bound)
     done()
     texts = contents.triple_texts
-    keys = [key_of(ANALYZER, text, stemmers[row]) for text, row in zip(texts, rows, strict=True)]
+    keys = as_keys(key_of(ANALYZER, text, stemmers[row]) for text, row in zip(texts, rows, strict=True))
     write_terms(generation / "triple_terms", texts, keys, lambda triple: stemmers[rows[triple]], last)
     done()
     encoded.write(generation, "triple", contents.triple_sources)
@@ -153,6 +157,15 @@ def write_generation(
     write_synonyms(generation, names, encoded.write(generation, "entity", names), last, progress)
     done()
     return statistics
+
+
+def _write_derived(generation: Path) -> None:
+    """Write what readers of a large index would have to derive at their first question."""
+    passages = PassageTable(generation)
+    graph = EntityGraph.open(generation, TripleGraph(generation, passages))
+    if graph.is_large:
+        passages.write_derived(generation)
+        graph.write_derived(generation, passages.rows_by_title)
 
 
 def _mentions(

@@ -14,6 +14,7 @@ from fastapi.testclient import TestClient
 from serve.http.small_server import Make, error_of, job_ended
 from small_world import TRIPLES, TableExtractor
 from triplebeam.extract.extractor import Extraction
+from triplebeam.index.writing import write_lock
 from triplebeam.passage import Passage
 from triplebeam.serve.limits import Limits
 
@@ -65,7 +66,7 @@ def test_what_is_put_is_all_there_is(client: TestClient) -> None:
     job = client.put("/api/indexes/notes/documents", files=files, data={"extractor": "none"}).json()["job"]
     assert job["kind"] == "sync"
     ended = job_ended(client, job["id"])
-    assert (ended["state"], ended["message"]) == ("done", "1 of 2 documents were new or changed; 1 were deleted")
+    assert (ended["state"], ended["message"]) == ("done", "1 of 2 documents new or changed; 1 deleted")
     assert ids(client, "notes") == ["bob.txt", "cy.txt"]
     texts = {"documents": [{"id": "dot", "text": "Dot knits."}], "extractor": "none"}
     job_ended(client, client.put("/api/indexes/notes/documents", json=texts).json()["job"]["id"])
@@ -92,7 +93,7 @@ def test_an_index_is_made_filled_searched_and_emptied(client: TestClient, data: 
     assert error_of(client.post("/api/indexes/notes/search", json={"question": "who?"}), 409)[0] == ("empty_index")
     job = add(client, "notes", ("ada.txt", b"Ada Lovelace wrote about engines."), ("bob.md", b"# Bob\n\nBob sings."))
     ended = job_ended(client, job["id"])
-    assert (ended["state"], ended["message"]) == ("done", "2 of 2 documents were new or changed")
+    assert (ended["state"], ended["message"]) == ("done", "2 of 2 documents new or changed")
     assert ids(client, "notes") == ["ada.txt", "bob.md"]
     found = client.post("/api/indexes/notes/search", json={"question": "engines", "method": "bm25"}).json()
     assert found["passages"][0]["title"] == "ada"
@@ -107,7 +108,7 @@ def test_an_index_is_made_filled_searched_and_emptied(client: TestClient, data: 
     for document_id in ("ada.txt", "bob.md"):
         response = client.delete(f"/api/indexes/notes/documents/{document_id}")
         assert response.status_code == 202
-        assert job_ended(client, response.json()["job"]["id"])["message"] == "1 documents taken out"
+        assert job_ended(client, response.json()["job"]["id"])["message"] == "1 document deleted"
     assert client.get("/api/indexes/notes").json()["status"] == "empty"
 
 
@@ -317,6 +318,35 @@ def test_making_an_index_is_refused_where_it_cannot_be(client: TestClient, make:
     with make(data / "world.index") as single:
         assert single.get("/api/indexes").json()["can_create"] is False
         assert error_of(single.post("/api/indexes", json={"name": "new"}), 409)[0] == "cannot_create"
+
+
+def test_an_index_is_deleted_with_all_its_files(client: TestClient, data: Path) -> None:
+    search = "/api/indexes/world/search", {"question": "lake"}
+    assert client.post(search[0], json=search[1]).status_code == 200
+    (data / ".deleted-0123").mkdir()  # what a server that was killed left
+    assert client.delete("/api/indexes/world").status_code == 204
+    assert client.get("/api/indexes").json()["indexes"] == []
+    assert error_of(client.post(search[0], json=search[1]), 404)[0] == "unknown_index"
+    assert error_of(client.delete("/api/indexes/world"), 404)[0] == "unknown_index"
+    assert [path.name for path in data.iterdir() if path.name not in (".triplebeam", "keys.json")] == []
+    assert client.post("/api/indexes", json={"name": "world"}).json() == {
+        "name": "world", "passages": 0, "documents": 0, "triples": 0, "status": "empty",
+    }  # fmt: skip
+
+
+def test_an_index_that_is_written_to_or_was_named_itself_is_not_deleted(make: Make, data: Path) -> None:
+    held = Held()
+    with make(extractor=held) as client:
+        job = add(client, "world", ("a.txt", b"The lake is deep."), extractor="local")
+        assert held.begun.wait(20)
+        assert error_of(client.delete("/api/indexes/world"), 409)[0] == "busy"
+        held.free.set()
+        job_ended(client, job["id"])
+        with write_lock(data / "world.index"):
+            assert error_of(client.delete("/api/indexes/world"), 409)[0] == "busy"
+    with make(data / "world.index") as single:
+        assert error_of(single.delete("/api/indexes/world"), 409)[0] == "cannot_delete"
+    assert (data / "world.index").is_dir()
 
 
 def test_a_single_index_takes_documents_too(make: Make, data: Path) -> None:
