@@ -413,6 +413,8 @@ def create_index(
 def _log(report: BuildReport) -> None:
     """Log what was left out, for callers who do not look at the report."""
     log = logging.getLogger("triplebeam")
+    for warning in report.warnings:
+        log.warning("read in part: %s", warning)
     for unreadable in report.unreadable:
         log.warning("not indexed: %s", unreadable)
     if report.failures:

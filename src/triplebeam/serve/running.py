@@ -180,8 +180,8 @@ class Runner:
         parsed = self.limits.check(question, method)
         if not (parsed.uses_model or earlier or _encodes_chains(parsed)):
             kind = self.library.bounds, name, where, method, k
-            work = partial(self._search_many, name, parsed, k, where)
-            return await _within(self.limits.search_seconds, self._batches.submit(kind, question, work))
+            many = partial(self._search_many, name, parsed, k, where)
+            return await _within(self.limits.search_seconds, self._batches.submit(kind, question, many))
         if not (parsed.uses_model or earlier) or not self.library.can_ask:
             return await self.run(self._search, name, question, parsed, k, earlier, where)
         stop = threading.Event()
