@@ -132,7 +132,7 @@ class EntityGraph:
         Where most are 0, as in a walk that stayed near, the passages of the others alone are looked at.
         """
         # A product with ones: NumPy is many times slower to ask of each short row whether it has `any`.
-        reached = np.flatnonzero(values @ np.ones(values.shape[1], values.dtype))
+        reached = np.flatnonzero(values @ np.ones(values.shape[1], values.dtype) > 0)
         if _FEW * len(reached) > len(self):
             return np.asarray(self.incidence @ values)
         return self.at_passages_of(reached, values[reached])
