@@ -2,7 +2,6 @@
 whole, so that the first question to a large index need not wait for dictionaries of millions of names.
 """
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -20,12 +19,12 @@ T = TypeVar("T")
 class SortedNames(Mapping[str, T]):
     """A mapping that can also tell how a name may go on."""
 
-    names: Sequence[str] = field(repr=False)
+    names: StringColumn = field(repr=False)
     at: Callable[[int], T] = field(repr=False)
     """The value at a place."""
 
     def __getitem__(self, name: str) -> T:
-        place = bisect_left(self.names, name)
+        place = self.names.place_of(name)
         if place < len(self.names) and self.names[place] == name:
             return self.at(place)
         raise KeyError(name)
@@ -38,7 +37,7 @@ class SortedNames(Mapping[str, T]):
 
     def has_beginning(self, beginning: str) -> bool:
         """Does any name begin like this?"""
-        place = bisect_left(self.names, beginning)
+        place = self.names.place_of(beginning)
         return place < len(self.names) and self.names[place].startswith(beginning)
 
 

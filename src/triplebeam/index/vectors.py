@@ -66,7 +66,7 @@ def _codes_path(path: Path) -> Path:
 def _write_codes(path: Path, stored: NDArray[np.integer]) -> None:
     import faiss
 
-    codes = faiss.IndexRaBitQ(stored.shape[1], faiss.METRIC_INNER_PRODUCT)
+    codes = faiss.IndexRaBitQFastScan(stored.shape[1], faiss.METRIC_INNER_PRODUCT)
     codes.train(restored(stored[:: max(1, len(stored) // 20_000)]))
     for start in range(0, len(stored), _BLOCK):
         codes.add(restored(stored[start : start + _BLOCK]))

@@ -1,6 +1,8 @@
 """HippoRAG against its transcription, and what it does where the walk cannot start."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +13,7 @@ from oracles.hipporag import hipporag
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import account
+from triplebeam.index.entity_graph import LARGE
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.hipporag.hipporag import HippoRAG
 from triplebeam.ranking import Hit, Ranking
@@ -32,12 +35,21 @@ class Nothing:
 
 
 @settings(max_examples=80, deadline=None)
-@given(drawn=drawn_graphs(), data=st.data(), damping=st.sampled_from([0.2, 0.5]), specificity=st.booleans())
-def test_agrees_with_the_transcription(drawn: Drawn, data: st.DataObject, damping: float, specificity: bool) -> None:
+@given(
+    drawn=drawn_graphs(),
+    data=st.data(),
+    damping=st.sampled_from([0.2, 0.5]),
+    specificity=st.booleans(),
+    large=st.sampled_from([0, LARGE]),
+)
+def test_agrees_with_the_transcription(
+    drawn: Drawn, data: st.DataObject, damping: float, specificity: bool, large: int
+) -> None:
+    """So does the walk by pushing over a large graph, where everything is worth a look."""
     linked = data.draw(st.lists(st.sampled_from(drawn.entities), min_size=1, max_size=3))
     method = HippoRAG(
         query_entities=Named(*linked),
-        graph=drawn.graph(),
+        graph=replace(drawn.graph(), large=large),
         embedder=OneHot(),
         passages=drawn,  # type: ignore[arg-type]
         fallback=Nothing(),
@@ -46,7 +58,8 @@ def test_agrees_with_the_transcription(drawn: Drawn, data: st.DataObject, dampin
         tolerance=1e-9,
     )
     expected = hipporag(drawn.triples, drawn.synonyms, linked, damping, specificity)
-    found = {hit.passage_id: hit.score for hit in method.retrieve("?", 100)}
+    with mock.patch("triplebeam.methods.hipporag.hipporag._LEAST", 1e-12):
+        found = {hit.passage_id: hit.score for hit in method.retrieve("?", 100)}
     reached = {passage for passage, score in expected.items() if score > 0}
     assert set(found) == reached
     for passage in reached:

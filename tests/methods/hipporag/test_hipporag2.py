@@ -1,6 +1,8 @@
 """HippoRAG 2 against its transcription, its filter, and its base."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from oracles.hipporag import hipporag2
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import account
 from triplebeam.generate.language_model import PromptFailedError
+from triplebeam.index.entity_graph import LARGE
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
 from triplebeam.methods.shared.triple_filter import LLMTripleFilter
@@ -23,9 +26,9 @@ from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
 
 
-def over_drawn(drawn: Drawn, **parameters: object) -> HippoRAG2:
+def over_drawn(drawn: Drawn, *, large: bool = False, **parameters: object) -> HippoRAG2:
     return HippoRAG2(
-        graph=drawn.graph(),
+        graph=replace(drawn.graph(), large=0 if large else LARGE),
         triples=drawn,  # type: ignore[arg-type]
         passages=drawn,  # type: ignore[arg-type]
         embedder=OneHot(),
@@ -40,10 +43,20 @@ def over_drawn(drawn: Drawn, **parameters: object) -> HippoRAG2:
     seed_triples=st.integers(1, 6),
     damping=st.sampled_from([0.2, 0.5]),
     weight=st.sampled_from([0.05, 1.0]),
+    large=st.booleans(),
+    pushed=st.sampled_from([0, 100]),
 )
-def test_agrees_with_the_transcription(drawn: Drawn, seed_triples: int, damping: float, weight: float) -> None:
+def test_agrees_with_the_transcription(
+    drawn: Drawn, seed_triples: int, damping: float, weight: float, large: bool, pushed: int
+) -> None:
+    """So does the walk by pushing where everything is worth a look, however many passages it starts from, as long as
+    the others are reset alike.
+    """
+    if not pushed and large:
+        drawn = replace(drawn, dense=dict.fromkeys(drawn.dense, 0.5))
     method = over_drawn(
         drawn,
+        large=large,
         seed_triples=seed_triples,
         seed_entities=100,
         damping=damping,
@@ -53,7 +66,8 @@ def test_agrees_with_the_transcription(drawn: Drawn, seed_triples: int, damping:
     best = sorted(range(len(drawn.triples)), key=lambda t: -drawn.similarity[t])[:seed_triples]
     seeds = {triple: drawn.similarity[triple] for triple in best}
     expected = hipporag2(drawn.passages, drawn.triples, drawn.synonyms, seeds, drawn.dense, damping, weight)
-    found = {hit.passage_id: hit.score for hit in method.retrieve("e0", 100)}
+    with mock.patch.multiple("triplebeam.methods.hipporag.hipporag2", _LEAST=1e-12, _PUSHED=pushed):
+        found = {hit.passage_id: hit.score for hit in method.retrieve("e0", 100)}
     reached = {passage for passage, score in expected.items() if score > 0}
     assert set(found) == reached
     for passage in reached:

@@ -139,7 +139,7 @@ class HippoRAG:
         walk = push(self._open, reset.nodes, reset.weights, self.damping, _LEAST * float(reset.weights.sum()))
         visits = walk.visits
         visits[: len(reset.nodes)] += reset.weights
-        return self.graph.at_passages_of(walk.nodes, visits)
+        return self.graph.at_passages_of(walk.nodes, visits / self._open.visits_together(*reset, self.damping))
 
     @cached_property
     def _open(self) -> OpenGraph:

@@ -152,7 +152,7 @@ class HippoRAG2:
     def _pushed(
         self, seeds: NDArray[np.int64], similarity: NDArray[np.float64], of_base: NDArray[np.float32]
     ) -> NDArray[np.float64]:
-        """How often each passage is visited, in a large graph. From the entities and the best passages the walk is
+        """How much of the walk is spent on each passage of a large graph. From entities and the best passages it is
         pushed. The others are reset by about the same: what comes of their mean, everywhere, is known beforehand.
         """
         entities, weights = self.entity_weights(seeds, similarity)
@@ -164,7 +164,9 @@ class HippoRAG2:
         visits: NDArray[np.float64] = reset + mean * self._spread
         rows = walk.nodes - len(self.graph)
         visits[rows[rows >= 0]] += walk.visits[rows >= 0]
-        return visits
+        together = self._open.visits_together(entities, weights, self.damping)
+        together += self._open.visits_together(slice(len(self.graph), None), reset, self.damping)
+        return visits / together
 
     @cached_property
     def _open(self) -> OpenGraph:
