@@ -73,6 +73,13 @@ class EncodedTexts:
 
     def write(self, generation: Path, kind: str, texts: Sequence[str]) -> NDArray[Any]:
         """Write the vectors of texts of one kind into a new generation; returns them as they are stored."""
+        stored = self.stored(kind, texts)
+        write_vectors(generation / f"{kind}_vectors.npy", stored)
+        write_keys(generation / f"{kind}_keys.npy", [self._key(text) for text in texts])
+        return stored
+
+    def stored(self, kind: str, texts: Sequence[str]) -> NDArray[Any]:
+        """The vectors of texts of one kind, as they are stored."""
         keys = [self._key(text) for text in texts]
         stored: NDArray[Any] = np.zeros((len(keys), self._dimension), _STORED_AS[kind])
         waiting = np.ones(len(keys), bool)
@@ -85,8 +92,6 @@ class EncodedTexts:
         for start in range(0, len(places), _MOVED_AT_A_TIME):
             window = places[start : start + _MOVED_AT_A_TIME]
             stored[window] = quantized(self._encoded_since([keys[place] for place in window]), stored.dtype)
-        write_vectors(generation / f"{kind}_vectors.npy", stored)
-        write_keys(generation / f"{kind}_keys.npy", keys)
         return stored
 
     def keep_only(self, texts: Mapping[str, Iterable[str]]) -> None:

@@ -70,13 +70,26 @@ def publish_generation(
     with removed_on_error(generation):
         passage_graph = write_generation(generation, contents, encoded, last, progress)
         flush_tree(generation)
+    manifest = describe(store, contents, space, generation.name, passage_graph).model_copy(
+        update={"files": file_sizes(generation), "checksums": checksums(generation)}
+    )
+    publish(folder, manifest)
+    encoded.remove()
+    remove_generations(folder / "generations", keep=generation.name)
+    return manifest
+
+
+def describe(
+    store: Store, contents: Contents, space: VectorSpace, generation: str, passage_graph: GraphStatistics
+) -> Manifest:
+    """The manifest of a generation, without its files."""
     entities = len(contents.entity_names)
     rows = np.array(contents.triple_rows, np.int64)
     topics = Topics(contents.triple_entities, rows, len(contents.passages), entities)
-    manifest = Manifest(
+    return Manifest(
         triplebeam=version("triplebeam"),
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        generation=generation.name,
+        generation=generation,
         revision=store.revision,
         embedder=space,
         counts=store.statistics.counts() | {"triples": len(contents.triples), "entities": entities},
@@ -88,13 +101,8 @@ def publish_generation(
         ownership=topics.ownership(),
         tuned_share=store.tuned_share,
         corrections=contents.correction_counts(),
-        files=file_sizes(generation),
-        checksums=checksums(generation),
+        files={},
     )
-    publish(folder, manifest)
-    encoded.remove()
-    remove_generations(folder / "generations", keep=generation.name)
-    return manifest
 
 
 def withdraw(folder: Path) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from triplebeam.assemble import Index
-from triplebeam.index.passages import PassageTable
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
 from triplebeam.serve.cross_references import CrossReferences, telling_facts
@@ -65,7 +64,3 @@ def headings(passages: Iterable[Passage]) -> list[str]:
     return distinct
 
 
-def passages_of(passages: PassageTable, document_id: str) -> list[Passage]:
-    """The passages of a document, in their order."""
-    rows = (row for row, document in enumerate(passages.documents) if document == document_id)
-    return sorted(map(passages.at, rows), key=lambda passage: passage.position)
