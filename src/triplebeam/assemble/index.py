@@ -1,7 +1,7 @@
 """An index, as a program sees it: documents go in, passages and answers come out."""
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -27,6 +27,8 @@ from triplebeam.index.build import BuildReport
 from triplebeam.index.compact import Compacted
 from triplebeam.index.corrected import LineMatches
 from triplebeam.index.manifest import is_index
+from triplebeam.index.opensearch.nearby import Nearby
+from triplebeam.index.opensearch.snapshot import ClusterSnapshot
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.remembered import remembered_corrections
 from triplebeam.index.snapshot import Snapshot
@@ -145,6 +147,16 @@ class Index:
         """
         made = replace(self)
         made._context = self.context.view(parse(where))
+        return made
+
+    def around(self, passage_ids: Sequence[str] = (), *names: str) -> "Index":
+        """The index itself; of one on a cluster, these passages with what is near them and near the entities of these
+        names, in memory.
+        """
+        if not isinstance(self.snapshot, ClusterSnapshot):
+            return self
+        made = replace(self)
+        made._context = self.context.over(Nearby(self.snapshot).of_passages(passage_ids, names))
         return made
 
     @property

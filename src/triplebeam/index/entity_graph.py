@@ -44,6 +44,8 @@ class EntityGraph:
     chosen: "csr_array[np.float32]" = field(repr=False)
     """Whom each entity chose as its synonyms."""
     passages: int
+    counted: NDArray[np.int64] | None = field(default=None, repr=False)
+    """How many passages mention each entity in the index that this graph is a part of, if it is one."""
     aliases: Mapping[str, int] = field(default_factory=dict, repr=False)
     """Entities by the normal form of other names, which corrections merged into theirs."""
     _graphs: "dict[tuple[float, bool, int | None], csr_array[np.float64]]" = field(
@@ -114,6 +116,8 @@ class EntityGraph:
     @cached_property
     def passage_counts(self) -> NDArray[np.int64]:
         """How many passages mention each entity."""
+        if self.counted is not None:
+            return self.counted
         return np.bincount(self.incidence.indices, minlength=len(self)).astype(np.int64)
 
     @cached_property

@@ -10,6 +10,7 @@ import datetime
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +54,7 @@ from triplebeam.passage import Passage
 from triplebeam.progress import Progress, silent
 from triplebeam.triple import entity_key
 
-_STAGES = 8
+_STAGES = 7
 
 
 def publish_generation(
@@ -113,14 +114,24 @@ def withdraw(folder: Path) -> None:
     remove_encoded(folder)
 
 
+class Vectors(Protocol):
+    """Where the vectors of a generation come from."""
+
+    def write(self, generation: Path, kind: str, texts: Sequence[str]) -> NDArray[Any]:
+        """Write the vectors of texts of one kind; returns them as they are stored."""
+        ...
+
+
 def write_generation(
     generation: Path,
     contents: Contents,
-    encoded: EncodedTexts,
+    encoded: Vectors,
     last: LastGeneration,
     progress: Progress = silent,
+    *,
+    terms: bool = True,
 ) -> GraphStatistics:
-    """Write all files; returns the statistics of the passage graph."""
+    """Write all files, or all but the terms; returns the statistics of the passage graph."""
     stages = iter(range(1, _STAGES + 1))
 
     def done() -> None:
@@ -131,11 +142,8 @@ def write_generation(
     write_passages(generation, passages)
     material.write(generation)
     done()
-    term_texts = [passage.term_text for passage in passages]
-    keys = [key_of(ANALYZER, text, passage.text) for text, passage in zip(term_texts, passages, strict=True)]
-    stemmers = write_terms(
-        generation / "passage_terms", term_texts, keys, lambda row: stemmer_for(passages[row].text), last
-    )
+    if terms:
+        _write_terms(generation, contents, last)
     done()
     encoded.write(generation, "passage", contents.passage_texts)
     done()
@@ -152,15 +160,24 @@ def write_generation(
     bound = contents.keyword_passages or len(passages)
     statistics = _write_passage_graph(generation, passages, names, pairs(material.keywords), material.links, bound)
     done()
-    texts = contents.triple_texts
-    keys = [key_of(ANALYZER, text, stemmers[row]) for text, row in zip(texts, rows, strict=True)]
-    write_terms(generation / "triple_terms", texts, keys, lambda triple: stemmers[rows[triple]], last)
-    done()
     encoded.write(generation, "triple", contents.triple_sources)
     done()
     write_synonyms(generation, names, encoded.write(generation, "entity", names), last, progress)
     done()
     return statistics
+
+
+def _write_terms(generation: Path, contents: Contents, last: LastGeneration) -> None:
+    """Of passages, and of triples, which have the stemmers of their passages."""
+    passages, rows = contents.passages, contents.triple_rows
+    texts = [passage.term_text for passage in passages]
+    keys = [key_of(ANALYZER, text, passage.text) for text, passage in zip(texts, passages, strict=True)]
+    stemmers = write_terms(
+        generation / "passage_terms", texts, keys, lambda row: stemmer_for(passages[row].text), last
+    )
+    texts = contents.triple_texts
+    keys = [key_of(ANALYZER, text, stemmers[row]) for text, row in zip(texts, rows, strict=True)]
+    write_terms(generation / "triple_terms", texts, keys, lambda triple: stemmers[rows[triple]], last)
 
 
 def _mentions(

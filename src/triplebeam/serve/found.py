@@ -26,8 +26,9 @@ class Found:
 
 def found(index: Index, question: str, hits: Iterable[Hit]) -> list[Found]:
     """Look at the hits of a question."""
-    explanation = Explanation(index, question)
     hits = list(hits)
+    index = index.around([hit.passage_id for hit in hits])
+    explanation = Explanation(index, question)
     passages = [index.passages[hit.passage_id] for hit in hits]
     references = CrossReferences(index, question, passages)
     shown = [
