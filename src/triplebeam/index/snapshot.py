@@ -86,6 +86,14 @@ class Snapshot:
         self.entities.vectors.checksum = known.get("entity_vectors.npy")
 
 
+def refresh_folder(folder: Path) -> None:
+    """Where an index is on a cluster: look what is published there, and let its folder say so."""
+    if address := Address.of(folder):
+        from triplebeam.index.opensearch.snapshot import refresh
+
+        refresh(address, folder)
+
+
 def _piece(generation: Path, read: Callable[[], T]) -> T:
     """Read one structure; what cannot be read is a damaged index, not a stack trace."""
     try:

@@ -9,6 +9,7 @@ import json
 import logging
 import random
 import time
+import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,7 +26,7 @@ _LOG = logging.getLogger("triplebeam")
 _LATER = frozenset((429, 502, 503, 504))
 _TRIES = 12
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 10.0
-_SECONDS = 120.0
+_SECONDS, _SECONDS_TO_CONNECT = 120.0, 5.0
 #: Of one bulk request: few enough documents for a small heap, in a body that any cluster takes.
 _MOST_DOCUMENTS, _MOST_BYTES = 500, 4_000_000
 
@@ -49,7 +50,10 @@ class Client:
     @cached_property
     def _http(self) -> httpx2.Client:
         auth = (self.address.user, self.address.password) if self.address.user else None
-        return httpx2.Client(auth=auth, verify=self.address.verify, timeout=httpx2.Timeout(_SECONDS, connect=5.0))
+        timeout = httpx2.Timeout(_SECONDS, connect=_SECONDS_TO_CONNECT)
+        made = httpx2.Client(auth=auth, verify=self.address.verify, timeout=timeout)
+        weakref.finalize(self, made.close)
+        return made
 
     def request(self, method: str, path: str, body: Json | None = None, **parameters: object) -> Json:
         """The reply as JSON. A reply that is an error is raised, unless a later try succeeds."""
