@@ -1,5 +1,6 @@
 """One cluster of three nodes for all tests here."""
 
+import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,8 @@ def nodes() -> Iterator[dict[str, Any]]:
 @pytest.fixture(scope="session")
 def address(nodes: dict[str, Any]) -> Callable[[str], str]:
     """The address of an index by its prefix: two shards, each on two nodes."""
-    return lambda prefix: f"opensearch://{','.join(nodes['hosts'])}/{prefix}?shards=2&replicas=1"
+    run = secrets.token_hex(4)
+    return lambda prefix: f"opensearch://{','.join(nodes['hosts'])}/{run}-{prefix}?shards=2&replicas=1"
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
-from triplebeam.errors import BadInputError, ClusterError
+from triplebeam.errors import BadInputError, ClusterError, IndexChangedError
 from triplebeam.index import manifest as manifests
 from triplebeam.index.contents import Contents
 from triplebeam.index.encoded import EncodedTexts
@@ -65,7 +65,10 @@ class OnCluster:
         if there is None or there.manifest.revision != store.revision:
             return None
         counts = there.manifest.counts
-        return there.manifest if all(there.count(kind) == counts[kind] for kind in KINDS) else None
+        try:
+            return there.manifest if all(there.count(kind) == counts[kind] for kind in KINDS) else None
+        except IndexChangedError:  # one of its indices is gone
+            return None
 
     def publish(
         self, store: Store, contents: Contents, encoded: EncodedTexts, space: VectorSpace, progress: Progress
@@ -81,7 +84,7 @@ class OnCluster:
             progress("publish", done, len(KINDS))
         manifest = describe(store, contents, space, f"{made.number:06d}", _uncounted(contents))
         made.remember(_owner(store), drafts.stemmers, manifest)
-        _show(client, before, made.number)
+        _show(client, made.number)
         manifests.publish(self.folder, manifest)
         return manifest
 
@@ -120,7 +123,8 @@ class _Publishing:
 
     def write(self, kind: str, drafts: Drafts) -> None:
         """Make an index of one kind, from the one before where there is one, and check that all is there."""
-        known = self._clone(kind) if self.before else self._create(kind)
+        source = index_name(self.client.address, kind, self.before.number) if self.before else ""
+        known = self._clone(kind, source) if source and self.client.exists(source) else self._create(kind)
         self.client.write(self._differences(kind, drafts, known))
         self.client.request("POST", f"/{self.name(kind)}/_refresh")
         self.client.request("PUT", f"/{self.name(kind)}/_settings", {"index": {"refresh_interval": None}})
@@ -141,10 +145,8 @@ class _Publishing:
         self._wait_for_copies(kind)
         return {}
 
-    def _clone(self, kind: str) -> dict[str, str]:
+    def _clone(self, kind: str, source: str) -> dict[str, str]:
         """Clone the index before, which is not written to any more; returns the digests of its documents."""
-        assert self.before is not None
-        source = index_name(self.client.address, kind, self.before.number)
         self.client.request("PUT", f"/{source}/_settings", {"index": {"blocks.write": True}})
         unblocked = {"index.blocks.write": None, "index.refresh_interval": "-1"}
         self.client.request("PUT", f"/{source}/_clone/{self.name(kind)}", {"settings": unblocked})
@@ -184,13 +186,12 @@ class _Publishing:
             )
 
 
-def _show(client: Client, before: Published | None, number: int) -> None:
+def _show(client: Client, number: int) -> None:
     """Point the aliases to the new indices, all at once."""
     actions: list[Json] = []
     for kind in KINDS:
         alias = f"{client.address.prefix}-{kind}"
-        if before:
-            actions.append({"remove": {"index": index_name(client.address, kind, before.number), "alias": alias}})
+        actions.append({"remove": {"index": f"{alias}-*", "alias": alias, "must_exist": False}})
         actions.append({"add": {"index": index_name(client.address, kind, number), "alias": alias}})
     client.request("POST", "/_aliases", {"actions": actions})
 

@@ -24,8 +24,6 @@ _CANDIDATES = 200
 _MOST_FROM_GRAPH = 2_000
 #: Words of a query that are searched for: a cluster takes 1,024 clauses, and a word may be two.
 _MOST_WORDS = 500
-#: Lucene leaves out this constant factor of BM25.
-_LUCENE = 2.2
 #: Best first, then by number, so that two searches agree.
 _BEST_FIRST: list[Json] = [{"_score": "desc"}, {"number": "asc"}]
 
@@ -52,10 +50,9 @@ class ClusterTerms(TermIndex):
             words["bool"]["filter"] = {"terms": {"number": list(among)}}
         shown: Json = {"_source": among is None}
         reply = self._published.search(self._kind, {"query": words, "size": k, "sort": _BEST_FIRST, "track_scores": True, **shown})
-        numbers, scores = _found(reply)
         if among is None:
             self._remember([hit["_source"] for hit in reply["hits"]["hits"]])
-        return numbers, scores * np.float32(_LUCENE)
+        return _found(reply)
 
 
 class ClusterVectors(VectorIndex):
