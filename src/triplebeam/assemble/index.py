@@ -388,7 +388,10 @@ def open_index(
     settings: Settings | None = None,
     progress: Progress = silent,
 ) -> Index:
-    """Open an index: a folder, or an address such as ``opensearch://host:9200/prefix``. Pass your own ``embedder`` or ``model`` to use it instead of the configured one."""
+    """Open an index: a folder, or an address such as ``opensearch://host:9200/prefix``.
+
+    Pass your own ``embedder`` or ``model`` to use it instead of the configured one.
+    """
     settings = settings or read_settings()
     index = Index(index_folder(folder, settings), settings, embedder, model, progress)
     if is_index(index.folder) or not has_store(index.folder):

@@ -172,9 +172,7 @@ def _write_terms(generation: Path, contents: Contents, last: LastGeneration) -> 
     passages, rows = contents.passages, contents.triple_rows
     texts = [passage.term_text for passage in passages]
     keys = [key_of(ANALYZER, text, passage.text) for text, passage in zip(texts, passages, strict=True)]
-    stemmers = write_terms(
-        generation / "passage_terms", texts, keys, lambda row: stemmer_for(passages[row].text), last
-    )
+    stemmers = write_terms(generation / "passage_terms", texts, keys, lambda row: stemmer_for(passages[row].text), last)
     texts = contents.triple_texts
     keys = [key_of(ANALYZER, text, stemmers[row]) for text, row in zip(texts, rows, strict=True)]
     write_terms(generation / "triple_terms", texts, keys, lambda triple: stemmers[rows[triple]], last)

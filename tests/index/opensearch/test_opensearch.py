@@ -64,7 +64,8 @@ class TestMethodsOnACluster(RetrieverContract):
 
 
 @pytest.mark.parametrize(
-    "method", ["bm25", "bm25@triples", "dense", "hybrid+naive_ge[scorer=exact]", "hipporag2", "scaled_hybrid+gnn_ret", "blend"]
+    "method",
+    ["bm25", "bm25@triples", "dense", "hybrid+naive_ge[scorer=exact]", "hipporag2", "scaled_hybrid+gnn_ret", "blend"],
 )
 def test_a_small_index_is_searched_as_in_a_folder(method: str, remote: Index, local: Index) -> None:
     """A world of six passages is its own neighbourhood; words count the same, and vectors are the same numbers."""
@@ -101,8 +102,8 @@ def test_passages_documents_and_facts_are_shown(remote: Index, local: Index) -> 
 def test_an_entity_has_the_same_graph_around_it(remote: Index, local: Index) -> None:
     assert around_entity(remote, "Milwaukee", 10) == around_entity(local, "Milwaukee", 10)
     near = remote.around((), "Milwaukee")
-    chains = follow(near, find_entity(near, "Milwaukee"), "Which lake?", 2, 3)
-    assert any("Lake Michigan" in str(chain.chain) for chain in chains)
+    there, here = (follow(each, find_entity(each, "Milwaukee"), "Which lake?", 2, 3) for each in (near, local))
+    assert [each.chain for each in there] == [each.chain for each in here]
 
 
 @pytest.fixture
@@ -130,11 +131,18 @@ def test_a_filter_leaves_what_it_leaves_in_a_folder(
     for each in (IndexBuilder(folder=folder, embedder=words), builder):
         each.build(rows)
     here, there = (Index(place, Settings(), words) for place in (folder, builder.folder))
-    for where in ("year >= 2000", 'year < 2e3 and not a.kind = "rare"', 'a.kind contains "PLAIN"', "year in (1998, 2002)"):
+    for where in (
+        "year >= 2000",
+        'year < 2e3 and not a.kind = "rare"',
+        'a.kind contains "PLAIN"',
+        "year in (1998, 2002)",
+    ):
         assert _ids(there, where=where) == _ids(here, where=where)
     view = there.where("year >= 2000").where('a.kind = "rare"')
     assert len(view) == 3
-    assert {hit.passage_id for hit in view.search("film", "blend", 20)} == set(_ids(here, where='year >= 2000 and a.kind = "rare"'))
+    assert {hit.passage_id for hit in view.search("film", "blend", 20)} == set(
+        _ids(here, where='year >= 2000 and a.kind = "rare"')
+    )
     for index in (here, there):
         with pytest.raises(BadInputError, match=r"no passage has the field 'colour'"):
             index.where('colour = "red"')
@@ -152,7 +160,9 @@ def test_readers_see_one_generation_whatever_is_published(build: Callable[..., I
     after = Index(builder.folder, Settings(), words)
     assert _ids(after) == sorted({"film", "actor", "city", "lake", "other"})
     assert "director" in _ids(before), "the generation that is open is kept"
-    assert not [t for t in after.triples.triples_of(["film", "actor"]).tolist() if "died" in str(after.triples.triple(t))]
+    assert not [
+        t for t in after.triples.triples_of(["film", "actor"]).tolist() if "died" in str(after.triples.triple(t))
+    ]
     builder.build([Document(id="film", title="Laughter in Hell", text="Another text.", is_passage=True)])
     assert Index(builder.folder, Settings(), words).passages["film"].text == "Another text."
     with pytest.raises(IndexMissingError, match="has changed since it was opened"):
@@ -177,9 +187,7 @@ def test_only_the_folder_that_has_the_documents_may_write(build: Callable[..., I
         build("owned", "elsewhere").build(world_documents()[:1])
 
 
-def test_a_server_finds_the_index_by_its_prefix(
-    build: Callable[..., IndexBuilder], words: Embedder
-) -> None:
+def test_a_server_finds_the_index_by_its_prefix(build: Callable[..., IndexBuilder], words: Embedder) -> None:
     builder = build("served")
     builder.build(world_documents())
     library = Library([builder.folder], Settings(), embedder=words)
@@ -217,7 +225,9 @@ def test_a_node_dies_while_documents_are_indexed_and_searched(
     assert remote.snapshot.published.count("passages") == 6  # type: ignore[attr-defined]
 
 
-def _kill_when_written(builder: IndexBuilder, nodes: dict[str, Any], killed: threading.Event, until: list[float]) -> None:
+def _kill_when_written(
+    builder: IndexBuilder, nodes: dict[str, Any], killed: threading.Event, until: list[float]
+) -> None:
     """Kill the node of the first host, which is the one that is asked, once some documents have arrived."""
     client = Client(_address(builder))
     index = f"{client.address.prefix}-passages-000001"

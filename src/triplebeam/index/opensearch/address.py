@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from triplebeam.durable import explained, make_folder, replace_file
@@ -51,7 +52,8 @@ class Address:
         prefix = parts.path.strip("/")
         if not _PREFIX.fullmatch(prefix):
             raise BadInputError(
-                f"the address {shown} needs a prefix behind the host, of lower-case letters, digits, '-' and '_': {_FORM}."
+                f"the address {shown} needs a prefix behind the host, of lower-case letters, digits, '-' and '_':"
+                f" {_FORM}."
             )
         user, _, password = credentials.partition(":")
         found = cls(listed, prefix, _SCHEMES[parts.scheme], **_options(parts.query, shown))
@@ -114,14 +116,16 @@ def _with_port(host: str, shown: str) -> str:
     return host if match[2] else f"{host}:9200"
 
 
-def _options(query: str, shown: str) -> dict[str, int | bool]:
+def _options(query: str, shown: str) -> dict[str, Any]:
     """Shards, replicas, and whether the certificate is checked."""
     values = {name: each[-1] for name, each in parse_qs(query, keep_blank_values=True).items()}
-    read: dict[str, int | bool] = {}
+    read: dict[str, Any] = {}
     for name, value in values.items():
         if name == "verify" and value in ("yes", "no"):
             read[name] = value == "yes"
-        elif name in ("shards", "replicas") and value.isascii() and value.isdigit() and int(value) >= (name == "shards"):
+        elif (
+            name in ("shards", "replicas") and value.isascii() and value.isdigit() and int(value) >= (name == "shards")
+        ):
             read[name] = int(value)
         else:
             raise BadInputError(

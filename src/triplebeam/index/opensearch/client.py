@@ -34,7 +34,8 @@ _MOST_DOCUMENTS, _MOST_BYTES = 500, 4_000_000
 class Write(NamedTuple):
     """A document to index, or to delete where there is none."""
 
-    index: str
+    target: str
+    """The index."""
     id: str
     document: Json | None
 
@@ -46,6 +47,8 @@ class Client:
     address: Address
     tries: int = _TRIES
     _next: list[int] = field(default_factory=lambda: [0], init=False, repr=False, compare=False)
+    _reached: list[bool] = field(default_factory=lambda: [False], init=False, repr=False, compare=False)
+    """Whether any host has replied yet: where none has, the address may be wrong, and nobody should wait for long."""
 
     @cached_property
     def _http(self) -> httpx2.Client:
@@ -63,6 +66,24 @@ class Client:
     def lines(self, path: str, lines: Iterable[Json], **parameters: object) -> Json:
         """The reply to a body of JSON lines."""
         return self._send("POST", path, _as_lines(lines), "application/x-ndjson", parameters)
+
+    def searches(self, lines: Sequence[Json]) -> list[Json]:
+        """The replies to several searches. One that no copy of a shard could answer is asked again with the others."""
+        replies: list[Json] = []
+        for pause in _pauses(self.tries):
+            replies = self.lines("/_msearch", lines)["responses"]
+            if pause is None or not any(reply.get("status") in _LATER for reply in replies):
+                break
+            _wait(pause)
+        return replies
+
+    def make(self, path: str, body: Json) -> None:
+        """Make an index. Where the first try was heard and its reply was not, it is there already."""
+        try:
+            self.request("PUT", path, body)
+        except ClusterError as error:
+            if error.kind != "resource_already_exists_exception":
+                raise
 
     def exists(self, index: str) -> bool:
         """Is there an index, or an alias, of that name?"""
@@ -87,7 +108,9 @@ class Client:
     def _rejected(self, batch: "Sequence[_Encoded]", *, last: bool) -> "Sequence[_Encoded]":
         """Send a batch; returns what is to be sent again."""
         body = b"".join(each.lines for each in batch)
-        reply = self._send("POST", "/_bulk", body, "application/x-ndjson", {"filter_path": "errors,items.*.status,items.*.error"})
+        reply = self._send(
+            "POST", "/_bulk", body, "application/x-ndjson", {"filter_path": "errors,items.*.status,items.*.error"}
+        )
         if not reply["errors"]:
             return ()
         again = []
@@ -103,15 +126,24 @@ class Client:
 
     def _send(self, method: str, path: str, content: bytes | None, kind: str, parameters: Mapping[str, object]) -> Json:
         problem: Exception | None = None
-        for pause in _pauses(self.tries):
+        for number, pause in enumerate(_pauses(self.tries)):
             try:
                 reply = self._http.request(
-                    method, f"{self._host()}{path}", content=content, params=dict(parameters), headers={"Content-Type": kind}  # type: ignore[arg-type]
+                    method,
+                    f"{self._host()}{path}",
+                    content=content,
+                    params={name: str(value) for name, value in parameters.items()},
+                    headers={"Content-Type": kind},
                 )
             except httpx2.TransportError as error:
                 self._next[0] += 1
-                problem = ClusterError(f"OpenSearch at {self.address.place} cannot be reached ({_reason(error)}): is it running?")
+                problem = ClusterError(
+                    f"OpenSearch at {self.address.place} cannot be reached ({_reason(error)}): is it running?"
+                )
+                if not self._reached[0] and number > len(self.address.hosts):
+                    break
             else:
+                self._reached[0] = True
                 if reply.status_code < 300:
                     return _read(reply)
                 problem = self.error(reply.status_code, _read(reply))
@@ -154,7 +186,7 @@ def _as_lines(lines: Iterable[Json]) -> bytes:
 
 
 def _encoded(write: Write) -> _Encoded:
-    target = {"_index": write.index, "_id": write.id}
+    target = {"_index": write.target, "_id": write.id}
     if write.document is None:
         return _Encoded(_as_lines([{"delete": target}]), deletes=True)
     return _Encoded(_as_lines([{"index": target}, write.document]), deletes=False)

@@ -34,7 +34,7 @@ from triplebeam.triple import Triple, entity_key
 KINDS = ("passages", "triples", "entities")
 #: The kind of vectors in each, as `EncodedTexts` names them, and how they are stored.
 VECTORS = {"passages": "passage", "triples": "triple", "entities": "entity"}
-_STORED_AS = {"passages": FINE, "triples": COARSE, "entities": COARSE}
+_STORED_AS: "dict[str, np.dtype[Any]]" = {"passages": FINE, "triples": COARSE, "entities": COARSE}
 #: Between the name of a field and its value in one term.
 FIELD_END = "\x1f"
 _KEYWORD = {"type": "keyword"}
@@ -130,7 +130,7 @@ def encode(stored: NDArray[Any]) -> str:
 
 def decode(kind: str, codes: Sequence[str], dimension: int) -> NDArray[Any]:
     """The stored vectors of some documents, one row each."""
-    rows = np.frombuffer(b"".join(map(base64.b64decode, codes)), _STORED_AS[kind])
+    rows: NDArray[Any] = np.frombuffer(b"".join(map(base64.b64decode, codes)), _STORED_AS[kind])
     return rows.reshape(len(codes), dimension)
 
 

@@ -59,7 +59,7 @@ def _terms(published: Published, field: str, pattern: str) -> list[str]:
     found = reply["aggregations"]["found"]
     if found["sum_other_doc_count"]:
         raise BadInputError(
-            f"a field of the filter has more than {_MOST_VALUES:,} values, which is too many for an index on OpenSearch:"
+            f"a field of the filter has more than {_MOST_VALUES:,} values, too many for an index on OpenSearch:"
             " filter by another field."
         )
     return [bucket["key"] for bucket in found["buckets"]]

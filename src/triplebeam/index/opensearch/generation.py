@@ -55,9 +55,13 @@ class Published:
         replies: list[Json] = []
         for start in range(0, len(bodies), _TOGETHER):
             window = bodies[start : start + _TOGETHER]
-            header = {"index": index_name(self.client.address, kind, self.number), "search_type": "dfs_query_then_fetch"}
+            header = {
+                "index": index_name(self.client.address, kind, self.number),
+                "search_type": "dfs_query_then_fetch",
+                "allow_partial_search_results": False,  # half of an answer would pass for all of it
+            }
             lines = [line for body in window for line in (header, self._visible(kind, body))]
-            replies += self.client.lines("/_msearch", lines)["responses"]
+            replies += self.client.searches(lines)
         for reply in replies:
             self._check(reply)
         return replies
@@ -74,7 +78,9 @@ class Published:
 
     def changed(self) -> IndexChangedError:
         """The error where the indices are gone."""
-        return IndexChangedError(f"the index at {self.client.address.place} has changed since it was opened: open it again.")
+        return IndexChangedError(
+            f"the index at {self.client.address.place} has changed since it was opened: open it again."
+        )
 
     def sources(self, kind: str, ids: Sequence[str]) -> list[Json | None]:
         """The documents of these ids, in their order; None where there is none that may be seen."""
@@ -118,7 +124,8 @@ def published_generation(client: Client) -> Published | None:
 
 def scan(client: Client, index: str, **body: object) -> Iterator[Json]:
     """All documents of an index, page by page."""
-    page = client.request("POST", f"/{index}/_search", {"size": _PAGE, "sort": ["_doc"], "_source": False, **body}, scroll=_PAGE_LIVES)
+    first = {"size": _PAGE, "sort": ["_doc"], "_source": False, **body}
+    page = client.request("POST", f"/{index}/_search", first, scroll=_PAGE_LIVES, allow_partial_search_results="false")
     try:
         while page["hits"]["hits"]:
             yield from page["hits"]["hits"]

@@ -82,14 +82,16 @@ class Nearby:
         return self._made(list(found.values()))
 
     def of_passages(self, passage_ids: Sequence[str], names: Sequence[str] = ()) -> Snapshot:
-        """These passages, and those that share an entity with one of them; and those of entities by name."""
+        """These passages and those that mention entities of these names, and all that share an entity with one of them,
+        as far as they go.
+        """
         found = {each["id"]: each for each in self._passages(passage_ids)}
-        ends = {end for triple in self._triples(list(found)) for end in triple["ends"]}
-        for hit in self._mentioning(ends, None):
-            found.setdefault(hit["id"], hit)
         if names:
             body = {"query": {"terms": {"entities": list(map(entity, names))}}, "size": self.passages}
             found |= {hit["id"]: hit for hit in _sources(self._published.search("passages", body))}
+        ends = {end for triple in self._triples(list(found)[:SEEDS]) for end in triple["ends"]}
+        for hit in self._mentioning(ends, None):
+            found.setdefault(hit["id"], hit)
         return self._made(list(found.values()))
 
     def _seeds(self, question: str, vector: NDArray[np.float32]) -> tuple[list[list[Json]], list[Json]]:
@@ -191,9 +193,7 @@ class _Fetched:
 
 def _contents(sources: Sequence[Json], triples: Sequence[Json], rows: dict[str, int], whole: Snapshot) -> Contents:
     contents = [each["content"] for each in sources]
-    links = [
-        (row, rows[there]) for row, content in enumerate(contents) for there in content["links"] if there in rows
-    ]
+    links = [(row, rows[there]) for row, content in enumerate(contents) for there in content["links"] if there in rows]
     return Contents(
         passages=list(map(passage_of, sources)),
         triples=list(map(triple_of, triples)),

@@ -50,7 +50,9 @@ class ClusterPassages(PassageTable):
         found = self._fetched(passage_ids)
         for passage_id, passage in zip(passage_ids, found, strict=True):
             if passage is None:
-                raise BadInputError(f"there is no passage {passage_id!r} in this index: ids must be those that were indexed.")
+                raise BadInputError(
+                    f"there is no passage {passage_id!r} in this index: ids must be those that were indexed."
+                )
         return [passage for passage in found if passage is not None]
 
     def _fetched(self, passage_ids: Sequence[str]) -> list[Passage | None]:

@@ -141,7 +141,7 @@ class _Publishing:
             "settings": {"index": settings(address.shards, address.replicas)},
             "mappings": mapping(kind, self.dimension),
         }
-        self.client.request("PUT", f"/{self.name(kind)}", body)
+        self.client.make(f"/{self.name(kind)}", body)
         self._wait_for_copies(kind)
         return {}
 
@@ -149,12 +149,12 @@ class _Publishing:
         """Clone the index before, which is not written to any more; returns the digests of its documents."""
         self.client.request("PUT", f"/{source}/_settings", {"index": {"blocks.write": True}})
         unblocked = {"index.blocks.write": None, "index.refresh_interval": "-1"}
-        self.client.request("PUT", f"/{source}/_clone/{self.name(kind)}", {"settings": unblocked})
+        self.client.make(f"/{source}/_clone/{self.name(kind)}", {"settings": unblocked})
         self._wait_for_copies(kind)
         return {hit["_id"]: hit["fields"]["digest"][0] for hit in scan(self.client, source, docvalue_fields=["digest"])}
 
     def _wait_for_copies(self, kind: str) -> None:
-        """Until every shard has its copies, so that what is acknowledged survives a node; on one node there are none."""
+        """Until every shard has its copies, so that what is acknowledged survives a node; one node has no copies."""
         try:
             self.client.request(
                 "GET", f"/_cluster/health/{self.name(kind)}", wait_for_status="green", timeout=_SECONDS_TO_COPY
@@ -162,7 +162,9 @@ class _Publishing:
         except ClusterError as error:
             if error.status != 408:
                 raise
-            _LOG.warning("%s has fewer copies than it should: a node that dies now may take documents along.", self.name(kind))
+            _LOG.warning(
+                "%s has fewer copies than it should: a node that dies now may take documents along.", self.name(kind)
+            )
 
     def _differences(self, kind: str, drafts: Drafts, known: dict[str, str]) -> Iterator[Write]:
         """What is new or has changed, with its vector; then what is gone."""

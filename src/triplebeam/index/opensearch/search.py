@@ -49,7 +49,9 @@ class ClusterTerms(TermIndex):
         if among is not None:
             words["bool"]["filter"] = {"terms": {"number": list(among)}}
         shown: Json = {"_source": among is None}
-        reply = self._published.search(self._kind, {"query": words, "size": k, "sort": _BEST_FIRST, "track_scores": True, **shown})
+        reply = self._published.search(
+            self._kind, {"query": words, "size": k, "sort": _BEST_FIRST, "track_scores": True, **shown}
+        )
         if among is None:
             self._remember([hit["_source"] for hit in reply["hits"]["hits"]])
         return _found(reply)

@@ -1,7 +1,8 @@
 """A published generation on a cluster, open for reading."""
 
-import numpy as np
 from pathlib import Path
+
+import numpy as np
 
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.index import manifest as manifests
@@ -49,12 +50,12 @@ class ClusterSnapshot(Snapshot):
         return self.over(self.folder, self.published.filtered(condition_of(where, self.published)))
 
     @property
-    def entities(self) -> EntityGraph:  # type: ignore[override]
+    def entities(self) -> EntityGraph:
         """Not here."""
         raise _too_large("the graph of entities")
 
     @property
-    def passage_graph(self) -> PassageGraph:  # type: ignore[override]
+    def passage_graph(self) -> PassageGraph:
         """Not here."""
         raise _too_large("the graph of passages")
 
@@ -81,5 +82,6 @@ def refresh(address: Address, folder: Path) -> Published | None:
 
 def _too_large(what: str) -> BadInputError:
     return BadInputError(
-        f"this needs {what} as a whole, which an index on OpenSearch has not in memory: use an index in a folder for it."
+        f"this needs {what} as a whole, and an index on OpenSearch does not have that in memory: use an index in a"
+        " folder for it."
     )

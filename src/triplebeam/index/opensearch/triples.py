@@ -35,7 +35,7 @@ class ClusterTriples(TripleGraph):
 
     def __init__(self, published: Published, passages: ClusterPassages) -> None:
         self._published = published
-        self.passages = passages
+        self.passages = self._texts = passages
         self._known: dict[int, Known] = {}
         self._vectors = ClusterVectors(published, "triples", self.remember)
 
@@ -47,7 +47,8 @@ class ClusterTriples(TripleGraph):
         if len(self._known) > _KEPT:
             self._known = {}
         self._known |= {
-            each["number"]: Known(triple_of(each), each["passage"], tuple(each["ends"]), each["code"]) for each in sources
+            each["number"]: Known(triple_of(each), each["passage"], tuple(each["ends"]), each["code"])
+            for each in sources
         }
 
     def known(self, triple_ids: Iterable[int] | NDArray[np.int64]) -> list[Known]:
@@ -69,7 +70,7 @@ class ClusterTriples(TripleGraph):
     def triples_of(self, passage_ids: Sequence[str]) -> NDArray[np.int64]:
         """The triples of these passages."""
         numbers = self._by_passage(passage_ids)
-        self.passages.of([id_ for id_ in passage_ids if id_ not in numbers])  # those without triples must be there
+        self._texts.of([id_ for id_ in passage_ids if id_ not in numbers])  # those without triples must be there
         return np.array([number for id_ in passage_ids for number in numbers.get(id_, ())], np.int64)
 
     def _by_passage(self, passage_ids: Sequence[str]) -> dict[str, list[int]]:
