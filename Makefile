@@ -66,11 +66,12 @@ docs: $(VENV)/.dev
 
 release: $(BIN)/python
 	rm -rf dist build/release
-	$(PIP) build
+	$(PIP) build twine
 	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python scripts/look_into_release.py dist
 	$(PYTHON) -m venv build/release
-	build/release/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls dist/*.whl)[server,mcp]"
-	PYTHON=$(CURDIR)/build/release/bin/python sh scripts/try_release.sh
+	PYTHON=$(CURDIR)/build/release/bin/python WHEEL="$$(ls $(CURDIR)/dist/*.whl)" sh scripts/try_release.sh
 
 lowest: $(BIN)/python
 	$(PIP) uv

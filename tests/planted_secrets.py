@@ -5,16 +5,15 @@ visible in one spelling and hidden in another, under which the whole index knows
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from triplebeam.extract.extractor import Extraction
 from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage
 from triplebeam.index.build import IndexBuilder
-from triplebeam.passage import Document, Heading, Link, Passage
+from triplebeam.passage import Document, Heading, Link
 from triplebeam.testing.hashed_words import HashedWords
-from triplebeam.triple import Triple
+from written_facts import Written
 
 WHERE = 'group = "open"'
 SECRETS = ("zqx", "MILL-HARBOUR")
@@ -59,19 +58,6 @@ def _document(
         headings=(Heading(0, 1, heading),),
         links=tuple(Link(0, target) for target in links),
     )
-
-
-class Written:
-    """Reads the facts that a passage has written down, and finds the names it mentions."""
-
-    name = "local:written"
-
-    def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
-        for passage in passages:
-            rows = [line.split(" | ") for line in passage.text.splitlines()]
-            triples = tuple(Triple(*row) for row in rows if len(row) == 3)
-            seen = tuple(row[0].removeprefix("seen: ") for row in rows if row[0].startswith("seen: "))
-            yield Extraction(passage_id=passage.id, triples=triples, entities=seen)
 
 
 def build(folder: Path) -> None:

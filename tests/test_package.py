@@ -1,16 +1,20 @@
 """The package's front door: light to open, and every name behind it is there."""
 
 import importlib
+import importlib.metadata
 import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import triplebeam
 
+ROOT = Path(__file__).parents[1]
+SOURCE = str(Path(triplebeam.__file__).parents[1])
 #: Installed on request only.
 EXTRAS = ("mcp", "langchain_core", "llama_index", "haystack", "fastapi", "uvicorn")
 HEAVY = ("numpy", "scipy", "onnxruntime", "spacy", "openai", "pydantic", "typer", "rich", "tantivy", "faiss", "pytest")
@@ -63,6 +67,19 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
         triplebeam.NaiveGR  # noqa: B018
     with pytest.raises(ImportError):
         importlib.import_module("triplebeam.nothing")
+
+
+def test_the_version_is_the_installed_one_and_costs_nothing_until_it_is_asked_for() -> None:
+    assert triplebeam.__version__ == importlib.metadata.version("triplebeam")
+    assert "importlib.metadata" not in subprocess.run(
+        [sys.executable, "-S", "-c", "import sys, triplebeam; print(*sys.modules)"],
+        capture_output=True, text=True, check=True, timeout=60, env={**os.environ, "PYTHONPATH": SOURCE},
+    ).stdout.split()  # fmt: skip
+
+
+def test_the_release_has_its_notes() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    assert f"\n## {version}\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
 def test_python_m_runs_the_command_line(tmp_path: Path) -> None:

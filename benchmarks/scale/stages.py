@@ -1,5 +1,6 @@
 """Building, opening and searching an index, each in a process of its own, so that its peak of memory is its own."""
 
+import json
 import resource
 import time
 from collections import defaultdict
@@ -47,28 +48,50 @@ def in_its_own_process(work: Callable[..., dict[str, Any]], *arguments: Any) -> 
 
 def _measured(work: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
     found = work(*arguments)
-    return found | {"peak memory, GB": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 2)}
+    return found | {"peak memory, GB": _peak()}
 
 
 class _Stages:
-    """Seconds of processor time between reports of progress, each for what was reported last."""
+    """Seconds of processor time between reports of progress, each for what was reported last.
 
-    def __init__(self) -> None:
+    What was done so far is written to a file as each stage ends, with the most memory used until then, so that a build
+    that is stopped has been measured as far as it came.
+    """
+
+    def __init__(self, log: Path) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
-        self._last = time.process_time()
+        self._log, self._begin, self._last, self._stage = log, time.perf_counter(), time.process_time(), ""
 
     def __call__(self, stage: str, done: int, total: int) -> None:
-        now = time.process_time()
-        self.seconds[_PUBLISHED[done] if stage == "publish" else stage] += now - self._last
-        self._last = now
+        now, stage = time.process_time(), _PUBLISHED[done] if stage == "publish" else stage
+        if stage != self._stage and self._stage:
+            self.write(self._stage)
+        self.seconds[stage] += now - self._last
+        self._last, self._stage = now, stage
+
+    def write(self, stage: str) -> None:
+        """Append what a stage took."""
+        line = {
+            "stage": stage,
+            "seconds": round(self.seconds[stage], 1),
+            "seconds on the clock until then": round(time.perf_counter() - self._begin, 1),
+            "peak memory until then, GB": _peak(),
+        }
+        with self._log.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+
+def _peak() -> float:
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 2)
 
 
 def build(folder: Path, data: Path, passages: int) -> dict[str, Any]:
     """Build an index of so many passages."""
-    stages, clones = _Stages(), Clones(data, passages)
+    stages, clones = _Stages(folder.with_suffix(".stages.jsonl")), Clones(data, passages)
     begin = time.perf_counter()
     builder = IndexBuilder(folder=folder, embedder=HashedDimensions(), extractor=clones, progress=stages)
     report = builder.build(clones.documents())
+    stages.write("synonyms")
     assert report.manifest is not None
     return {
         "counts": dict(report.manifest.counts),

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from triplebeam.settings import Settings
     from triplebeam.triple import Chain, Triple
 
+    __version__: str
+
 _HOMES = {
     "Agent": "answer",
     "Answer": "answer",
@@ -93,7 +95,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Find a public name in the module it lives in."""
+    """Find a public name in the module it lives in; the version where the package is installed."""
+    if name == "__version__":
+        return import_module("importlib.metadata").version(__name__)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, _, attribute = _HOMES[name].partition(":")

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from triplebeam.index.keys import key_of
+from triplebeam.index.keys import as_keys, key_of
 from triplebeam.index.term_writing import write_terms
 from triplebeam.index.terms import TermIndex
 from triplebeam.index.words import ENGLISH, query_words, text_words
@@ -18,7 +18,7 @@ TEXTS = [passage.term_text * (1 + number % 4) for number, passage in enumerate(t
 @pytest.fixture(scope="module")
 def ours(tmp_path_factory: pytest.TempPathFactory) -> TermIndex:
     folder: Path = tmp_path_factory.mktemp("ours")
-    write_terms(folder / "terms", TEXTS, list(map(key_of, TEXTS)), lambda row: ENGLISH)
+    write_terms(folder / "terms", TEXTS, as_keys(map(key_of, TEXTS)), lambda row: ENGLISH)
     return TermIndex(folder / "terms")
 
 

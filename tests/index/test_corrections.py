@@ -1,7 +1,7 @@
 """Corrections of triples: what a person may write, and what it does to an index."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,6 @@ import pytest
 
 from triplebeam.assemble.index import Index
 from triplebeam.errors import BadInputError
-from triplebeam.extract.extractor import Extraction
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.compact import compact
 from triplebeam.index.corrections import Corrections, parse
@@ -21,29 +20,16 @@ from triplebeam.index.view import view
 from triplebeam.index.writing import writing
 from triplebeam.ingest import FolderFiles, SourceNames
 from triplebeam.lines import line_numbers
-from triplebeam.passage import Document, Passage
+from triplebeam.passage import Document
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
-from triplebeam.triple import Triple
+from written_facts import Written
 
 DROP = {"drop": ["Uranus", "is", "*"]}
 ADD = {"add": ["Uranus", "is", "a planet"], "document": "a"}
 MERGE = {"merge": ["W. Herschel"], "into": "William Herschel"}
 A = Document(id="a", text="W. Herschel | found | Uranus\nUranus | is | a star")
 B = Document(id="b", text="William Herschel | lived in | Bath")
-
-
-class Written:
-    """Reads the facts that a passage has written down, and finds the names it mentions."""
-
-    name = "local:written"
-
-    def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
-        for passage in passages:
-            rows = [line.split(" | ") for line in passage.text.splitlines()]
-            triples = tuple(Triple(*row) for row in rows if len(row) == 3)
-            names = tuple(row[0].removeprefix("seen: ") for row in rows if len(row) == 1)
-            yield Extraction(passage_id=passage.id, triples=triples, entities=names)
 
 
 def builder(folder: Path) -> IndexBuilder:

@@ -15,7 +15,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index import synonyms
 from triplebeam.index.build import IndexBuilder
-from triplebeam.index.keys import key_of, write_keys
+from triplebeam.index.keys import as_keys, key_of, write_keys
 from triplebeam.index.manifest import LastGeneration
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.synonyms import link_synonyms, write_synonyms
@@ -76,7 +76,7 @@ def test_links_that_are_taken_over_are_those_of_an_index_built_from_nothing(
     def written(name: str, entities: list[int], last: LastGeneration) -> Path:
         (generation := folder / name).mkdir()
         names = [f"name {number}" for number in entities]
-        write_keys(generation / "entity_keys.npy", list(map(key_of, names)))
+        write_keys(generation / "entity_keys.npy", as_keys(map(key_of, names)))
         write_synonyms(generation, names, stored[entities], last, at_most=3)
         return generation
 

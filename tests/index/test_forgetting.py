@@ -5,7 +5,7 @@ and byte by byte, the one that is built from what is left; so every retriever an
 same order with the same scores.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from triplebeam.assemble.index import Index
-from triplebeam.extract.extractor import Extraction
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.compact import compact
@@ -22,12 +21,12 @@ from triplebeam.index.corrections import Corrections
 from triplebeam.index.manifest import generation_folder, is_index, read_manifest
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.token_vectors import TokenIndexBuilder
-from triplebeam.passage import Document, Passage
+from triplebeam.passage import Document
 from triplebeam.retrieve.late_interaction import LateInteraction
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
-from triplebeam.triple import Triple
 from word_tokens import WordTokens
+from written_facts import Written
 
 NAMES = ("Ada Lovelace", "ADA LOVELACE", "Ada Lovelace of London", "Bath", "bath", "Lake Bath", "the Lake Bath", "1781")
 PREDICATES = ("lives in", "knows", "was born in")
@@ -65,19 +64,6 @@ corrections = st.lists(
 Step = list[Document] | set[str] | Rows
 steps = st.one_of(st.lists(documents, min_size=1, max_size=4), st.sets(ids, min_size=1), corrections)
 histories = st.lists(steps, max_size=6)
-
-
-class Written:
-    """Reads the facts that a passage has written down, and finds the names it mentions."""
-
-    name = "local:written"
-
-    def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
-        for passage in passages:
-            rows = [line.split(" | ") for line in passage.text.splitlines()]
-            triples = tuple(Triple(*row) for row in rows if len(row) == 3)
-            entities = tuple(row[0].removeprefix("seen: ") for row in rows if len(row) == 1)
-            yield Extraction(passage_id=passage.id, triples=triples, entities=entities)
 
 
 def builder(folder: Path) -> IndexBuilder:
@@ -143,6 +129,14 @@ def test_the_order_in_which_documents_came_leaves_no_trace(
     assert files(folder / "one") == files(folder / "two")
 
 
+def build_with_and_without(folder: Path, kept: Sequence[Document], removed: Sequence[Document]) -> set[str]:
+    """An index of what is kept, and one of everything; returns the ids of what is to be removed from that."""
+    others = {each.id: Document(id=f"other-{each.id}", title=each.title, text=each.text) for each in removed}
+    builder(folder / "a").build({each.id: each for each in kept}.values())
+    builder(folder / "ab").build([*{each.id: each for each in kept}.values(), *others.values()])
+    return {each.id for each in others.values()}
+
+
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(kept=st.lists(documents, min_size=1, max_size=5), removed=st.lists(documents, min_size=1, max_size=5))
 def test_every_retriever_and_both_graphs_forget(
@@ -150,11 +144,8 @@ def test_every_retriever_and_both_graphs_forget(
 ) -> None:
     """Index A and B, remove B: what is left is an index of A."""
     folder = tmp_path_factory.mktemp("forget")
-    kept = list({document.id: document for document in kept}.values())
-    others = [Document(id=f"other-{each.id}", title=each.title, text=each.text) for each in removed]
-    builder(folder / "a").build(kept)
-    builder(folder / "ab").build(kept + list({document.id: document for document in others}.values()))
-    builder(folder / "ab").remove({document.id for document in others})
+    others = build_with_and_without(folder, kept, removed)
+    builder(folder / "ab").remove(others)
     assert rankings(folder / "ab") == rankings(folder / "a")
     one, two = Snapshot.open(folder / "ab"), Snapshot.open(folder / "a")
     assert (one.entities.weights(with_passages=True) != two.entities.weights(with_passages=True)).nnz == 0
@@ -179,12 +170,9 @@ def test_agents_over_the_graph_and_token_vectors_forget(
 ) -> None:
     """Token vectors that were trained on a removed passage are made anew after `compact`."""
     folder = tmp_path_factory.mktemp("tokens")
-    kept = list({document.id: document for document in kept}.values())
-    others = {each.id: Document(id=f"other-{each.id}", title=each.title, text=each.text) for each in removed}
-    builder(folder / "a").build(kept)
-    builder(folder / "ab").build(kept + list(others.values()))
+    others = build_with_and_without(folder, kept, removed)
     TokenIndexBuilder(index=Snapshot.open(folder / "ab"), encoder=WordTokens()).build()
-    builder(folder / "ab").remove({document.id for document in others.values()})
+    builder(folder / "ab").remove(others)
     compact(folder / "ab")
     found = []
     for name in ("a", "ab"):

@@ -53,7 +53,7 @@ def test_it_is_stored_and_shown(world: Snapshot) -> None:
     assert world.manifest.ownership == Ownership(exclusive=5 / 6) == world.entities.topics.ownership()
     shown = CliRunner().invoke(app, ["status", str(world.folder)], catch_exceptions=False).stdout
     shown = " ".join(shown.split())
-    assert "0.83 of 1 in the default search, measured (83% of passages have topics of their own)" in shown
+    assert "weight 0.83 in the default search (0 to 1), measured: 83% of passages have a topic of their own" in shown
 
 
 def test_a_tuned_share_outlives_indexing_until_it_is_reset(tmp_path: Path, words: Embedder) -> None:

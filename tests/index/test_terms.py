@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build import IndexBuilder
-from triplebeam.index.keys import key_of
+from triplebeam.index.keys import as_keys, key_of
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.term_writing import write_terms
 from triplebeam.index.terms import TermIndex
@@ -31,7 +31,7 @@ FOLDERS = count()
 
 def index_of(folder: Path, texts: list[str]) -> TermIndex:
     path = folder / f"terms{next(FOLDERS)}"
-    write_terms(path, texts, list(map(key_of, texts)), lambda row: stemmer_for(texts[row]))
+    write_terms(path, texts, as_keys(map(key_of, texts)), lambda row: stemmer_for(texts[row]))
     return TermIndex(path)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_forgetting import METHODS, QUESTIONS, Written, documents
+from test_forgetting import METHODS, QUESTIONS, documents
 from test_full_disk import small_files
 
 from triplebeam.assemble.context import VIEWS_KEPT
@@ -30,6 +30,7 @@ from triplebeam.index.view import view
 from triplebeam.passage import Document, Heading, Link
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
+from written_facts import Written
 
 #: Everything that needs no model and no token vectors; `test_late_interaction` has those.
 RETRIEVERS = (

@@ -27,6 +27,11 @@ def test_an_index_that_is_not_there(quick: Quick) -> None:
         assert "there is no index at no.index: make one with `triplebeam index" in refused(quick(*command))
 
 
+def test_an_index_whose_name_lacks_its_ending(quick: Quick, small_index: Path) -> None:
+    named = small_index.rename(small_index.with_name("named.index"))
+    assert f"did you mean {named}?" in refused(quick("search", named.with_name("named"), "why?"))
+
+
 def test_a_method_that_is_not_there(quick: Quick, small_index: Path) -> None:
     message = refused(quick("search", small_index, "river", "--method", "hybird"))
     assert "'hybird'" in message

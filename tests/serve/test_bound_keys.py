@@ -15,7 +15,7 @@ from fastapi.testclient import TestClient
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from planted_secrets import QUESTION, WHERE, Curious, Written, build, documents, leaked
+from planted_secrets import QUESTION, WHERE, Curious, build, documents, leaked
 from serve.http.small_server import error_of, really_served
 from triplebeam.errors import BadInputError, IndexChangedError
 from triplebeam.index.build import IndexBuilder
@@ -26,6 +26,7 @@ from triplebeam.serve.http.keys import Keys
 from triplebeam.serve.library import Library
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
+from written_facts import Written
 
 HIDDEN, VISIBLE = "zqx-first.md", "mill.md"
 #: What is written into the paths of the schema, hidden and visible.

@@ -18,7 +18,7 @@ from triplebeam.index.checking import check_store
 from triplebeam.index.contents import Contents
 from triplebeam.index.corrections import Corrections
 from triplebeam.index.destination import Destination, destination_of
-from triplebeam.index.encoded import EncodedTexts, take_over
+from triplebeam.index.encoded import EncodedTexts
 from triplebeam.index.encoding import encode_missing
 from triplebeam.index.extraction import MAX_FAILURES, Budget, Failure, Numbered, due, extract_triples
 from triplebeam.index.manifest import Manifest, VectorSpace, damaged_files, empty_index, published
@@ -222,7 +222,7 @@ class IndexBuilder:
         embedder, space = self.embedder, self._check_embedder(store)
         contents = Contents.of(store, in_context=space.triples_in_context)
         with EncodedTexts(self.folder, embedder.fingerprint, embedder.dimension, destination.last) as encoded:
-            take_over(store, encoded)
+            encoded.take_over(store.db)
             report.texts_encoded = encode_missing(contents, encoded, embedder, self.progress)
             report.manifest = destination.publish(store, contents, encoded, space, self.progress)
             report.published = True

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from triplebeam.database import open_to_read
 from triplebeam.errors import IndexDamagedError
-from triplebeam.index.manifest import REPAIR, damaged_files
+from triplebeam.index.manifest import REPAIR, STORE, damaged_files
 from triplebeam.index.store import hash_of
 from triplebeam.passage import Document
 
@@ -23,7 +23,7 @@ def check_index(folder: Path) -> None:
         more = f" and {len(damaged) - _NAMED:,} more" if len(damaged) > _NAMED else ""
         names = ", ".join(damaged[:_NAMED])
         raise IndexDamagedError(f"files of {folder} are not as they were written ({names}{more}): {REPAIR}")
-    store = folder / "store.sqlite"
+    store = folder / STORE
     if not store.is_file():
         raise IndexDamagedError(f"{store} is missing, so the index can be searched but not added to: restore the file.")
     with closing(open_to_read(store)) as db:

@@ -2,11 +2,12 @@
 
 A vector is stored once: in the published generation. Encoding is the expensive part of indexing, so what is encoded for
 the next generation is kept in ``encoded.sqlite`` until that is published; a build that was killed continues from there.
+It is kept as a generation stores it: two bytes per dimension for a passage, one for triples and entities. Rows are
+written and read in the order in which they were encoded, so nothing but a disk's speed bounds how many there may be.
 """
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -18,13 +19,12 @@ from triplebeam.database import open_database, remove_database, rewrite, transac
 from triplebeam.durable import raise_cannot_write
 from triplebeam.errors import IndexDamagedError
 from triplebeam.index.columns import mapped
-from triplebeam.index.keys import key_of, read_keys, rows_of, write_keys
+from triplebeam.index.keys import Keys, as_keys, distinct, key_of, read_keys, rows_of, write_keys
 from triplebeam.index.manifest import LastGeneration
-from triplebeam.index.store import Store
 from triplebeam.index.vectors import COARSE, FINE, quantized, write_vectors
 
 _FILE = "encoded.sqlite"
-_SCHEMA = "CREATE TABLE vector (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, vector BLOB NOT NULL);"
+_SCHEMA = "CREATE TABLE encoded (number INTEGER PRIMARY KEY, key BLOB NOT NULL, vector BLOB NOT NULL);"
 _STORED_AS: "dict[str, np.dtype[Any]]" = {"passage": FINE, "triple": COARSE, "entity": COARSE}
 _MOVED_AT_A_TIME = 4096
 
@@ -33,21 +33,21 @@ class EncodedTexts:
     """The vectors there are: those of the last generation, and those encoded since."""
 
     def __init__(self, folder: Path, fingerprint: str, dimension: int, last: LastGeneration) -> None:
-        self._dimension = dimension
-        self._key = cache(partial(key_of, fingerprint))
+        self._fingerprint, self._dimension = fingerprint, dimension
         self._path = folder / _FILE
         try:
-            self._db = open_database(self._path, _SCHEMA)
+            self._db = open_database(self._path, _SCHEMA, _SCHEMA)
         except sqlite3.DatabaseError as error:
             raise_cannot_write(error, folder)
             raise IndexDamagedError(
                 f"{self._path} is not a usable SQLite file ({error}): delete it; what it held is encoded again."
             ) from error
-        self._published: dict[str, tuple[NDArray[Any], dict[bytes, int]]] = {}
+        self._published: dict[str, tuple[NDArray[Any], Keys]] = {}
         for kind in _STORED_AS:
             vectors, keys = f"{kind}_vectors.npy", f"{kind}_keys.npy"
             if last.has(vectors, keys):
                 self._published[kind] = mapped(last.folder / vectors), read_keys(last.folder / keys)
+        self.take_over(self._db)
 
     def __enter__(self) -> "EncodedTexts":
         return self
@@ -57,51 +57,74 @@ class EncodedTexts:
     ) -> None:
         self._db.close()
 
-    def missing(self, texts: Mapping[str, Iterable[str]]) -> list[str]:
-        """Those of the texts, by kind, that have no vector yet, each once."""
-        pending = self._pending()
-        return [text for key, text in self._unpublished(texts).items() if key not in pending]
+    def missing(self, texts: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+        """Those of the texts, by kind, that have no vector yet: each once, passages before the others."""
+        missing: dict[str, list[str]] = {}
+        seen = as_keys([])
+        for kind in [kind for kind in _STORED_AS if kind in texts]:
+            keys = self._keys(texts[kind])
+            left = distinct(keys)
+            for known in (*self._known(kind), self._pending(kind), seen):
+                left = left[rows_of(keys[left], known) < 0]
+            missing[kind] = [texts[kind][place] for place in left.tolist()]
+            seen = np.append(seen, keys[left])
+        return missing
 
-    def put(self, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
-        """Keep what was just encoded."""
-        self.put_by_key({self._key(text): row.tobytes() for text, row in zip(texts, vectors, strict=True)})
+    def put(self, texts: Mapping[str, Sequence[str]], vectors: NDArray[np.float32]) -> None:
+        """Keep what was just encoded: a vector for each text of each kind, one kind after the other."""
+        start = 0
+        with transaction(self._db):
+            for kind, of_kind in texts.items():
+                # A passage may have the text of an entity: what is kept of it will do for both.
+                precisions = {_STORED_AS[kind], COARSE}
+                self._insert(list(map(self._key, of_kind)), vectors[start : start + len(of_kind)], precisions)
+                start += len(of_kind)
 
-    def put_by_key(self, rows: Mapping[bytes, bytes]) -> None:
-        """Keep vectors in single precision."""
-        with transaction(self._db) as db:
-            db.executemany("INSERT OR IGNORE INTO vector (key, vector) VALUES (?, ?)", rows.items())
+    def _insert(self, keys: Sequence[bytes], vectors: NDArray[np.float32], precisions: "set[np.dtype[Any]]") -> None:
+        for precision in precisions:
+            rows = zip(keys, map(bytes, quantized(vectors, precision)), strict=True)
+            self._db.executemany("INSERT INTO encoded (key, vector) VALUES (?, ?)", rows)
 
     def write(self, generation: Path, kind: str, texts: Sequence[str]) -> NDArray[Any]:
         """Write the vectors of texts of one kind into a new generation; returns them as they are stored."""
         stored = self.stored(kind, texts)
         write_vectors(generation / f"{kind}_vectors.npy", stored)
-        write_keys(generation / f"{kind}_keys.npy", [self._key(text) for text in texts])
+        write_keys(generation / f"{kind}_keys.npy", self._keys(texts))
         return stored
 
     def stored(self, kind: str, texts: Sequence[str]) -> NDArray[Any]:
         """The vectors of texts of one kind, as they are stored."""
-        keys = [self._key(text) for text in texts]
+        keys = self._keys(texts)
         stored: NDArray[Any] = np.zeros((len(keys), self._dimension), _STORED_AS[kind])
-        waiting = np.ones(len(keys), bool)
+        waiting = np.arange(len(keys))
         for vectors, known in self._as_precise_as(kind):
-            rows = rows_of(keys, known)
-            taken = waiting & (rows >= 0)
-            stored[taken] = vectors[rows[taken]]
-            waiting &= ~taken
-        places = np.flatnonzero(waiting)
-        for start in range(0, len(places), _MOVED_AT_A_TIME):
-            window = places[start : start + _MOVED_AT_A_TIME]
-            stored[window] = quantized(self._encoded_since([keys[place] for place in window]), stored.dtype)
+            rows = rows_of(keys[waiting], known)
+            stored[waiting[rows >= 0]] = vectors[rows[rows >= 0]]
+            waiting = waiting[rows < 0]
+        self._fill(stored, waiting, rows_of(keys[waiting], self._pending(kind)))
         return stored
 
-    def keep_only(self, texts: Mapping[str, Iterable[str]]) -> None:
+    def _fill(self, stored: NDArray[Any], places: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+        """Put what was encoded since, by the order in which it was, into its places."""
+        if rows.min(initial=0) < 0:
+            raise IndexDamagedError("a vector is missing from the index: run `triplebeam index` again.")
+        order = np.argsort(rows, kind="stable")
+        places, rows, begin = places[order], rows[order], 0
+        for window in self._encoded_since(stored.dtype) if len(rows) else ():
+            here = slice(*np.searchsorted(rows, [begin, begin + len(window)]))
+            stored[places[here]] = window[rows[here] - begin]
+            begin += len(window)
+
+    def keep_only(self, texts: Mapping[str, Sequence[str]]) -> None:
         """Remove, to the last byte, what was encoded for texts that are no longer there, or are published by now."""
-        needed, pending = self._unpublished(texts).keys(), self._pending()
-        if not needed & pending:
+        needed = self._unpublished(texts)
+        numbers, pending = self._numbered()
+        kept = rows_of(pending, needed) >= 0
+        if not kept.any():
             self.remove()
             return
         with transaction(self._db) as db:
-            db.executemany("DELETE FROM vector WHERE key = ?", [(key,) for key in pending - needed])
+            db.executemany("DELETE FROM encoded WHERE number = ?", [(number,) for number in numbers[~kept].tolist()])
         rewrite(self._db)
 
     def remove(self) -> None:
@@ -109,42 +132,61 @@ class EncodedTexts:
         self._db.close()
         remove_encoded(self._path.parent)
 
-    def _pending(self) -> set[bytes]:
-        return {key for (key,) in self._db.execute("SELECT key FROM vector")}
+    def take_over(self, db: sqlite3.Connection) -> None:
+        """Move vectors as an older version kept them, in single precision, out of a database."""
+        if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'vector'").fetchone():
+            return
+        rows = db.execute("SELECT key, vector FROM vector")
+        while window := rows.fetchmany(_MOVED_AT_A_TIME):
+            vectors = np.frombuffer(b"".join(vector for _, vector in window), np.float32)
+            with transaction(self._db):
+                self._insert([key for key, _ in window], vectors.reshape(-1, self._dimension), {FINE, COARSE})
+        db.execute("DROP TABLE vector")
+        rewrite(db)
 
-    def _unpublished(self, texts: Mapping[str, Iterable[str]]) -> dict[bytes, str]:
-        """Texts whose vectors are not in the last generation, by key."""
-        unpublished: dict[bytes, str] = {}
+    def _keys(self, texts: Iterable[str]) -> Keys:
+        return as_keys(map(self._key, texts))
+
+    def _key(self, text: str) -> bytes:
+        return key_of(self._fingerprint, text)
+
+    def _pending(self, kind: str) -> Keys:
+        """The keys of what was encoded since with the precision of a kind, in the order of its rows."""
+        return as_keys(key for (key,) in self._rows("key", _STORED_AS[kind]))
+
+    def _encoded_since(self, precision: "np.dtype[Any]") -> Iterator[NDArray[Any]]:
+        """The vectors of that, some at a time."""
+        rows = self._rows("vector", precision)
+        while window := rows.fetchmany(_MOVED_AT_A_TIME):
+            yield np.frombuffer(b"".join(vector for (vector,) in window), precision).reshape(-1, self._dimension)
+
+    def _rows(self, column: str, precision: "np.dtype[Any]") -> sqlite3.Cursor:
+        """The length of a vector says what its numbers are."""
+        size = self._dimension * precision.itemsize
+        return self._db.execute(f"SELECT {column} FROM encoded WHERE length(vector) = ? ORDER BY number", (size,))
+
+    def _numbered(self) -> tuple[NDArray[np.int64], Keys]:
+        rows = self._db.execute("SELECT number, key FROM encoded").fetchall()
+        return np.array([number for number, _ in rows], np.int64), as_keys(key for _, key in rows)
+
+    def _unpublished(self, texts: Mapping[str, Sequence[str]]) -> Keys:
+        """The keys of texts whose vectors are not in the last generation."""
+        found = as_keys([])
         for kind, of_kind in texts.items():
-            new = {self._key(text): text for text in of_kind}
-            for _, known in self._as_precise_as(kind):
-                new = {key: text for key, text in new.items() if key not in known}
-            unpublished |= new
-        return unpublished
+            keys = self._keys(of_kind)
+            for known in self._known(kind):
+                keys = keys[rows_of(keys, known) < 0]
+            found = np.append(found, keys)
+        return found
 
-    def _as_precise_as(self, kind: str) -> list[tuple[NDArray[Any], dict[bytes, int]]]:
+    def _known(self, kind: str) -> list[Keys]:
+        return [keys for _, keys in self._as_precise_as(kind)]
+
+    def _as_precise_as(self, kind: str) -> list[tuple[NDArray[Any], Keys]]:
         """Published vectors that may be taken over: their precision is that of the kind."""
         return [there for other, there in self._published.items() if _STORED_AS[other] == _STORED_AS[kind]]
-
-    def _encoded_since(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
-        find = "SELECT vector FROM vector WHERE key = ?"
-        rows = [self._db.execute(find, (key,)).fetchone() for key in keys]
-        if None in rows:
-            raise IndexDamagedError("a vector is missing from the index: run `triplebeam index` again.")
-        return np.frombuffer(b"".join(vector for (vector,) in rows), np.float32).reshape(len(keys), self._dimension)
 
 
 def remove_encoded(folder: Path) -> None:
     """Remove what was encoded for an index and not published."""
     remove_database(folder / _FILE)
-
-
-def take_over(store: Store, encoded: EncodedTexts) -> None:
-    """Move the vectors of an older format, which are in single precision, out of the store."""
-    if not store.db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'vector'").fetchone():
-        return
-    rows = store.db.execute("SELECT key, vector FROM vector")
-    while window := rows.fetchmany(_MOVED_AT_A_TIME):
-        encoded.put_by_key(dict(window))
-    store.db.execute("DROP TABLE vector")
-    rewrite(store.db)

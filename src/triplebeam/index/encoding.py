@@ -4,7 +4,8 @@ Where the embedder has vectors of tokens, a passage is read once for its own vec
 (`triplebeam.index.triple_words`). Otherwise triples are texts like any other.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import TypeVar
 
 import numpy as np
@@ -31,7 +32,7 @@ def encode_missing(contents: Contents, encoded: EncodedTexts, embedder: Embedder
     """
     rows = _unread_passages(contents, encoded) if contents.in_context else []
     texts = encoded.missing({"entity": contents.entity_names} if contents.in_context else contents.texts())
-    total = len(rows) + len(texts)
+    total = len(rows) + sum(map(len, texts.values()))
     progress("embed", 0, total)
     size = min(ENCODING_WINDOW, max(_FEWEST_TOGETHER, total // _WINDOWS_WANTED))
     done = 0
@@ -39,19 +40,20 @@ def encode_missing(contents: Contents, encoded: EncodedTexts, embedder: Embedder
         _read_passages(passages, contents, encoded, _span_embedder(embedder))
         done += len(passages)
         progress("embed", done, total)
-    for window in _samples(texts, size):
-        encoded.put(window, embedder.embed(window))
-        done += len(window)
+    for window in _samples_of_kinds(texts, size):
+        encoded.put(window, vectors := embedder.embed([text for of_kind in window.values() for text in of_kind]))
+        done += len(vectors)
         progress("embed", done, total)
     return done
 
 
 def _unread_passages(contents: Contents, encoded: EncodedTexts) -> list[int]:
     """The rows of the passages to read: those without a vector of their own, or of one of their triples."""
-    missing = set(encoded.missing({"passage": contents.passage_texts, "triple": contents.triple_sources}))
-    own = (row for row, text in enumerate(contents.passage_texts) if text in missing)
-    triples = zip(contents.triple_sources, contents.triple_rows, strict=True)
-    return sorted({*own, *(row for source, row in triples if source in missing)})
+    missing = encoded.missing({"passage": contents.passage_texts, "triple": contents.triple_sources})
+    passages, triples = set(missing["passage"]), set(missing["triple"])
+    own = (row for row, text in enumerate(contents.passage_texts) if text in passages)
+    sources = zip(contents.triple_sources, contents.triple_rows, strict=True)
+    return sorted({*own, *(row for source, row in sources if source in triples)})
 
 
 def _span_embedder(embedder: Embedder) -> SpanEmbedder:
@@ -73,10 +75,18 @@ def _read_passages(rows: Sequence[int], contents: Contents, encoded: EncodedText
     ]
     vectors, of_triples = embedder.embed_spans(texts, spans)
     sources = [contents.triple_sources[place] for places in triples for place in places]
-    encoded.put([*texts, *sources], np.concatenate([vectors, *of_triples]))
+    encoded.put({"passage": texts, "triple": sources}, np.concatenate([vectors, *of_triples]))
 
 
 def _samples(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     """Windows of about that size, each drawn evenly from the whole."""
     count = -(-len(items) // size)
     return (items[first::count] for first in range(count))
+
+
+def _samples_of_kinds(texts: Mapping[str, Sequence[str]], size: int) -> Iterator[dict[str, Sequence[str]]]:
+    """The same for texts by kind, as if one kind followed the other in a single sequence."""
+    begins = dict(zip(texts, accumulate(map(len, texts.values()), initial=0), strict=False))
+    count = -(-sum(map(len, texts.values())) // size)
+    for first in range(count):
+        yield {kind: of_kind[(first - begins[kind]) % count :: count] for kind, of_kind in texts.items()}

@@ -32,6 +32,7 @@ from triplebeam.index.passage_graph import MAX_PASSAGES, GraphStatistics
 
 FORMAT = 5
 MANIFEST = "manifest.json"
+STORE = "store.sqlite"
 
 ManifestType = TypeVar("ManifestType", bound=BaseModel)
 T = TypeVar("T")
@@ -155,11 +156,14 @@ def empty_index(folder: Path) -> IndexMissingError:
 
 
 def _not_published(folder: Path) -> IndexMissingError:
-    store, hint = folder / "store.sqlite", "make one with"
+    store, hint = folder / STORE, "make one with"
     if store.exists():
         if _has_no_passages(store):
             return empty_index(folder)
         hint = "its first indexing did not finish: run the same"
+    named = folder.with_name(f"{folder.name}.index")
+    if folder.name and not store.exists() and is_index(named):
+        return IndexMissingError(f"there is no index at {folder}: did you mean {named}?")
     return IndexMissingError(f"there is no index at {folder}: {hint} `triplebeam index {folder} SOURCE…`.")
 
 

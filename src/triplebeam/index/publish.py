@@ -21,7 +21,7 @@ from triplebeam.index.contents import Contents
 from triplebeam.index.definitions import Definition
 from triplebeam.index.encoded import EncodedTexts, remove_encoded
 from triplebeam.index.entity_graph import MENTIONS, write_aliases
-from triplebeam.index.keys import key_of
+from triplebeam.index.keys import as_keys, key_of
 from triplebeam.index.manifest import (
     MANIFEST,
     LastGeneration,
@@ -169,12 +169,16 @@ def write_generation(
 
 def _write_terms(generation: Path, contents: Contents, last: LastGeneration) -> None:
     """Of passages, and of triples, which have the stemmers of their passages."""
-    passages, rows = contents.passages, contents.triple_rows
-    texts = [passage.term_text for passage in passages]
-    keys = [key_of(ANALYZER, text, passage.text) for text, passage in zip(texts, passages, strict=True)]
-    stemmers = write_terms(generation / "passage_terms", texts, keys, lambda row: stemmer_for(passages[row].text), last)
-    texts = contents.triple_texts
-    keys = [key_of(ANALYZER, text, stemmers[row]) for text, row in zip(texts, rows, strict=True)]
+    passages, rows, texts = contents.passages, contents.triple_rows, contents.triple_texts
+    keys = as_keys(key_of(ANALYZER, passage.term_text, passage.text) for passage in passages)
+    stemmers = write_terms(
+        generation / "passage_terms",
+        (passage.term_text for passage in passages),
+        keys,
+        lambda row: stemmer_for(passages[row].text),
+        last,
+    )
+    keys = as_keys(key_of(ANALYZER, text, stemmers[row]) for text, row in zip(texts, rows, strict=True))
     write_terms(generation / "triple_terms", texts, keys, lambda triple: stemmers[rows[triple]], last)
 
 

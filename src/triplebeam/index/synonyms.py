@@ -9,13 +9,14 @@ generation, without those who are gone; where that shortens a list of 100, it is
 whole numbers and ties are broken by name, so the links are those of an index that is built from nothing.
 
 Up to ``EXACT_UP_TO`` entities every pair is compared, a square of the product at a time. That is quadratic, so above it
-the entities are sorted around 2√n centroids, each into the 6 cells nearest to it, and two are compared if they have a
-cell in common: about 9·n√n comparisons. Of the pairs as near as 0.8 that finds 99 % (docs/scale.md). What is added
-later is compared with everything, so such an index may have a few links more than one that is built from nothing.
+the entities are sorted into cells of about 48, each into the 9 nearest to it, and two are compared if they have a cell
+in common: some 2,000 comparisons per entity, however many there are. Cells are found in two steps, by way of the 8
+nearest of √cells groups. Of the pairs as near as 0.8 that finds 98 % (docs/scale.md). What is added later is compared
+with everything, so such an index may have a few links more than one that is built from nothing.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,11 +38,16 @@ _SHORTEST = 3
 _BLOCK = 4096
 #: Links waiting to be cut down to the nearest: names of one kind, such as dates, may all be near each other.
 _MOST_WAITING = 20_000_000
-#: Cells that an entity is sorted into, examples of each that centroids are made from, and rounds of that.
-_CELLS_OF_EACH = 6
-_EXAMPLES_A_CELL = 32
+#: Entities per cell, the cells that an entity is sorted into, and the groups of cells in which these are looked for.
+_CELL = 48
+_CELLS_OF_EACH = 9
+_GROUPS_OF_EACH = 8
+#: Examples per centroid, and rounds of improving it.
+_EXAMPLES = 32
 _ROUNDS = 4
 _FILES = ("synonym_similarities.npy", "synonym_entities.npy", "synonym_starts.npy")
+#: By which a cosine in single precision may be wrong, and more.
+_ROUNDING = 1e-4
 #: Whole numbers up to this are exact in single precision.
 _EXACT_IN_SINGLE = 2**24
 
@@ -137,7 +143,7 @@ def _choices(folder: Path, last: LastGeneration, at_most: int) -> Choices | None
     if not last.has("entity_keys.npy", *_FILES):
         return None
     known, now = read_keys(last.folder / "entity_keys.npy"), read_keys(folder / "entity_keys.npy")
-    if not known:
+    if not len(known):
         return None
     before = rows_of(now, known)
     number = np.full(len(known), -1)
@@ -152,26 +158,38 @@ def _choices(folder: Path, last: LastGeneration, at_most: int) -> Choices | None
     return Choices(links.at(~open_[links.chooser]), open_, new)
 
 
-def _cosines(one: NDArray[np.int8], two: NDArray[np.int8]) -> NDArray[np.float32]:
-    """The cosine of each of some stored vectors and each of others, the same whichever are compared together."""
+class _Near(NamedTuple):
+    """Pairs from two lists of vectors that are near enough, and their cosines."""
+
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    similarity: NDArray[np.float32]
+
+
+def _near(one: NDArray[np.int8], two: NDArray[np.int8]) -> _Near:
+    """Pairs of one of these and one of those, with cosines that are the same whichever are compared together: the
+    product of whole numbers is exact, and computed again for pairs that seem to be near enough.
+    """
+    rows = restored(one)
+    seeming = np.flatnonzero(rows @ (rows if two is one else restored(two)).T >= THRESHOLD - _ROUNDING)
+    rows_, columns = np.divmod(seeming, max(len(two), 1))
     exact = "float32" if one.shape[1] * 127**2 < _EXACT_IN_SINGLE else "float64"
-    rows: NDArray[np.floating] = one.astype(exact)
-    columns: NDArray[np.floating] = two.astype(exact)
-    products: NDArray[np.floating] = rows @ columns.T
-    products /= np.multiply.outer(lengths(rows), lengths(columns))
-    return products.astype(np.float32, copy=False)
+    here, there = one[rows_].astype(exact), two[columns].astype(exact)
+    products = np.einsum("ij,ij->i", here, there)
+    similarity = (products / (lengths(here) * lengths(there))).astype(np.float32)
+    near = similarity >= THRESHOLD
+    return _Near(rows_[near], columns[near], similarity[near])
 
 
 def _all_pairs(stored: NDArray[np.int8], progress: Progress) -> Iterator[Links]:
     """Every pair that is near enough, in both directions."""
-    starts = range(0, len(stored), _BLOCK)
-    squares = [(one, two) for one in starts for two in starts if one <= two]
+    blocks = [stored[start : start + _BLOCK] for start in range(0, len(stored), _BLOCK)]
+    squares = [(one, two) for one in range(len(blocks)) for two in range(one, len(blocks))]
     for done, (one, two) in enumerate(squares, start=1):
-        cosines = _cosines(stored[one : one + _BLOCK], stored[two : two + _BLOCK])
-        rows, columns = np.nonzero(cosines >= THRESHOLD)
-        once = rows + one < columns + two  # on the diagonal a pair occurs twice, and each entity with itself
-        rows, columns = rows[once], columns[once]
-        first, second, similarity = rows + one, columns + two, cosines[rows, columns]
+        rows, columns, similarity = _near(blocks[one], blocks[two])
+        first, second = rows + one * _BLOCK, columns + two * _BLOCK
+        once = first < second  # on the diagonal a pair occurs twice, and each entity with itself
+        first, second, similarity = first[once], second[once], similarity[once]
         yield Links(np.append(first, second), np.append(second, first), np.append(similarity, similarity))
         progress("link synonyms", done, len(squares))
 
@@ -182,9 +200,8 @@ def _pairs_of_some(stored: NDArray[np.int8], before: Choices, progress: Progress
     blocks = [(here, there) for here in range(0, len(choosing), _BLOCK) for there in range(0, len(stored), _BLOCK)]
     for done, (here, there) in enumerate(blocks, start=1):
         some = choosing[here : here + _BLOCK]
-        cosines = _cosines(stored[some], stored[there : there + _BLOCK])
-        rows, columns = np.nonzero(cosines >= THRESHOLD)
-        links = Links(some[rows], columns + there, cosines[rows, columns])
+        rows, columns, similarity = _near(stored[some], stored[there : there + _BLOCK])
+        links = Links(some[rows], columns + there, similarity)
         links = links.at(links.chooser != links.chosen)
         yield links
         back = links.at(before.new[links.chooser] & ~before.open[links.chosen])
@@ -194,21 +211,70 @@ def _pairs_of_some(stored: NDArray[np.int8], before: Choices, progress: Progress
 
 def _pairs_in_cells(stored: NDArray[np.int8], progress: Progress) -> Iterator[Links]:
     """Pairs of entities that have one of the cells nearest to them in common, in both directions."""
-    near = _cells_nearby(stored, _centroids(stored))
-    order, cells = np.argsort(near, axis=None, kind="stable") // near.shape[1], int(near.max()) + 1
-    starts = np.searchsorted(np.sort(near, axis=None), np.arange(cells + 1))
-    for cell in range(cells):
-        members = order[starts[cell] : starts[cell + 1]]
+    near, cells = _cells_nearby(stored)
+    for cell, members in enumerate(_members(near, cells)):
         for links in _all_pairs(stored[members], silent):
             here = Links(members[links.chooser], members[links.chosen], links.similarity)
             yield here.at(_first_in_common(near, here) == cell)  # a pair may have several in common
         progress("link synonyms", cell + 1, cells)
 
 
-def _centroids(stored: NDArray[np.int8]) -> NDArray[np.float32]:
-    """About 2√n of them, by a few rounds of k-means over evenly drawn examples."""
-    count = max(1, int(2 * np.sqrt(len(stored))))
-    examples = restored(stored[:: max(1, len(stored) // (count * _EXAMPLES_A_CELL))])
+def _members(near: NDArray[np.integer], count: int) -> Iterator[NDArray[np.int64]]:
+    """For each of so many cells the rows that are near to it, in rising order; -1 is none."""
+    order = np.argsort(near, axis=None, kind="stable")
+    starts = np.searchsorted(near.ravel()[order], np.arange(count + 1))
+    order //= near.shape[1]
+    return (order[start:end] for start, end in pairwise(starts))
+
+
+def _cells_nearby(stored: NDArray[np.int8]) -> tuple[NDArray[np.int32], int]:
+    """The few cells nearest to each entity, in no particular order, and how many cells there are."""
+    groups = _groups_nearby(stored)
+    near = np.full((len(stored), _CELLS_OF_EACH), -1, np.int32)
+    cosines = np.full(near.shape, -2, np.float32)
+    cells = 0
+    for group, visiting in enumerate(_members(groups, int(groups.max()) + 1)):
+        at_home = visiting[groups[visiting, 0] == group]
+        if len(at_home):
+            centroids = _centroids(stored[at_home], -(-len(at_home) // _CELL))
+            for start in range(0, len(visiting), _BLOCK):
+                _keep_nearest(stored, visiting[start : start + _BLOCK], centroids, cells, near, cosines)
+            cells += len(centroids)
+    return near, cells
+
+
+def _keep_nearest(
+    stored: NDArray[np.int8],
+    rows: NDArray[np.int64],
+    centroids: NDArray[np.float32],
+    first: int,
+    near: NDArray[np.int32],
+    cosines: NDArray[np.float32],
+) -> None:
+    """Of the cells that these rows have, and of those with these centroids, numbered from the first, the nearest."""
+    here = np.concatenate([cosines[rows], restored(stored[rows]) @ centroids.T], axis=1)
+    best = np.argpartition(here, -_CELLS_OF_EACH, axis=1)[:, -_CELLS_OF_EACH:]
+    cosines[rows] = np.take_along_axis(here, best, axis=1)
+    before = np.take_along_axis(near[rows], np.minimum(best, _CELLS_OF_EACH - 1), axis=1)
+    near[rows] = np.where(best < _CELLS_OF_EACH, before, best - _CELLS_OF_EACH + first)
+
+
+def _groups_nearby(stored: NDArray[np.int8]) -> NDArray[np.int16]:
+    """The few groups of cells nearest to each entity, the nearest first. There are as many as a group has cells."""
+    centroids = _centroids(stored, max(1, int(np.sqrt(len(stored) / _CELL))))
+    few = min(_GROUPS_OF_EACH, len(centroids))
+    groups = np.empty((len(stored), few), np.int16)
+    for start in range(0, len(stored), _BLOCK):
+        cosines = restored(stored[start : start + _BLOCK]) @ centroids.T
+        best = np.argpartition(cosines, -few, axis=1)[:, -few:]
+        order = np.argsort(-np.take_along_axis(cosines, best, axis=1), axis=1)
+        groups[start : start + _BLOCK] = np.take_along_axis(best, order, axis=1)
+    return groups
+
+
+def _centroids(stored: NDArray[np.int8], count: int) -> NDArray[np.float32]:
+    """So many, by a few rounds of k-means over evenly drawn examples."""
+    examples = restored(stored[:: max(1, len(stored) // (count * _EXAMPLES))])
     centroids = examples[:: max(1, len(examples) // count)][:count]
     for _ in range(_ROUNDS):
         cells = np.argmax(examples @ centroids.T, axis=1)
@@ -221,21 +287,11 @@ def _centroids(stored: NDArray[np.int8]) -> NDArray[np.float32]:
     return centroids
 
 
-def _cells_nearby(stored: NDArray[np.int8], centroids: NDArray[np.float32]) -> NDArray[np.int32]:
-    """The few cells nearest to each entity, in no particular order."""
-    few = min(_CELLS_OF_EACH, len(centroids))
-    near = np.empty((len(stored), few), np.int32)
-    for start in range(0, len(stored), _BLOCK):
-        cosines = restored(stored[start : start + _BLOCK]) @ centroids.T
-        near[start : start + _BLOCK] = np.argpartition(cosines, len(centroids) - few, axis=1)[:, -few:]
-    return near
-
-
 def _first_in_common(near: NDArray[np.int32], links: Links) -> NDArray[np.int32]:
     """Of the cells that both ends of a link are near to, the one of lowest number."""
     one, two = near[links.chooser][:, :, None], near[links.chosen][:, None, :]
     none = np.iinfo(np.int32).max
-    return np.asarray(np.where(one == two, one, none).min(axis=(1, 2), initial=none))
+    return np.asarray(np.where((one == two) & (one >= 0), one, none).min(axis=(1, 2), initial=none))
 
 
 def _nearest_of_each(
@@ -243,12 +299,13 @@ def _nearest_of_each(
 ) -> Links:
     """Of each chooser's links the nearest, between names that are informative."""
     nearest = Links(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))
-    waiting: list[Links] = []
+    waiting, count = [nearest], 0
     for batch in batches:
         waiting.append(batch.at(telling[batch.chooser] & telling[batch.chosen]))
-        if sum(len(links.chooser) for links in waiting) > _MOST_WAITING:
-            nearest, waiting = _cut([nearest, *waiting], place_by_name, at_most), []
-    return _cut([nearest, *waiting], place_by_name, at_most)
+        count += len(waiting[-1].chooser)
+        if count > _MOST_WAITING:
+            waiting, count = [_cut(waiting, place_by_name, at_most)], 0
+    return _cut(waiting, place_by_name, at_most)
 
 
 def _cut(waiting: Sequence[Links], place_by_name: NDArray[np.int64], at_most: int) -> Links:

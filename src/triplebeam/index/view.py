@@ -116,7 +116,7 @@ def _derived(
     generation, space = scratch / "generation", whole.manifest.embedder
     generation.mkdir()
     with EncodedTexts(scratch, space.fingerprint, space.dimension, last) as encoded:
-        if encoded.missing(contents.texts()):
+        if any(encoded.missing(contents.texts()).values()):
             encode_missing(contents, encoded, embedder())
         passage_graph = write_generation(generation, contents, encoded, last)
     opened = Snapshot.read(whole.folder, whole.manifest, generation)

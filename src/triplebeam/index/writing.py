@@ -12,6 +12,7 @@ from triplebeam.durable import explained, make_folder
 from triplebeam.errors import BadInputError, IndexBusyError, IndexDamagedError, IndexMissingError
 from triplebeam.index.manifest import (
     MANIFEST,
+    STORE,
     is_index,
     publish,
     published,
@@ -21,7 +22,7 @@ from triplebeam.index.manifest import (
 )
 from triplebeam.index.store import Store
 
-_STORE, _LOCK = "store.sqlite", "write.lock"
+_LOCK = "write.lock"
 
 
 @contextmanager
@@ -37,7 +38,7 @@ def writing(folder: Path) -> Iterator[Store]:
         _check_is_ours(folder)
         with write_lock(folder):
             _remove_unpublished(folder)
-            with closing(Store(folder / _STORE)) as store:
+            with closing(Store(folder / STORE)) as store:
                 yield store
 
 
@@ -45,8 +46,8 @@ def writing(folder: Path) -> Iterator[Store]:
 def looking(folder: Path) -> Iterator[Store]:
     """A copy of the store of an index as it is now, which need not wait for a writer. Nothing of it is kept."""
     with TemporaryDirectory(prefix="triplebeam-") as elsewhere:
-        there = folder / _STORE if has_store(folder) else None
-        with closing(Store(Path(elsewhere) / _STORE, copy_of=there)) as store:
+        there = folder / STORE if has_store(folder) else None
+        with closing(Store(Path(elsewhere) / STORE, copy_of=there)) as store:
             yield store
 
 
@@ -76,7 +77,7 @@ def nothing_left(folder: Path) -> Iterator[None]:
         if new and has_store(folder):
             with write_lock(folder), looking(folder) as store:
                 if not store.statistics.counts()["documents"]:
-                    remove_database(folder / _STORE)
+                    remove_database(folder / STORE)
                     with suppress(OSError):  # Windows keeps what is open
                         (folder / _LOCK).unlink()
         if made:
@@ -87,12 +88,12 @@ def nothing_left(folder: Path) -> Iterator[None]:
 
 def store_file(folder: Path) -> Path:
     """Where the store of an index is."""
-    return folder / _STORE
+    return folder / STORE
 
 
 def has_store(folder: Path) -> bool:
     """Is there an index in this folder that documents can be added to, published or not?"""
-    return (folder / _STORE).is_file()
+    return (folder / STORE).is_file()
 
 
 def check_is_there(folder: Path, therefore: str) -> None:
@@ -134,10 +135,10 @@ def _check_is_ours(folder: Path) -> None:
     replace what a newer Triplebeam published.
     """
     published(folder)
-    there = (folder / _STORE).exists()
-    if (folder / MANIFEST).exists() and (folder / "generations").is_dir() and not _holds_something(folder / _STORE):
+    there = (folder / STORE).exists()
+    if (folder / MANIFEST).exists() and (folder / "generations").is_dir() and not _holds_something(folder / STORE):
         raise IndexDamagedError(
-            f"{folder / _STORE} is {'empty' if there else 'missing'}, so the index can be searched but not added to:"
+            f"{folder / STORE} is {'empty' if there else 'missing'}, so the index can be searched but not added to:"
             " restore the file from a copy, or index into a new folder."
         )
     if there:

@@ -23,6 +23,7 @@ from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.manifest import MANIFEST, is_index
 from triplebeam.index.snapshot import Snapshot, refresh_folder
+from triplebeam.index.writing import has_store
 from triplebeam.settings import Settings
 
 ENDING = ".index"
@@ -278,7 +279,7 @@ class Library:
 
 def _is_one_index(folder: Path) -> bool:
     """Is a folder one index, rather than a data folder?"""
-    return is_index(folder) or (folder / "store.sqlite").is_file() or folder.name.endswith(ENDING)
+    return is_index(folder) or has_store(folder) or folder.name.endswith(ENDING)
 
 
 def _is_name(name: str) -> bool:

@@ -65,7 +65,7 @@ def test_what_is_put_is_all_there_is(client: TestClient) -> None:
     job = client.put("/api/indexes/notes/documents", files=files, data={"extractor": "none"}).json()["job"]
     assert job["kind"] == "sync"
     ended = job_ended(client, job["id"])
-    assert (ended["state"], ended["message"]) == ("done", "1 of 2 documents were new or changed; 1 were deleted")
+    assert (ended["state"], ended["message"]) == ("done", "1 of 2 documents new or changed; 1 deleted")
     assert ids(client, "notes") == ["bob.txt", "cy.txt"]
     texts = {"documents": [{"id": "dot", "text": "Dot knits."}], "extractor": "none"}
     job_ended(client, client.put("/api/indexes/notes/documents", json=texts).json()["job"]["id"])
@@ -92,7 +92,7 @@ def test_an_index_is_made_filled_searched_and_emptied(client: TestClient, data: 
     assert error_of(client.post("/api/indexes/notes/search", json={"question": "who?"}), 409)[0] == ("empty_index")
     job = add(client, "notes", ("ada.txt", b"Ada Lovelace wrote about engines."), ("bob.md", b"# Bob\n\nBob sings."))
     ended = job_ended(client, job["id"])
-    assert (ended["state"], ended["message"]) == ("done", "2 of 2 documents were new or changed")
+    assert (ended["state"], ended["message"]) == ("done", "2 of 2 documents new or changed")
     assert ids(client, "notes") == ["ada.txt", "bob.md"]
     found = client.post("/api/indexes/notes/search", json={"question": "engines", "method": "bm25"}).json()
     assert found["passages"][0]["title"] == "ada"
@@ -107,7 +107,7 @@ def test_an_index_is_made_filled_searched_and_emptied(client: TestClient, data: 
     for document_id in ("ada.txt", "bob.md"):
         response = client.delete(f"/api/indexes/notes/documents/{document_id}")
         assert response.status_code == 202
-        assert job_ended(client, response.json()["job"]["id"])["message"] == "1 documents taken out"
+        assert job_ended(client, response.json()["job"]["id"])["message"] == "1 document deleted"
     assert client.get("/api/indexes/notes").json()["status"] == "empty"
 
 

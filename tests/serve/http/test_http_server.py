@@ -27,6 +27,22 @@ def test_state(client: TestClient) -> None:
     assert "/v1/chat/completions" in paths
 
 
+@pytest.mark.parametrize(
+    ("body", "kind", "said"),
+    [
+        ('{"question": "river", "kk": 3}', "application/json", "body.kk: there is no such parameter here"),
+        ("{}", "application/json", "body.question: it is missing"),
+        ('{"question":', "application/json", "the body is not JSON"),
+        ('{"question": "river"}', "text/plain", "with the header Content-Type: application/json"),
+    ],
+)
+def test_a_wrong_request_is_refused_in_words_about_the_request(
+    client: TestClient, body: str, kind: str, said: str
+) -> None:
+    response = client.post("/api/indexes/world/search", content=body, headers={"Content-Type": kind})
+    assert said in error_of(response, 400)[1]
+
+
 def test_our_errors_have_a_status_each() -> None:
     assert (problem_of(BadInputError("x"), str).status, problem_of(BadInputError("x"), str).code) == (400, "bad_input")
     assert problem_of(ModelMissingError("x"), str).status == 503

@@ -39,7 +39,7 @@ def test_a_file_is_added_found_and_deleted(visit: Visit, tmp_path: Path) -> None
     expect(page.locator(".document-list li")).to_have_count(66)
     (tmp_path / "bridge.txt").write_text(TEXT)
     page.get_by_label("Add files").set_input_files(tmp_path / "bridge.txt")
-    expect(page.locator(".job")).to_contain_text("Done: 1 of 1 documents were new or changed")
+    expect(page.locator(".job")).to_contain_text("Done: 1 of 1 document new or changed")
     expect(page.get_by_text("67 documents", exact=True)).to_be_visible()
     page.keyboard.press("Escape")
     found_first(page, "Who painted the Quokka Bridge violet?", "Zephyrine")

@@ -10,6 +10,10 @@ NAME_KINDS = frozenset(
     ("PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "PRODUCT", "EVENT", "WORK_OF_ART", "LAW", "LANGUAGE")
 )
 PLACE_KINDS = frozenset(("GPE", "LOC", "FAC"))
+#: Grammatical roles of objects.
+OBJECTS = ("dobj", "attr", "oprd", "dative")
+#: Forms of *be*, and *become*.
+BE = frozenset(("is", "was", "are", "were", "be", "been", "being", "became", "become", "'s", "am", "'m", "'re"))
 #: Tags of proper nouns.
 PROPER = ("NNP", "NNPS")
 _TIMES = ("DATE", "TIME")
@@ -44,3 +48,8 @@ def is_time(token: "Token") -> bool:
 def is_person(token: "Token") -> bool:
     """The recogniser took the token for a person's name."""
     return token.ent_type_ == "PERSON"
+
+
+def is_verb(token: "Token") -> bool:
+    """The token is a verb in any form."""
+    return token.tag_.startswith("VB")

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from triplebeam.extract.local.clauses import object_statements
 from triplebeam.extract.local.kinds import NAME_KINDS, PLACE_KINDS, is_common, is_named, is_person, is_time
 from triplebeam.extract.local.owners import owners_of
 from triplebeam.extract.local.phrases import (
@@ -16,6 +15,7 @@ from triplebeam.extract.local.phrases import (
     says_something,
     with_conjuncts,
 )
+from triplebeam.extract.local.statements import object_statements
 from triplebeam.extract.local.terms import is_stand_in
 
 if TYPE_CHECKING:

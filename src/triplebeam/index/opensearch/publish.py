@@ -29,7 +29,8 @@ from triplebeam.index.store import Store
 from triplebeam.progress import Progress
 
 _LOG = logging.getLogger("triplebeam")
-_WINDOW = 1000
+#: Documents whose vectors are read from the folder at a time: each time, all that were encoded are gone through.
+_WINDOW = 100_000
 _SECONDS_TO_COPY = "15s"
 _OWNER = "opensearch_owner"
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _LIBRARIES = ("fastapi", "uvicorn", "prometheus_client", "python_multipart")
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 _SECONDS_TO_FINISH = 10
+_NAMED = 10
 
 
 def serve(
@@ -82,7 +83,7 @@ def serve(
         ask_seconds=ask_seconds,
         agents=agents,
     )
-    _run(_app(library, keys, limits, reports, cors_origin or ()), host, port)
+    _run(_app(library, keys, limits, reports, cors_origin or ()), host, port, library.names())
 
 
 def check_installed() -> None:
@@ -124,7 +125,7 @@ def _check_keys(keys: "Keys", host: str, local: bool, folder: Path) -> None:
         )
 
 
-def _run(app: "FastAPI", host: str, port: int) -> None:
+def _run(app: "FastAPI", host: str, port: int, names: Sequence[str]) -> None:
     """Listen until SIGINT or SIGTERM; running replies get some seconds to finish."""
     import uvicorn
 
@@ -137,7 +138,9 @@ def _run(app: "FastAPI", host: str, port: int) -> None:
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     listening = _bound(host, port)
     address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
     typer.echo(f"Triplebeam is listening at {address}: open {address}/ in a browser. Stop with Ctrl-C.", err=True)
+    typer.echo(f"Indexes: {', '.join(names[:_NAMED]) or 'none yet'}{more}.", err=True)
     config = uvicorn.Config(
         app, access_log=False, log_level="warning", timeout_graceful_shutdown=_SECONDS_TO_FINISH, server_header=False
     )

@@ -50,12 +50,13 @@ def status(
         "triples": f"{counts['triples']:,} ({counts['triples'] / max(1, counts['passages']):.1f} per passage)",
         "entities": f"{counts['entities']:,}",
         "passage graph": _graph(manifest.passage_graph),
-        "walks count": _share(manifest),
+        "graph walks": _share(manifest),
         "extracted by": ", ".join(f"{name}: {n:,}" for name, n in manifest.triples_by_extractor.items()) or "nothing",
         "extractor": f"{manifest.extractor or 'local'}, for new passages",
-        "quarantined": f"{counts['passages_failed']:,} passages failed, {counts['triples_rejected']:,} triples"
-        f" rejected, {counts['passages_without_extraction']:,} passages not extracted",
-        "no triples in": f"{counts.get('passages_without_triples', 0):,} extracted passages",
+        "failures": f"{plural(counts['passages_failed'], 'passage')} failed,"
+        f" {plural(counts['triples_rejected'], 'triple')} rejected",
+        "no triples": f"{plural(counts.get('passages_without_triples', 0), 'passage')} without any,"
+        f" {plural(counts['passages_without_extraction'], 'passage')} not extracted",
         "embedder": str(manifest.embedder),
     }
     rows["store"] = _store(store, manifest)
@@ -92,8 +93,8 @@ def _share(manifest: "Manifest") -> str:
     """How far the default search relies on the graph, and why."""
     by = "measured" if manifest.tuned_share is None else "set by tune"
     return (
-        f"{manifest.share:.2f} of 1 in the default search, {by}"
-        f" ({manifest.ownership.exclusive:.0%} of passages have topics of their own)"
+        f"weight {manifest.share:.2f} in the default search (0 to 1), {by}:"
+        f" {manifest.ownership.exclusive:.0%} of passages have a topic of their own"
     )
 
 
@@ -101,6 +102,7 @@ def _graph(statistics: "GraphStatistics") -> str:
     """In the measures of GNN-Ret's Table 5, so that a corpus can be compared with the paper's."""
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in statistics.edges_by_kind.items())
     return (
-        f"{statistics.nodes:,} nodes, {statistics.edges:,} edges ({kinds}), {statistics.edges_per_node:.2f} per node,"
-        f" density {statistics.density:.4f}, {statistics.nodes_without_edges:,} nodes without edges"
+        f"{plural(statistics.nodes, 'node')}, {plural(statistics.edges, 'edge')} ({kinds}),"
+        f" {statistics.edges_per_node:.2f} per node, density {statistics.density:.4f},"
+        f" {plural(statistics.nodes_without_edges, 'node')} without edges"
     )

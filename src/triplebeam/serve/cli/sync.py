@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from triplebeam.errors import TriplebeamError
+from triplebeam.evaluate.numbers import plural
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline, complete_extractor
 
 if TYPE_CHECKING:
@@ -158,4 +159,7 @@ def _show(folder: Path, report: "BuildReport", dry_run: bool) -> None:
             console.print(f"{folder} is in step: nothing has changed{anew}.", markup=False)
     if report.published and report.manifest:
         counts = report.manifest.counts
-        console.print(f"{folder}: {counts['documents']:,} documents, {counts['passages']:,} passages.", markup=False)
+        console.print(
+            f"{folder}: {plural(counts['documents'], 'document')}, {plural(counts['passages'], 'passage')}.",
+            markup=False,
+        )

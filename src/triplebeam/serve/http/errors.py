@@ -72,6 +72,13 @@ _KINDS: dict[type[TriplebeamError], tuple[int, str]] = {
     ExtraMissingError: (503, "extra_missing"),
 }
 _CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "unsupported"}
+#: The commonest faults, in words about the request; pydantic's are about its own types.
+_IN_WORDS = {
+    "missing": "it is missing",
+    "extra_forbidden": "there is no such parameter here",
+    "json_invalid": "the body is not JSON",
+    "model_attributes_type": "send a JSON object, with the header Content-Type: application/json",
+}
 _FAULTS_SHOWN = 3
 
 
@@ -170,7 +177,7 @@ def _refusal(request: Request, error: HTTPException) -> str:
 def _sentence(error: RequestValidationError) -> str:
     """What is wrong with a request, by its fields, without quoting what was sent: that may be long, or secret."""
     faults = [
-        f"{'.'.join(str(part) for part in fault['loc']) or 'body'}: {fault['msg']}"
+        f"{'.'.join(str(part) for part in fault['loc']) or 'body'}: {_IN_WORDS.get(fault['type'], fault['msg'])}"
         for fault in error.errors()[:_FAULTS_SHOWN]
     ]
     return f"the request is not valid ({'; '.join(faults)}): see /api/schema for its format."

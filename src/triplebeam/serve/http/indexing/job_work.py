@@ -8,6 +8,7 @@ from pathlib import Path
 
 from triplebeam.assemble.indexing import compact_index, embedder_name, index_builder
 from triplebeam.errors import BadInputError, IndexMissingError
+from triplebeam.evaluate.numbers import plural
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.accounting import account
 from triplebeam.index.build import BuildReport, IndexBuilder
@@ -134,13 +135,13 @@ def _add(work: Work) -> str:
 
 
 def _summary(report: BuildReport) -> str:
-    said = [f"{report.documents_changed:,} of {report.documents_seen:,} documents were new or changed"]
+    said = [f"{report.documents_changed:,} of {plural(report.documents_seen, 'document')} new or changed"]
     if report.removed:
-        said.append(f"{len(report.removed):,} were deleted")
+        said.append(f"{len(report.removed):,} deleted")
     if report.unreadable:
         said.append(f"{len(report.unreadable):,} could not be read: see the log")
     if report.failures:
-        said.append(f"{len(report.failures):,} passages are without triples because their extraction failed")
+        said.append(f"{plural(len(report.failures), 'passage')} without triples because their extraction failed")
     return "; ".join(said)
 
 
@@ -148,8 +149,8 @@ def _delete(work: Work) -> str:
     try:
         report = work.builder().remove(work.request.document_ids)
     except IndexMissingError:
-        return "there was nothing to take out"
-    return f"{report.documents_changed:,} documents taken out"
+        return "there was nothing to delete"
+    return f"{plural(report.documents_changed, 'document')} deleted"
 
 
 def _correct(work: Work) -> str:

@@ -1,0 +1,165 @@
+"""Whom a verb speaks of: its own subject, the noun it describes, or the subject of the verb above."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from triplebeam.extract.local.antecedents import antecedent
+from triplebeam.extract.local.kinds import BE, PLACE_KINDS, is_common, is_named, is_person, is_time, is_verb
+from triplebeam.extract.local.owners import owners_of
+from triplebeam.extract.local.phrases import is_complete, is_definite, is_empty, noun_phrase, with_conjuncts
+from triplebeam.extract.local.terms import is_stand_in
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
+
+    from triplebeam.extract.local.reference import References
+
+_SUBJECTS = ("nsubj", "nsubjpass")
+_RELATIVE = ("WDT", "WP")
+#: Whom a text means by these, the title alone does not say: ``the boy learned the oboe``.
+_PERSONS = frozenset(("boy", "girl", "man", "woman", "child", "couple", "pair", "king", "queen", "president", "judge"))
+#: What whole pages are about: on such a page, *the film* is the title's.
+_SUBJECTS_OF_PAGES_WORDS = (
+    "film movie show series song album single novel book story band group team club company school university"
+    " city town village county district river lake mountain game season tournament festival station airport church"
+    " museum"
+)
+_SUBJECTS_OF_PAGES = frozenset(_SUBJECTS_OF_PAGES_WORDS.split())
+
+
+def subjects(verb: "Token", references: "References") -> Iterator[tuple["Token", str, str]]:
+    """The entities a verb speaks of, each with the role in which it does (``father`` in ``his father was``)."""
+    token = _subject_token(verb)
+    if token is None or _follows_gerund(token) or _disagrees(verb, token):
+        return
+    if _is_loose(verb, token) and references.entity(token) != references.title:
+        return
+    of_one = verb.dep_ in ("acl", "relcl") and verb.head == token
+    for noun in [token] if of_one else with_conjuncts(token):
+        yield from _stood_for(noun, references)
+
+
+def _disagrees(verb: "Token", subject: "Token") -> bool:
+    """``Purdy find``, ``read_line: pass the length``: the parser missed what the verb's own subject is."""
+    if subject.i < verb.i and ":" in (subject.nbor().text, verb.nbor(-1).text):
+        return True
+    several = any(child.dep_ in ("conj", "appos", "cc") for child in subject.children)
+    one = is_person(subject) or is_stand_in(subject.text) or (is_common(subject) and subject.tag_ == "NN")
+    return verb.tag_ == "VBP" and not several and one
+
+
+def _is_loose(verb: "Token", subject: "Token") -> bool:
+    """A participle without an auxiliary, behind a technical term: what it hangs on is anyone's guess."""
+    participle = verb.dep_ in ("acl", "advcl", "conj") and verb.tag_ in ("VBG", "VBN")
+    if not participle or any(child.dep_ in ("aux", "auxpass") for child in verb.children):
+        return False
+    term = is_stand_in(subject.text) or subject.text.isupper() or not subject.ent_type_
+    return verb.lower_ == "using" or (term and (verb.head == subject or verb.head.dep_ == "acl"))
+
+
+def _follows_gerund(subject: "Token") -> bool:
+    """``Overriding the method prevents the call``: what prevents it is the overriding."""
+    first = subject.sent[0]
+    before = subject.doc[first.i : subject.i]
+    return first.lower_.endswith("ing") and 0 < len(before) <= 3 and all(token.text != "," for token in before)
+
+
+def _stood_for(noun: "Token", references: "References") -> Iterator[tuple["Token", str, str]]:
+    entity = references.entity(noun)
+    if not is_common(noun):
+        if entity and not is_time(noun):
+            yield noun, entity, ""
+        return
+    names = [child for child in noun.children if child.dep_ == "appos" and is_named(child)]
+    owners = list(owners_of(noun, references))
+    if names:
+        yield from ((name, known, "") for name in names if (known := references.entity(name)))
+    elif owners and entity != references.title:
+        yield from ((token, owner, noun_phrase(noun)) for token, owner in owners)
+    elif entity == references.title:
+        yield references.title_token or noun, references.title, ""
+    elif entity and is_complete(noun) and not is_empty(noun) and any(child.dep_ == "compound" for child in noun.lefts):
+        yield noun, entity, ""
+    elif (
+        references.title
+        and is_definite(noun)
+        and noun.lower_ not in _PERSONS
+        and (noun.lower_ in _SUBJECTS_OF_PAGES or (entity and references.is_about_title(noun)))
+    ):
+        yield noun, references.title, noun.lower_  # "The decision was made by": the title's decision
+
+
+def _subject_token(verb: "Token") -> "Token | None":
+    """The verb's own subject, the noun it is a participle or relative clause of, or the subject of the verb above."""
+    own = next((child for child in verb.children if child.dep_ in _SUBJECTS), None)
+    if own is not None and own.tag_ not in _RELATIVE:
+        return own
+    if verb.lower_ in ("starring", "featuring") and (verb.dep_ == "advcl" or is_person(verb.head)):
+        return _work_before(verb)
+    if verb.lower_ in ("known", "called", "renamed") and (named := _name_before_comma(verb)) is not None:
+        return named
+    if verb.i > 1 and verb.nbor(-1).text == "(":
+        return verb.head if verb.head.i == verb.i - 2 else None
+    if verb.dep_ == "acl" and _is_compound(verb):
+        return None
+    if verb.dep_ == "acl" and verb.tag_ in ("VBG", "VBN"):
+        return _subject_beyond_place(verb) or _described(antecedent(verb))
+    if verb.dep_ == "relcl" and own is not None:
+        return _subject_beyond_place(verb, own) or _described(antecedent(verb, own))
+    if verb.dep_ == "relcl":
+        return None
+    shares = verb.dep_ in ("conj", "xcomp") or (verb.dep_ == "advcl" and verb.tag_ in ("VBG", "VBN"))
+    return _subject_token(verb.head) if shares and own is None and is_verb(verb.head) else None
+
+
+def _is_compound(verb: "Token") -> bool:
+    """``an HTTP caching proxy``: a participle between a name and a bare noun is a part of one phrase."""
+    bare = [child for child in verb.rights if child.dep_ == "dobj" and is_common(child) and not list(child.lefts)]
+    return bool(bare) and verb.i == verb.head.i + 1 and bare[0].i == verb.i + 1
+
+
+def _work_before(verb: "Token") -> "Token | None":
+    """Films star people: the last name of a work before ``starring``."""
+    before = (token for token in reversed(list(verb.sent)) if token.i < verb.i and is_named(token))
+    return next((token for token in before if token.ent_type_ in ("", "WORK_OF_ART")), None)
+
+
+def _name_before_comma(verb: "Token") -> "Token | None":
+    """``at Athletic Park, later known as Borchert Field``: the other name is of what stands just before."""
+    index = verb.i - 1
+    while index > 0 and verb.doc[index].tag_ in ("RB", "RBR", "RBS"):
+        index -= 1
+    before = verb.doc[index - 1] if index > 0 and verb.doc[index].text == "," else None
+    return before if before is not None and is_named(before) and not is_time(before) else None
+
+
+def _subject_beyond_place(verb: "Token", relative: "Token | None" = None) -> "Token | None":
+    """``a band from Brooklyn, formed in 1968``: behind a comma, the participle is of the band and not of the place."""
+    root, first = verb.sent.root, relative or verb
+    behind_comma = first.i > verb.head.i and first.nbor(-1).text == ","
+    if behind_comma and verb.head.ent_type_ in PLACE_KINDS and root.lower_ in BE:
+        return _subject_token(root)
+    return None
+
+
+def _described(noun: "Token | None") -> "Token | None":
+    """The name itself; of a noun after ``is``, the subject of that ``is``."""
+    if noun is None:
+        return None
+    if is_named(noun):
+        return noun if not _is_restricted(noun) else None
+    head = noun
+    while head.dep_ == "conj":
+        head = head.head
+    if head.dep_ == "attr" and head.head.lower_ in BE:
+        return _subject_token(head.head)
+    if head.dep_ == "appos" and is_named(head.head):
+        return head.head  # "Darling Mills Creek, a watercourse that is part of"
+    return None  # "files stored in": which files, the clause alone does not say
+
+
+def _is_restricted(name: "Token") -> bool:
+    """``the ACL specified by``, without a comma: one of several, and the clause says which."""
+    has_article = any(child.dep_ == "det" for child in name.lefts)
+    following = name.doc[name.i + 1] if name.i + 1 < len(name.doc) else name
+    return has_article and not is_person(name) and following.text not in (",", "(", "–")
