@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from opensearch_cluster.nodes import HERE, missing
 
 #: Where the processes of one test run find the cluster.
-_FOLDER = "TRIPLEBEAM_TEST_CLUSTER"
+_FOLDER = "OPENSEARCH_TEST_CLUSTER"
 _SECONDS = 420
 
 

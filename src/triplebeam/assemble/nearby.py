@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from triplebeam.assemble.context import Context
+from triplebeam.errors import BadInputError
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.retriever import Retriever
+from triplebeam.retrieve.retriever import PerQuestion, Retriever
 
 #: Methods that look at graphs, or at the scores of all passages.
 WHOLE = frozenset(("blend", "scaled_hybrid", "gnn_ret", "hipporag", "hipporag2", "title_link"))
@@ -28,4 +29,10 @@ class InNeighbourhood:
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """The best k of the neighbourhood."""
         nearby = self.context.nearby(query)
-        return nearby.once(self.name, lambda: self.build(nearby)).retrieve(query, k)
+        retriever = nearby.once(self.name, lambda: self.build(nearby))
+        if isinstance(retriever, PerQuestion):
+            raise BadInputError(
+                f"{self.name} mixes the steps of a question over one graph, and on OpenSearch each step has its own: use"
+                " gnn_ret without beta, or an index in a folder."
+            )
+        return retriever.retrieve(query, k)

@@ -129,9 +129,13 @@ def write_generation(
     last: LastGeneration,
     progress: Progress = silent,
     *,
-    terms: bool = True,
+    in_whole: NDArray[np.int64] | None = None,
 ) -> GraphStatistics:
-    """Write all files, or all but the terms; returns the statistics of the passage graph."""
+    """Write all files; returns the statistics of the passage graph.
+
+    For a part of a larger index, ``in_whole`` is how many passages of that mention each entity, and its terms are not
+    written: they would be as rare as they are in the part.
+    """
     stages = iter(range(1, _STAGES + 1))
 
     def done() -> None:
@@ -142,7 +146,7 @@ def write_generation(
     write_passages(generation, passages)
     material.write(generation)
     done()
-    if terms:
+    if in_whole is None:
         _write_terms(generation, contents, last)
     done()
     encoded.write(generation, "passage", contents.passage_texts)
@@ -158,7 +162,10 @@ def write_generation(
     done()
     write_aliases(generation, contents.correcting.corrections.aliases, entities)
     bound = contents.keyword_passages or len(passages)
-    statistics = _write_passage_graph(generation, passages, names, pairs(material.keywords), material.links, bound)
+    common = None if in_whole is None else np.flatnonzero(in_whole > bound)
+    statistics = _write_passage_graph(
+        generation, passages, names, pairs(material.keywords), material.links, bound, common
+    )
     done()
     encoded.write(generation, "triple", contents.triple_sources)
     done()
@@ -203,6 +210,7 @@ def _write_passage_graph(
     keywords: Sequence[tuple[int, str]],
     links: NDArray[np.int64],
     keyword_passages: int,
+    common: NDArray[np.int64] | None = None,
 ) -> GraphStatistics:
     """A passage's keywords are those a model gave it, else the entities of its triples and the names found in it."""
     rows, entities = triple_keywords(
@@ -217,6 +225,9 @@ def _write_passage_graph(
         )
         others = ~np.isin(rows, chosen[:, 0])
         rows, entities = np.append(rows[others], chosen[:, 0]), np.append(entities[others], chosen[:, 1])
+    if common is not None:
+        rare = ~np.isin(entities, common)
+        rows, entities = rows[rare], entities[rare]
     places = [passage.position for passage in passages]
     graph = build_passage_graph(document_labels(passages), places, rows, entities, keyword_passages, links)
     graph.write(generation)

@@ -63,5 +63,3 @@ def headings(passages: Iterable[Passage]) -> list[str]:
         notes += [f"passage {passage.position + 1}"] if places[written, passage.document_id] > 1 else []
         distinct.append(f"{written} ({', '.join(notes)})" if notes else written)
     return distinct
-
-

@@ -13,12 +13,13 @@ import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
-
-import httpx2
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from triplebeam.errors import ClusterError
 from triplebeam.index.opensearch.address import Address
+
+if TYPE_CHECKING:
+    import httpx2
 
 Json: TypeAlias = dict[str, Any]
 _LOG = logging.getLogger("triplebeam")
@@ -51,7 +52,9 @@ class Client:
     """Whether any host has replied yet: where none has, the address may be wrong, and nobody should wait for long."""
 
     @cached_property
-    def _http(self) -> httpx2.Client:
+    def _http(self) -> "httpx2.Client":
+        import httpx2  # who searches a folder need not load it
+
         auth = (self.address.user, self.address.password) if self.address.user else None
         timeout = httpx2.Timeout(_SECONDS, connect=_SECONDS_TO_CONNECT)
         made = httpx2.Client(auth=auth, verify=self.address.verify, timeout=timeout)
@@ -125,6 +128,8 @@ class Client:
         return again
 
     def _send(self, method: str, path: str, content: bytes | None, kind: str, parameters: Mapping[str, object]) -> Json:
+        from httpx2 import TransportError
+
         problem: Exception | None = None
         for number, pause in enumerate(_pauses(self.tries)):
             try:
@@ -135,7 +140,7 @@ class Client:
                     params={name: str(value) for name, value in parameters.items()},
                     headers={"Content-Type": kind},
                 )
-            except httpx2.TransportError as error:
+            except TransportError as error:
                 self._next[0] += 1
                 problem = ClusterError(
                     f"OpenSearch at {self.address.place} cannot be reached ({_reason(error)}): is it running?"
@@ -217,7 +222,7 @@ def _wait(seconds: float) -> None:
     time.sleep(seconds * random.uniform(0.5, 1))
 
 
-def _read(reply: httpx2.Response) -> Json:
+def _read(reply: "httpx2.Response") -> Json:
     """JSON; what stands between us and the cluster may reply with something else."""
     try:
         found = reply.json()

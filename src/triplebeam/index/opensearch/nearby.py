@@ -134,13 +134,13 @@ class Nearby:
         contents = _contents(sources, triples, rows, self.whole)
         keys = [entity(name) for name in contents.entity_names]
         known = dict(zip(keys, self._published.sources("entities", keys), strict=True))
+        counted = np.array([(known[each] or {"passages": 1})["passages"] for each in keys], np.int64)
         vectors = _Fetched(sources, triples, known, self._published.dimension)
         with scratch_folder() as scratch:
-            write_generation(scratch, contents, vectors, LastGeneration(scratch), terms=False)
+            write_generation(scratch, contents, vectors, LastGeneration(scratch), in_whole=counted)
             made = _opened(scratch, self.whole)
         local = {each["number"]: row for row, each in enumerate(sources)}
         of_triples = {each["number"]: row for row, each in enumerate(triples)}
-        counted = np.array([(known[each] or {"passages": 1})["passages"] for each in keys], np.int64)
         return replace(
             made,
             passage_terms=_NearbyTerms(self.whole.passage_terms, local),
