@@ -32,7 +32,7 @@ class InNeighbourhood:
         retriever = nearby.once(self.name, lambda: self.build(nearby))
         if isinstance(retriever, PerQuestion):
             raise BadInputError(
-                f"{self.name} mixes the steps of a question over one graph, and on OpenSearch each step has its own: use"
-                " gnn_ret without beta, or an index in a folder."
+                f"{self.name} mixes the steps of a question over one graph, and on OpenSearch each step has its own:"
+                " use gnn_ret without beta, or an index in a folder."
             )
         return retriever.retrieve(query, k)
