@@ -24,6 +24,7 @@ from triplebeam.index.opensearch.search import ClusterVectors
 from triplebeam.index.opensearch.snapshot import ClusterSnapshot
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.triple_store import TripleStore
+from triplebeam.index.writing import set_share
 from triplebeam.passage import Document
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.found import found
@@ -104,6 +105,15 @@ def test_an_entity_has_the_same_graph_around_it(remote: Index, local: Index) -> 
     near = remote.around((), "Milwaukee")
     there, here = (follow(each, find_entity(each, "Milwaukee"), "Which lake?", 2, 3) for each in (near, local))
     assert [each.chain for each in there] == [each.chain for each in here]
+
+
+def test_what_needs_a_whole_graph_says_so(remote: Index) -> None:
+    with pytest.raises(BadInputError, match="on OpenSearch each step has its own"):
+        remote.search(QUESTION, "gnn_ret[beta=0.9]")
+    with pytest.raises(BadInputError, match="needs the graph of passages as a whole"):
+        _ = remote.snapshot.passage_graph
+    with pytest.raises(BadInputError, match="in a folder only"):
+        set_share(remote.folder, 0.5)
 
 
 @pytest.fixture
