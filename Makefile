@@ -4,18 +4,19 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test fast check fuzz bench tables docs release lowest clean
+.PHONY: help demo test fast check fuzz fuzz-guided bench tables docs release lowest clean
 help:
 	@echo "make demo   index a small corpus and ask it a two-hop question"
 	@echo "make test   everything"
 	@echo "make fast   the tests that need no model and no data"
 	@echo "make check  lint, types, architecture"
 	@echo "make fuzz   hostile input for a minute; for an hour: make fuzz SECONDS=3600"
+	@echo "make fuzz-guided  the same of one test, guided by the code that inputs reach (atheris, Linux)"
 	@echo "make bench  speed, side by side (recall tables: see docs/benchmarks.md)"
 	@echo "make tables the tables of README and docs anew from benchmarks/results.json"
 	@echo "make docs   the documentation as a site, in build/site"
 	@echo "make release  wheel and sdist in dist/, tried in an environment of their own"
-	@echo "make lowest   the demo with the lowest versions of everything that pyproject.toml allows"
+	@echo "make lowest   the fast tests and the demo with the lowest versions that pyproject.toml allows"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Triplebeam needs Python 3.11 or newer: make PYTHON=python3.12 …")'
@@ -60,6 +61,12 @@ fuzz: $(VENV)/.dev
 	end=$$(($$(date +%s) + $(SECONDS))); while [ $$(date +%s) -lt $$end ]; do \
 	  TRIPLEBEAM_FUZZ_EXAMPLES=300 $(BIN)/python -m pytest tests/fuzz || exit 1; done
 
+TEST ?= test_readers_and_the_splitter
+fuzz-guided: $(VENV)/.dev
+	$(PIP) --only-binary=:all: atheris
+	mkdir -p build/fuzz
+	cd build/fuzz && $(abspath $(BIN))/python ../../tests/fuzz/guided.py $(TEST) -max_total_time=$(SECONDS)
+
 bench: $(VENV)/.dev $(VENV)/.models
 	$(BIN)/python benchmarks/query_time.py
 
@@ -78,11 +85,14 @@ release: $(BIN)/python
 	$(PYTHON) -m venv build/release
 	PYTHON=$(CURDIR)/build/release/bin/python WHEEL="$$(ls $(CURDIR)/dist/*.whl)" sh scripts/try_release.sh
 
+# Old versions warn about newer ones of what they depend on, which is not for us to mend: warnings are no errors here.
 lowest: $(BIN)/python
 	$(PIP) uv
+	mkdir -p build
+	$(BIN)/uv pip compile --quiet --python $(BIN)/python --resolution lowest-direct --extra dev pyproject.toml --output-file build/lowest.txt
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python build/lowest
-	$(BIN)/uv pip install --quiet --python build/lowest/bin/python --resolution lowest-direct --editable '.[server,mcp,office,rst]'
-	build/lowest/bin/python -c 'import triplebeam.assemble, triplebeam.serve.http.app, triplebeam.serve.mcp'
+	$(BIN)/uv pip install --quiet --python build/lowest/bin/python --requirement build/lowest.txt --editable .
+	build/lowest/bin/python -m pytest -m "not slow and not data" -n 2 -o filterwarnings=ignore
 	build/lowest/bin/triplebeam demo
 
 clean:

@@ -1,11 +1,13 @@
-"""Texts a second of Triplebeam's embedder and of sentence-transformers on torch, side by side, on processors alone.
+"""Texts per second of Triplebeam's embedder and of sentence-transformers on torch, side by side, on processors alone;
+or of every way in which Triplebeam encodes.
 
     TRIPLEBEAM_DATA=... python benchmarks/embedding_throughput.py
+    TRIPLEBEAM_DATA=... python benchmarks/embedding_throughput.py --ways
     python benchmarks/embedding_throughput.py --texts lines.txt
 
-The two sides are processes that take turns, round by round, so that a busy machine treats them alike; what is printed
+The sides are processes that take turns, round by round, so that a busy machine treats them alike; what is printed
 are medians, and ratios of the same round. torch is no dependency of Triplebeam: it is installed into an environment of
-its own, once, under --environment.
+its own, once, under --environment. The endpoint of --ways is a server on this machine that runs the same model.
 """
 
 import argparse
@@ -16,14 +18,27 @@ import os
 import statistics
 import subprocess
 import sys
+import threading
 import time
 import venv
 from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 REQUIREMENTS = ["torch==2.13.0", "sentence-transformers>=6,<7"]  # a bare torch may draw gigabytes of GPU libraries
 CACHE = Path.home() / ".cache" / "triplebeam" / "benchmarks"
+#: Each way with the workers that share its texts: a precision, and threads.
+WAYS = {
+    "fp32, 1 thread": ["fp32:1"],
+    "fp32, 2 threads": ["fp32:2"],
+    "fp32, 2 processes": ["fp32:1", "fp32:1"],
+    "int8, 1 thread": ["int8:1"],
+    "int8, 2 threads": ["int8:2"],
+    "int8, 2 processes": ["int8:1", "int8:1"],
+    "endpoint, fp32, 2 threads": ["endpoint:2"],
+}
+FIRST_WAY = next(iter(WAYS))
 
 
 def main() -> None:
@@ -31,6 +46,8 @@ def main() -> None:
     arguments = _arguments()
     if arguments.worker:
         _work(arguments.worker, arguments.home)
+    elif arguments.ways:
+        _run_ways(arguments)
     else:
         _run(arguments)
 
@@ -49,6 +66,41 @@ def _run(arguments: argparse.Namespace) -> None:
         process.wait()
 
 
+def _run_ways(arguments: argparse.Namespace) -> None:
+    from triplebeam.weights import GRANITE, ensure
+
+    folder = ensure(GRANITE, arguments.home)
+    started = {way: [_start(Path(sys.executable), side, folder) for side in sides] for way, sides in WAYS.items()}
+    for name, texts in _workloads(arguments).items():
+        for workers in started.values():
+            _share(workers, texts[:32])  # a round that does not count, to warm up
+        rounds = [{way: _share(workers, texts) for way, workers in started.items()} for _ in range(arguments.rounds)]
+        print(f"{len(texts)} {name}, {arguments.rounds} rounds; per second, and as multiples of {FIRST_WAY!r}")
+        for way in WAYS:
+            _print_way(way, len(texts), rounds)
+    for process in itertools.chain.from_iterable(started.values()):
+        process.stdin.close()
+        process.wait()
+
+
+def _print_way(way: str, texts: int, rounds: list[dict[str, dict[str, float]]]) -> None:
+    columns = []
+    for clock in ("wall", "processor"):
+        rate = statistics.median(texts / each[way][clock] for each in rounds)
+        ratio = statistics.median(each[FIRST_WAY][clock] / each[way][clock] for each in rounds)
+        columns.append(f"per {clock} second {rate:8.1f} ({ratio:.2f})")
+    print(f"  {way:28}{'   '.join(columns)}", flush=True)
+
+
+def _share(workers: list[Any], texts: list[str]) -> dict[str, float]:
+    """All workers encode their shares at once: the time of the slowest, and the processor time of all."""
+    clock = time.perf_counter()
+    for number, worker in enumerate(workers):
+        _send(worker, texts[number :: len(workers)])
+    processor = sum(_receive(worker)["processor"] for worker in workers)
+    return {"wall": time.perf_counter() - clock, "processor": processor}
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--texts", type=Path, help="a file with one text a line, instead of MuSiQue")
@@ -57,7 +109,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--home", type=Path, default=CACHE / "models", help="where the weights are kept")
     parser.add_argument("--environment", type=Path, default=CACHE / "torch", help="where torch is installed")
-    parser.add_argument("--worker", choices=["triplebeam", "sentence-transformers"], help=argparse.SUPPRESS)
+    parser.add_argument("--ways", action="store_true", help="the ways in which Triplebeam encodes, with granite")
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
@@ -97,7 +150,7 @@ def _start(python: Path, side: str, folder: Path) -> Any:
 
 def _work(side: str, folder: Path) -> None:
     """Encode each line of texts that comes in; answer with the seconds taken and the first vector."""
-    encode = _triplebeam(folder) if side == "triplebeam" else _sentence_transformers(folder)
+    encode = _encoder(side, folder)
     for line in sys.stdin:
         texts = json.loads(line)
         clock, processor = time.perf_counter(), time.process_time()
@@ -106,10 +159,42 @@ def _work(side: str, folder: Path) -> None:
         print(json.dumps({**seconds, "vector": [float(number) for number in vectors[0]]}), flush=True)
 
 
-def _triplebeam(folder: Path) -> Callable[[list[str]], Any]:
+def _encoder(side: str, folder: Path) -> Callable[[list[str]], Any]:
     from triplebeam.embed.onnx_embedder import OnnxEmbedder
 
-    return OnnxEmbedder.from_folder(folder).embed
+    way, _, threads = side.partition(":")
+    if way == "triplebeam":
+        return OnnxEmbedder.from_folder(folder).embed
+    if way == "sentence-transformers":
+        return _sentence_transformers(folder)
+    if way == "endpoint":
+        return _endpoint(OnnxEmbedder.from_folder(folder, threads=int(threads)).embed)
+    return OnnxEmbedder.from_folder(folder, threads=int(threads), precision="int8" if way == "int8" else "fp32").embed
+
+
+def _endpoint(embed: Callable[[list[str]], Any]) -> Callable[[list[str]], Any]:
+    """The embedder for endpoints, and behind it a server with OpenAI's interface."""
+    from triplebeam.embed.openai_compatible import OpenAICompatibleEmbedder
+
+    class Embeddings(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            texts = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["input"]
+            rows = [{"index": number, "embedding": row} for number, row in enumerate(embed(texts).tolist())]
+            body = json.dumps({"data": rows}).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Embeddings)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return OpenAICompatibleEmbedder("granite", f"http://127.0.0.1:{server.server_port}/v1", "no key").embed
 
 
 def _sentence_transformers(folder: Path) -> Callable[[list[str]], Any]:
@@ -122,11 +207,19 @@ def _sentence_transformers(folder: Path) -> Callable[[list[str]], Any]:
 
 
 def _ask(process: Any, texts: list[str]) -> dict[str, Any]:
+    _send(process, texts)
+    return _receive(process)
+
+
+def _send(process: Any, texts: list[str]) -> None:
     process.stdin.write(json.dumps(texts) + "\n")
     process.stdin.flush()
+
+
+def _receive(process: Any) -> dict[str, Any]:
     answer = process.stdout.readline()
     if not answer:
-        sys.exit("One of the two sides ended before its time; its error is above.")
+        sys.exit("A side ended before its time; its error is above.")
     return dict(json.loads(answer))
 
 

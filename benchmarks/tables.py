@@ -14,8 +14,8 @@ from triplebeam.evaluate.results_file import KEY
 
 HERE = Path(__file__).parent
 PAGES = [HERE.parent / "README.md", *sorted((HERE.parent / "docs").rglob("*.md"))]
-#: Heading, datasets and measures.
-Column: TypeAlias = tuple[str, list[str], list[str]]
+#: Heading, datasets, measures, and the embedder where a column has its own.
+Column: TypeAlias = tuple[str, list[str], list[str], dict[str, str]]
 _MARKED = re.compile(r"(?<=<!-- table: )(?P<name>[\w-]+)(?P<open> -->\n).*?(?=<!-- /table -->)", re.DOTALL)
 
 
@@ -39,16 +39,17 @@ class Tables:
         settings = {**defaults, **table, "questions": self._layout["questions"] | table.get("questions", {})}
         columns = [_column(column, settings) for column in table["columns"]]
         lines = [[heading for heading, *_ in columns], ["---"] * len(columns)]
-        lines += [self._row(row, columns, settings | row) for row in table["rows"]]
+        lines += [self._row(row, columns, settings) for row in table["rows"]]
         return "".join(f"| {' | '.join(line)} |\n".replace("|  |", "| |") for line in lines)
 
-    def _row(
-        self, row: dict[str, Any], columns: list[tuple[str, list[str], list[str]]], said: dict[str, Any]
-    ) -> list[str]:
+    def _row(self, row: dict[str, Any], columns: list[Column], settings: dict[str, Any]) -> list[str]:
         if "method" not in row:
             return list(row["text"])
         text = iter(row.get("text") or [f"`{row['method']}`"])
-        cells = [self._cell(datasets, measures, said) if datasets else next(text) for _, datasets, measures in columns]
+        cells = [
+            self._cell(datasets, measures, settings | embedder | row) if datasets else next(text)
+            for _, datasets, measures, embedder in columns
+        ]
         if list(text):
             raise SystemExit(f"The row {row} of tables.toml has more text than its table has columns for text.")
         return cells
@@ -77,10 +78,12 @@ class Tables:
 
 
 def _column(text: str, settings: dict[str, Any]) -> Column:
-    """``HEADING = DATASET …: MEASURE …`` in its parts; without datasets it is a column of text."""
+    """``HEADING = DATASET … by EMBEDDER: MEASURE …`` in its parts; without datasets it is a column of text."""
     heading, _, source = text.partition(" = ")
-    datasets, _, measures = source.partition(": ")
-    return heading, datasets.split(), (measures or settings["measures"]).split()
+    shown, _, measures = source.partition(": ")
+    datasets, _, embedder = shown.partition(" by ")
+    own = {"embedder": embedder} if embedder else {}
+    return heading, datasets.split(), (measures or settings["measures"]).split(), own
 
 
 def _written(figures: list[float], measures: list[str]) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import triplebeam
+from triplebeam.errors import ExtraMissingError
 
 ROOT = Path(__file__).parents[1]
 SOURCE = str(Path(triplebeam.__file__).parents[1])
@@ -75,6 +76,22 @@ def test_the_version_is_the_installed_one_and_costs_nothing_until_it_is_asked_fo
         [sys.executable, "-S", "-c", "import sys, triplebeam; print(*sys.modules)"],
         capture_output=True, text=True, check=True, timeout=60, env={**os.environ, "PYTHONPATH": SOURCE},
     ).stdout.split()  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("receipt", "command"),
+    [
+        ("pyvenv.cfg", "pip install 'triplebeam[server]'"),
+        ("pipx_metadata.json", "pipx install --force 'triplebeam[server]'"),
+        ("uv-receipt.toml", "uv tool install 'triplebeam[server]'"),
+    ],
+)
+def test_an_extra_is_installed_by_what_installed_the_program(
+    receipt: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / receipt).touch()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    assert str(ExtraMissingError("server")).endswith(f": run {command}.")
 
 
 def test_the_release_has_its_notes() -> None:

@@ -91,7 +91,8 @@ def build(folder: Path, data: Path, passages: int) -> dict[str, Any]:
     begin = time.perf_counter()
     builder = IndexBuilder(folder=folder, embedder=HashedDimensions(), extractor=clones, progress=stages)
     report = builder.build(clones.documents())
-    stages.write("synonyms")
+    stages("derived, and checksums", 1, 1)
+    stages.write("derived, and checksums")
     assert report.manifest is not None
     return {
         "counts": dict(report.manifest.counts),

@@ -1,8 +1,11 @@
 """Train the adapter that reads whether words state a fact. It needs PyTorch and a GPU, which the package does not.
 
 usage: python train.py BANK.jsonl.gz FOLDER OUT.safetensors [--start ADAPTER] [--epochs 5] [--rate 2e-3] [--rank 16]
+       [--minutes 60] [--share 1]
 
-FOLDER is granite-embedding-30m-english as `triplebeam model install` leaves it. Each epoch has new false claims. From
+FOLDER is granite-embedding-30m-english as `triplebeam model install` leaves it. The learning rate falls to zero, at the
+latest when the minutes are over. What is saved is the mean of the adapter that it started from and the trained one, of
+which it has this share. Each epoch has new false claims. From
 a third of the way on, claims whose label may be wrong are left out where the model is sure of the opposite: extracted
 triples are not all true, nor are falsified ones all false.
 """
@@ -11,41 +14,73 @@ import argparse
 import gzip
 import json
 import math
+import os
+import time
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
+from itertools import islice
 from multiprocessing import Pool
 from pathlib import Path
 from random import Random
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from examples import PARAPHRASES, Passage, examples
+from banked import Passage
+from examples import PARAPHRASES, examples
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn import functional
 
-LONGEST, TOKENS_PER_BATCH, LAYERS, HEADS = 224, 49_152, 6, 12
-SURE, SMOOTHING, DROPOUT = 2.5, 0.02, 0.1
+LONGEST, TOKENS_PER_BATCH, LAYERS, HEADS, PADDING = 224, 49_152, 6, 12, 1
+SURE, SMOOTHING, DROPOUT, WARM_UP = 2.5, 0.02, 0.1, 100
+#: Each has 50 passages.
+PARTS_AT_A_TIME = 64
 PARTS = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense")
 LINEAR = [f"encoder.layer.{n}.{part}" for n in range(LAYERS) for part in (*PARTS, "intermediate.dense", "output.dense")]
 
 
-def claims(work: tuple[list[str], list[str], int, Path]) -> list[tuple[list[int], bool, bool]]:
-    """Tokens, label and doubt of the examples of some lines of the bank."""
-    lines, common, seed, folder = work
+class Claims(NamedTuple):
+    """The tokens of many claims, one after the other; of each its length, its label, and whether that is in doubt."""
+
+    tokens: Any
+    lengths: Any
+    stated: Any
+    doubtful: Any
+
+    def padded(self, starts: np.ndarray, rows: np.ndarray) -> tuple[Tensor, Tensor]:
+        """The tokens of some claims, and which of them are no padding."""
+        columns = np.arange(-(-self.lengths[rows].max() // 8) * 8)  # the fast kernels need multiples of 8
+        counted = columns < self.lengths[rows][:, None]
+        places = np.where(counted, starts[rows][:, None] + columns, 0)
+        return torch.from_numpy(np.where(counted, self.tokens[places], PADDING).astype(np.int64)), torch.from_numpy(
+            counted
+        )
+
+
+def claims(part: tuple[int, list[str]], common: list[str], folder: Path) -> Claims:
+    """The examples of some lines of the bank in an epoch."""
+    seed, lines = part
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # there is a process for each core already
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.enable_truncation(LONGEST)
     made = [each for line in lines for each in examples(Passage(json.loads(line)), common, Random(f"{seed} {line}"))]
-    tokens = tokenizer.encode_batch_fast([(each.fact, each.context) for each in made])
-    return [(encoded.ids, each.stated, each.doubtful) for encoded, each in zip(tokens, made, strict=True)]
+    tokens = [each.ids for each in tokenizer.encode_batch_fast([(each.fact, each.context) for each in made])]
+    return Claims(
+        np.concatenate([np.array(each, np.uint16) for each in tokens]),
+        np.array([len(each) for each in tokens]),
+        np.array([each.stated for each in made]),
+        np.array([each.doubtful for each in made]),
+    )
 
 
 class Adapted(torch.nn.Module):
     """The encoder with thin matrices beside each linear layer, new biases, and a last vector."""
 
-    def __init__(self, base: dict[str, Tensor], rank: int, start: dict[str, Tensor] | None) -> None:
+    def __init__(self, base: dict[str, Tensor], rank: int, start: dict[str, Tensor]) -> None:
         super().__init__()
         self.base = base
         new = {"head.weight": torch.zeros(1, len(base["embeddings.LayerNorm.bias"])), "head.bias": -torch.ones(1)}
@@ -54,7 +89,7 @@ class Adapted(torch.nn.Module):
             new[f"{name}.weight.A"] = torch.randn(rank, columns) / math.sqrt(columns)
             new[f"{name}.weight.B"] = torch.zeros(rows, rank)
             new[f"{name}.bias"] = base[f"{name}.bias"].clone()
-        new |= {name: tensor.float() for name, tensor in (start or {}).items()}
+        new |= {name: tensor.float() for name, tensor in start.items()}
         keys = {name: name.replace(".", "/") for name in new}  # a module's parameters have no dots in their names
         self.adapter = torch.nn.ParameterDict({keys[name]: torch.nn.Parameter(tensor) for name, tensor in new.items()})
 
@@ -106,20 +141,16 @@ def batches(lengths: np.ndarray, random: np.random.Generator) -> list[np.ndarray
     return [rows for rows in found if len(rows)]
 
 
-def padded(rows: list[list[int]], device: str) -> tuple[Tensor, Tensor]:
-    length = max(map(len, rows))
-    mask = torch.tensor([[1] * len(row) + [0] * (length - len(row)) for row in rows], dtype=torch.bool)
-    return torch.tensor([row + [1] * (length - len(row)) for row in rows]).to(device), mask.to(device)
-
-
-def epochs(lines: list[str], folder: Path, number: int) -> Iterator[list[tuple[list[int], bool, bool]]]:
-    counted = Counter(predicate for line in lines[:8000] for _, predicate, _ in json.loads(line)["triples"])
+def portions(parts: list[tuple[int, list[str]]], folder: Path) -> Iterator[Claims]:
+    """The claims of many parts of the bank at a time; the next are made while the model is trained on the last."""
+    triples = (triple for _, lines in parts[:200] for line in lines for triple in json.loads(line)["triples"])
+    counted = Counter(predicate for _, predicate, _ in triples)
     common = [each for each, count in counted.items() for _ in range(int(count**0.7))]
     common += PARAPHRASES * max(1, len(common) // (4 * len(PARAPHRASES)))
-    with Pool() as pool:
-        for epoch in range(number):
-            work = [(lines[at : at + 100], common, epoch, folder) for at in range(0, len(lines), 100)]
-            yield [each for made in pool.imap(claims, work) for each in made]
+    with Pool(max(1, (os.cpu_count() or 1) - 2)) as pool:
+        made = pool.imap(partial(claims, common=common, folder=folder), parts, chunksize=4)
+        while some := list(islice(made, PARTS_AT_A_TIME)):
+            yield Claims(*(np.concatenate(part) for part in zip(*some, strict=True)))
 
 
 def main() -> None:
@@ -127,38 +158,58 @@ def main() -> None:
     for name in ("bank", "folder", "out"):
         parser.add_argument(name, type=Path)
     parser.add_argument("--start", type=Path)
-    for name, kind, default in (("epochs", int, 5), ("rate", float, 2e-3), ("rank", int, 16)):
+    for name, kind, default in (
+        ("epochs", int, 5),
+        ("rate", float, 2e-3),
+        ("rank", int, 16),
+        ("minutes", float, 60),
+        ("share", float, 1),
+    ):
         parser.add_argument(f"--{name}", type=kind, default=default)
     given = parser.parse_args()
+    torch.manual_seed(0)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     with gzip.open(given.bank, "rt", encoding="utf-8") as bank:
         lines = list(bank)
+    Random(0).shuffle(lines)
+    parts = [(epoch, lines[at : at + 50]) for epoch in range(given.epochs) for at in range(0, len(lines), 50)]
     base = {name: tensor.float().to(device) for name, tensor in load_file(given.folder / "model.safetensors").items()}
-    model = Adapted(base, given.rank, load_file(given.start) if given.start else None).to(device).train()
+    start = load_file(given.start) if given.start else {}
+    model = Adapted(base, given.rank, start).to(device).train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=given.rate, betas=(0.9, 0.98), weight_decay=0.01)
-    random = np.random.default_rng(0)
-    for epoch, made in enumerate(epochs(lines, given.folder, given.epochs)):
-        stated, doubtful = (torch.tensor([each[part] for each in made]).to(device) for part in (1, 2))
-        chosen = batches(np.array([len(each[0]) for each in made]), random)
+    total, steps, begun, random = math.ceil(len(parts) / PARTS_AT_A_TIME), 0, 0.0, np.random.default_rng(0)
+    for number, made in enumerate(portions(parts, given.folder)):
+        begun = begun or time.monotonic()
+        starts, chosen = np.cumsum(made.lengths) - made.lengths, batches(made.lengths, random)
         for step, rows in enumerate(chosen):
-            done = (epoch + step / len(chosen)) / given.epochs
+            spent = (time.monotonic() - begun) / (60 * given.minutes)
+            done, steps = max((number + step / len(chosen)) / total, spent), steps + 1
+            if done >= 1:
+                break
             for group in optimizer.param_groups:
-                group["lr"] = given.rate * (1 - done) * min(1.0, (epoch * len(chosen) + step + 1) / 200)
+                group["lr"] = given.rate * (1 - done) * min(1.0, steps / WARM_UP)
             with torch.autocast(device, torch.bfloat16):
-                scores = model(*padded([made[row][0] for row in rows], device)).float()
-            target = stated[torch.from_numpy(rows)].float()
+                scores = model(*(each.to(device) for each in made.padded(starts, rows))).float()
+            target = torch.from_numpy(made.stated[rows]).to(device).float()
+            doubtful = torch.from_numpy(made.doubtful[rows]).to(device)
             losses = functional.binary_cross_entropy_with_logits(
                 scores, target * (1 - 2 * SMOOTHING) + SMOOTHING, reduction="none"
             )
             if given.start or done > 1 / 3:
-                losses = losses * ~((scores.detach() * (1 - 2 * target) > SURE) & doubtful[torch.from_numpy(rows)])
+                losses = losses * ~((scores.detach() * (1 - 2 * target) > SURE) & doubtful)
             optimizer.zero_grad()
             losses.mean().backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
-        print(f"epoch {epoch}: {len(made)} claims, loss {losses.mean().item():.3f}", flush=True)
-        adapter = {name.replace("/", "."): tensor.detach().half().cpu() for name, tensor in model.adapter.items()}
-        save_file(adapter, given.out)
+        print(
+            f"{number + 1} of {total}: {steps} steps, {spent:.0%} of the time, loss {losses.mean().item():.3f}",
+            flush=True,
+        )
+        trained = {name.replace("/", "."): each.detach().cpu() for name, each in model.adapter.items()}
+        mean = {name: torch.lerp(start.get(name, each).float(), each, given.share) for name, each in trained.items()}
+        save_file({name: each.half() for name, each in mean.items()}, given.out)
+        if done >= 1:
+            break
 
 
 if __name__ == "__main__":

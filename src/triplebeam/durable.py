@@ -8,13 +8,19 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from triplebeam.errors import CannotWriteError, DiskFullError
+from triplebeam.errors import CannotWriteError, DiskFullError, IndexDamagedError
 
 _AT_ONCE = 16
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
-#: By the beginnings of SQLite's own names.
-_SQLITE_FULL, _SQLITE_READ_ONLY = ("SQLITE_FULL", "SQLITE_IOERR"), ("SQLITE_READONLY", "SQLITE_CANTOPEN")
+#: By SQLite's own names. Where a disk is full it says so, unless there is a quota, a limit for files, a log to be
+#: enlarged, or a file system that notices when it flushes.
+_SQLITE_FULL = frozenset(
+    f"SQLITE_{name}"
+    for name in ("FULL", "IOERR_WRITE", "IOERR_FSYNC", "IOERR_DIR_FSYNC", "IOERR_TRUNCATE", "IOERR_SHMSIZE")
+)
+_SQLITE_READ_ONLY = ("SQLITE_READONLY", "SQLITE_CANTOPEN")
+_SQLITE_DISK = "SQLITE_IOERR"
 
 
 @contextmanager
@@ -28,16 +34,21 @@ def explained(place: Path) -> Iterator[None]:
 
 
 def raise_cannot_write(error: OSError | sqlite3.Error, place: Path) -> None:
-    """Raise CannotWriteError where an error means that nothing can be written; otherwise do nothing."""
+    """Raise CannotWriteError where nothing can be written, IndexDamagedError where the disk fails; else do nothing."""
     sqlite = getattr(error, "sqlite_errorname", "")
     number = error.errno if isinstance(error, OSError) else None
     # NumPy has no number for it: "262144 requested and 4096 written".
-    if number in _FULL or sqlite.startswith(_SQLITE_FULL) or str(error).endswith(" written"):
+    if number in _FULL or sqlite in _SQLITE_FULL or str(error).endswith(" written"):
         kind: type[CannotWriteError] = DiskFullError
         advice = "free some space on its disk, then do the same again; what was there before is as it was."
     elif number in _READ_ONLY or sqlite.startswith(_SQLITE_READ_ONLY):
         kind = CannotWriteError
         advice = "check its permissions, and whether its disk is mounted read-only."
+    elif sqlite.startswith(_SQLITE_DISK):
+        raise IndexDamagedError(
+            f"the disk of {place} reports an error ({error}, {sqlite}): look into the system's log, and copy the folder"
+            " to another disk as long as it can be read."
+        ) from error
     else:
         return
     reason = error.strerror if isinstance(error, OSError) and error.strerror else error

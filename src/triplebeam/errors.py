@@ -5,7 +5,9 @@ it as one line and exits 2.
 """
 
 import difflib
+import sys
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class TriplebeamError(Exception):
@@ -80,7 +82,15 @@ class ExtraMissingError(TriplebeamError, ImportError):
     """A library that is installed on request only is not there. It is an `ImportError` too: `try: import` works."""
 
     def __init__(self, extra: str) -> None:
-        super().__init__(f"this needs libraries that are not installed: run pip install 'triplebeam[{extra}]'.")
+        super().__init__(f"this needs libraries that are not installed: run {install_command(extra)}.")
+
+
+def install_command(extra: str) -> str:
+    """How an extra is added to this environment: pipx and uv keep each program in one of its own, where pip is not."""
+    if Path(sys.prefix, "pipx_metadata.json").exists():
+        return f"pipx install --force 'triplebeam[{extra}]'"
+    tool = "uv tool" if Path(sys.prefix, "uv-receipt.toml").exists() else "pip"
+    return f"{tool} install 'triplebeam[{extra}]'"
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

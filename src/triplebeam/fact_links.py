@@ -114,11 +114,10 @@ class TitleLinks(FactLinks):
     @cached_property
     def rows_by_entity(self) -> Mapping[int, Sequence[int]]:
         """The passages whose title is an entity."""
-        numbers, most = self.graph.numbers, self.most or len(self.passages)
         titled: dict[int, list[int]] = {}
-        for title, rows in self.passages.rows_by_title.items():
-            if title in numbers and len(rows) <= most:  # an entity may have several names, and titles
-                titled.setdefault(numbers[title], []).extend(rows)
+        for entity, row, sharing in self.graph.titled(self.passages.rows_by_title).tolist():
+            if sharing <= (self.most or len(self.passages)):  # an entity may have several names, and titles
+                titled.setdefault(entity, []).append(row)
         return titled
 
     def worth(self, shares: NDArray[np.float64], similarity: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -45,6 +45,8 @@ class Document:
     """Links to other files, and to anchors of this one. Whether there is such a document is known to the index."""
     source: str = ""
     """The file it was read from, by its name in the index; empty for a text that was in no file."""
+    warnings: tuple[str, ...] = ()
+    """What of the file was not read as it may have been meant: for whoever indexes it, not for the index."""
 
 
 @dataclass(frozen=True, slots=True)

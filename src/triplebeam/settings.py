@@ -86,8 +86,10 @@ class Settings(BaseSettings):
     """Where documents, triples and vectors of indexes on OpenSearch are kept."""
     embedder: str | None = None
     """granite, minilm, a folder, a hub's name, openai:MODEL or dpr:QUESTIONS,PASSAGES; unless set, the index's own."""
-    precision: Literal["fp32", "int8"] = "fp32"
-    """How an embedder that runs here computes; int8 is faster and a little less exact."""
+    compute: Literal["fp32", "int8", "fp32@ray", "int8@ray"] = "fp32"
+    """How texts are encoded: in fp32, or int8, which is faster and a little less exact; on this machine, or on a Ray
+    cluster, which also parses passages.
+    """
     triples_in_context: bool = True
     """Whether a new index encodes triples in the context of their passages; off: by themselves, as in the papers."""
     keyword_passages: int = Field(50, ge=0)
@@ -133,6 +135,16 @@ class Settings(BaseSettings):
     """Where results of comparisons are kept, so that none is computed twice. Unless set: runs in ``home``."""
     prices: dict[str, Price] = {}
     """US dollars per million tokens by model: ``{"my-model" = {input = 0.1, output = 0.4}}``, before the built-in."""
+
+    @property
+    def precision(self) -> Literal["fp32", "int8"]:
+        """How an embedder computes."""
+        return "int8" if self.compute.startswith("int8") else "fp32"
+
+    @property
+    def on_cluster(self) -> bool:
+        """Whether passages are parsed and texts encoded on a cluster."""
+        return self.compute.endswith("@ray")
 
     def endpoint(self, role: str) -> "Endpoint":
         """Where a role's model is. What a role does not set is the main one's; a key goes to its own endpoint only."""

@@ -11,14 +11,21 @@ from scipy.special import erf, softmax
 from tiny_model import CONFIG
 
 from triplebeam.embed.bert_graph import AssembledGraph, assemble
+from triplebeam.embed.mpnet import position_bias
 from triplebeam.errors import BadInputError
 
 Weights = dict[str, NDArray[np.float32]]
 
 
-def oracle(weights: Weights, ids: list[int], attended: list[bool] | None = None) -> NDArray[np.float64]:
-    """The vectors of one text's tokens, layer by layer; tokens attend to all, or to those that are ``attended``."""
+def oracle(
+    weights: Weights, ids: list[int], attended: list[bool] | None = None, nearness: NDArray[Any] | None = None
+) -> NDArray[np.float64]:
+    """The vectors of one text's tokens, layer by layer; tokens attend to all, or to those that are ``attended``.
+
+    ``nearness`` is added to the attention of each head.
+    """
     hidden_from = np.where(attended if attended is not None else [True] * len(ids), 0.0, -np.inf)
+    added = nearness if nearness is not None else np.zeros((2, 1, 1))
 
     def dense(inputs: NDArray[Any], name: str) -> NDArray[Any]:
         return inputs @ weights[f"{name}.weight"].T.astype(float) + weights[f"{name}.bias"]
@@ -34,7 +41,10 @@ def oracle(weights: Weights, ids: list[int], attended: list[bool] | None = None)
     for layer in ("encoder.layer.0.", "encoder.layer.1."):
         query, key, value = (dense(hidden, f"{layer}attention.self.{part}") for part in ("query", "key", "value"))
         heads = [slice(0, 4), slice(4, 8)]
-        shares = [softmax(query[:, head] @ key[:, head].T / 2.0 + hidden_from, axis=-1) for head in heads]
+        shares = [
+            softmax(query[:, head] @ key[:, head].T / 2.0 + bias + hidden_from, axis=-1)
+            for head, bias in zip(heads, added, strict=True)
+        ]
         mixed = np.concatenate([share @ value[:, head] for share, head in zip(shares, heads, strict=True)], axis=1)
         hidden = norm(hidden + dense(mixed, f"{layer}attention.output.dense"), f"{layer}attention.output.LayerNorm")
         wide = dense(hidden, f"{layer}intermediate.dense")
@@ -102,5 +112,55 @@ def test_names_with_the_models_type_in_front_are_known(tiny_bert: Weights) -> No
 
 
 def test_another_architecture_is_refused(tiny_bert: Weights) -> None:
-    with pytest.raises(BadInputError, match=r"'mpnet'.*model\.onnx"):
-        assemble({**CONFIG, "model_type": "mpnet"}, tiny_bert)
+    with pytest.raises(BadInputError, match=r"'albert'.*model\.onnx"):
+        assemble({**CONFIG, "model_type": "albert"}, tiny_bert)
+
+
+#: The first distance of each of MPNet's sixteen buckets, as transformers computes them.
+_BUCKETS_BEGIN = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 23, 32, 46, 64, 91]
+_MPNETS_NAMES = {
+    "attention.self.query": "attention.attn.q",
+    "attention.self.key": "attention.attn.k",
+    "attention.self.value": "attention.attn.v",
+    "attention.output.dense": "attention.attn.o",
+    "attention.output.LayerNorm": "attention.LayerNorm",
+}
+
+
+def _bucket(left: int, right: int) -> int:
+    nearest = max(number for number, begin in enumerate(_BUCKETS_BEGIN) if begin <= abs(right - left))
+    return nearest + 16 * (right > left)
+
+
+def test_the_distances_of_mpnet_are_those_of_transformers() -> None:
+    bias = position_bias(np.arange(32)[:, None], 200)
+    assert bias.shape == (1, 1, 200, 200)
+    assert bias[0, 0].tolist() == [[_bucket(left, right) for right in range(200)] for left in range(200)]
+
+
+@pytest.mark.parametrize("prefix", ["", "mpnet."])
+@pytest.mark.parametrize("int8", [False, True])
+def test_mpnet_adds_a_bias_for_the_distance_of_two_tokens(tiny_bert: Weights, prefix: str, int8: bool) -> None:
+    random = np.random.default_rng(11)
+    no_segment = {**tiny_bert, "embeddings.token_type_embeddings.weight": np.zeros((1, 8), np.float32)}
+    table = random.normal(size=(32, 2)).astype(np.float32)
+    published = {prefix + _published(name): tensor for name, tensor in tiny_bert.items() if "token_type" not in name}
+    positions = tiny_bert["embeddings.position_embeddings.weight"]
+    published |= {
+        f"{prefix}encoder.relative_attention_bias.weight": table,
+        f"{prefix}embeddings.position_embeddings.weight": np.concatenate([np.full((2, 8), 99.0), positions]),
+    }
+    config = {**CONFIG, "model_type": "mpnet", "pad_token_id": 1, "max_position_embeddings": 14}
+    texts = [[1, 4, 5, 6, 7, 8, 9, 4, 5, 2], [1, 7, 2]]
+    ids = np.array([text + [0] * (10 - len(text)) for text in texts])
+    mask = np.array([[1] * len(text) + [0] * (10 - len(text)) for text in texts])
+    for row, text in zip(run(assemble(config, published, int8=int8), ids, mask), texts, strict=True):
+        buckets = [[_bucket(left, right) for right in range(len(text))] for left in range(len(text))]
+        exact = oracle(no_segment, text, nearness=np.moveaxis(table[buckets], -1, 0))
+        assert np.allclose(row[: len(text)], exact, atol=0.3 if int8 else 1e-4)
+
+
+def _published(name: str) -> str:
+    for berts, mpnets in _MPNETS_NAMES.items():
+        name = name.replace(berts, mpnets)
+    return name

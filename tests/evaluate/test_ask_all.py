@@ -2,7 +2,9 @@
 
 import itertools
 import json
+import threading
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ from scripted_loops import Table
 from triplebeam.answer import Agent, Answer, Step
 from triplebeam.assemble import Index
 from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import EndpointError
 from triplebeam.evaluate.ask_all import CountingEmbedder, ask_all
 from triplebeam.evaluate.measures import values
 from triplebeam.evaluate.questions import Question
@@ -26,6 +29,7 @@ from triplebeam.methods.baselines.read_once import ReadOnce
 from triplebeam.methods.shared.reading import AnsweringAgent
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.settings import Settings
+from triplebeam.testing.hashed_words import HashedWords
 from triplebeam.testing.scripted import Scripted
 
 QUESTIONS = [
@@ -166,3 +170,50 @@ def test_chains_are_counted_too(world: Snapshot, words: Embedder) -> None:
     counting = CountingEmbedder(words)
     retriever = Index.of(world, Settings(), counting).retriever("hybrid+naive_ge[scorer=exact,width=3]")
     assert ask_all("exact", retriever, QUESTIONS, encoded=lambda: counting.encoded)[0].encodings > 1
+
+
+class Meeting(TwoSteps):
+    """Answers only when so many questions are asked at once."""
+
+    def __init__(self, parties: int) -> None:
+        self._all_here = threading.Barrier(parties, timeout=10)
+
+    def steps(self, question: str) -> Generator[Step, None, Answer]:
+        self._all_here.wait()
+        return (yield from super().steps(question))
+
+
+def test_questions_asked_in_parallel_have_the_same_results_in_the_same_order(tmp_path: Path) -> None:
+    questions = [Question(id=str(number), question=f"Who is {number}?") for number in range(6)]
+    kept = RunFile(tmp_path / "run.jsonl")
+    at_once = ask_all("agent", Meeting(3), questions, kept=kept, parallel=3)
+    one_by_one = ask_all("agent", TwoSteps(), questions)
+    assert [replace(each, seconds=0.0) for each in at_once] == [replace(each, seconds=0.0) for each in one_by_one]
+    assert all(each.usage.calls == 2 for each in at_once)
+    assert len((tmp_path / "run.jsonl").read_text().splitlines()) == 6
+
+
+def test_texts_are_counted_for_the_question_they_were_encoded_for() -> None:
+    class Encodes(Meeting):
+        def steps(self, question: str) -> Generator[Step, None, Answer]:
+            counting.embed([question] * len(question))
+            return (yield from super().steps(question))
+
+    counting = CountingEmbedder(HashedWords())
+    questions = [Question(id=text, question=text) for text in ("a", "bb", "ccc", "dddd")]
+    results = ask_all("agent", Encodes(4), questions, encoded=lambda: counting.encoded, parallel=4)
+    assert [each.encodings for each in results] == [1, 2, 3, 4]
+
+
+def test_an_error_in_parallel_ends_the_run_and_no_model_is_called_any_more() -> None:
+    class Fails(TwoSteps):
+        def steps(self, question: str) -> Generator[Step, None, Answer]:
+            if question == "3":
+                raise EndpointError("gone")
+            return (yield from super().steps(question))
+
+    asked: list[int] = []
+    many = [Question(id=str(number), question=str(number)) for number in range(100)]
+    with pytest.raises(EndpointError, match="gone"):
+        ask_all("agent", Fails(), many, parallel=2, progress=lambda _, done, __: asked.append(done))
+    assert len(asked) < 99

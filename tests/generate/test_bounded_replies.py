@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -66,6 +67,34 @@ def slowly() -> Iterator[bytes]:
 @pytest.mark.parametrize("status", [200, 500])
 def test_a_reply_that_drips_is_given_up_when_its_time_is_over(status: int) -> None:
     with sending(slowly, status) as url, pytest.raises(TransientError, match=r"did not answer .* within 0\.5 seconds"):
+        OpenAICompatible("m", url, timeout=0.5).complete([PROMPT])
+
+
+@contextmanager
+def dripping_headers() -> Iterator[str]:
+    """The address of an endpoint that begins a header and never ends it."""
+    server = socket.create_server(("127.0.0.1", 0))
+    over = threading.Event()
+
+    def drip() -> None:
+        connection, _ = server.accept()
+        with connection, suppress(OSError):
+            connection.sendall(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+            while not over.wait(0.05):
+                connection.sendall(b"a")
+
+    thread = threading.Thread(target=drip, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/v1"
+    finally:
+        over.set()
+        thread.join()
+        server.close()
+
+
+def test_headers_that_drip_are_given_up_too() -> None:
+    with dripping_headers() as url, pytest.raises(TransientError, match=r"did not answer .* within 0\.5 seconds"):
         OpenAICompatible("m", url, timeout=0.5).complete([PROMPT])
 
 

@@ -40,8 +40,31 @@ def test_bodies_in_html_alone_are_read_in_a_box() -> None:
     assert read_mailbox(box).text == "\n\n".join(["s\n\nIt is in Paris."] * len(HTML_ONLY))
 
 
-def test_plain_text_comes_before_html_and_an_epilogue_is_no_part() -> None:
-    assert read_mail(mail(HTML + PLAIN.format("In Paris.") + "--B--\nThe end.\n")).text == "In Paris."
+def test_of_alternatives_plain_text_is_read_and_an_epilogue_is_no_part() -> None:
+    alternatives = mail(HTML + PLAIN.format("In Paris.") + "--B--\nThe end.\n").replace(b"/mixed", b"/alternative")
+    assert read_mail(alternatives).text == "In Paris."
+
+
+def test_all_texts_of_a_message_are_read_in_order() -> None:
+    parts = PLAIN.format("First.") + ATTACHED + PLAIN.format("Second.") + HTML
+    assert read_mail(mail(parts + "--B--\n")).text == "First.\n\nSecond.\n\nIt is in Paris."
+    inner = HTML.replace("--B", "--A")
+    footer = f"--B\nContent-Type: multipart/alternative; boundary=A\n\n{inner}--A--\n" + PLAIN.format(
+        "A list's footer."
+    )
+    assert read_mail(mail(footer + "--B--\n")).text == "It is in Paris.\n\nA list's footer."
+
+
+def nested(levels: int) -> bytes:
+    opened = "".join(f"Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n" for n in range(levels))
+    return f"Subject: s\n{opened}\nInside.\n".encode()
+
+
+def test_parts_that_are_too_deep_are_left_out_with_a_warning() -> None:
+    assert (read_mail(nested(10)).text, read_mail(nested(10)).warnings) == ("Inside.", ())
+    assert read_mail(nested(11)).warnings == ("parts that are more than 10 levels deep were left out",)
+    box = b"".join(b"From ann Mon Mar  2 10:00:00 2026\n" + nested(levels) + b"\n\n" for levels in (3, 12))
+    assert read_mailbox(box).warnings == ("message 2: parts that are more than 10 levels deep were left out",)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])

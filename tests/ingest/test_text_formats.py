@@ -3,6 +3,7 @@
 import pytest
 
 from triplebeam.errors import SourceError
+from triplebeam.ingest.asciidoc import asciidoc_content
 from triplebeam.ingest.html import html_content
 from triplebeam.ingest.markdown import markdown_content
 from triplebeam.ingest.text import decode
@@ -65,6 +66,28 @@ def test_front_matter_is_metadata_and_may_give_the_title() -> None:
     assert (content.text, content.title) == ("Text.", "A: b")
     assert content.metadata == {"tags": "x, y z", "authors": "Ann, Bob", "draft": "true"}
     assert markdown_content("+++\ntitle = 'A'\n+++\n# Heading\n").title == "Heading"
+
+
+@pytest.mark.parametrize(
+    ("source", "warned"),
+    [
+        ("---\ntitle: A\n[x]\n---\nText.", ""),
+        ("---\ntitle: 'A' # the \"name\"\n\n# comment\ntags:\n- a\n- b\n---\nText.", ""),
+        ("+++\ntitle = 'A'\ntags = [\n  'a',\n]\n[more]\n+++\nText.", ""),
+        ("---\nnote: this follows a rule.\n\nText.", ""),
+        (
+            "---\ntitle: A\nauthor Ann\n---\nText.",
+            "line 3 of its front matter is no field and was left out: 'author Ann'",
+        ),
+        ('---\ntitle: "A\n---\nText.', "the field 'title' of its front matter begins with \" and has no end: '\"A'"),
+        ("---\ntags: [a, b\n---\nText.", "the field 'tags' of its front matter begins with [ and has no end: '[a, b'"),
+        ("---\ntitle: A\ndate: 2026\n\nText.", "its front matter has no end, so it was read as text: close it with"),
+    ],
+)
+def test_front_matter_that_is_broken_is_said(source: str, warned: str) -> None:
+    for content in (markdown_content(source), asciidoc_content(source)):
+        assert (len(content.warnings), "".join(content.warnings)[: len(warned)]) == (bool(warned), warned)
+        assert "Text." in content.text
 
 
 def test_text_between_two_rules_is_no_front_matter() -> None:

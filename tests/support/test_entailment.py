@@ -34,6 +34,21 @@ def test_a_claim_marks_the_ends_or_the_title() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("subject", "object_", "text", "marked"),
+    [
+        ("Ann Lee", "Stroh's", "Lee drinks Stroh's beer.", "Ann Lee : [ Lee ] drinks { Stroh's } beer."),
+        ("stroh's", "beer", "Lee drinks Stroh's beer.", "Ann Lee : Lee drinks [ Stroh's ] { beer } ."),
+        ("ann  lee", "films", "Lee films herself.", "Ann Lee : [ Lee ] { films } [ herself ] ."),
+        ("Ann Lee", "films", "On the lee side, she films.", "[ Ann Lee ] : On the lee side, she { films } ."),
+    ],
+)
+def test_a_mention_is_marked_whole(subject: str, object_: str, text: str, marked: str) -> None:
+    made = claim_of(Triple(subject, "does", object_), page_of(text, "Ann Lee"), 0, len(text))
+    assert isinstance(made, Claim)
+    assert (made.fact, made.words) == (f"[ {' '.join(subject.split())} ] does {{ {object_} }}", marked)
+
+
 def test_an_end_that_is_not_named_is_returned() -> None:
     assert claim("Edward Cahn", "directed", "Laughter in Hell", "with care") == "Laughter in Hell"
     assert claim("Edward Cahn", "met", "Ann Lee", "Ann Lee met him") == "Edward Cahn"

@@ -10,8 +10,8 @@ from triplebeam.support import fault_of, find_support, support_among
 from triplebeam.triple import Triple
 
 pytestmark = pytest.mark.slow  # the real model reads
-#: The model cannot tell which way round "The capital of France is Paris" is.
-MISREAD = pytest.mark.xfail(strict=True, reason="the model takes the title for the subject")
+#: Of "The capital of France is Paris", the model knows what is the capital of what only in the order of the words.
+MISREAD = pytest.mark.xfail(strict=True, reason="the subject comes last, and another city is the title")
 
 TEXTS = {
     "Ada Lovelace": "Ada Lovelace (10 December 1815 – 27 November 1852) was an English mathematician. She was born in"
@@ -79,7 +79,7 @@ PLANTED = [
     ("a negation the text lacks", "Marie Curie", ("Marie Curie", "not born in", "Warsaw")),
     ("mother for daughter", "Marie Curie", ("Marie Curie", "daughter of", "Irène Joliot-Curie")),
     ("a capital's country exchanged", "Canberra", ("Australia", "capital of", "Canberra")),
-    pytest.param("the neighbour's capital", "Canberra", ("Canberra", "capital of", "France"), marks=MISREAD),
+    ("the neighbour's capital", "Canberra", ("Canberra", "capital of", "France")),
     ("a question", "Sagrada Família", ("Sagrada Família", "founded in", "Madrid")),
     ("a condition", "Sagrada Família", ("Sagrada Família", "moved to", "Girona")),
     ("a relative clause of another", "Bauhaus", ("Hannes Meyer", "died in", "Chicago")),

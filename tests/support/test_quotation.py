@@ -98,6 +98,13 @@ def test_a_fact_needs_a_quotation_that_states_it() -> None:
     assert quoted(Triple(BUILT.object, "built", BUILT.subject), "Eva Holm built the mill at Skarnes", MILL) is None
 
 
+@pytest.mark.slow
+def test_a_reflexive_pronoun_refers_to_the_last_name_before_it() -> None:
+    song = Passage("song", "Blue Mill is a song written by Ann Lee, and recorded by herself in Leeds.", "Blue Mill")
+    assert quoted(Triple("Blue Mill", "was recorded by", "Ann Lee"), song.text, song)
+    assert quoted(Triple("Ann Lee", "was recorded by", "Blue Mill"), song.text, song) is None
+
+
 HOLM = Passage(
     "holm",
     "Eva Maria Holm (3 May 1890 – 7 June 1960), the daughter of Nils Holm, was a Norwegian engineer from Skarnes."

@@ -41,6 +41,8 @@ class Evaluator:
     limit: int | None = None
     again: bool = False
     """Measure again what was measured before."""
+    parallel: int = 1
+    """Questions that are asked at once of a method that calls a model."""
     embedder: Embedder | None = None
     model: LanguageModel | None = None
     """Without a name, such as your own; the index's and the settings' unless given."""
@@ -132,6 +134,7 @@ class Evaluator:
             kept=RunFile(path),
             encoded=lambda: opened.counting.encoded,
             warming=not method.uses_model,
+            parallel=self.parallel if method.uses_model else 1,
             progress=self.progress,
         )
         name = f"{method} (seed {seed})" if many else method.text

@@ -38,7 +38,7 @@ from triplebeam.ingest import FolderFiles
 from triplebeam.passage import Passage
 from triplebeam.progress import Progress, silent
 from triplebeam.ranking import Ranking, Result, with_passages
-from triplebeam.retrieve.retriever import Retriever
+from triplebeam.retrieve.retriever import Retriever, retrieve_many
 from triplebeam.settings import Settings, read_settings
 from triplebeam.where import Where, parse
 
@@ -307,13 +307,25 @@ class Index:
 
         ``method`` may be a retriever of your own, too; where there is a filter, it is to be built over that view.
         """
-        check_question(question)
+        return self.search_many([question], method, k, where=where)[0]
+
+    def search_many(
+        self,
+        questions: Sequence[str],
+        method: str | Method | Retriever = DEFAULT_METHOD,
+        k: int = 10,
+        *,
+        where: str | Where | None = None,
+    ) -> list[Ranking[Result]]:
+        """What `search` returns for each question, apart from the rounding of scores; several times faster together."""
+        for question in questions:
+            check_question(question)
         if where is not None:
-            return self.where(where).search(question, method, k)
+            return self.where(where).search_many(questions, method, k)
         if k < 1:
             raise BadInputError(f"k is {k}: ask for at least one passage.")
         retriever = self.retriever(method) if isinstance(method, str | Method) else method
-        return with_passages(retriever.retrieve(question, k), self.passages)
+        return [with_passages(ranking, self.passages) for ranking in retrieve_many(retriever, questions, k)]
 
     def ask(self, question: str, method: str | Method = DEFAULT_AGENT, *, where: str | Where | None = None) -> Answer:
         """The answer of an agent, with its evidence and its steps; it sees passages for which ``where`` holds alone."""
@@ -419,6 +431,8 @@ def create_index(
 def _log(report: BuildReport) -> None:
     """Log what was left out, for callers who do not look at the report."""
     log = logging.getLogger("triplebeam")
+    for warning in report.warnings:
+        log.warning("read in part: %s", warning)
     for unreadable in report.unreadable:
         log.warning("not indexed: %s", unreadable)
     if report.failures:

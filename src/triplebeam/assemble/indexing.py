@@ -1,10 +1,13 @@
 """Documents into an index, and out of it: what the command line, the server's jobs and `Index` all call."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from triplebeam.assemble.extractor_choice import choose, make_chosen
 from triplebeam.assemble.models import DEFAULT_EMBEDDER, completions_file, make_embedder
+from triplebeam.embed import load_embedder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, nearest
 from triplebeam.extract.extractor import Extractor
@@ -59,7 +62,7 @@ def index_builder(
         made = extractor
     if max_failures is None:
         max_failures = MAX_FAILURES_AGAIN if again else IndexBuilder.max_failures
-    return IndexBuilder(
+    builder = IndexBuilder(
         folder=folder,
         embedder=embedder or make_embedder(embedder_name(folder, settings), settings, progress),
         extractor=made,
@@ -73,6 +76,25 @@ def index_builder(
         replaces="all" if replace_triples else "older" if extractor is None and triples is None else "free",
         progress=progress,
     )
+    return _on_cluster(builder, settings, encode=embedder is None) if settings.on_cluster else builder
+
+
+def _on_cluster(builder: IndexBuilder, settings: Settings, *, encode: bool) -> IndexBuilder:
+    """The same, but parsing on a cluster, and encoding where its workers can load the embedder by its name.
+
+    An endpoint is called from here: no key leaves this process.
+    """
+    from triplebeam.assemble.cluster import ClusterExtractor, encode_on_cluster
+    from triplebeam.embed.openai_compatible import OpenAICompatibleEmbedder
+    from triplebeam.extract.local import LocalExtractor
+
+    extractor, encode_windows = builder.extractor, builder.encode_windows
+    if isinstance(extractor, LocalExtractor):
+        extractor = ClusterExtractor(extractor, settings.offline)
+    if encode and not isinstance(builder.embedder, OpenAICompatibleEmbedder):
+        load = partial(load_embedder, home=settings.home, offline=settings.offline, precision=settings.precision)
+        encode_windows = partial(encode_on_cluster, partial(load, builder.embedder.name))
+    return replace(builder, extractor=extractor, encode_windows=encode_windows)
 
 
 def source_names(folder: Path, sources: Iterable[Path]) -> SourceNames:

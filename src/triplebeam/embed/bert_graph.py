@@ -1,6 +1,6 @@
-"""A BERT, RoBERTa or XLM-RoBERTa encoder assembled from its weights, as a graph ONNX Runtime can run, without torch.
+"""A BERT, RoBERTa, XLM-RoBERTa or MPNet encoder assembled from its weights, as a graph that ONNX Runtime can run.
 
-Sentence-embedding models are published as ``model.safetensors`` with the layers' shape in ``config.json``. The graph
+Sentence-embedding models are published as ``model.safetensors``, with the layers' shape in ``config.json``. The graph
 assembled here is the encoder alone: token ids and an attention mask in, one vector per token out, through a projection
 where the model has one. It uses the operators that ONNX Runtime fuses by hand (attention, bias + GELU, skip connection
 + layer normalisation), with the exact GELU the models were trained with. Weights stay outside the graph, so that
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from triplebeam.embed.mpnet import BIAS, MPNET, in_berts_names, position_bias
 from triplebeam.errors import BadInputError
 
 Weight = NDArray[Any]
@@ -49,6 +50,7 @@ def assemble(
     ``projection`` names the weights of a last linear layer without a bias, such as ColBERT's ``linear``.
     """
     _check(config)
+    tensors = in_berts_names(tensors) if config.get("model_type") == MPNET else tensors
     drawing = _Drawing(tensors, heads=config["num_attention_heads"], epsilon=config["layer_norm_eps"], int8=int8)
     hidden = drawing.embeddings(first_position=position_offset(config))
     for number in range(config["num_hidden_layers"]):
@@ -59,13 +61,13 @@ def assemble(
 
 
 def position_offset(config: Mapping[str, Any]) -> int:
-    """The position of a text's first token: RoBERTa's begin behind the number of its padding token."""
-    return int(config["pad_token_id"]) + 1 if config.get("model_type") in _ROBERTA else 0
+    """The position of a text's first token: RoBERTa's and MPNet's begin behind the number of the padding token."""
+    return int(config["pad_token_id"]) + 1 if config.get("model_type") in (*_ROBERTA, MPNET) else 0
 
 
 def _check(config: Mapping[str, Any]) -> None:
     expected = {
-        "model_type": ("bert", "dpr", *_ROBERTA),
+        "model_type": ("bert", "dpr", *_ROBERTA, MPNET),
         "hidden_act": ("gelu",),
         "position_embedding_type": ("absolute",),
     }
@@ -102,7 +104,16 @@ class _Drawing:
         used = self._node("Slice", [positions, begin, length, begin])
         total = self._node("Add", [self._node("Gather", [words, "input_ids"]), used])
         self._mask = self._node("Cast", ["attention_mask"], to=6)  # 6 is int32, which the fused attention wants
+        self._nearness = self._position_bias(len(table), length)
         return self._node("LayerNormalization", [total, *self._norm("embeddings.")], axis=-1, epsilon=self._epsilon)
+
+    def _position_bias(self, longest: int, length: str) -> list[str]:
+        """MPNet's, for as many tokens as the texts have; other models have none."""
+        if BIAS not in self._tensors:
+            return []
+        every = self._weight("position_bias", position_bias(self._tensors[BIAS], longest))
+        begin, axes = self._node("Constant", [], value_ints=[0, 0]), self._node("Constant", [], value_ints=[2, 3])
+        return [self._node("Slice", [every, begin, self._node("Concat", [length, length], axis=0), axes])]
 
     def layer(self, hidden: str, at: str) -> str:
         """One encoder layer: attention, then the two-step feed-forward network, each with its skip connection."""
@@ -140,11 +151,13 @@ class _Drawing:
         parts = ("query", "key", "value")
         bias = self._weight(f"{at}bias", np.concatenate([self._tensors[f"{at}{part}.bias"] for part in parts]))
         if self._int8:
-            inputs = [*(self._linear(hidden, f"{at}{part}") for part in parts), bias, self._mask]
+            inputs = [*(self._linear(hidden, f"{at}{part}") for part in parts), bias, self._mask, *self._nearness]
             return self._node("MultiHeadAttention", inputs, domain=_FUSED, num_heads=self._heads)
         joined = np.concatenate([self._tensors[f"{at}{part}.weight"] for part in parts])
         weight = self._weight(f"{at}weight", joined.T)
-        return self._node("Attention", [hidden, weight, bias, self._mask], domain=_FUSED, num_heads=self._heads)
+        past = [""] if self._nearness else []  # an input between, of decoders alone
+        inputs = [hidden, weight, bias, self._mask, *past, *self._nearness]
+        return self._node("Attention", inputs, domain=_FUSED, num_heads=self._heads)
 
     def _add_and_normalise(self, inner: str, skipped: str, at: str) -> str:
         projected = self._linear(inner, f"{at}output.dense")

@@ -1,8 +1,10 @@
 """Asking a method every question, with the clock running."""
 
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from queue import SimpleQueue
 from typing import TypeAlias
 
 import numpy as np
@@ -15,6 +17,7 @@ from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult, StepResult
 from triplebeam.evaluate.run_file import RunFile
 from triplebeam.generate.accounting import account
+from triplebeam.generate.cancellation import cancel_on
 from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.progress import Progress, silent
 from triplebeam.ranking import Ranking
@@ -22,6 +25,9 @@ from triplebeam.retrieve.retriever import BATCH, BatchRetriever, Retriever, retr
 
 #: What is measured: something that finds passages, or something that answers.
 Method: TypeAlias = Retriever | Agent
+#: Places of questions, and their results.
+_Asked: TypeAlias = tuple[Sequence[int], list[QuestionResult]]
+_AskPlaces: TypeAlias = Callable[[Sequence[int]], _Asked]
 #: Passages asked for and kept: as many as the deepest measure looks at. (A fusion of longer lists is another ranking.)
 DEPTH = 15
 #: What is kept of a list that was read as a whole: 20,000 tokens hold about as many.
@@ -33,11 +39,16 @@ _BATCH_SECONDS = 5.0
 
 
 class CountingEmbedder:
-    """Counts the texts another embedder encodes."""
+    """Counts the texts another embedder encodes, for each thread separately: each asks its own question."""
 
     def __init__(self, inner: Embedder) -> None:
         self._inner = inner
-        self.encoded = 0
+        self._here = threading.local()
+
+    @property
+    def encoded(self) -> int:
+        """By this thread."""
+        return getattr(self._here, "encoded", 0)
 
     @property
     def name(self) -> str:
@@ -56,7 +67,7 @@ class CountingEmbedder:
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
         """Encode and count."""
-        self.encoded += len(texts)
+        self._here.encoded = self.encoded + len(texts)
         return self._inner.embed(texts, kind)
 
 
@@ -68,13 +79,15 @@ def ask_all(
     kept: RunFile | None = None,
     encoded: Callable[[], int] = lambda: 0,
     warming: bool = True,
+    parallel: int = 1,
     progress: Progress = silent,
 ) -> list[QuestionResult]:
     """One result per question, in order; what is kept already is not asked again.
 
-    ``encoded`` returns how many texts have been encoded so far. With ``warming`` (not for a method that calls a model)
-    a retriever first answers another query, so that files are mapped and models loaded when the clock starts, and
-    questions are asked in batches where the retriever takes them: each then has its share of the batch's time.
+    ``encoded`` returns how many texts this thread has encoded so far. With ``warming`` (not for a method that calls a
+    model) a retriever first answers another query, so that files are mapped and models loaded when the clock starts,
+    and questions are asked in batches where the retriever takes them: each then has its share of the batch's time. All
+    others are asked one by one, or so many in ``parallel``: the time of each then includes waiting for the others.
     """
     found = {place: result for place, each in enumerate(questions) if (result := kept.get(each) if kept else None)}
     open_places = [place for place in range(len(questions)) if place not in found]
@@ -82,16 +95,57 @@ def ask_all(
     if open_places and warming and not isinstance(method, Agent):
         # The space keeps this query from being the first question's in an embedder that remembers.
         method.retrieve(f"{questions[open_places[0]].question} ", DEPTH)
-    start, size = 0, _FIRST_BATCH if batched else 1
-    while places := open_places[start : start + size]:
-        results = _ask(method, [questions[each] for each in places], encoded)
+
+    def ask(places: Sequence[int]) -> _Asked:
+        return places, _ask(method, [questions[each] for each in places], encoded)
+
+    singly = [[place] for place in open_places]
+    one_by_one = _in_parallel(ask, singly, parallel) if parallel > 1 else map(ask, singly)
+    for places, results in _in_batches(ask, open_places) if batched else one_by_one:
         for place, result in zip(places, results, strict=True):
             found[place] = result
             if kept:
                 kept.keep(questions[place], result)
         progress(name, len(found), len(questions))
-        start, size = start + size, _batch_size(results[0].seconds) if batched else 1
     return [found[place] for place in range(len(questions))]
+
+
+def _in_batches(ask: _AskPlaces, places: Sequence[int]) -> Iterator[_Asked]:
+    """Batches as large as the time of the first one allows."""
+    start, size = 0, _FIRST_BATCH
+    while batch := places[start : start + size]:
+        yield batch, (results := ask(batch)[1])
+        start, size = start + size, _batch_size(results[0].seconds)
+
+
+def _in_parallel(ask: _AskPlaces, batches: Sequence[Sequence[int]], threads: int) -> Iterator[_Asked]:
+    """In the order in which they are done; an error ends them all, and no model is called any more.
+
+    The threads are daemons: after Ctrl-C nobody waits for the requests that are under way.
+    """
+    waiting, stop = iter(batches), threading.Event()
+    done: SimpleQueue[_Asked | BaseException] = SimpleQueue()
+
+    def work() -> None:
+        cancel_on(stop)
+        for batch in waiting:  # shared by all threads
+            if stop.is_set():
+                return
+            try:
+                done.put(ask(batch))
+            except BaseException as error:  # noqa: BLE001 - raised in the caller's thread
+                done.put(error)
+
+    for _ in range(min(threads, len(batches))):
+        threading.Thread(target=work, daemon=True).start()
+    try:
+        for _ in batches:
+            asked = done.get()
+            if isinstance(asked, BaseException):
+                raise asked
+            yield asked
+    finally:
+        stop.set()
 
 
 def _batch_size(seconds: float) -> int:

@@ -130,7 +130,7 @@ def write_questions(path: Path, questions: Sequence[SyntheticQuestion]) -> None:
     draft = path.with_name(f"{path.name}.new")
     lines = (json.dumps(each.row(), ensure_ascii=False) + "\n" for each in questions)
     draft.write_text("".join(lines), encoding="utf-8")
-    draft.rename(path)
+    draft.replace(path)
 
 
 def check_destination(path: Path) -> None:

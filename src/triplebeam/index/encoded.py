@@ -8,6 +8,7 @@ written and read in the order in which they were encoded, so nothing but a disk'
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -30,9 +31,9 @@ _MOVED_AT_A_TIME = 4096
 
 
 class EncodedTexts:
-    """The vectors there are: those of the last generation, and those encoded since."""
+    """The vectors there are: those of the last generation, those of shards, and those encoded since."""
 
-    def __init__(self, folder: Path, fingerprint: str, dimension: int, last: LastGeneration) -> None:
+    def __init__(self, folder: Path, fingerprint: str, dimension: int, *written: LastGeneration) -> None:
         self._fingerprint, self._dimension = fingerprint, dimension
         self._path = folder / _FILE
         try:
@@ -42,11 +43,11 @@ class EncodedTexts:
             raise IndexDamagedError(
                 f"{self._path} is not a usable SQLite file ({error}): delete it; what it held is encoded again."
             ) from error
-        self._published: dict[str, tuple[NDArray[Any], Keys]] = {}
-        for kind in _STORED_AS:
+        self._written: list[tuple[str, NDArray[Any], Keys]] = []
+        for there, kind in product(written, _STORED_AS):
             vectors, keys = f"{kind}_vectors.npy", f"{kind}_keys.npy"
-            if last.has(vectors, keys):
-                self._published[kind] = mapped(last.folder / vectors), read_keys(last.folder / keys)
+            if there.has(vectors, keys):
+                self._written.append((kind, mapped(there.folder / vectors), read_keys(there.folder / keys)))
         self.take_over(self._db)
 
     def __enter__(self) -> "EncodedTexts":
@@ -69,6 +70,14 @@ class EncodedTexts:
             missing[kind] = [texts[kind][place] for place in left.tolist()]
             seen = np.append(seen, keys[left])
         return missing
+
+    def unwritten(self, kind: str, texts: Sequence[str]) -> list[str]:
+        """Those of the texts of a kind that have no vector in a generation or a shard yet, each once."""
+        keys = self._keys(texts)
+        left = distinct(keys)
+        for known in self._known(kind):
+            left = left[rows_of(keys[left], known) < 0]
+        return [texts[place] for place in left.tolist()]
 
     def put(self, texts: Mapping[str, Sequence[str]], vectors: NDArray[np.float32]) -> None:
         """Keep what was just encoded: a vector for each text of each kind, one kind after the other."""
@@ -183,8 +192,8 @@ class EncodedTexts:
         return [keys for _, keys in self._as_precise_as(kind)]
 
     def _as_precise_as(self, kind: str) -> list[tuple[NDArray[Any], Keys]]:
-        """Published vectors that may be taken over: their precision is that of the kind."""
-        return [there for other, there in self._published.items() if _STORED_AS[other] == _STORED_AS[kind]]
+        """Written vectors that may be taken over: their precision is that of the kind."""
+        return [(vectors, keys) for other, vectors, keys in self._written if _STORED_AS[other] == _STORED_AS[kind]]
 
 
 def remove_encoded(folder: Path) -> None:

@@ -5,13 +5,11 @@ Where the embedder has vectors of tokens, a passage is read once for its own vec
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain, tee
 from typing import TypeVar
 
-import numpy as np
-
-from triplebeam.embed.embedder import Embedder, SpanEmbedder, reads_tokens
-from triplebeam.errors import EmbedderMismatchError
+from triplebeam.embed.embedder import Embedder
+from triplebeam.embed.windows import EncodeWindows, Window, encode_here
 from triplebeam.index.contents import Contents
 from triplebeam.index.encoded import EncodedTexts
 from triplebeam.index.triple_words import spans_of
@@ -25,24 +23,28 @@ ENCODING_WINDOW = 512
 _FEWEST_TOGETHER, _WINDOWS_WANTED = 64, 16
 
 
-def encode_missing(contents: Contents, encoded: EncodedTexts, embedder: Embedder, progress: Progress = silent) -> int:
+def encode_missing(
+    contents: Contents,
+    encoded: EncodedTexts,
+    embedder: Embedder,
+    progress: Progress = silent,
+    encode: EncodeWindows = encode_here,
+) -> int:
     """Encode what is not encoded yet; returns how many texts that were.
 
     Each window has its share of long and short texts, so that the time left can be estimated from the number of texts.
     """
     rows = _unread_passages(contents, encoded) if contents.in_context else []
     texts = encoded.missing({"entity": contents.entity_names} if contents.in_context else contents.texts())
-    total = len(rows) + sum(map(len, texts.values()))
+    total, done = len(rows) + sum(map(len, texts.values())), 0
     progress("embed", 0, total)
     size = min(ENCODING_WINDOW, max(_FEWEST_TOGETHER, total // _WINDOWS_WANTED))
-    done = 0
-    for passages in _samples(rows, size):
-        _read_passages(passages, contents, encoded, _span_embedder(embedder))
-        done += len(passages)
-        progress("embed", done, total)
-    for window in _samples_of_kinds(texts, size):
-        encoded.put(window, vectors := embedder.embed([text for of_kind in window.values() for text in of_kind]))
-        done += len(vectors)
+    readings = (_reading(passages, contents) for passages in _samples(rows, size))
+    plain = ((window, Window([*chain(*window.values())])) for window in _samples_of_kinds(texts, size))
+    kept, sent = tee(chain(readings, plain))
+    for (sources, window), vectors in zip(kept, encode(embedder, (window for _, window in sent)), strict=True):
+        encoded.put(sources, vectors)
+        done += len(window.texts)
         progress("embed", done, total)
     return done
 
@@ -56,26 +58,16 @@ def _unread_passages(contents: Contents, encoded: EncodedTexts) -> list[int]:
     return sorted({*own, *(row for source, row in sources if source in triples)})
 
 
-def _span_embedder(embedder: Embedder) -> SpanEmbedder:
-    if reads_tokens(embedder):
-        return embedder
-    raise EmbedderMismatchError(
-        f"the triples of this index are encoded in the context of their passages, and the embedder {embedder.name!r}"
-        " has no vectors of tokens: use the one the index was built with, or index into a new folder."
-    )
-
-
-def _read_passages(rows: Sequence[int], contents: Contents, encoded: EncodedTexts, embedder: SpanEmbedder) -> None:
-    """Encode passages, and their triples from the tokens of the same reading."""
+def _reading(rows: Sequence[int], contents: Contents) -> tuple[dict[str, Sequence[str]], Window]:
+    """Passages to encode, and their triples from the tokens of the same reading; and what each vector is made from."""
     texts = [contents.passage_texts[row] for row in rows]
     triples = [contents.triples_at(row) for row in rows]
     spans = [
         spans_of((contents.triples[place] for place in places), text)
         for places, text in zip(triples, texts, strict=True)
     ]
-    vectors, of_triples = embedder.embed_spans(texts, spans)
     sources = [contents.triple_sources[place] for places in triples for place in places]
-    encoded.put({"passage": texts, "triple": sources}, np.concatenate([vectors, *of_triples]))
+    return {"passage": texts, "triple": sources}, Window(texts, spans)
 
 
 def _samples(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

@@ -1,13 +1,15 @@
 """The entities of an index as a graph: which triples join them, which are synonyms, and which passages mention them.
 
 Synonym links and vectors are stored. What the triples say already (which entities are joined, which
-passages mention them) is derived from their columns at first use.
+passages mention them) is derived from their columns at first use. Of a large graph that is stored, too, since it would
+take the first question to an index of millions of triples half a minute.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,7 @@ from scipy.sparse import block_array, csr_array, diags_array
 
 from triplebeam.errors import BadInputError
 from triplebeam.index.columns import StringColumn, loaded, mapped, write_strings
+from triplebeam.index.names import read_numbers, write_numbers
 from triplebeam.index.ownership import Topics
 from triplebeam.index.synonyms import THRESHOLD, both_ways, read_choices
 from triplebeam.index.triple_graph import TripleGraph
@@ -25,6 +28,12 @@ from triplebeam.triple import entity_key
 MENTIONS = "passage_mentions.npy"
 #: Where other names of entities are stored, if there are any, and the entities they belong to.
 _ALIASES, _ALIAS_ENTITIES = "entity_aliases", "entity_alias_numbers.npy"
+#: Where it is stored, of a large graph, which numbers names have, which passages entities occur in, what walks go over,
+#: which topic each passage has, and which entities are titles.
+_LOOKUP, _BY_ENTITY, _WALK = "entity_lookup", "entity_passages", "walk"
+_TOPICS, _TITLED = "passage_topics.npy", "titled_entities.npy"
+#: From so many triples on, walks stay where they come to.
+LARGE = 500_000
 #: Entities are few where they are no more than one in so many.
 _FEW = 32
 
@@ -48,6 +57,10 @@ class EntityGraph:
     """How many passages mention each entity in the index that this graph is a part of, if it is one."""
     aliases: Mapping[str, int] = field(default_factory=dict, repr=False)
     """Entities by the normal form of other names, which corrections merged into theirs."""
+    large: int = LARGE
+    """How many triples make a large graph."""
+    folder: Path | None = field(default=None, repr=False)
+    """Where it is stored what is derived, if it is."""
     _graphs: "dict[tuple[float, bool, int | None], csr_array[np.float64]]" = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -65,15 +78,37 @@ class EntityGraph:
             chosen=read_choices(folder, len(triples.entity_names)),
             passages=len(triples.passages),
             aliases=_read_aliases(folder),
+            folder=folder,
         )
+
+    def write_derived(self, folder: Path, rows_by_title: Mapping[str, Sequence[int]]) -> None:
+        """Store what would be derived at first use."""
+        np.save(folder / _TITLED, self.titled(rows_by_title))
+        write_numbers(folder / _LOOKUP, self.numbers)
+        _write_sparse(folder, _BY_ENTITY, self.passages_by_entity)
+        _write_sparse(folder, _WALK, self.weights(with_passages=True))
+        np.save(folder / _TOPICS, self.topics.of_passages)
 
     def __len__(self) -> int:
         return len(self.names)
 
     @cached_property
-    def numbers(self) -> dict[str, int]:
+    def numbers(self) -> Mapping[str, int]:
         """The number of each entity, by the normal form of each of its names."""
-        return {**self.aliases, **{entity_key(name): number for number, name in enumerate(self.names)}}
+        stored = read_numbers(self.folder / _LOOKUP) if self.folder else None
+        return stored or {**self.aliases, **{entity_key(name): number for number, name in enumerate(self.names)}}
+
+    def titled(self, rows_by_title: Mapping[str, Sequence[int]]) -> NDArray[np.int64]:
+        """Entities that are titles of passages: the entity, a row, and how many passages have this title."""
+        if self.folder and (self.folder / _TITLED).is_file():
+            return mapped(self.folder / _TITLED)
+        found = [
+            (self.numbers[title], row, len(rows))
+            for title, rows in rows_by_title.items()
+            if title in self.numbers
+            for row in rows
+        ]
+        return np.array(found, np.int64).reshape(-1, 3)
 
     def other_names(self) -> dict[str, str]:
         """Names that corrections merged into others, by their normal forms."""
@@ -95,17 +130,24 @@ class EntityGraph:
         return csr_array((np.ones(len(entities)), (rows, entities)), shape=(self.passages, len(self)))
 
     def at_passages(self, values: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Values of entities, in columns, added up for each passage, as often as they occur there. Where most are 0, as
-        in a walk that stayed near, the passages of the others alone are looked at.
+        """Values of entities, in columns and none negative, added up for each passage, as often as they occur there.
+        Where most are 0, as in a walk that stayed near, the passages of the others alone are looked at.
         """
-        reached = np.flatnonzero(values.any(axis=1))
+        # A product with ones: NumPy is many times slower to ask of each short row whether it has `any`.
+        reached = np.flatnonzero(values @ np.ones(values.shape[1], values.dtype))
         if _FEW * len(reached) > len(self):
             return np.asarray(self.incidence @ values)
-        return np.asarray(self._passages_by_entity[reached].T @ values[reached])
+        return self.at_passages_of(reached, values[reached])
+
+    def at_passages_of(self, entities: NDArray[np.int64], values: NDArray[np.floating]) -> NDArray[np.floating]:
+        """The same for the values of some entities, where all others have 0."""
+        return np.asarray(self.passages_by_entity[entities].T @ values)
 
     @cached_property
-    def _passages_by_entity(self) -> "csr_array[np.float64]":
-        return csr_array(self.incidence.T)
+    def passages_by_entity(self) -> "csr_array[np.float64]":
+        """Entities by passages: the incidence, from the other side."""
+        stored = self._stored(_BY_ENTITY, (len(self), self.passages))
+        return csr_array(self.incidence.T) if stored is None else stored
 
     def named_in(self, row: int) -> list[int]:
         """The entities that are named in a passage and in no triple of it."""
@@ -118,12 +160,15 @@ class EntityGraph:
         """How many passages mention each entity."""
         if self.counted is not None:
             return self.counted
-        return np.bincount(self.incidence.indices, minlength=len(self)).astype(np.int64)
+        return np.diff(self.passages_by_entity.indptr).astype(np.int64)
 
     @cached_property
     def topics(self) -> Topics:
         """The topic of every passage."""
-        return Topics(self.triple_entities, self.triple_passages, self.passages, len(self))
+        topics = Topics(self.triple_entities, self.triple_passages, self.passages, len(self))
+        if self.folder and (self.folder / _TOPICS).is_file():
+            topics.__dict__["of_passages"] = mapped(self.folder / _TOPICS)
+        return topics
 
     def weights(
         self, synonym_threshold: float = THRESHOLD, *, with_passages: bool = False, max_passages: int | None = None
@@ -139,6 +184,16 @@ class EntityGraph:
             self._graphs[key] = self._built(*key)
         return self._graphs[key]
 
+    @property
+    def is_large(self) -> bool:
+        """Whether walks over it are better made where they come to than over the whole (`triplebeam.retrieve.push`)."""
+        return len(self.triple_entities) >= self.large
+
+    def open_nodes(self, max_passages: int | None) -> NDArray[np.bool_]:
+        """Which nodes of the graph with passages have edges: all but entities that occur in more of these."""
+        hubs = self.passage_counts > (self.passages if max_passages is None else max_passages)
+        return np.append(~hubs, np.ones(self.passages, bool))
+
     def _built(
         self, synonym_threshold: float, with_passages: bool, max_passages: int | None
     ) -> "csr_array[np.float64]":
@@ -151,9 +206,17 @@ class EntityGraph:
             return pruned
         if not with_passages:
             return self._among_entities(synonym_threshold)
+        nodes = len(self) + self.passages
+        if synonym_threshold == THRESHOLD and (stored := self._stored(_WALK, (nodes, nodes))) is not None:
+            return stored
         mentions = (self.incidence > 0).astype(np.float64)
         among = self.weights(synonym_threshold)
         return block_array([[among, mentions.T], [mentions, None]], format="csr", dtype=np.float64)
+
+    def _stored(self, name: str, shape: tuple[int, int]) -> "csr_array[np.float64] | None":
+        if not self.folder or not _sparse_files(self.folder, name)[-1].is_file():
+            return None
+        return csr_array(tuple(map(mapped, _sparse_files(self.folder, name))), shape=shape)
 
     def _among_entities(self, synonym_threshold: float) -> "csr_array[np.float64]":
         if synonym_threshold < THRESHOLD:
@@ -165,6 +228,16 @@ class EntityGraph:
         joined = csr_array((np.ones(len(one)), (one, two)), shape=(len(self), len(self)))
         near = self.synonyms >= synonym_threshold
         return csr_array(joined + joined.T + self.synonyms.multiply(near))
+
+
+def _sparse_files(folder: Path, name: str) -> list[Path]:
+    return [folder / f"{name}_{part}.npy" for part in ("values", "ends", "starts")]
+
+
+def _write_sparse(folder: Path, name: str, matrix: "csr_array[np.float64]") -> None:
+    parts: tuple[NDArray[Any], ...] = (matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(np.int64))
+    for path, part in zip(_sparse_files(folder, name), parts, strict=True):
+        np.save(path, part)
 
 
 def write_aliases(folder: Path, aliases: Mapping[str, str], numbers: Mapping[str, int]) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
 from triplebeam.index.columns import StringColumn, mapped, write_strings
+from triplebeam.index.names import read_rows, write_rows
 from triplebeam.passage import Passage
 from triplebeam.triple import entity_key
 
+#: Where it is stored, of a large index, which passages have a title.
+_TITLES = "title_lookup"
 #: What distinguishes two pages of one name, as in "Mercury (planet)"; texts leave it out.
 _QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
 
@@ -43,6 +46,7 @@ class PassageTable:
     """Passages by id."""
 
     def __init__(self, folder: Path) -> None:
+        self._folder = folder
         self._ids = StringColumn(folder / "passage_ids")
         self._texts = StringColumn(folder / "passage_texts")
         self.titles = StringColumn(folder / "passage_titles")
@@ -59,13 +63,19 @@ class PassageTable:
         return {id_: row for row, id_ in enumerate(self._ids)}
 
     @cached_property
-    def rows_by_title(self) -> dict[str, list[int]]:
+    def rows_by_title(self) -> Mapping[str, list[int]]:
         """The rows of each title, by its normal form; "Mercury (planet)" is found as "mercury" too."""
+        if stored := read_rows(self._folder / _TITLES):
+            return stored
         rows: dict[str, list[int]] = {}
         for row, title in enumerate(self.titles):
             for key in title_keys(title):
                 rows.setdefault(key, []).append(row)
         return rows
+
+    def write_derived(self, folder: Path) -> None:
+        """Store what would be derived at first use."""
+        write_rows(folder / _TITLES, self.rows_by_title)
 
     @cached_property
     def document_ids(self) -> dict[str, None]:

@@ -20,7 +20,7 @@ from triplebeam.index.columns import loaded
 from triplebeam.index.contents import Contents
 from triplebeam.index.definitions import Definition
 from triplebeam.index.encoded import EncodedTexts, remove_encoded
-from triplebeam.index.entity_graph import MENTIONS, write_aliases
+from triplebeam.index.entity_graph import MENTIONS, EntityGraph, write_aliases
 from triplebeam.index.keys import as_keys, key_of
 from triplebeam.index.manifest import (
     MANIFEST,
@@ -43,12 +43,12 @@ from triplebeam.index.passage_graph import (
     telling_links,
     triple_keywords,
 )
-from triplebeam.index.passages import write_passages
+from triplebeam.index.passages import PassageTable, write_passages
 from triplebeam.index.references import REFERENCES, references
 from triplebeam.index.store import Store
 from triplebeam.index.synonyms import write_synonyms
 from triplebeam.index.term_writing import write_terms
-from triplebeam.index.triple_graph import write_triple_graph
+from triplebeam.index.triple_graph import TripleGraph, write_triple_graph
 from triplebeam.index.words import ANALYZER, stemmer_for
 from triplebeam.passage import Passage
 from triplebeam.progress import Progress, silent
@@ -70,6 +70,7 @@ def publish_generation(
     generation = new_generation(folder / "generations")
     with removed_on_error(generation):
         passage_graph = write_generation(generation, contents, encoded, last, progress)
+        _write_derived(generation)
         flush_tree(generation)
     manifest = describe(store, contents, space, generation.name, passage_graph).model_copy(
         update={"files": file_sizes(generation), "checksums": checksums(generation)}
@@ -172,6 +173,15 @@ def write_generation(
     write_synonyms(generation, names, encoded.write(generation, "entity", names), last, progress)
     done()
     return statistics
+
+
+def _write_derived(generation: Path) -> None:
+    """Write what readers of a large index would have to derive at their first question."""
+    passages = PassageTable(generation)
+    graph = EntityGraph.open(generation, TripleGraph(generation, passages))
+    if graph.is_large:
+        passages.write_derived(generation)
+        graph.write_derived(generation, passages.rows_by_title)
 
 
 def _write_terms(generation: Path, contents: Contents, last: LastGeneration) -> None:

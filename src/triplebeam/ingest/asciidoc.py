@@ -50,11 +50,12 @@ def looks_like_asciidoc(text: str) -> bool:
 
 def asciidoc_content(source: str) -> Content:
     """Read AsciiDoc. The title is the document's, else the first section's."""
-    fields, body = front_matter(source)
+    fields, body, warnings = front_matter(source)
     reader = _Reader()
     reader.read(body.split("\n"))
     content = reader.composer.content(metadata={name: text for name, text in fields.items() if name != "title"})
-    return content._replace(title=fields.get("title") or (content.headings[0].text if content.headings else ""))
+    title = fields.get("title") or (content.headings[0].text if content.headings else "")
+    return content._replace(title=title, warnings=warnings)
 
 
 class _Reader:

@@ -1,25 +1,52 @@
 """The fields at the head of a Markdown or AsciiDoc file, between two fences."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 # The line after the fence must be a field: a text may well open with a horizontal rule.
 _FRONT_MATTER = re.compile(r"\A(---|\+\+\+)[ ]*\n(?=[\w.-]+\s*[:=])(?P<fields>.*?)\n\1[ ]*(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^([\w.-]+)\s*[:=][ \t]*(.*(?:\n(?:[ \t]+|- ).*)*)", re.MULTILINE)
+#: What may be between the fences: a field, what continues it, a comment, a table of TOML, nothing.
+_LINE = re.compile(r"[\w.-]+\s*[:=]|[ \t]|- |#|\[|\]|\Z")
+#: Two fields: one line such as "note: …" may well follow a rule.
+_UNFINISHED = re.compile(r"\A(---|\+\+\+)[ ]*\n[a-z][\w.-]*[:=][^\n]*\n[a-z][\w.-]*[:=]")
+_OPEN = re.compile(r"\"[^\"\n]*|'[^'\n]*|\[[^\]\n]*|\{[^}\n]*")
 _ITEM = re.compile(r"^\s*-\s+", re.MULTILINE)
+_MOST_WARNINGS = 3
 
 
-def front_matter(source: str) -> tuple[Mapping[str, str], str]:
-    """The fields of YAML or TOML as strings, and what follows them.
+class FrontMatter(NamedTuple):
+    """The fields, what follows them, and what is wrong with them."""
+
+    fields: Mapping[str, str]
+    body: str
+    warnings: tuple[str, ...] = ()
+
+
+def front_matter(source: str) -> FrontMatter:
+    """The fields of YAML or TOML as strings.
 
     Values are kept as they are written, without quotes; the items of a list are joined by commas. That is all a filter
     needs, and no document can make a YAML parser build what it likes.
     """
     found = _FRONT_MATTER.match(source)
     if found is None:
-        return {}, source
-    fields = {name: _value(text) for name, text in _FIELD.findall(found["fields"])}
-    return {name: value for name, value in fields.items() if value}, source[found.end() :]
+        never = ("its front matter has no end, so it was read as text: close it with the line it begins with",)
+        return FrontMatter({}, source, never if _UNFINISHED.match(source) else ())
+    values = _FIELD.findall(found["fields"])
+    fields = {name: value for name, text in values if (value := _value(text))}
+    return FrontMatter(fields, source[found.end() :], tuple(_wrong(found["fields"], values))[:_MOST_WARNINGS])
+
+
+def _wrong(lines: str, values: list[tuple[str, str]]) -> Iterator[str]:
+    """Lines that were left out, and values that begin and do not end."""
+    for number, line in enumerate(lines.split("\n"), start=2):
+        if not _LINE.match(line):
+            yield f"line {number} of its front matter is no field and was left out: {line[:40]!r}"
+    for name, text in values:
+        if _OPEN.fullmatch(text):
+            yield f"the field {name!r} of its front matter begins with {text[0]} and has no end: {text[:40]!r}"
 
 
 def _value(text: str) -> str:

@@ -5,13 +5,13 @@ here: that parser, and the library's for nested parts, take the square of the ti
 """
 
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from email.errors import HeaderParseError
 from email.header import decode_header
 from email.message import Message
 from email.parser import BytesHeaderParser
 from email.policy import Compat32
+from typing import NamedTuple
 
 from triplebeam.errors import SourceError
 from triplebeam.ingest.compose import Composer
@@ -25,6 +25,16 @@ _BEGINS_MESSAGE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From [^\n]*\d\d:\d
 _LONGEST_HEADER = 10_000
 #: Parts inside parts: a person's mail has three or four levels.
 _MOST_LEVELS = 10
+_TOO_DEEP = f"parts that are more than {_MOST_LEVELS} levels deep were left out"
+_NUMBERS_SHOWN = 5
+
+
+class _Text(NamedTuple):
+    """What a part of a message says."""
+
+    text: str = ""
+    is_plain: bool = False
+    is_whole: bool = True
 
 
 class _ShortHeaders(Compat32):
@@ -45,27 +55,30 @@ def read_mail(data: bytes) -> Content:
     composer = Composer()
     try:
         message = _headers(data)
-        _write(message, data, composer)
+        is_whole = _write(message, data, composer)
         fields = {name.lower(): _header(message, name) for name in _SHOWN}
         title = _header(message, "Subject")
     except DAMAGE as error:
         raise SourceError(f"the message is damaged ({type(error).__name__}: {error})") from error
-    return composer.content(title, {name: text for name, text in fields.items() if text})
+    content = composer.content(title, {name: text for name, text in fields.items() if text})
+    return content._replace(warnings=() if is_whole else (_TOO_DEEP,))
 
 
 def read_mailbox(data: bytes) -> Content:
     """Read a box of messages: each is a section, named by its subject."""
-    composer = Composer()
+    composer, cut = Composer(), []
     found = [match.span() for match in _BEGINS_MESSAGE.finditer(data)] or [(0, 0)]
     ends = [*(start for start, _ in found[1:]), len(data)]
     for number, ((_, start), end) in enumerate(zip(found, ends, strict=True), start=1):
         try:
             message = _headers(data[start:end])
             composer.heading(1, _header(message, "Subject") or "(no subject)")
-            _write(message, data[start:end], composer)
+            if not _write(message, data[start:end], composer):
+                cut.append(number)
         except DAMAGE as error:
             raise SourceError(f"message {number} is damaged ({type(error).__name__}: {error})") from error
-    return composer.content()
+    numbers = f"message {', '.join(map(str, cut[:_NUMBERS_SHOWN]))}{', …' if len(cut) > _NUMBERS_SHOWN else ''}"
+    return composer.content()._replace(warnings=(f"{numbers}: {_TOO_DEEP}",) if cut else ())
 
 
 def _headers(data: bytes) -> Message:
@@ -93,38 +106,46 @@ def _decoded(piece: bytes | str, charset: str | None) -> str:
         return data.decode("cp1252", "replace")
 
 
-def _write(message: Message, data: bytes, composer: Composer) -> None:
+def _write(message: Message, data: bytes, composer: Composer) -> bool:
+    """Write a message; False if something of it was left out."""
     for name in _SHOWN:
         if value := _header(message, name):
             composer.end_line()
             composer.words(f"{name}: {value}")
     composer.end_paragraph()
-    for paragraph in _body(data).split("\n\n"):
+    body = _text(data)
+    for paragraph in body.text.split("\n\n"):
         composer.code(paragraph)
+    return body.is_whole
 
 
-def _body(data: bytes) -> str:
-    """The first plain text; the first HTML where there is none, or a blank one."""
-    texts: dict[str, str] = {}
-    for part in _parts(data):
-        kind = part.get_content_type()
-        if kind in ("text/plain", "text/html") and not texts.get(kind, "").strip():
-            texts[kind] = _payload(part)
-    plain = texts.get("text/plain", "")
-    return plain if plain.strip() else html_content(texts.get("text/html", "")).text
-
-
-def _parts(data: bytes, level: int = 0) -> Iterator[Message]:
-    """The parts that are no attachments and have no parts of their own, in order."""
+def _text(data: bytes, level: int = 0) -> _Text:
+    """All texts of a message that are no attachments, in order; of alternatives one, plain text if there is any."""
     message = _headers(data)
-    boundary = message.get_boundary()
-    if message.get_content_maintype() == "multipart" and boundary and level < _MOST_LEVELS:
-        delimiter = rb"(?m)^--" + re.escape(boundary.encode("ascii", "replace"))
-        before_end = re.split(delimiter + rb"--[ \t]*\r?$", data, maxsplit=1)[0]  # what follows is no part
-        for part in re.split(delimiter + rb"[ \t]*(?:\r?\n|\Z)", before_end)[1:]:
-            yield from _parts(part, level + 1)
-    elif message.get_content_disposition() != "attachment":
-        yield message
+    kind, boundary = message.get_content_type(), message.get_boundary()
+    if message.get_content_maintype() == "multipart" and boundary:
+        if level == _MOST_LEVELS:
+            return _Text(is_whole=False)
+        return _joined([_text(part, level + 1) for part in _parts(data, boundary)], kind == "multipart/alternative")
+    if message.get_content_disposition() == "attachment":
+        return _Text()
+    if kind == "text/html":
+        return _Text(html_content(_payload(message)).text)
+    return _Text(_payload(message), is_plain=True) if kind == "text/plain" else _Text()
+
+
+def _joined(parts: list[_Text], alternatives: bool) -> _Text:
+    read = [part for part in parts if part.text.strip()]
+    if alternatives:
+        read = sorted(read, key=lambda part: not part.is_plain)[:1]
+    is_plain, is_whole = all(part.is_plain for part in read), all(part.is_whole for part in parts)
+    return _Text("\n\n".join(part.text.strip("\n") for part in read), is_plain, is_whole)
+
+
+def _parts(data: bytes, boundary: str) -> list[bytes]:
+    delimiter = rb"(?m)^--" + re.escape(boundary.encode("ascii", "replace"))
+    before_end = re.split(delimiter + rb"--[ \t]*\r?$", data, maxsplit=1)[0]  # what follows is no part
+    return re.split(delimiter + rb"[ \t]*(?:\r?\n|\Z)", before_end)[1:]
 
 
 def _payload(part: Message) -> str:

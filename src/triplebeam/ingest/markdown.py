@@ -7,10 +7,11 @@ from triplebeam.ingest.text import Content
 
 def markdown_content(source: str) -> Content:
     """Read Markdown. The title is the first heading, else the front matter's; other fields of that are metadata."""
-    fields, body = front_matter(source)
+    fields, body, warnings = front_matter(source)
     content = html_content(rendered(body), code_mark="`")
     title = content.headings[0].text if content.headings else fields.get("title", "")
-    return content._replace(title=title, metadata={name: text for name, text in fields.items() if name != "title"})
+    metadata = {name: text for name, text in fields.items() if name != "title"}
+    return content._replace(title=title, metadata=metadata, warnings=warnings)
 
 
 def rendered(source: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from triplebeam.errors import install_command
 from triplebeam.ingest.extras import EXTRAS
 from triplebeam.ingest.formats import ending_of
 from triplebeam.ingest.outcome import Unreadable
@@ -49,7 +50,7 @@ class Scan:
         for extra, modules in EXTRAS.items():
             count = sum(self.read.get(ending, 0) for ending, module in modules.items() if find_spec(module) is None)
             if count:
-                lines.append(f"{count} files need the extra {extra!r}: run `pip install 'triplebeam[{extra}]'`")
+                lines.append(f"{count} files need the extra {extra!r}: run `{install_command(extra)}`")
         return lines
 
 

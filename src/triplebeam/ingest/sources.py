@@ -111,8 +111,9 @@ def cannot_be_opened(path: Path, error: OSError) -> Unreadable:
 
 
 def _is_index(folder: Path) -> bool:
-    """An index that is kept beside its documents is none of them."""
-    return (folder / "store.sqlite").is_file() and (folder / "write.lock").is_file()
+    """An index that is kept beside its documents is none of them, nor is a shard of one."""
+    is_shard = (folder / "extraction_keys.npy").is_file()
+    return is_shard or ((folder / "store.sqlite").is_file() and (folder / "write.lock").is_file())
 
 
 def read_file(path: Path, name: str, encoding: str | None, seen: set[str]) -> Iterator[Reading]:
@@ -160,6 +161,7 @@ def _document(path: Path, id_: str, ending: str, encoding: str | None) -> Docume
         metadata={**{storable(name): storable(text) for name, text in content.metadata.items()}, **fields},
         headings=tuple(heading._replace(text=storable(heading.text)) for heading in content.headings),
         links=document_links(content.links, id_),
+        warnings=content.warnings,
     )
 
 

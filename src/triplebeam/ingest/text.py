@@ -34,6 +34,8 @@ class Content(NamedTuple):
     headings: tuple[Heading, ...] = ()
     links: tuple[Link, ...] = ()
     metadata: Mapping[str, str] = MappingProxyType({})
+    warnings: tuple[str, ...] = ()
+    """What of the file was not read as it may have been meant."""
 
 
 def decode(data: bytes, encoding: str | None = None) -> str:

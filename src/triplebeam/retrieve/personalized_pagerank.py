@@ -42,10 +42,10 @@ TOLERANCE = 1e-5
 _SINGLE_PRECISION_FROM = 1e-6
 #: Reset vectors that walk together: with more of them a product no longer fits into the processor's cache.
 _TOGETHER = 32
-#: Nodes are few where they are no more than one in so many.
-_FEW = 8
-#: An edge that is looked up costs about as much as so many in a product.
+#: A walk stays near while it looks at no more than one edge in so many.
 _NEARBY_EDGES = 16
+#: To look an edge up, for a product with a few nodes' edges alone, costs about as much as so many products with it.
+_LOOKED_UP = 8
 _ALL = slice(None)
 
 
@@ -112,14 +112,15 @@ class PersonalizedPageRank:
 
     def _shares(self, graph: _Arranged, resets: Sequence[Reset]) -> NDArray[np.floating]:
         """q / Σq."""
-        start = np.zeros((len(self._leaving), len(resets)), self.precision)
-        for column, (nodes, weights) in enumerate(resets):
-            places = graph.position[nodes]
-            start[places, column] = weights / graph.scales[places]
-        together = np.array([self._visits_together(reset) for reset in resets], self.precision)
-        found = self._solution(graph, start if len(resets) > 1 else start[:, 0]).reshape(-1, len(resets))
+        reached = np.zeros(len(graph.order), np.bool_)
+        weights = np.zeros((len(resets), len(graph.order)), self.precision)
+        for row, reset in zip(weights, resets, strict=True):
+            reached[graph.position[reset.nodes]] = True
+            row[reset.nodes] = reset.weights / self._visits_together(reset)
+        start, few = np.zeros(weights.T.shape, self.precision), np.flatnonzero(reached)
+        start[few] = (weights[:, graph.order[few]] / graph.scales[few]).T
+        found = self._solution(graph, start if len(resets) > 1 else start[:, 0], reached).reshape(-1, len(resets))
         found *= graph.scales[graph.kept, None]
-        found /= together
         np.maximum(found, 0, out=found)  # what is nearly zero may come out below it
         return found[graph.places]
 
@@ -136,10 +137,11 @@ class PersonalizedPageRank:
         found[there[there >= 0]] = np.maximum(visits / together, 0)[there >= 0]
         return found
 
-    def _solution(self, graph: _Arranged, start: NDArray[np.floating]) -> NDArray[np.floating]:
-        """The x of x = d·S x + start, at the nodes that are kept."""
+    def _solution(
+        self, graph: _Arranged, start: NDArray[np.floating], reached: NDArray[np.bool_]
+    ) -> NDArray[np.floating]:
+        """The x of x = d·S x + start, at the nodes that are kept; start is zero where nothing is reached."""
         before, visits, last = start, start, start[graph.kept]
-        reached = np.asarray(start.reshape(len(start), -1).any(axis=1))
         for step in self._steps[:-1]:
             before, visits = visits, _corrected(_product(graph.steps, visits, reached), start, before, *step)
         for step in self._steps[-1:]:
@@ -216,12 +218,12 @@ class PersonalizedPageRank:
 def _product(
     steps: "csr_array[np.floating]", visits: NDArray[np.floating], reached: NDArray[np.bool_]
 ) -> NDArray[np.floating]:
-    """A symmetric matrix times a vector or several. Where few nodes are reached, only their edges are read; then their
-    neighbours are reached, too.
+    """A symmetric matrix times a vector or several. Where nodes of few edges are reached, only these are read; then
+    their neighbours are reached, too.
     """
-    if _FEW * np.count_nonzero(reached) > len(reached):
+    few, columns = np.flatnonzero(reached), visits.size // len(visits)
+    if int((steps.indptr[few + 1] - steps.indptr[few]).sum()) * (_LOOKED_UP + columns) > steps.nnz * columns:
         return np.asarray(steps @ visits)
-    few = np.flatnonzero(reached)
     edges = steps[few]
     reached[edges.indices] = True
     return np.asarray(edges.T @ visits[few])

@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate, takewhile
 
+from triplebeam.index.names import SortedNames
 from triplebeam.index.words import query_words, text_words
 from triplebeam.triple import entity_key
 
@@ -31,13 +33,16 @@ class VerbatimNames:
 
     def _places(self, words: Sequence[str]) -> list[tuple[int, int]]:
         """Where names may be, by the word they begin with: length and start, the longest first."""
-        places = [
-            (length, start)
-            for start, word in enumerate(words)
-            for length in self._lengths.get(word, ())
-            if start + length <= len(words)
-        ]
+        places = [(length, start) for start in range(len(words)) for length in self._lengths_from(words[start:])]
         return sorted(places, key=lambda place: (-place[0], place[1]))
+
+    def _lengths_from(self, words: Sequence[str]) -> list[int]:
+        """How many words the names may have that these words begin with."""
+        if not isinstance(self.known, SortedNames):
+            return [length for length in self._lengths.get(words[0], ()) if length <= len(words)]
+        beginnings = accumulate(words, "{} {}".format)
+        going_on = sum(1 for _ in takewhile(self.known.has_beginning, beginnings))
+        return list(range(1, going_on + 1))
 
     @cached_property
     def _lengths(self) -> dict[str, set[int]]:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
@@ -10,23 +11,25 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from secrets import token_hex
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.assemble import Index, make_embedder
-from triplebeam.durable import explained, make_folder
+from triplebeam.durable import explained, flush, make_folder
 from triplebeam.embed.embedder import Embedder, Kind, Span, SpanEmbedder, reads_tokens
 from triplebeam.errors import BadInputError, IndexChangedError, IndexMissingError, TriplebeamError, nearest
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.manifest import MANIFEST, is_index
 from triplebeam.index.snapshot import Snapshot, refresh_folder
-from triplebeam.index.writing import has_store
+from triplebeam.index.writing import has_store, write_lock
 from triplebeam.settings import Settings
 
 ENDING = ".index"
+_DELETED = ".deleted-"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _NAMES_SHOWN = 5
 _RETRIES = 3
@@ -54,6 +57,10 @@ class IndexExistsError(TriplebeamError):
 
 class CannotCreateError(TriplebeamError):
     """There is no data folder to create indexes in."""
+
+
+class CannotDeleteError(TriplebeamError):
+    """The index is none of a data folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +156,11 @@ class Library:
         return seen
 
     @property
+    def bounds(self) -> tuple[str | None, str | None]:
+        """The only index and the filter that it is bound to."""
+        return self._only, self._where
+
+    @property
     def can_create(self) -> bool:
         """Is there a data folder to create indexes in?"""
         return bool(self._data) and not self.is_bound
@@ -156,7 +168,7 @@ class Library:
     @property
     def is_bound(self) -> bool:
         """Is there anything that is not seen?"""
-        return self._only is not None or self._where is not None
+        return self.bounds != (None, None)
 
     @property
     def can_ask(self) -> bool:
@@ -237,6 +249,25 @@ class Library:
             raise IndexExistsError(f"there is already an index {name!r}: choose another name.")
         with explained(folder := self._data[0] / f"{name}{ENDING}"):
             make_folder(folder)
+
+    def delete(self, name: str) -> None:
+        """Delete an index of a data folder, with everything in it."""
+        folder = self.folder(name)
+        if name in self._single:
+            raise CannotDeleteError(
+                f"this server was started with the index {name!r} itself: only indexes of a data folder can be deleted."
+            )
+        with explained(folder), self._opening[name], write_lock(folder):
+            folder.rename(folder.with_name(f"{_DELETED}{token_hex(8)}"))
+            flush(folder.parent)
+            self._opened.pop(name, None)
+        self.sweep()
+
+    def sweep(self) -> None:
+        """Remove what is left of deleted indexes: also of one that a server did not get to remove."""
+        for data in self._data:
+            for left in data.glob(f"{_DELETED}*"):
+                shutil.rmtree(left, ignore_errors=True)
 
     def embedder(self, name: str) -> Embedder:
         """The embedder of that name, loaded once for all indexes and builds."""

@@ -1,8 +1,8 @@
 """Searches and agents in threads, for callers in asyncio: with time limits, cancellation, and limits on how many run.
 
-Searches and agents have a pool each, so that a slow model never holds up a search. A thread cannot be stopped from
-outside: a search that is past its time limit runs to its end while its caller has long been answered; one that had not
-started never will.
+Searches and agents have a pool each, so that a slow model never holds up a search. Searches of many callers are made
+together where they are alike (`triplebeam.serve.batches`). A thread cannot be stopped from outside: a search that is
+past its time limit runs to its end while its caller has long been answered; one that had not started never will.
 """
 
 import asyncio
@@ -10,16 +10,18 @@ import contextvars
 import threading
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ParamSpec, TypeVar
 
 from triplebeam.answer import Agent, Answer, Step
 from triplebeam.assemble import Index, Method
 from triplebeam.errors import TriplebeamError
 from triplebeam.generate.cancellation import WorkCancelledError, cancel_on
+from triplebeam.serve.batches import Batches
 from triplebeam.serve.conversation import FollowUp, Turn, follow_up
 from triplebeam.serve.found import Found, found
 from triplebeam.serve.library import Library
@@ -139,6 +141,7 @@ class Runner:
         self.library = library
         self.limits = limits
         self._searches = ThreadPoolExecutor(limits.searches, thread_name_prefix="search")
+        self._batches: Batches[Searched] = Batches(self._searches)
         self._agents = ThreadPoolExecutor(limits.agents, thread_name_prefix="agent")
         self._counting = threading.Lock()
         self._counts: Counter[str] = Counter()
@@ -157,12 +160,12 @@ class Runner:
     @property
     def searches_running(self) -> int:
         """How many searches are at work."""
-        return self._counts["searches running"]
+        return self._counts["searches running"] + self._batches.running
 
     @property
     def searches_waiting(self) -> int:
         """How many searches wait for a thread."""
-        return self._counts["searches waiting"]
+        return self._counts["searches waiting"] + self._batches.waiting
 
     async def search(
         self,
@@ -175,6 +178,10 @@ class Runner:
     ) -> Searched:
         """Search an index. What calls a language model (a method, a follow-up) runs among the agents: it is as slow."""
         parsed = self.limits.check(question, method)
+        if not (parsed.uses_model or earlier or _encodes_chains(parsed)):
+            kind = self.library.bounds, name, where, method, k
+            many = partial(self._search_many, name, parsed, k, where)
+            return await _within(self.limits.search_seconds, self._batches.submit(kind, question, many))
         if not (parsed.uses_model or earlier) or not self.library.can_ask:
             return await self.run(self._search, name, question, parsed, k, earlier, where)
         stop = threading.Event()
@@ -239,6 +246,7 @@ class Runner:
 
     def close(self) -> None:
         """Start nothing more; what is running runs to its end."""
+        self._batches.close()
         self._searches.shutdown(wait=False, cancel_futures=True)
         self._agents.shutdown(wait=False, cancel_futures=True)
 
@@ -246,17 +254,33 @@ class Runner:
         self, name: str, asked: str, method: Method, k: int, earlier: Sequence[Turn], where: str | None
     ) -> Searched:
         started = time.perf_counter()
-        with span("search", {"index": name, "method": method.text, "k": k}):
-            index = self.library.index(name, where)
-            rewritten = follow_up(index.model if self.library.can_ask else None, asked, earlier)
-            question = rewritten.question if rewritten else asked
-            ranking = index.search(question, method, k)
+        model = self.library.index(name, where).model if earlier and self.library.can_ask else None
+        rewritten = follow_up(model, asked, earlier)
+        question = rewritten.question if rewritten else asked
         seconds = time.perf_counter() - started
-        return Searched(question, found(index, question, ranking), seconds, rewritten)
+        (searched,) = self._search_many(name, method, k, where, [question])
+        return replace(searched, seconds=seconds + searched.seconds, follow_up=rewritten)
+
+    def _search_many(
+        self, name: str, method: Method, k: int, where: str | None, questions: Sequence[str]
+    ) -> Iterator[Searched]:
+        """Searched together, and shown one by one."""
+        started = time.perf_counter()
+        with span("search", {"index": name, "method": method.text, "k": k, "questions": len(questions)}):
+            index = self.library.index(name, where)
+            rankings = index.search_many(questions, method, k)
+        seconds = time.perf_counter() - started
+        for question, ranking in zip(questions, rankings, strict=True):
+            yield Searched(question, found(index, question, ranking), seconds)
 
     def _count(self, what: str, more: int) -> None:
         with self._counting:
             self._counts[what] += more
+
+
+def _encodes_chains(method: Method) -> bool:
+    """Such a walk spends its time on encoding, question by question: in a batch all would wait for the last."""
+    return any("scorer" in part.row.parameters for part in method.every_part())
 
 
 async def _within(seconds: float, future: "Future[T]") -> T:

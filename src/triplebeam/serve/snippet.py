@@ -7,6 +7,7 @@ them: folded, stemmed, function words aside.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from triplebeam.index.words import query_words, text_words
@@ -22,7 +23,8 @@ WIDTH = 360
 _BEGINNING = 1.0
 #: Scripts without spaces between words: Japanese, Chinese, Korean.
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_WORD = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|(?:(?![{_UNSPACED}])[^\W_])+")
+_WORD = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
+_UNSPACED_RUN = re.compile(rf"[{_UNSPACED}]+")
 #: Parts of a sentence that is longer than a snippet.
 _PART = re.compile(r"\S.{0,119}(?=\s|\Z)|\S.{0,119}", re.DOTALL)
 #: What a paragraph ends with, and a heading does not.
@@ -60,8 +62,12 @@ def snippet(passage: Passage, question: str, facts: Iterable[Triple] = (), width
 
 def wanted_words(question: str, facts: Iterable[Triple] = ()) -> frozenset[str]:
     """The words of a question and of the ends of facts, without function words."""
-    texts = (question, *(f"{fact.subject} {fact.object}" for fact in facts))
-    return frozenset(word for text in texts for word in words_in(text) - _function_words(text))
+    return _telling_words(question).union(*(_telling_words(f"{fact.subject} {fact.object}") for fact in facts))
+
+
+@lru_cache(1 << 10)
+def _telling_words(text: str) -> frozenset[str]:
+    return frozenset(words_in(text) - (set(text_words(text)) - set(query_words(text))))
 
 
 def highlights(text: str, wanted: frozenset[str]) -> tuple[Span, ...]:
@@ -76,21 +82,27 @@ def highlights(text: str, wanted: frozenset[str]) -> tuple[Span, ...]:
 
 def words_in(text: str) -> set[str]:
     """The words of a text, as they are compared."""
-    return {word for _, _, word in _words(text)}
-
-
-def _function_words(text: str) -> set[str]:
-    return set(text_words(text)) - set(query_words(text))
+    return {word for written in set(_WORD.findall(text)) for word in _compared(written)}
 
 
 def _words(text: str) -> Iterator[tuple[int, int, str]]:
-    """Words as the term index has them, with their places; where no spaces are written, pairs of characters."""
+    """Words as they are compared, with their places."""
     for match in _WORD.finditer(text):
-        if run := match["unspaced"]:
-            for place in range(max(1, len(run) - 1)):
-                yield match.start() + place, min(match.start() + place + 2, match.end()), run[place : place + 2]
-        else:
-            yield from ((*match.span(), word) for word in text_words(match[0]))
+        start, end = match.span()
+        spaced = not _UNSPACED_RUN.match(match[0])
+        for place, word in enumerate(_compared(match[0]), start):
+            yield (start, end, word) if spaced else (place, min(place + 2, end), word)
+
+
+@lru_cache(1 << 15)
+def _compared(written: str) -> tuple[str, ...]:
+    """A word as the term index has it; where no spaces are written, pairs of characters.
+
+    Most words of a text are common ones, and stemming each time took most of the time of a search over HTTP.
+    """
+    if _UNSPACED_RUN.match(written):
+        return tuple(written[place : place + 2] for place in range(max(1, len(written) - 1)))
+    return tuple(text_words(written))
 
 
 def _pieces(text: str, width: int) -> Iterator[_Piece]:

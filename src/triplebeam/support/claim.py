@@ -38,7 +38,7 @@ def claim_of(triple: Triple, page: Page, start: int, end: int) -> Claim | str:
     if not objects and not (mentions(triple.subject, page, quote) and is_title(triple.object, page)):
         return triple.object
     fact = f"[ {triple.subject} ] {triple.predicate} {{ {triple.object} }}"
-    return Claim(fact, *_marked(page, sentence, subjects, objects))
+    return Claim(" ".join(fact.split()), *_marked(page, sentence, subjects, objects))
 
 
 def _marked(page: Page, sentence: range, subjects: Sequence[range], objects: Sequence[range]) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from triplebeam.support.page import Page
-from triplebeam.support.words import LIGHT, Word, content, words_of
+from triplebeam.support.words import LIGHT, REFLEXIVES, Word, content, words_of
 
 _MONTH = {name[:length].casefold(): n for n, name in enumerate(month_name) if n for length in (3, len(name))}
 _LONGEST_DATE = 4
@@ -16,13 +16,13 @@ _STRANGERS = 2
 
 
 def mentions(entity: str, page: Page, places: range) -> list[range]:
-    """The places of all mentions among some words of a page, in order."""
+    """The places of all mentions among some words of a page."""
     whole, name = words_of(entity), content(entity)
     if is_date(entity):
         return list(_dates(_date_of(whole), page.words, places))
-    opening = {word.key for word in whole[: whole.index(name[0])]} if name else set()
-    found = [_opened(each, opening, page.words) for each in _named(name, page.words, places)]
-    return found or (list(_surnames(name, page, places)) if name == whole else [])
+    found = [_widened(each, whole, name, page.words) for each in _named(name, page.words, places)]
+    found = found or (list(_surnames(name, page, places)) if name == whole else [])
+    return [*found, *_reflexives(found, page.words, places)]
 
 
 def is_date(entity: str) -> bool:
@@ -38,10 +38,25 @@ def is_title(entity: str, page: Page) -> bool:
     return 2 * len(name & title) >= len(title) > 0 and (title <= name or name <= whole)
 
 
-def _opened(mention: range, opening: set[str], words: Sequence[Word]) -> range:
-    """A mention with the light words before it that the entity begins with as well: "On Broadway"."""
-    light = takewhile(lambda place: words[place].key in opening, range(mention.start - 1, -1, -1))
-    return range(mention.start - len(list(light)), mention.stop)
+def _widened(mention: range, whole: Sequence[Word], name: Sequence[Word], words: Sequence[Word]) -> range:
+    """A mention with the light words around it that the entity begins or ends with: "On Broadway", "Stroh's"."""
+    opening, closing = whole[: whole.index(name[0])], whole[whole.index(name[-1]) + 1 :]
+    before = takewhile(lambda place: _has(opening, words[place]), range(mention.start - 1, -1, -1))
+    behind = takewhile(lambda place: _has(closing, words[place]), range(mention.stop, len(words)))
+    return range(mention.start - len(list(before)), mention.stop + len(list(behind)))
+
+
+def _has(words: Sequence[Word], word: Word) -> bool:
+    return any(each.key == word.key for each in words)
+
+
+def _reflexives(found: Sequence[range], words: Sequence[Word], places: range) -> Iterator[range]:
+    """Where a reflexive pronoun refers to the entity, being the last that is named before: "sung by herself"."""
+    for place in places:
+        if words[place].key in REFLEXIVES:
+            last = next((each for each in reversed(places[: places.index(place)]) if words[each].is_name), -1)
+            if any(last in mention for mention in found):
+                yield range(place, place + 1)
 
 
 def _folded(words: Sequence[Word]) -> set[str]:
@@ -90,10 +105,10 @@ def _surnames(name: Sequence[Word], page: Page, places: range) -> Iterator[range
     """The last word of a name of several, where the passage or its title has the whole name and no one shares it."""
     found, in_title = [], _folded(name) <= _folded(page.title_words)
     known = in_title or _named(name, page.words, range(len(page.words)))
-    if not known or len(name) < 2 or not all(word.is_name for word in name):
+    if not known or len(name) < 2 or not (in_title or all(word.is_name for word in name)):
         return
     for place, word in enumerate(page.words):
-        if word.folded == name[-1].folded:
+        if word.folded == name[-1].folded and word.is_name:
             first = _first_of_name(page.words, place)
             if _folded(page.words[first:place]) <= _folded(name):
                 found.append(range(first, place + 1))

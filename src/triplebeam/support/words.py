@@ -9,6 +9,7 @@ from triplebeam.ingest.word_set import word_set
 
 ARTICLES = word_set("a an the")
 PRONOUNS = word_set("he she it they his her its their him them")
+REFLEXIVES = word_set("himself herself itself themselves")
 AUXILIARIES = word_set(
     "is was are were be been being am has have had do does did will would can could may might must shall should"
 )

@@ -50,7 +50,9 @@ def _uv(uv: str, weights: Weights, workspace: Path) -> list[str]:
 def _run(command: list[str], workspace: Path) -> None:
     # The download grows inside the workspace, where its progress can be seen, and not on a small /tmp.
     environment = {**os.environ, "TMPDIR": str(workspace)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, encoding="utf-8", errors="replace", check=False
+    )
     if done.returncode != 0:
         lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
         errors = [line for line in lines if line.lower().startswith("error")] or lines or ["no reason given"]

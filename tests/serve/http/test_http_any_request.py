@@ -19,6 +19,7 @@ def test_no_request_ends_in_an_error_of_the_server(make: Make) -> None:
     with really_served(app) as address:  # type: ignore[arg-type]
         schema = schemathesis.openapi.from_url(f"{address}/api/schema")
         operations = [found.ok() for found in schema.get_all_operations()]
+        operations.sort(key=lambda operation: operation.method == "delete")  # the others need what is deleted
         assert len(operations) > 15
         for operation in operations:
             strategies = [operation.as_strategy(generation_mode=mode) for mode in schemathesis.GenerationMode]

@@ -14,6 +14,7 @@ from fastapi.testclient import TestClient
 from serve.http.small_server import Make, error_of, job_ended
 from small_world import TRIPLES, TableExtractor
 from triplebeam.extract.extractor import Extraction
+from triplebeam.index.writing import write_lock
 from triplebeam.passage import Passage
 from triplebeam.serve.limits import Limits
 
@@ -317,6 +318,35 @@ def test_making_an_index_is_refused_where_it_cannot_be(client: TestClient, make:
     with make(data / "world.index") as single:
         assert single.get("/api/indexes").json()["can_create"] is False
         assert error_of(single.post("/api/indexes", json={"name": "new"}), 409)[0] == "cannot_create"
+
+
+def test_an_index_is_deleted_with_all_its_files(client: TestClient, data: Path) -> None:
+    search = "/api/indexes/world/search", {"question": "lake"}
+    assert client.post(search[0], json=search[1]).status_code == 200
+    (data / ".deleted-0123").mkdir()  # what a server that was killed left
+    assert client.delete("/api/indexes/world").status_code == 204
+    assert client.get("/api/indexes").json()["indexes"] == []
+    assert error_of(client.post(search[0], json=search[1]), 404)[0] == "unknown_index"
+    assert error_of(client.delete("/api/indexes/world"), 404)[0] == "unknown_index"
+    assert [path.name for path in data.iterdir() if path.name not in (".triplebeam", "keys.json")] == []
+    assert client.post("/api/indexes", json={"name": "world"}).json() == {
+        "name": "world", "passages": 0, "documents": 0, "triples": 0, "status": "empty",
+    }  # fmt: skip
+
+
+def test_an_index_that_is_written_to_or_was_named_itself_is_not_deleted(make: Make, data: Path) -> None:
+    held = Held()
+    with make(extractor=held) as client:
+        job = add(client, "world", ("a.txt", b"The lake is deep."), extractor="local")
+        assert held.begun.wait(20)
+        assert error_of(client.delete("/api/indexes/world"), 409)[0] == "busy"
+        held.free.set()
+        job_ended(client, job["id"])
+        with write_lock(data / "world.index"):
+            assert error_of(client.delete("/api/indexes/world"), 409)[0] == "busy"
+    with make(data / "world.index") as single:
+        assert error_of(single.delete("/api/indexes/world"), 409)[0] == "cannot_delete"
+    assert (data / "world.index").is_dir()
 
 
 def test_a_single_index_takes_documents_too(make: Make, data: Path) -> None:

@@ -106,7 +106,10 @@ def test_jobs_are_taken_up_after_the_server_was_killed(tmp_path: Path, home: Pat
         assert process.wait(20) == -signal.SIGKILL
     with started(home, data, "--embedder", model) as (process, client):
         ended = job_ended(client, first["id"], 120)
-        assert (ended["state"], ended["message"]) == ("done", f"0 of {DOCUMENTS:,} documents new or changed")
+        assert (ended["state"], ended["message"]) == (
+            "done",
+            f"{DOCUMENTS:,} of {DOCUMENTS:,} documents new or changed",
+        )
         assert any("continued after a restart" in line["text"] for line in ended["log"])
         assert job_ended(client, second.json()["job"]["id"])["state"] == "done"
         assert client.get("/api/indexes/rivers").json()["documents"] == 3 + DOCUMENTS + 1

@@ -16,6 +16,8 @@ from triplebeam.serve.library import Library
 from triplebeam.serve.limits import Limits
 from triplebeam.serve.running import Runner, TimeLimitError, TooManyAgentsError
 from triplebeam.settings import Settings
+from triplebeam.support import prepare
+from triplebeam.testing.scripted import Scripted
 
 
 def test_state(client: TestClient) -> None:
@@ -25,6 +27,15 @@ def test_state(client: TestClient) -> None:
     paths = client.get("/api/schema").json()["paths"]
     assert "/api/indexes/{name}/documents" in paths
     assert "/v1/chat/completions" in paths
+
+
+def test_a_server_that_answers_needs_the_weights_that_check_facts(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("triplebeam.assemble.context.prepare", prepare)
+    with make() as searches, make(model=Scripted([])) as answers:
+        assert searches.get("/ready").status_code == 200
+        ready = answers.get("/ready")
+    assert ready.status_code == 503
+    assert "granite" in ready.json()["indexes"]["world"]
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: How to get the plots.
-EXTRA = "run pip install 'triplebeam[plots]'"
 _PAPER, _INK, _SOFT, _GRID = "#fdfdfc", "#1c1e21", "#565c64", "#e4e5e1"
 _SERIES = ("#6b7280", "#0072b2", "#d55e00", "#008a64", "#b8588f", "#2b9bd8", "#b87c00", "#7a5bb0")
 _VARIABLES = {

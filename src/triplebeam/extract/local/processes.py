@@ -4,7 +4,6 @@ A plain child process and not ``multiprocessing``: forking is unsafe once a libr
 would run a caller's unguarded script a second time.
 """
 
-import json
 import os
 import subprocess
 import sys
@@ -15,28 +14,27 @@ from itertools import islice
 from pathlib import Path
 
 from triplebeam.errors import ExtractionError
-from triplebeam.extract.extractor import Extraction, sort_out
+from triplebeam.extract.extractor import Extraction
+from triplebeam.extract.local.batches import batch_line, batches, extractions
 from triplebeam.passage import Passage
-
-_BATCH = 64
 
 
 def extract_in_processes(folder: Path, processes: int, passages: Iterable[Passage]) -> Iterator[Extraction]:
     """Deal batches to the processes in turn and collect them in the same turn, one batch ahead of each process."""
-    source = iter(passages)
+    waiting = batches(passages)
     with ExitStack() as stack:
         busy: deque[tuple[subprocess.Popen[str], list[Passage]]] = deque()
-        while len(busy) < processes and (batch := list(islice(source, _BATCH))):
+        for batch in islice(waiting, processes):
             worker = stack.enter_context(_Worker(folder)).process
             _send(worker, batch)
             busy.append((worker, batch))
         while busy:
             worker, sent = busy.popleft()
-            extractions = _receive(worker, sent)
-            if batch := list(islice(source, _BATCH)):
+            found = _receive(worker, sent)
+            for batch in islice(waiting, 1):
                 _send(worker, batch)
                 busy.append((worker, batch))
-            yield from extractions
+            yield from found
 
 
 class _Worker:
@@ -61,7 +59,7 @@ class _Worker:
 def _send(worker: "subprocess.Popen[str]", batch: list[Passage]) -> None:
     assert worker.stdin is not None
     try:
-        worker.stdin.write(json.dumps([(passage.id, passage.text, passage.title) for passage in batch]) + "\n")
+        worker.stdin.write(batch_line(batch) + "\n")
         worker.stdin.flush()
     except BrokenPipeError as error:
         raise _ended(worker, batch) from error
@@ -72,15 +70,7 @@ def _receive(worker: "subprocess.Popen[str]", batch: list[Passage]) -> list[Extr
     line = worker.stdout.readline()
     if not line.endswith("\n"):  # it ended in the middle of a line, or before it
         raise _ended(worker, batch)
-    return [_extraction(*row) for row in json.loads(line)]
-
-
-def _extraction(
-    passage_id: str, triples: list[list[str]], entities: list[str], failure: str | None, language: str | None
-) -> Extraction:
-    if failure is None and language is None:
-        return sort_out(passage_id, triples, entities)
-    return Extraction(passage_id=passage_id, failure=failure, unread_language=language)
+    return extractions(line)
 
 
 def _ended(worker: "subprocess.Popen[str]", batch: list[Passage]) -> ExtractionError:

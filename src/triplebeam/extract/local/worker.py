@@ -3,26 +3,19 @@
 Run as ``python -m triplebeam.extract.local.worker FOLDER`` by ``processes.py``.
 """
 
-import json
 import os
 import signal
 import sys
 from pathlib import Path
 
-from triplebeam.extract.local.facts import extract_passages, load_parser
-from triplebeam.passage import Passage
+from triplebeam.extract.local.batches import parsing
 
 
 def serve(folder: Path) -> None:
     """Answer batches until stdin ends."""
-    nlp = load_parser(folder)
+    parse = parsing(folder)
     for line in sys.stdin:
-        passages = [Passage(id=passage_id, text=text, title=title) for passage_id, text, title in json.loads(line)]
-        rows = [
-            (found.passage_id, found.triples, found.entities, found.failure, found.unread_language)
-            for found in extract_passages(nlp, passages)
-        ]
-        sys.stdout.write(json.dumps(rows) + "\n")
+        sys.stdout.write(parse(line) + "\n")
         sys.stdout.flush()
 
 

@@ -46,7 +46,7 @@ class EncodedWindows:
             np.savez(file, hashes=as_array(hashes), lengths=lengths, vectors=vectors.astype(np.float16))
             file.flush()
             os.fsync(file.fileno())
-        draft.rename(self.folder / f"{len(self._files()):06d}.npz")
+        draft.replace(self.folder / f"{len(self._files()):06d}.npz")
 
     def lengths(self) -> dict[bytes, int]:
         """How many tokens each encoded passage has."""

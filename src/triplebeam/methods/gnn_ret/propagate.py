@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.passage_graph import PAPER_KINDS, EdgeKind, PassageGraph
+from triplebeam.index.vectors import top
 from triplebeam.retrieve.scores import min_max
 
 Distances: TypeAlias = NDArray[np.float64]
@@ -118,8 +119,4 @@ def integrate_steps(current: Distances, previous: Distances | None, beta: float)
 
 def nearest(distances: Distances, k: int) -> NDArray[np.int64]:
     """Rows of the k smallest distances, smallest first, ties by row."""
-    rows = np.arange(len(distances))
-    if 0 < k < len(distances):
-        # Everything as near as the k-th, so that a tie at the border is settled by row.
-        rows = np.flatnonzero(distances <= np.partition(distances, k - 1)[k - 1])
-    return rows[np.argsort(distances[rows], kind="stable")][:k]
+    return top(-distances, k)

@@ -38,9 +38,13 @@ from triplebeam.ranking import Ranking
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.explained import Found, Reasons, explained, no_reasons
 from triplebeam.retrieve.personalized_pagerank import TOLERANCE, PersonalizedPageRank, Reset
+from triplebeam.retrieve.push import OpenGraph, push
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.retrieve.scores import rank_positive
 from triplebeam.triple import entity_key
+
+#: In a large graph: the share of a walk that is worth a look at an edge (`triplebeam.retrieve.push`).
+_LEAST = 1e-5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,11 +123,30 @@ class HippoRAG:
 
     def passage_scores(self, seeds: Sequence[NDArray[np.int64]]) -> NDArray[np.float32]:
         """A row of scores per query: the probabilities of a passage's entities, each as often as it occurs there."""
-        weights = 1 / self.graph.passage_counts if self.node_specificity else np.ones(len(self.graph))
-        resets = [Reset(linked, weights[linked]) for linked in seeds]
+        resets = [Reset(linked, self._specificity(linked)) for linked in seeds]
+        if self.graph.is_large:
+            pushed = [self._pushed(reset) for reset in resets]
+            return np.array(pushed, np.float32).reshape(len(resets), len(self.passages))
         scores = self.graph.at_passages(self._walk.probabilities(resets))
         # In single precision, so that what differs by the order of a sum alone is a tie.
         return np.asarray(scores.T, np.float32, order="C")
+
+    def _specificity(self, entities: NDArray[np.int64]) -> NDArray[np.float64]:
+        return 1 / self.graph.passage_counts[entities] if self.node_specificity else np.ones(len(entities))
+
+    def _pushed(self, reset: Reset) -> NDArray[np.floating]:
+        """The scores of one query, in a large graph."""
+        walk = push(self._open, reset.nodes, reset.weights, self.damping, _LEAST * float(reset.weights.sum()))
+        visits = walk.visits
+        visits[: len(reset.nodes)] += reset.weights
+        return self.graph.at_passages_of(walk.nodes, visits)
+
+    @cached_property
+    def _open(self) -> OpenGraph:
+        """Entities alone: passages have no edges here."""
+        nodes = self.graph.open_nodes(self.max_passages)
+        nodes[len(self.graph) :] = False
+        return OpenGraph(self.graph.weights(self.synonym_threshold, with_passages=True), nodes)
 
     @cached_property
     def _walk(self) -> PersonalizedPageRank:

@@ -16,6 +16,7 @@ zero. By default there is no filter, since no model is needed for the rest; see 
 ``base``, any retriever whose list takes the place of dense similarity.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -39,9 +40,12 @@ from triplebeam.ranking import Ranking
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.explained import Found, explained
 from triplebeam.retrieve.personalized_pagerank import TOLERANCE, PersonalizedPageRank, Reset
+from triplebeam.retrieve.push import OpenGraph, push
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever, retrieve_many, scores_many
 from triplebeam.retrieve.scores import min_max, rank_positive
 
+#: In a large graph: passages that a walk starts from, and what is worth a look at an edge (`triplebeam.retrieve.push`).
+_PUSHED, _LEAST = 1000, 1e-4
 #: Triples, and the similarity of each to the query.
 Seeds: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
 
@@ -131,8 +135,11 @@ class HippoRAG2:
 
     def _passage_probabilities(self, queries: Sequence[str], seeds: Sequence[Seeds]) -> NDArray[np.float32]:
         """A row for each query: how much of the walk is spent on each passage."""
-        resets = [self._reset(*own, of_base) for own, of_base in zip(seeds, self._base_scores(queries), strict=True)]
-        visited = self._walk.probabilities(resets)
+        both = zip(seeds, self._base_scores(queries), strict=True)
+        if self.graph.is_large:
+            pushed = [self._pushed(*own, of_base) for own, of_base in both]
+            return np.array(pushed, np.float32).reshape(len(pushed), len(self.passages))
+        visited = self._walk.probabilities([self._reset(*own, of_base) for own, of_base in both])
         return np.asarray(visited.T, np.float32, order="C")  # one query's scores lie together
 
     def _reset(self, seeds: NDArray[np.int64], similarity: NDArray[np.float64], of_base: NDArray[np.float32]) -> Reset:
@@ -141,6 +148,34 @@ class HippoRAG2:
         passages = self.passage_weight * min_max(of_base)
         nodes = np.concatenate([entities, np.arange(len(self.graph), len(self.graph) + len(passages))])
         return Reset(nodes, np.concatenate([weights, passages], dtype=np.float32))
+
+    def _pushed(
+        self, seeds: NDArray[np.int64], similarity: NDArray[np.float64], of_base: NDArray[np.float32]
+    ) -> NDArray[np.float64]:
+        """How often each passage is visited, in a large graph. From the entities and the best passages the walk is
+        pushed. The others are reset by about the same: what comes of their mean, everywhere, is known beforehand.
+        """
+        entities, weights = self.entity_weights(seeds, similarity)
+        reset = self.passage_weight * min_max(of_base).astype(np.float64)
+        best = top(reset, _PUSHED)
+        mean = (reset.sum() - reset[best].sum()) / max(len(reset) - len(best), 1)
+        nodes = np.concatenate([entities, best + len(self.graph)])
+        walk = push(self._open, nodes, np.concatenate([weights, reset[best] - mean]), self.damping, _LEAST)
+        visits: NDArray[np.float64] = reset + mean * self._spread
+        rows = walk.nodes - len(self.graph)
+        visits[rows[rows >= 0]] += walk.visits[rows >= 0]
+        return visits
+
+    @cached_property
+    def _open(self) -> OpenGraph:
+        whole = self.graph.weights(self.synonym_threshold, with_passages=True)
+        return OpenGraph(whole, self.graph.open_nodes(self.max_passages))
+
+    @cached_property
+    def _spread(self) -> NDArray[np.float64]:
+        """What comes to each passage of a walk from all passages alike."""
+        steps = math.ceil(math.log(self.tolerance) / math.log(self.damping)) if self.damping else 0
+        return self._open.spread_evenly(slice(len(self.graph), None), self.damping, steps)[len(self.graph) :]
 
     def entity_weights(
         self, seeds: NDArray[np.int64], similarity: NDArray[np.float64]

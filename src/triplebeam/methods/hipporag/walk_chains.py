@@ -34,23 +34,25 @@ class WalkChains:
         each with the first that does.
         """
         at_home: dict[int, list[tuple[int, ...]]] = defaultdict(list)
+        wanted = set(rows)
         for seed, row in zip(seeds.tolist(), self.graph.triple_passages[seeds].tolist(), strict=True):
-            at_home[row].append((seed,))
+            if row in wanted:
+                at_home[row].append((seed,))
         found = at_home | self._led_to([row for row in rows if row not in at_home], seeds)
         return {row: tuple(map(self._chain, found.get(row, [])[:CHAINS])) for row in rows}
 
     def _led_to(self, passages: Sequence[int], seeds: NDArray[np.int64]) -> dict[int, list[tuple[int, ...]]]:
         """By passage: a seed and its first triple that shares an entity with it, in the order of the seeds."""
+        own = self.triples.triples_at(passages)
+        rows, ends_of_own = self.graph.triple_passages[own].tolist(), self.graph.triple_entities[own].tolist()
+        shared = {entity for ends in ends_of_own for entity in ends}
         places: dict[int, list[int]] = defaultdict(list)
         for place, ends in enumerate(self.graph.triple_entities[seeds].tolist()):
-            for entity in set(ends):
+            for entity in shared.intersection(ends):
                 places[entity].append(place)
-        own = self.triples.triples_at(passages)
-        own = own[np.isin(self.graph.triple_entities[own], list(places)).any(axis=1)]
-        rows, ends_of_own = self.graph.triple_passages[own].tolist(), self.graph.triple_entities[own].tolist()
         first: dict[int, dict[int, int]] = defaultdict(dict)
         for triple_id, row, ends in zip(own.tolist(), rows, ends_of_own, strict=True):
-            for place in (place for entity in ends for place in places.get(entity, ())):
+            for place in (place for entity in ends if entity in places for place in places[entity]):
                 first[row].setdefault(place, triple_id)
         return {
             row: [(int(seeds[place]), triple_id) for place, triple_id in sorted(found.items())]

@@ -19,7 +19,7 @@ from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.parse import Text, Texts, TripleRows
 from triplebeam.generate.prompts import NOTED, Template, load, numbered_facts, numbered_passages
 from triplebeam.methods.shared.facts import Fact, facts_from_memory
-from triplebeam.methods.shared.usable_replies import usable_reply
+from triplebeam.methods.shared.usable_replies import usable_reply, usable_text
 from triplebeam.passage import Passages
 
 
@@ -32,6 +32,13 @@ class _Reply(BaseModel):
 class _AlwaysReply(BaseModel):
     reasoning: Text
     answer: Text
+
+
+class _AnswerAlone(BaseModel):
+    answer: Text
+
+
+_ALONE = 'Give the answer alone, without the reasoning: {"answer": "..."}'
 
 
 class _GroundedReply(_Reply):
@@ -101,11 +108,17 @@ class AlwaysAnswerer(QuestionAnswerer):
     template: Template = field(default_factory=partial(load, "always_answer"), repr=False)
 
     def answer(self, question: str, passage_ids: Sequence[str], facts: Sequence[Fact] = (), /) -> ReadAnswer:
-        """One call; no words where the reply cannot be used. Facts that some agents read and others do not are left."""
+        """One call; a second, for the answer alone, where the reply cannot be used: its reasoning may not have ended.
+
+        Facts that some agents read and others do not are left out. Without passages the model must not be shown an
+        empty list of them: a small one then says that they do not answer the question.
+        """
         shown = numbered_passages([self.passages[passage_id] for passage_id in passage_ids])
-        reply = usable_reply(self.model, self.template.fill(passages=shown, question=question), _AlwaysReply)
+        prompt = self.template.fill(passages=f"Passages:\n{shown}\n\n" if passage_ids else "", question=question)
+        reply = usable_reply(self.model, prompt, _AlwaysReply)
         if reply is None:
-            return ReadAnswer(counts=True)
+            alone = replace(prompt, user=f"{prompt.user}\n\n{_ALONE}")
+            return ReadAnswer(usable_text(self.model, alone, _AnswerAlone), counts=True)
         return ReadAnswer(reply.answer.strip(), reply.reasoning.strip(), counts=True)
 
 

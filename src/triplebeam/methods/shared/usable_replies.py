@@ -1,26 +1,28 @@
-"""Replies an agent can go on with: those that cannot be used are noted on the open account and left out."""
+"""Replies an agent can go on with: those that cannot be used are noted on the open account and left out.
+
+Of a reply that was cut off, what came before is used if it is all that is needed: a small model that repeats itself
+writes on until its limit, and the facts that it wrote first are as good as any. (An extraction that was cut off fails:
+it is retried, and a reading is not.)
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from pydantic import BaseModel
 
+from triplebeam.errors import EndpointError
 from triplebeam.extract.extractor import sort_out
 from triplebeam.generate.accounting import note_problem, remark
-from triplebeam.generate.ask import Parsed, ask, ask_many
-from triplebeam.generate.language_model import LanguageModel, Prompt, PromptFailedError
-from triplebeam.generate.parse import ReplyType
+from triplebeam.generate.ask import Parsed, ask_many
+from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
+from triplebeam.generate.parse import ReplyType, UnusableReplyError, parse
 from triplebeam.triple import Triple
 
 
 def usable_reply(model: LanguageModel, prompt: Prompt, reply_type: type[ReplyType]) -> ReplyType | None:
     """One call; None where the reply cannot be used even after a correction. An endpoint that is gone is raised."""
-    try:
-        reply = ask(model, prompt, reply_type)
-    except PromptFailedError as problem:
-        note_problem(problem)
-        return None
-    return reply
+    [reply] = usable_replies(model, [prompt], reply_type)
+    return reply.value if reply else None
 
 
 def usable_text(model: LanguageModel, prompt: Prompt, reply_type: type[BaseModel]) -> str:
@@ -56,8 +58,18 @@ def usable_replies(
             raise reply.error
         else:
             note_problem(reply.error)
-            replies.append(None)
+            replies.append(_before_the_cut(reply.error, reply_type))
     return replies
+
+
+def _before_the_cut(problem: EndpointError, reply_type: type[ReplyType]) -> Parsed[ReplyType] | None:
+    """Its last item, which was not finished, is left out."""
+    if not isinstance(problem, UnusableReplyError) or problem.repairable:
+        return None
+    try:
+        return Parsed(parse(Completion(text=problem.reply), reply_type))
+    except UnusableReplyError:
+        return None
 
 
 def usable_triples(rows: Sequence[Sequence[str]], called: str = "fact") -> Sequence[Triple]:

@@ -9,6 +9,7 @@ from triplebeam.serve.cli.correct import correct
 from triplebeam.serve.cli.dataset import dataset
 from triplebeam.serve.cli.demo import demo
 from triplebeam.serve.cli.doctor import doctor
+from triplebeam.serve.cli.encode import encode
 from triplebeam.serve.cli.experiment import experiment
 from triplebeam.serve.cli.index import index
 from triplebeam.serve.cli.keys import keys
@@ -57,6 +58,7 @@ app.command()(status)
 app.command()(plan)
 app.command()(doctor)
 app.command()(bench)
+app.command()(encode)
 app.command()(questions)
 app.command()(tune)
 app.command()(mcp)

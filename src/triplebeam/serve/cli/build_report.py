@@ -24,6 +24,8 @@ def tell(folder: Path, report: "BuildReport", *, quiet: bool = False) -> None:
     for skipped in report.skipped:
         if skipped.reason and not quiet:
             console.print(f"skipped: {skipped}", style="dim", markup=False)
+    for warning in report.warnings:
+        console.print(f"read in part: {warning}", style="yellow", markup=False)
     for unreadable in report.unreadable:
         console.print(f"not indexed: {unreadable}", style="yellow", markup=False)
     _tell_of_failures(folder, report)

@@ -25,6 +25,14 @@ def experiment(
     results: ResultsFile = None,
     limit: Limit = None,
     again: Again = False,
+    parallel: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="Questions asked at once of a method that calls a model; the time of each then includes waiting for"
+            " the others.",
+        ),
+    ] = 1,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -44,6 +52,8 @@ def experiment(
         triplebeam experiment experiments/gear-table-2-no-model.toml --dataset musique
 
         triplebeam experiment comparison.toml --dry-run
+
+        triplebeam experiment experiments/small-model-musique.toml --parallel 32
     """
     from triplebeam.assemble.dry_run import plan
     from triplebeam.assemble.evaluation import Evaluator
@@ -76,7 +86,12 @@ def experiment(
     for name in only or corpora:
         with shown_progress() as progress:
             evaluator = Evaluator(
-                settings=settings, seeds=asked.seeds, limit=limit or asked.limit, again=again, progress=progress
+                settings=settings,
+                seeds=asked.seeds,
+                limit=limit or asked.limit,
+                again=again,
+                parallel=parallel,
+                progress=progress,
             )
             done[name] = evaluator.evaluate(asked, corpora[name])
         written = write_evaluation(folder / name, done[name])

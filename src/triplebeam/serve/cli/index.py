@@ -6,7 +6,17 @@ from typing import Annotated
 import typer
 
 from triplebeam.errors import BadInputError
-from triplebeam.serve.cli.options import EmbedderName, IndexFolder, Offline, complete_extractor
+from triplebeam.serve.cli.options import (
+    EmbedderName,
+    ExtractorName,
+    IndexFolder,
+    Keywords,
+    Offline,
+    PassageTokens,
+    Split,
+    TextEncoding,
+    TriplesPath,
+)
 from triplebeam.serve.cli.sources_display import SOURCES
 
 
@@ -16,23 +26,8 @@ def index(
         list[Path] | None,
         typer.Argument(metavar="SOURCE…", help=SOURCES, show_default=False),
     ] = None,
-    extractor: Annotated[
-        str | None,
-        typer.Option(
-            help="Where triples come from: local (no key), llm, llm-two-step, none. Default: the extractor that the"
-            " index was built with; local for a new index.",
-            show_default=False,
-            autocompletion=complete_extractor,
-        ),
-    ] = None,
-    triples: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help='Triples you have already: JSON lines of {"passage_id", "triples": [[s, p, o], …]}, plain or gzipped.',
-            show_default=False,
-        ),
-    ] = None,
+    extractor: ExtractorName = None,
+    triples: TriplesPath = None,
     replace_triples: Annotated[
         bool,
         typer.Option(
@@ -40,23 +35,10 @@ def index(
             help="With --extractor: also replace triples that were given, or extracted by a language model.",
         ),
     ] = False,
-    keywords: Annotated[
-        bool,
-        typer.Option(
-            "--keywords",
-            help="Also ask the model for each passage's keywords, for gnn_ret. Default: the entities of its triples.",
-        ),
-    ] = False,
-    passage_tokens: Annotated[int, typer.Option(min=20, help="Largest number of tokens in a passage.")] = 200,
-    split: Annotated[bool, typer.Option("--split", help="Also split JSON lines and BEIR rows into passages.")] = False,
-    encoding: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The encoding of files of text, such as latin-1. Default: detected for each file.",
-            show_default=False,
-        ),
-    ] = None,
+    keywords: Keywords = False,
+    passage_tokens: PassageTokens = 200,
+    split: Split = False,
+    encoding: TextEncoding = None,
     retry_failed: Annotated[
         bool,
         typer.Option(
@@ -82,6 +64,15 @@ def index(
             show_default=False,
         ),
     ] = None,
+    encoded: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="SHARDS",
+            help="Take extractions and vectors from a folder that `triplebeam encode` wrote; only what it lacks is"
+            " extracted and encoded here.",
+            show_default=False,
+        ),
+    ] = None,
     embedder: EmbedderName = None,
     offline: Offline = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors and the result only.")] = False,
@@ -101,12 +92,15 @@ def index(
 
         triplebeam index my.index docs/ --extractor llm --budget 5.00
 
+        triplebeam index my.index docs/ --encoded shards/
+
         triplebeam index my.index --retry-failed
     """
     _check(sources, extractor, triples, retry_failed, replace_triples, quiet and verbose)
     from triplebeam.assemble.extractor_choice import choose
     from triplebeam.assemble.indexing import dollar_budget, index_builder, source_names
     from triplebeam.generate.accounting import account
+    from triplebeam.index.shards import Shards
     from triplebeam.ingest import read_sources
     from triplebeam.serve.cli.build_report import (
         tell,
@@ -144,6 +138,8 @@ def index(
             names=names,
             progress=progress,
         )
+        if encoded:
+            builder = builder.taking(Shards.open(encoded))
         try:
             if retry_failed:
                 report = builder.retry_failed()

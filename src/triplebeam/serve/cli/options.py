@@ -78,3 +78,37 @@ WhereText: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+ExtractorName: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="Where triples come from: local (no key), llm, llm-two-step, none. Default: the extractor that the"
+        " index was built with; local for a new index.",
+        show_default=False,
+        autocompletion=complete_extractor,
+    ),
+]
+TriplesPath: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help='Triples you have already: JSON lines of {"passage_id", "triples": [[s, p, o], …]}, plain or gzipped.',
+        show_default=False,
+    ),
+]
+Keywords: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--keywords",
+        help="Also ask the model for each passage's keywords, for gnn_ret. Default: the entities of its triples.",
+    ),
+]
+PassageTokens: TypeAlias = Annotated[int, typer.Option(min=20, help="Largest number of tokens in a passage.")]
+Split: TypeAlias = Annotated[bool, typer.Option("--split", help="Also split JSON lines and BEIR rows into passages.")]
+TextEncoding: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The encoding of files of text, such as latin-1. Default: detected for each file.",
+        show_default=False,
+    ),
+]

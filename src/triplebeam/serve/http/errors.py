@@ -35,6 +35,7 @@ from triplebeam.serve.graph import UnknownEntityError
 from triplebeam.serve.library import (
     BadIndexNameError,
     CannotCreateError,
+    CannotDeleteError,
     EmptyIndexError,
     IndexExistsError,
     NothingVisibleError,
@@ -54,6 +55,7 @@ _KINDS: dict[type[TriplebeamError], tuple[int, str]] = {
     NothingVisibleError: (403, "nothing_visible"),
     IndexExistsError: (409, "exists"),
     CannotCreateError: (409, "cannot_create"),
+    CannotDeleteError: (409, "cannot_delete"),
     CannotWriteError: (503, "read_only"),
     DiskFullError: (507, "disk_full"),
     QuestionTooLongError: (413, "question_too_long"),

@@ -179,10 +179,13 @@ def access_of_request(request: Request, key: str | None) -> Access:
     return access
 
 
-def may_read(
+async def may_read(
     request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)] = None
 ) -> Access:
-    """A dependency: any key is accepted; `library_of` and `runner_of` then show what it may see."""
+    """A dependency: any key is accepted; `library_of` and `runner_of` then show what it may see.
+
+    It is so quick that it runs on the event loop: handing it to a thread would take longer, on a busy machine much so.
+    """
     access = access_of_request(request, credentials.credentials if credentials else None)
     request.state.access = access
     return access

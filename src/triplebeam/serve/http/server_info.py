@@ -30,7 +30,7 @@ class Version(BaseModel):
 
 
 class Readiness(BaseModel):
-    """Whether every index can be searched, and if not, why."""
+    """Whether every index can be searched, and asked if a model is configured; if not, why."""
 
     status: str
     indexes: dict[str, str] = Field(description="On a server with keys: for a key that sees all indexes, else empty.")
@@ -50,7 +50,7 @@ async def version_of_server() -> Version:
 
 @router.get("/ready", responses={503: {"model": Readiness}})
 def ready(request: Request, named: Annotated[bool, Depends(sees_names)]) -> JSONResponse:
-    """Can every index be searched? Opens those that are not open yet."""
+    """Can every index be searched, and asked if a model is configured? Opens those that are not open yet."""
     library: Library = request.app.state.library
     states = {name: _state(library, name) for name in library.names()}
     all_ready = all(state == "ok" for state in states.values())
@@ -75,7 +75,10 @@ def schema(request: Request) -> dict[str, Any]:
 def _state(library: Library, name: str) -> str:
     try:
         if is_index(library.folder(name)):
-            _ = library.index(name).embedder  # loaded, and compared with the one it was built with
+            index = library.index(name)
+            _ = index.embedder  # loaded, and compared with the one it was built with
+            if library.can_ask:
+                _ = index.model  # nothing is sent to it; the weights that check its facts must be there
     except TriplebeamError as error:
         return library.redact(str(error))
     return "ok"

@@ -1,4 +1,4 @@
-"""Routes: list indexes, and create one."""
+"""Routes: list indexes, create one, and delete one."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from triplebeam.assemble import DEFAULT_AGENT, DEFAULT_METHOD
 from triplebeam.errors import TriplebeamError
 from triplebeam.index.manifest import Manifest, is_index, read_manifest, retried
+from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.indexing.job_runner import JobRunner
 from triplebeam.serve.http.indexing.job_store import Job
 from triplebeam.serve.http.keys import library_of, may_write
@@ -75,6 +76,17 @@ def index(request: Request, name: str) -> IndexWithJobs:
     jobs: JobRunner = request.app.state.jobs
     listed = jobs.store.all(name) if jobs.store and not library.is_bound else []
     return IndexWithJobs(**_row(library, name).model_dump(), jobs=listed)
+
+
+@router.delete("/api/indexes/{name}", status_code=204, dependencies=[Depends(may_write)])
+def delete(request: Request, name: str) -> None:
+    """Delete an index of the data folder with its documents, unless a job has yet to change it."""
+    library: Library = request.app.state.library
+    jobs: JobRunner = request.app.state.jobs
+    library.folder(name)
+    if jobs.store and any(not job.has_ended for job in jobs.store.all(name)):
+        raise HTTPProblem(409, "busy", f"there are jobs for {name!r}: cancel them, or wait until they have ended.")
+    library.delete(name)
 
 
 def _row(library: Library, name: str) -> IndexRow:

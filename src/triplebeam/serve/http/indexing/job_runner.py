@@ -141,6 +141,7 @@ class JobRunner:
                 job = store.get(folder.name)
                 if job is None or job.has_ended:
                     shutil.rmtree(folder, ignore_errors=True)
+            self._library.sweep()
             self._claim = claim
             on_error.pop_all()
             return store

@@ -2,12 +2,12 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from triplebeam.assemble.indexing import compact_index, embedder_name, index_builder
-from triplebeam.errors import BadInputError, IndexMissingError
+from triplebeam.errors import BadInputError, IndexMissingError, TriplebeamError
 from triplebeam.evaluate.numbers import plural
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.accounting import account
@@ -120,8 +120,11 @@ def do(work: Work) -> str:
 
 
 def _add(work: Work) -> str:
+    before = _published(work)
     with account() as bill:
         report = work.builder(work.extractor()).build(work.documents(), whole=work.job.kind == "sync")
+    for warning in report.warnings[:_UNREADABLE_LOGGED]:
+        work.store.log(work.job.id, f"read in part: {warning}")
     for unreadable in report.unreadable[:_UNREADABLE_LOGGED]:
         work.store.log(work.job.id, f"not indexed: {unreadable}")
     for passage_id, reason in report.failures[:_UNREADABLE_LOGGED]:
@@ -131,11 +134,21 @@ def _add(work: Work) -> str:
         work.store.log(work.job.id, f"{usage.calls:,} calls, {usage.tokens_in:,} tokens in, {usage.tokens_out:,} out")
     if not report.documents_seen:
         raise BadInputError(f"nothing could be read: {'; '.join(report.not_read()[:5])}.")
-    return _summary(report)
+    # Those that were read before a restart are in the store already, and no change for this run.
+    new = {*report.added, *report.changed, *(work.read.keys() - before if before is not None else ())}
+    return _summary(report, len(new))
 
 
-def _summary(report: BuildReport) -> str:
-    said = [f"{report.documents_changed:,} of {plural(report.documents_seen, 'document')} new or changed"]
+def _published(work: Work) -> Set[str] | None:
+    """The documents of the index; None if it is damaged, and about to be derived again."""
+    try:
+        return work.library.documents(work.job.index).keys()
+    except TriplebeamError:
+        return None
+
+
+def _summary(report: BuildReport, new: int) -> str:
+    said = [f"{new:,} of {plural(report.documents_seen, 'document')} new or changed"]
     if report.removed:
         said.append(f"{len(report.removed):,} deleted")
     if report.unreadable:

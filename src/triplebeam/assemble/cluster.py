@@ -1,0 +1,138 @@
+"""Extraction and encoding on a Ray cluster, as stages of Ray Data.
+
+Workers do what the processes and threads of one machine do, with the same functions: a line of passages becomes a line
+of extractions, a window of texts becomes vectors. They write nothing. Results come back in order to the one process
+that builds the index, which keeps them by key as always; so it does not matter how often a worker is lost and its work
+done again, nor whether the whole run is stopped and started again: everything is there once. Calls to a language model
+are not made on workers: one process keeps to the limits, the budget and the cache.
+
+The cluster is the one that Ray's own variable ``RAY_ADDRESS`` names, else one that runs on this machine, else a new one
+of this machine's processors. No setting names it: whoever answers there gets the documents and can run code here.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.embed.embedder import Embedder
+from triplebeam.embed.windows import Window, encoded
+from triplebeam.errors import BadInputError, EmbedderMismatchError, ExtraMissingError, TriplebeamError
+from triplebeam.extract.extractor import Extraction
+from triplebeam.extract.local import LocalExtractor
+from triplebeam.extract.local.batches import batch_line, batches, extractions, parsing
+from triplebeam.passage import Passage
+from triplebeam.weights import ENGLISH_PARSER, ensure
+
+#: A line of text to bytes.
+Stage: TypeAlias = Callable[[str], bytes]
+#: Lines that are in the cluster's memory at a time, with their results.
+_WAVE = 1024
+
+
+def run_stage(make_stage: Callable[[], Stage], lines: Iterable[str]) -> Iterator[bytes]:
+    """What a stage returns for each line, in order. Each worker of the cluster makes the stage once."""
+    data, remaining = _ray_data(), iter(lines)
+    while wave := list(islice(remaining, _WAVE)):
+        # A line is a task of its own: it takes seconds, and a worker that is lost loses one.
+        read = data.from_items([{"line": line} for line in wave], override_num_blocks=len(wave))
+        workers = data.ActorPoolStrategy(size=min(_processors(), len(wave)))
+        for row in read.map(Worker, fn_constructor_args=(make_stage,), compute=workers).iter_rows():
+            if row["failure"]:
+                raise TriplebeamError(f"a worker of the cluster failed: {row['failure']}")
+            yield row["done"]
+
+
+def _ray_data() -> Any:
+    """The library, connected to a cluster."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported to anybody
+    try:
+        import ray
+        import ray.data
+    except ImportError as error:
+        raise ExtraMissingError("ray") from error
+    if not ray.is_initialized():
+        try:
+            ray.init(logging_level="warning", log_to_driver=False)
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            raise BadInputError(f"no Ray cluster can be reached ({error}): check the variable RAY_ADDRESS.") from error
+    context = ray.data.DataContext.get_current()
+    context.execution_options.preserve_order = True
+    context.enable_progress_bars = False
+    return ray.data
+
+
+class Worker:
+    """Runs a stage, which it makes for the first line. What goes wrong comes back in words, not as an exception."""
+
+    def __init__(self, make_stage: Callable[[], Stage]) -> None:
+        self._make_stage = make_stage
+
+    @cached_property
+    def _stage(self) -> Stage:
+        return self._make_stage()
+
+    def __call__(self, row: dict[str, str]) -> dict[str, bytes | str]:
+        try:
+            return {"done": self._stage(row["line"]), "failure": ""}
+        except TriplebeamError as error:
+            return {"done": b"", "failure": str(error)}
+
+
+def _processors() -> int:
+    """Of the cluster: a worker for each."""
+    import ray
+
+    return max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+
+@dataclass(frozen=True)
+class ClusterExtractor:
+    """The local extractor, with the workers of a cluster instead of processes. Each has the parser, or fetches it."""
+
+    extractor: LocalExtractor
+    offline: bool = False
+
+    @property
+    def name(self) -> str:
+        """That of the local extractor, whose rules these are."""
+        return self.extractor.name
+
+    def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
+        """One extraction per passage, in order."""
+        home = self.extractor.model_folder.parent
+        for line in run_stage(partial(parsing_stage, home, self.offline), map(batch_line, batches(passages))):
+            yield from extractions(line.decode())
+
+
+def parsing_stage(home: Path, offline: bool) -> Stage:
+    """Parses a line of passages, with the parser in this home."""
+    parse = parsing(ensure(ENGLISH_PARSER, home, offline=offline))
+    return lambda line: parse(line).encode()
+
+
+def encode_on_cluster(
+    make_embedder: Callable[[], Embedder], embedder: Embedder, windows: Iterable[Window]
+) -> Iterator[NDArray[np.float32]]:
+    """The vectors of windows, from workers that each make the embedder."""
+    lines = (json.dumps([window.texts, window.spans]) for window in windows)
+    for vectors in run_stage(partial(encoding_stage, make_embedder, embedder.fingerprint), lines):
+        yield np.frombuffer(vectors, np.float32).reshape(-1, embedder.dimension)
+
+
+def encoding_stage(make_embedder: Callable[[], Embedder], fingerprint: str) -> Stage:
+    """Encodes a line that holds a window."""
+    embedder = make_embedder()
+    if embedder.fingerprint != fingerprint:
+        raise EmbedderMismatchError(
+            f"its embedder {embedder.name!r} has the fingerprint {embedder.fingerprint[:12]} and that of the index"
+            f" {fingerprint[:12]}: install the same weights on every machine."
+        )
+    return lambda line: encoded(embedder, Window(*json.loads(line))).tobytes()

@@ -1,0 +1,57 @@
+"""What a large index stores so that no question waits for it: it is what would be derived, bit for bit."""
+
+import shutil
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from triplebeam.assemble.context import Context
+from triplebeam.assemble.retrievers import blend
+from triplebeam.embed.embedder import Embedder
+from triplebeam.index.manifest import generation_folder
+from triplebeam.index.names import SortedNames
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.settings import Settings
+
+
+@pytest.fixture(scope="module")
+def stored(world: Snapshot, tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
+    """The small world, published as a large index is."""
+    folder = tmp_path_factory.mktemp("large") / "generation"
+    shutil.copytree(generation_folder(world.folder, world.manifest.generation), folder)
+    world.passages.write_derived(folder)
+    world.entities.write_derived(folder, world.passages.rows_by_title)
+    return Snapshot.read(world.folder, world.manifest, folder)
+
+
+def test_names_have_the_same_numbers(world: Snapshot, stored: Snapshot) -> None:
+    assert isinstance(stored.entities.numbers, SortedNames)
+    assert dict(stored.entities.numbers) == world.entities.numbers
+    assert "no such name" not in stored.entities.numbers
+
+
+def test_titles_have_the_same_rows_and_entities(world: Snapshot, stored: Snapshot) -> None:
+    assert isinstance(stored.passages.rows_by_title, SortedNames)
+    assert dict(stored.passages.rows_by_title) == world.passages.rows_by_title
+    titled = (snapshot.entities.titled(snapshot.passages.rows_by_title) for snapshot in (world, stored))
+    np.testing.assert_array_equal(*titled)
+
+
+def same(one: "csr_array[np.float64]", two: "csr_array[np.float64]") -> None:
+    for part in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(one, part), getattr(two, part))
+
+
+def test_graphs_are_the_same(world: Snapshot, stored: Snapshot) -> None:
+    same(stored.entities.weights(with_passages=True), world.entities.weights(with_passages=True))
+    same(stored.entities.passages_by_entity, world.entities.passages_by_entity)
+    np.testing.assert_array_equal(stored.entities.passage_counts, world.entities.passage_counts)
+    np.testing.assert_array_equal(stored.entities.topics.of_passages, world.entities.topics.of_passages)
+
+
+def test_the_default_search_finds_the_same(world: Snapshot, stored: Snapshot, words: Embedder) -> None:
+    one, two = (blend(Context(snapshot, Settings(), words)) for snapshot in (world, stored))
+    for passage in world.passages:
+        query = f"What is {passage.title} known for?"
+        assert one.retrieve(query) == two.retrieve(query)

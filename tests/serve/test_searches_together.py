@@ -1,0 +1,144 @@
+"""Searches of many callers in one batch: what each gets is what it would get alone, and never another's passages."""
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from planted_secrets import QUESTION, WHERE, build, leaked
+from triplebeam.assemble import Index
+from triplebeam.errors import BadInputError
+from triplebeam.serve.library import Library
+from triplebeam.serve.limits import Limits
+from triplebeam.serve.running import Runner, Searched, TimeLimitError
+from triplebeam.serve.shapes import search_json
+from triplebeam.settings import Settings
+from triplebeam.testing.hashed_words import HashedWords
+
+QUESTIONS = (QUESTION, "Where does Ada Lovelace work?", "Who guards Bath?", "What was built in 1781?")
+PERSON = 'kind = "person"'
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    folder = tmp_path_factory.mktemp("together")
+    build(folder / "papers.index")
+    return Library([folder], Settings(home=folder / "home", offline=True, model=None), embedder=HashedWords())
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list[str]]]:
+    """The filter and the questions of every search that is made."""
+    made: list[tuple[str, list[str]]] = []
+    search_many = Index.search_many
+
+    def noted(index: Index, questions: Sequence[str], *args: Any, **kwargs: Any) -> Any:
+        made.append((index.filter, list(questions)))
+        return search_many(index, questions, *args, **kwargs)
+
+    monkeypatch.setattr(Index, "search_many", noted)
+    return made
+
+
+async def at_once(runner: Runner, asked: Sequence[tuple[Library, str, str | None]], **wanted: Any) -> list[Any]:
+    """All of them wait for the only thread, which is kept busy until they do."""
+    busy = threading.Event()
+    holding = asyncio.create_task(runner.run(busy.wait, 20))
+    searches = [
+        asyncio.create_task(
+            runner.over(library).search("papers", question, wanted.get("method", "blend"), 3, where=where)
+        )
+        for library, question, where in asked
+    ]
+    while runner.searches_waiting < len(asked) and not all(search.done() for search in searches):
+        await asyncio.sleep(0.001)
+    busy.set()
+    found = await asyncio.gather(*searches, return_exceptions=True)
+    await holding
+    return found
+
+
+def shown(searched: Searched) -> dict[str, Any]:
+    written: dict[str, Any] = {**search_json(searched.question, "", searched.found)}
+    for passage in written["passages"]:
+        passage["score"] = pytest.approx(passage["score"], rel=1e-4)
+    return written
+
+
+def test_nobody_gets_what_another_may_see(library: Library, calls: list[tuple[str, list[str]]]) -> None:
+    runner = Runner(library, Limits(searches=1))
+    views = [library, library.seen_with("papers", WHERE), library.seen_with("papers", PERSON)]
+    wheres = (None, PERSON, 'year = "2020"')
+    asked = [(view, question, where) for question in QUESTIONS for view in views for where in wheres]
+    together = asyncio.run(at_once(runner, asked))
+    batches, alone = list(calls), Runner(library, Limits(searches=1))
+    assert sorted(question for _, batch in batches for question in batch) == sorted(each for _, each, _ in asked)
+    assert len(batches) == len(views) * len(wheres), "one for each view and filter"
+    assert all(sorted(batch) == sorted(QUESTIONS) for _, batch in batches)
+    for (view, question, where), found in zip(asked, together, strict=True):
+        own = asyncio.run(alone.over(view).search("papers", question, "blend", 3, where=where))
+        assert shown(found) == shown(own)
+        if view is not library:
+            assert not leaked(str(found.found))
+
+
+@pytest.mark.parametrize("method", ["bm25", "dense", "hybrid", "hipporag2", "scaled_hybrid+gnn_ret"])
+def test_every_method_finds_the_same_together(library: Library, method: str) -> None:
+    runner = Runner(library, Limits(searches=1))
+    together = asyncio.run(at_once(runner, [(library, question, None) for question in QUESTIONS], method=method))
+    alone = [asyncio.run(runner.search("papers", question, method, 3)) for question in QUESTIONS]
+    assert list(map(shown, together)) == list(map(shown, alone))
+
+
+def test_a_question_that_fails_fails_alone(
+    library: Library, monkeypatch: pytest.MonkeyPatch, calls: list[tuple[str, list[str]]]
+) -> None:
+    search_many = Index.search_many
+
+    def picky(index: Index, questions: Sequence[str], *args: Any, **kwargs: Any) -> Any:
+        if QUESTIONS[1] in questions:
+            raise BadInputError("not that one.")
+        return search_many(index, questions, *args, **kwargs)
+
+    monkeypatch.setattr(Index, "search_many", picky)
+    found = asyncio.run(at_once(Runner(library, Limits(searches=1)), [(library, each, None) for each in QUESTIONS]))
+    assert [type(each) for each in found] == [Searched, BadInputError, Searched, Searched]
+
+
+def test_a_caller_past_its_time_limit_is_left_out_and_hurts_nobody(
+    library: Library, calls: list[tuple[str, list[str]]]
+) -> None:
+    async def scenario() -> tuple[Any, Searched]:
+        runner = Runner(library, Limits(searches=1))
+        hasty = Runner(library, Limits(search_seconds=0.05))
+        hasty._searches, hasty._batches = runner._searches, runner._batches
+        busy = threading.Event()
+        holding = asyncio.create_task(runner.run(busy.wait, 20))
+        late = asyncio.create_task(hasty.search("papers", QUESTIONS[0], "blend", 3))
+        patient = asyncio.create_task(runner.search("papers", QUESTIONS[1], "blend", 3))
+        (error,) = await asyncio.gather(late, return_exceptions=True)
+        busy.set()
+        await holding
+        return error, await patient
+
+    error, searched = asyncio.run(scenario())
+    assert isinstance(error, TimeLimitError)
+    assert searched.found
+    assert [batch for _, batch in calls] == [[QUESTIONS[1]]]
+
+
+def test_a_walk_that_encodes_chains_is_not_in_a_batch(library: Library, calls: list[tuple[str, list[str]]]) -> None:
+    asked = [(library, question, None) for question in QUESTIONS]
+    asyncio.run(at_once(Runner(library, Limits(searches=1)), asked, method="hybrid+naive_ge"))
+    assert [batch for _, batch in calls] == [[question] for question in QUESTIONS]
+
+
+def test_an_unknown_index_is_said_to_each(library: Library) -> None:
+    async def scenario() -> list[Any]:
+        runner = Runner(library, Limits(searches=1))
+        searches = [runner.search("nothing", question, "blend", 3) for question in QUESTIONS]
+        return await asyncio.gather(*searches, return_exceptions=True)
+
+    assert all("there is no index 'nothing'" in str(error) for error in asyncio.run(scenario()))

@@ -1,0 +1,38 @@
+"""What the errors of a disk mean, for whoever reads the message."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from triplebeam.durable import raise_cannot_write
+from triplebeam.errors import CannotWriteError, DiskFullError, IndexDamagedError, TriplebeamError
+
+PLACE = Path("my.index")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "said"),
+    [
+        ("SQLITE_FULL", DiskFullError, "free some space"),
+        ("SQLITE_IOERR_WRITE", DiskFullError, "free some space"),
+        ("SQLITE_IOERR_SHMSIZE", DiskFullError, "free some space"),
+        ("SQLITE_READONLY_DBMOVED", CannotWriteError, "check its permissions"),
+        ("SQLITE_IOERR_READ", IndexDamagedError, "the disk of my.index reports an error"),
+        ("SQLITE_IOERR_SHORT_READ", IndexDamagedError, "look into the system's log"),
+        ("SQLITE_IOERR_LOCK", IndexDamagedError, "SQLITE_IOERR_LOCK"),
+    ],
+)
+def test_an_error_of_sqlite_is_explained_by_its_name(name: str, kind: type[TriplebeamError], said: str) -> None:
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorname = name
+    with pytest.raises(TriplebeamError, match=said) as raised:
+        raise_cannot_write(error, PLACE)
+    assert type(raised.value) is kind
+
+
+def test_other_errors_are_left_to_their_callers() -> None:
+    error = sqlite3.OperationalError("no such table")
+    error.sqlite_errorname = "SQLITE_ERROR"
+    raise_cannot_write(error, PLACE)
+    raise_cannot_write(FileNotFoundError(2, "no such file"), PLACE)
