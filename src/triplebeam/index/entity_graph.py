@@ -53,6 +53,8 @@ class EntityGraph:
     chosen: "csr_array[np.float32]" = field(repr=False)
     """Whom each entity chose as its synonyms."""
     passages: int
+    counted: NDArray[np.int64] | None = field(default=None, repr=False)
+    """How many passages mention each entity in the index that this graph is a part of, if it is one."""
     aliases: Mapping[str, int] = field(default_factory=dict, repr=False)
     """Entities by the normal form of other names, which corrections merged into theirs."""
     large: int = LARGE
@@ -156,6 +158,8 @@ class EntityGraph:
     @cached_property
     def passage_counts(self) -> NDArray[np.int64]:
         """How many passages mention each entity."""
+        if self.counted is not None:
+            return self.counted
         return np.diff(self.passages_by_entity.indptr).astype(np.int64)
 
     @cached_property
