@@ -32,6 +32,11 @@ $(VENV)/.dev: $(VENV)/.runtime
 	$(PIP) --no-deps 'ir-measures>=0.4.3'
 	@touch $@
 
+# A cluster for the tests of OpenSearch, where there are a JDK and Maven: some minutes of small downloads.
+.PHONY: opensearch-jars
+opensearch-jars: $(VENV)/.dev
+	$(BIN)/python tests/opensearch_cluster/nodes.py assemble
+
 $(VENV)/.models: $(VENV)/.runtime
 	$(BIN)/triplebeam model install
 	@touch $@

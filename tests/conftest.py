@@ -7,6 +7,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
+from opensearch_cluster.background import BackgroundCluster, wanted_early
 from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build import IndexBuilder
@@ -17,6 +18,21 @@ from triplebeam.support.claim import Claim
 # What a shell starts in the background has Ctrl-C switched off, and so would have every process the tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+_CLUSTER = pytest.StashKey[BackgroundCluster]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A whole run starts the cluster that some tests search, so that it is there when they come."""
+    is_worker = hasattr(config, "workerinput")
+    if not is_worker and wanted_early(config.option.file_or_dir) and not config.option.markexpr:
+        config.stash[_CLUSTER] = BackgroundCluster()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if cluster := config.stash.get(_CLUSTER, None):
+        cluster.stop()
 
 
 @pytest.fixture(autouse=True)

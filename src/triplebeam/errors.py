@@ -30,6 +30,14 @@ class EndpointError(TriplebeamError):
     """A model's endpoint answered with something that cannot be used, or not at all."""
 
 
+class ClusterError(TriplebeamError):
+    """A cluster that holds an index cannot be reached, or refused a request."""
+
+    def __init__(self, message: str, status: int = 0, kind: str = "") -> None:
+        super().__init__(message)
+        self.status, self.kind = status, kind
+
+
 class IndexMissingError(TriplebeamError):
     """There is no index at the place named."""
 

@@ -25,7 +25,7 @@ from triplebeam.generate.accounting import Price
 CONFIG_FILE = "triplebeam.toml"
 _PREFIX = "TRIPLEBEAM_"
 #: Variables that are no settings: a switch of the server, and where the project's own tests find their data.
-_OTHERS = ("TRIPLEBEAM_TRACING", "TRIPLEBEAM_DATA")
+_OTHERS = ("TRIPLEBEAM_OPENSEARCH_USER", "TRIPLEBEAM_OPENSEARCH_PASSWORD", "TRIPLEBEAM_TRACING", "TRIPLEBEAM_DATA")
 #: Prefixes of the settings of an endpoint. A role without an address of its own uses the main one.
 _ROLES = ("", "extraction_", "reading_", "judge_")
 _LOG = logging.getLogger("triplebeam")
@@ -82,6 +82,8 @@ class Settings(BaseSettings):
 
     home: Path = Field(default_factory=lambda: platformdirs.user_cache_path("triplebeam"))
     """Where model weights are kept."""
+    state: Path = Field(default_factory=lambda: platformdirs.user_data_path("triplebeam"))
+    """Where documents, triples and vectors of indexes on OpenSearch are kept."""
     embedder: str | None = None
     """granite, minilm, a folder, a hub's name, openai:MODEL or dpr:QUESTIONS,PASSAGES; unless set, the index's own."""
     compute: Literal["fp32", "int8", "fp32@ray", "int8@ray"] = "fp32"
@@ -154,7 +156,7 @@ class Settings(BaseSettings):
         key = own.api_key or (self.api_key if own.base_url in (None, self.base_url) else None)
         return Endpoint(own.model or self.model, own.base_url or self.base_url, key)
 
-    @field_validator("home", "completions", "results")
+    @field_validator("home", "state", "completions", "results")
     @classmethod
     def _expand_home(cls, path: Path | None) -> Path | None:
         return path.expanduser() if path else None

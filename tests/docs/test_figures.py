@@ -42,11 +42,13 @@ def test_no_method_has_its_figures_in_a_table_written_by_hand(page: str) -> None
 def test_another_figure_changes_the_table_and_a_missing_one_is_an_error(tmp_path: Path) -> None:
     def tables(**changed: Any) -> Any:
         row = {"dataset": "d", "method": "m", "embedder": "e", "triples": "t", "questions": 9, "R@5": 50.0, "R@15": 60}
-        (tmp_path / "results.json").write_text(json.dumps([row, row | {"method": "m+", "R@5": 52.26}]))
+        others = [row | {"method": "m+", "R@5": 52.26}, row | {"embedder": "f", "R@5": 7}]
+        (tmp_path / "results.json").write_text(json.dumps([row, *others]))
         layout = """
             embedder = "e"\ntriples = "t"\nmodel = ""\nmeasures = "R@5 R@15"\nquestions = {d = 9}
             [one]\ncolumns = ["", "D = d"]\nrows = [{method = "m"}, {method = "m+", over = "m", text = ["**M**"]}]
             [gone]\ncolumns = ["", "D = d"]\nrows = [{method = "n"}]
+            [by]\ncolumns = ["", "D = d", "F = d by f: R@5"]\nrows = [{method = "m"}, {method = "m+", embedder = "e"}]
         """
         (tmp_path / "tables.toml").write_text(layout)
         return SCRIPT["Tables"](tmp_path / "results.json", tmp_path / "tables.toml")
@@ -56,6 +58,8 @@ def test_another_figure_changes_the_table_and_a_missing_one_is_an_error(tmp_path
         "Text.\n<!-- table: one -->\n| | D |\n| --- | --- |\n| `m` | 50.0 / 60.0 |\n"
         "| **M** | 50.0 / 60.0 → 52.3 / 60.0 (+2.3 / +0.0) |\n<!-- /table -->\nMore.\n"
     )
+    # A column's embedder holds for its cells, unless the row has its own.
+    assert tables().table("by").splitlines()[2:] == ["| `m` | 50.0 / 60.0 | 7.0 |", "| `m+` | 52.3 / 60.0 | 52.3 |"]
     with pytest.raises(SystemExit, match=r"results.json has no .* of n on \['d'\]"):
         tables().table("gone")
     with pytest.raises(SystemExit, match="no table 'other'"):

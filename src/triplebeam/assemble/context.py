@@ -15,6 +15,8 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import LanguageModel
+from triplebeam.index.opensearch.nearby import Nearby
+from triplebeam.index.opensearch.snapshot import ClusterSnapshot
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.triple_graph import TripleGraph
@@ -30,6 +32,8 @@ from triplebeam.where import Where
 _KEPT = 32
 #: The views that are kept have so many times the passages of their index together: that is what they cost in memory.
 VIEWS_KEPT = 2
+#: Neighbourhoods that are kept: an agent may come back to a query.
+_NEARBY_KEPT = 8
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,7 @@ class Context:
     filters: tuple[Where, ...] = ()
     """Of a view: what holds for its passages."""
     _views: "dict[tuple[Where, ...], _View]" = field(default_factory=dict, init=False, repr=False, compare=False)
+    _nearby: "dict[str, Context]" = field(default_factory=dict, init=False, repr=False, compare=False)
     _keeping: Lock = field(default_factory=Lock, init=False, repr=False, compare=False)
 
     @property
@@ -128,6 +133,8 @@ class Context:
         A view takes a second or two: whoever asks for one that is being made waits for it.
         """
         whole, filters = self.whole or self, (*self.filters, where)
+        if isinstance(self.snapshot, ClusterSnapshot):
+            return replace(self, snapshot=self.snapshot.where(where), whole=whole, filters=filters)
         found = whole._views.get(filters) or _View(whole, filters, self._rows(where))
         with whole._keeping:
             kept = whole._views.pop(filters, found)
@@ -135,6 +142,25 @@ class Context:
             while len(whole._views) > 1 and whole._viewed() > VIEWS_KEPT * len(whole.passages):
                 del whole._views[next(iter(whole._views))]
         return kept.context()
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the index is on a cluster, and its graphs are not in memory."""
+        return isinstance(self.snapshot, ClusterSnapshot)
+
+    def nearby(self, query: str) -> "Context":
+        """Of an index on a cluster: the neighbourhood of a query, in memory; the latest are kept."""
+        assert isinstance(self.snapshot, ClusterSnapshot)
+        if query not in self._nearby:
+            [vector] = self.embedder.embed([query], kind="query")
+            while len(self._nearby) >= _NEARBY_KEPT:  # other threads may do the same
+                self._nearby.pop(next(iter(tuple(self._nearby))), None)
+            self._nearby[query] = self.over(Nearby(self.snapshot).of_question(query, vector))
+        return self._nearby[query]
+
+    def over(self, snapshot: Snapshot) -> "Context":
+        """The same models over another snapshot."""
+        return replace(self, snapshot=snapshot, whole=self.whole or self)
 
     def _viewed(self) -> int:
         return sum(len(view.rows) for view in self._views.values())

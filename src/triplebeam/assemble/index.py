@@ -17,6 +17,7 @@ from triplebeam.assemble.indexing import (
     source_names,
 )
 from triplebeam.assemble.method import Method, expand
+from triplebeam.assemble.place import index_folder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.extract.extractor import Extractor
@@ -26,6 +27,8 @@ from triplebeam.index.build import BuildReport
 from triplebeam.index.compact import Compacted
 from triplebeam.index.corrected import LineMatches
 from triplebeam.index.manifest import is_index
+from triplebeam.index.opensearch.nearby import Nearby
+from triplebeam.index.opensearch.snapshot import ClusterSnapshot
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.remembered import remembered_corrections
 from triplebeam.index.snapshot import Snapshot
@@ -144,6 +147,16 @@ class Index:
         """
         made = replace(self)
         made._context = self.context.view(parse(where))
+        return made
+
+    def around(self, passage_ids: Sequence[str] = (), *names: str) -> "Index":
+        """The index itself; of one on a cluster, these passages with what is near them and near the entities of these
+        names, in memory.
+        """
+        if not isinstance(self.snapshot, ClusterSnapshot):
+            return self
+        made = replace(self)
+        made._context = self.context.over(Nearby(self.snapshot).of_passages(passage_ids, names))
         return made
 
     @property
@@ -387,8 +400,12 @@ def open_index(
     settings: Settings | None = None,
     progress: Progress = silent,
 ) -> Index:
-    """Open an index. Pass your own ``embedder`` or ``model`` to use it instead of the configured one."""
-    index = Index(Path(folder), settings or read_settings(), embedder, model, progress)
+    """Open an index: a folder, or an address such as ``opensearch://host:9200/prefix``.
+
+    Pass your own ``embedder`` or ``model`` to use it instead of the configured one.
+    """
+    settings = settings or read_settings()
+    index = Index(index_folder(folder, settings), settings, embedder, model, progress)
     if is_index(index.folder) or not has_store(index.folder):
         _ = index.context  # what is wrong with it is said now
     return index
@@ -403,7 +420,8 @@ def create_index(
     progress: Progress = silent,
 ) -> Index:
     """Create an empty index in a new or empty folder; `Index.add` adds documents."""
-    index = Index(Path(folder), settings or read_settings(), embedder, model, progress)
+    settings = settings or read_settings()
+    index = Index(index_folder(folder, settings), settings, embedder, model, progress)
     if is_index(index.folder) or has_store(index.folder):
         raise BadInputError(f"there is an index at {folder} already: open it with triplebeam.open({str(folder)!r}).")
     create_empty(index.folder)

@@ -15,6 +15,7 @@ from typing import Any
 from triplebeam.answer import Agent
 from triplebeam.assemble.agents import Below, assembled
 from triplebeam.assemble.context import Context
+from triplebeam.assemble.nearby import WHOLE, InNeighbourhood
 from triplebeam.assemble.table import AGENTS, RETRIEVERS, Row
 from triplebeam.errors import BadInputError, nearest
 from triplebeam.methods.gear import NaiveGE, PassageLink, SyncGE
@@ -117,6 +118,14 @@ class Method:
         return context.once(self.text, lambda: self._retriever(context))
 
     def _retriever(self, context: Context) -> Retriever:
+        graphs = [place for place, part in enumerate(self.parts, 1) if part.row.name in WHOLE]
+        if graphs and context.is_remote:
+            below = Method(self.text, parts=self.parts[: graphs[-1]])
+            nearby = InNeighbourhood(context, self.text, below._built)
+            return expand(context, nearby, self.parts[graphs[-1] :])
+        return self._built(context)
+
+    def _built(self, context: Context) -> Retriever:
         first, *expansions = self.parts
         if first.row.kind == "expansion":
             return expand(context, Method.parse(first.row.base).retriever(context), self.parts)

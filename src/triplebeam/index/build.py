@@ -19,13 +19,12 @@ from triplebeam.extract.extractor import Extractor
 from triplebeam.index.checking import check_store
 from triplebeam.index.contents import Contents
 from triplebeam.index.corrections import Corrections
-from triplebeam.index.encoded import EncodedTexts, remove_encoded
+from triplebeam.index.destination import Destination, destination_of
+from triplebeam.index.encoded import EncodedTexts
 from triplebeam.index.encoding import encode_missing
 from triplebeam.index.extraction import MAX_FAILURES, Budget, Failure, Numbered, due, extract_triples
 from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, damaged_files, empty_index, published
-from triplebeam.index.material import is_written
 from triplebeam.index.passage_graph import MAX_PASSAGES
-from triplebeam.index.publish import publish_generation, withdraw
 from triplebeam.index.replacing import Replaces, kind_of
 from triplebeam.index.shard_extractions import TakenExtractions, stored_rows
 from triplebeam.index.shards import Shards, write_shard
@@ -230,7 +229,7 @@ class IndexBuilder:
         if _passages(store):
             self._finish(store, report)
         else:
-            withdraw(self.folder)
+            self._destination.withdraw()
 
     def _finish_not_empty(self, store: Store, report: BuildReport) -> None:
         """Publish what is there; no sources were read, so where nothing is there, the index is empty."""
@@ -241,19 +240,18 @@ class IndexBuilder:
     def _finish(self, store: Store, report: BuildReport) -> None:
         """Encode what is not encoded yet, and publish if anything changed."""
         report.failures = store.statistics.failures()
-        current, last = published(self.folder), LastGeneration.of(self.folder)
-        if current and current.revision == store.revision and not last.damaged and is_written(last.whole):
-            remove_encoded(self.folder)  # where a process was killed
+        destination = self._destination
+        if current := destination.current(store):
             report.manifest = current
             return
         if not _passages(store):
-            withdraw(self.folder)
+            destination.withdraw()
             reasons = "; ".join(report.not_read()[:5]) or "they hold no files of a kind that is read"
             raise BadInputError(
                 f"nothing could be read from the sources, so there is no index to make at {self.folder}: {reasons}."
             )
-        with self._encoded(store, last, report) as (contents, encoded, space):
-            report.manifest = publish_generation(self.folder, store, contents, encoded, last, space, self.progress)
+        with self._encoded(store, destination.last, report) as (contents, encoded, space):
+            report.manifest = destination.publish(store, contents, encoded, space, self.progress)
             report.published = True
 
     @contextmanager
@@ -276,8 +274,13 @@ class IndexBuilder:
         self._extract_from(store, document_ids, report)
         return document_ids
 
+    @property
+    def _destination(self) -> Destination:
+        return destination_of(self.folder)
+
     def _check_embedder(self, store: Store) -> VectorSpace:
         """The space of the index, which must be the embedder's; that of a new index is."""
+        self._destination.check(store)
         known = store.meta("embedder")
         if known is None:
             space = VectorSpace.of(self.embedder, triples_in_context=self.triples_in_context)

@@ -96,6 +96,13 @@ class EncodedTexts:
 
     def write(self, generation: Path, kind: str, texts: Sequence[str]) -> NDArray[Any]:
         """Write the vectors of texts of one kind into a new generation; returns them as they are stored."""
+        stored = self.stored(kind, texts)
+        write_vectors(generation / f"{kind}_vectors.npy", stored)
+        write_keys(generation / f"{kind}_keys.npy", self._keys(texts))
+        return stored
+
+    def stored(self, kind: str, texts: Sequence[str]) -> NDArray[Any]:
+        """The vectors of texts of one kind, as they are stored."""
         keys = self._keys(texts)
         stored: NDArray[Any] = np.zeros((len(keys), self._dimension), _STORED_AS[kind])
         waiting = np.arange(len(keys))
@@ -104,8 +111,6 @@ class EncodedTexts:
             stored[waiting[rows >= 0]] = vectors[rows[rows >= 0]]
             waiting = waiting[rows < 0]
         self._fill(stored, waiting, rows_of(keys[waiting], self._pending(kind)))
-        write_vectors(generation / f"{kind}_vectors.npy", stored)
-        write_keys(generation / f"{kind}_keys.npy", keys)
         return stored
 
     def _fill(self, stored: NDArray[Any], places: NDArray[np.int64], rows: NDArray[np.int64]) -> None:

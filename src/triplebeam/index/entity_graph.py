@@ -53,6 +53,8 @@ class EntityGraph:
     chosen: "csr_array[np.float32]" = field(repr=False)
     """Whom each entity chose as its synonyms."""
     passages: int
+    counted: NDArray[np.int64] | None = field(default=None, repr=False)
+    """How many passages mention each entity in the index that this graph is a part of, if it is one."""
     aliases: Mapping[str, int] = field(default_factory=dict, repr=False)
     """Entities by the normal form of other names, which corrections merged into theirs."""
     large: int = LARGE
@@ -132,7 +134,7 @@ class EntityGraph:
         Where most are 0, as in a walk that stayed near, the passages of the others alone are looked at.
         """
         # A product with ones: NumPy is many times slower to ask of each short row whether it has `any`.
-        reached = np.flatnonzero(values @ np.ones(values.shape[1], values.dtype))
+        reached = np.flatnonzero(values @ np.ones(values.shape[1], values.dtype) > 0)
         if _FEW * len(reached) > len(self):
             return np.asarray(self.incidence @ values)
         return self.at_passages_of(reached, values[reached])
@@ -156,6 +158,8 @@ class EntityGraph:
     @cached_property
     def passage_counts(self) -> NDArray[np.int64]:
         """How many passages mention each entity."""
+        if self.counted is not None:
+            return self.counted
         return np.diff(self.passages_by_entity.indptr).astype(np.int64)
 
     @cached_property

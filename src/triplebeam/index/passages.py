@@ -37,6 +37,11 @@ def write_passages(folder: Path, passages: Sequence[Passage] | Iterable[Passage]
     np.save(folder / "passage_places.npy", places)
 
 
+def title_keys(title: str) -> list[str]:
+    """The normal forms that a title is found by; none where it is empty."""
+    return [key for key in dict.fromkeys((entity_key(title), entity_key(_QUALIFIER.sub("", title)))) if key]
+
+
 class PassageTable:
     """Passages by id."""
 
@@ -64,9 +69,8 @@ class PassageTable:
             return stored
         rows: dict[str, list[int]] = {}
         for row, title in enumerate(self.titles):
-            for key in dict.fromkeys((entity_key(title), entity_key(_QUALIFIER.sub("", title)))):
-                if key:
-                    rows.setdefault(key, []).append(row)
+            for key in title_keys(title):
+                rows.setdefault(key, []).append(row)
         return rows
 
     def write_derived(self, folder: Path) -> None:
@@ -102,6 +106,11 @@ class PassageTable:
     def ids(self, rows: Iterable[int] | NDArray[np.int64]) -> list[str]:
         """The ids at these rows."""
         return [self._ids[int(row)] for row in rows]
+
+    def of_document(self, document_id: str) -> list[Passage]:
+        """The passages of a document, in their order."""
+        rows = (row for row, document in enumerate(self.documents) if document == document_id)
+        return sorted(map(self.at, rows), key=lambda passage: passage.position)
 
     def fields(self) -> Iterator[dict[str, str]]:
         """What filters compare, of every passage: its metadata, and where these have no such field its title, its

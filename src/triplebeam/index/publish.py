@@ -10,6 +10,7 @@ import datetime
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +54,7 @@ from triplebeam.passage import Passage
 from triplebeam.progress import Progress, silent
 from triplebeam.triple import entity_key
 
-_STAGES = 8
+_STAGES = 7
 
 
 def publish_generation(
@@ -71,13 +72,26 @@ def publish_generation(
         passage_graph = write_generation(generation, contents, encoded, last, progress)
         _write_derived(generation)
         flush_tree(generation)
+    manifest = describe(store, contents, space, generation.name, passage_graph).model_copy(
+        update={"files": file_sizes(generation), "checksums": checksums(generation)}
+    )
+    publish(folder, manifest)
+    encoded.remove()
+    remove_generations(folder / "generations", keep=generation.name)
+    return manifest
+
+
+def describe(
+    store: Store, contents: Contents, space: VectorSpace, generation: str, passage_graph: GraphStatistics
+) -> Manifest:
+    """The manifest of a generation, without its files."""
     entities = len(contents.entity_names)
     rows = np.array(contents.triple_rows, np.int64)
     topics = Topics(contents.triple_entities, rows, len(contents.passages), entities)
-    manifest = Manifest(
+    return Manifest(
         triplebeam=version("triplebeam"),
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        generation=generation.name,
+        generation=generation,
         revision=store.revision,
         embedder=space,
         counts=store.statistics.counts() | {"triples": len(contents.triples), "entities": entities},
@@ -89,13 +103,8 @@ def publish_generation(
         ownership=topics.ownership(),
         tuned_share=store.tuned_share,
         corrections=contents.correction_counts(),
-        files=file_sizes(generation),
-        checksums=checksums(generation),
+        files={},
     )
-    publish(folder, manifest)
-    encoded.remove()
-    remove_generations(folder / "generations", keep=generation.name)
-    return manifest
 
 
 def withdraw(folder: Path) -> None:
@@ -106,14 +115,28 @@ def withdraw(folder: Path) -> None:
     remove_encoded(folder)
 
 
+class Vectors(Protocol):
+    """Where the vectors of a generation come from."""
+
+    def write(self, generation: Path, kind: str, texts: Sequence[str]) -> NDArray[Any]:
+        """Write the vectors of texts of one kind; returns them as they are stored."""
+        ...
+
+
 def write_generation(
     generation: Path,
     contents: Contents,
-    encoded: EncodedTexts,
+    encoded: Vectors,
     last: LastGeneration,
     progress: Progress = silent,
+    *,
+    in_whole: NDArray[np.int64] | None = None,
 ) -> GraphStatistics:
-    """Write all files; returns the statistics of the passage graph."""
+    """Write all files; returns the statistics of the passage graph.
+
+    For a part of a larger index, ``in_whole`` is how many passages of that mention each entity, and its terms are not
+    written: they would be as rare as they are in the part.
+    """
     stages = iter(range(1, _STAGES + 1))
 
     def done() -> None:
@@ -124,14 +147,8 @@ def write_generation(
     write_passages(generation, passages)
     material.write(generation)
     done()
-    keys = as_keys(key_of(ANALYZER, passage.term_text, passage.text) for passage in passages)
-    stemmers = write_terms(
-        generation / "passage_terms",
-        (passage.term_text for passage in passages),
-        keys,
-        lambda row: stemmer_for(passages[row].text),
-        last,
-    )
+    if in_whole is None:
+        _write_terms(generation, contents, last)
     done()
     encoded.write(generation, "passage", contents.passage_texts)
     done()
@@ -146,11 +163,10 @@ def write_generation(
     done()
     write_aliases(generation, contents.correcting.corrections.aliases, entities)
     bound = contents.keyword_passages or len(passages)
-    statistics = _write_passage_graph(generation, passages, names, pairs(material.keywords), material.links, bound)
-    done()
-    texts = contents.triple_texts
-    keys = as_keys(key_of(ANALYZER, text, stemmers[row]) for text, row in zip(texts, rows, strict=True))
-    write_terms(generation / "triple_terms", texts, keys, lambda triple: stemmers[rows[triple]], last)
+    common = None if in_whole is None else np.flatnonzero(in_whole > bound)
+    statistics = _write_passage_graph(
+        generation, passages, names, pairs(material.keywords), material.links, bound, common
+    )
     done()
     encoded.write(generation, "triple", contents.triple_sources)
     done()
@@ -166,6 +182,21 @@ def _write_derived(generation: Path) -> None:
     if graph.is_large:
         passages.write_derived(generation)
         graph.write_derived(generation, passages.rows_by_title)
+
+
+def _write_terms(generation: Path, contents: Contents, last: LastGeneration) -> None:
+    """Of passages, and of triples, which have the stemmers of their passages."""
+    passages, rows, texts = contents.passages, contents.triple_rows, contents.triple_texts
+    keys = as_keys(key_of(ANALYZER, passage.term_text, passage.text) for passage in passages)
+    stemmers = write_terms(
+        generation / "passage_terms",
+        (passage.term_text for passage in passages),
+        keys,
+        lambda row: stemmer_for(passages[row].text),
+        last,
+    )
+    keys = as_keys(key_of(ANALYZER, text, stemmers[row]) for text, row in zip(texts, rows, strict=True))
+    write_terms(generation / "triple_terms", texts, keys, lambda triple: stemmers[rows[triple]], last)
 
 
 def _mentions(
@@ -189,6 +220,7 @@ def _write_passage_graph(
     keywords: Sequence[tuple[int, str]],
     links: NDArray[np.int64],
     keyword_passages: int,
+    common: NDArray[np.int64] | None = None,
 ) -> GraphStatistics:
     """A passage's keywords are those a model gave it, else the entities of its triples and the names found in it."""
     rows, entities = triple_keywords(
@@ -203,6 +235,9 @@ def _write_passage_graph(
         )
         others = ~np.isin(rows, chosen[:, 0])
         rows, entities = np.append(rows[others], chosen[:, 0]), np.append(entities[others], chosen[:, 1])
+    if common is not None:
+        rare = ~np.isin(entities, common)
+        rows, entities = rows[rare], entities[rare]
     places = [passage.position for passage in passages]
     graph = build_passage_graph(document_labels(passages), places, rows, entities, keyword_passages, links)
     graph.write(generation)

@@ -13,6 +13,7 @@ from triplebeam.errors import IndexDamagedError
 from triplebeam.index.columns import mapped
 from triplebeam.index.entity_graph import EntityGraph
 from triplebeam.index.manifest import Manifest, check_contents, generation_folder, read_manifest, retried
+from triplebeam.index.opensearch.address import Address
 from triplebeam.index.passage_graph import PassageGraph
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.references import REFERENCES
@@ -46,6 +47,10 @@ class Snapshot:
     @classmethod
     def open(cls, folder: Path) -> "Snapshot":
         """Open the published generation. Nothing is written, so a read-only folder will do."""
+        if address := Address.of(folder):
+            from triplebeam.index.opensearch.snapshot import open_cluster
+
+            return open_cluster(address, folder)
         opened = retried(folder, lambda: cls._open(folder, read_manifest(folder)))
         opened._check_vectors_at_first_use()
         return opened
@@ -79,6 +84,14 @@ class Snapshot:
         self.passage_vectors.checksum = known.get("passage_vectors.npy")
         self.triples.vector_index.checksum = known.get("triple_vectors.npy")
         self.entities.vectors.checksum = known.get("entity_vectors.npy")
+
+
+def refresh_folder(folder: Path) -> None:
+    """Where an index is on a cluster: look what is published there, and let its folder say so."""
+    if address := Address.of(folder):
+        from triplebeam.index.opensearch.snapshot import refresh
+
+        refresh(address, folder)
 
 
 def _piece(generation: Path, read: Callable[[], T]) -> T:

@@ -41,7 +41,7 @@ def view(whole: Snapshot, rows: NDArray[np.int64], embedder: Callable[[], Embedd
     try:
         contents = _contents(whole, rows, published)
         last = LastGeneration(published, frozenset(whole.manifest.files))
-        with _scratch() as scratch:
+        with scratch_folder() as scratch:
             return _derived(whole, rows, contents, last, scratch, embedder)
     except FileNotFoundError as error:
         _check_unchanged(whole, published, error)
@@ -49,7 +49,7 @@ def view(whole: Snapshot, rows: NDArray[np.int64], embedder: Callable[[], Embedd
 
 
 @contextmanager
-def _scratch() -> Iterator[Path]:
+def scratch_folder() -> Iterator[Path]:
     """A temporary folder. Where none can be made, or its disk is full, one sentence says so."""
     try:
         place = Path(gettempdir())

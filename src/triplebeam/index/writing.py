@@ -20,6 +20,7 @@ from triplebeam.index.manifest import (
     recorded,
     remove_generations,
 )
+from triplebeam.index.opensearch.address import is_remote
 from triplebeam.index.store import Store
 
 _LOCK = "write.lock"
@@ -112,6 +113,8 @@ def create_empty(folder: Path) -> None:
 
 def set_share(folder: Path, share: float | None) -> None:
     """Set how much walks count in the default search, for this generation and those to come; None: as measured."""
+    if is_remote(folder):
+        raise BadInputError("how much walks count can be set for an index in a folder only, not for one on OpenSearch.")
     with writing(folder) as store:
         with store.transaction():
             store.tune(share)

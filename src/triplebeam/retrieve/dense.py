@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.vectors import VectorIndex
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.scores import Found, PassageOf, rank_passages
@@ -31,7 +32,7 @@ class Dense:
     over: str = "passages"
     passages: Passages | None = field(default=None, repr=False)
     """The texts of the passages, where an index is searched."""
-    passage_vectors: NDArray[np.float32] | None = field(default=None, repr=False)
+    passage_vectors: VectorIndex | None = field(default=None, repr=False)
     """Where passages are searched, their vectors."""
     nearest_many: NearestMany | None = field(default=None, repr=False)
     """Where it is set, many queries are searched together."""
@@ -45,7 +46,7 @@ class Dense:
             nearest=vectors.nearest,
             passage_of=index.passages.ids,
             passages=index.passages,
-            passage_vectors=vectors.rows,
+            passage_vectors=vectors,
             nearest_many=vectors.nearest_many,
         )
 
@@ -82,4 +83,4 @@ class Dense:
         """A row of cosines per query."""
         if self.passage_vectors is None:
             raise BadInputError(f"dense over {self.over} has no score for every passage: use dense over passages here.")
-        return np.asarray(self.embedder.embed(queries, kind="query") @ self.passage_vectors.T)
+        return np.asarray(self.embedder.embed(queries, kind="query") @ self.passage_vectors.rows.T)

@@ -113,13 +113,13 @@ class PersonalizedPageRank:
     def _shares(self, graph: _Arranged, resets: Sequence[Reset]) -> NDArray[np.floating]:
         """q / Σq."""
         reached = np.zeros(len(graph.order), np.bool_)
-        weights = np.zeros((len(resets), len(graph.order)), self.precision)
-        for row, reset in zip(weights, resets, strict=True):
-            reached[graph.position[reset.nodes]] = True
-            row[reset.nodes] = reset.weights / self._visits_together(reset)
-        start, few = np.zeros(weights.T.shape, self.precision), np.flatnonzero(reached)
-        start[few] = (weights[:, graph.order[few]] / graph.scales[few]).T
-        found = self._solution(graph, start if len(resets) > 1 else start[:, 0], reached).reshape(-1, len(resets))
+        starts = np.zeros((len(resets), len(graph.order)), self.precision)
+        for start, reset in zip(starts, resets, strict=True):
+            places = graph.position[reset.nodes]
+            reached[places] = True
+            start[places] = reset.weights / (graph.scales[places] * self._visits_together(reset))
+        found = self._solution(graph, starts[0] if len(resets) == 1 else _columns(starts, reached), reached)
+        found = found.reshape(-1, len(resets))
         found *= graph.scales[graph.kept, None]
         np.maximum(found, 0, out=found)  # what is nearly zero may come out below it
         return found[graph.places]
@@ -215,14 +215,25 @@ class PersonalizedPageRank:
         return _Arranged(order, position, scales, steps, csr_array(steps[kept]), kept, places, wanted)
 
 
+def _columns(rows: NDArray[np.floating], reached: NDArray[np.bool_]) -> NDArray[np.floating]:
+    """Rows that are zero where nothing is reached, as columns."""
+    columns = np.zeros(rows.T.shape, rows.dtype)
+    few = np.flatnonzero(reached)
+    columns[few] = rows[:, few].T
+    return columns
+
+
 def _product(
     steps: "csr_array[np.floating]", visits: NDArray[np.floating], reached: NDArray[np.bool_]
 ) -> NDArray[np.floating]:
     """A symmetric matrix times a vector or several. Where nodes of few edges are reached, only these are read; then
     their neighbours are reached, too.
     """
+    if reached.all():
+        return np.asarray(steps @ visits)
     few, columns = np.flatnonzero(reached), visits.size // len(visits)
     if int((steps.indptr[few + 1] - steps.indptr[few]).sum()) * (_LOOKED_UP + columns) > steps.nnz * columns:
+        reached[:] = True  # from now on
         return np.asarray(steps @ visits)
     edges = steps[few]
     reached[edges.indices] = True

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from triplebeam.assemble import Index
-from triplebeam.index.passages import PassageTable
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
 from triplebeam.serve.cross_references import CrossReferences, telling_facts
@@ -27,8 +26,9 @@ class Found:
 
 def found(index: Index, question: str, hits: Iterable[Hit]) -> list[Found]:
     """Look at the hits of a question."""
-    explanation = Explanation(index, question)
     hits = list(hits)
+    index = index.around([hit.passage_id for hit in hits])
+    explanation = Explanation(index, question)
     passages = [index.passages[hit.passage_id] for hit in hits]
     references = CrossReferences(index, question, passages)
     shown = [
@@ -63,9 +63,3 @@ def headings(passages: Iterable[Passage]) -> list[str]:
         notes += [f"passage {passage.position + 1}"] if places[written, passage.document_id] > 1 else []
         distinct.append(f"{written} ({', '.join(notes)})" if notes else written)
     return distinct
-
-
-def passages_of(passages: PassageTable, document_id: str) -> list[Passage]:
-    """The passages of a document, in their order."""
-    rows = (row for row, document in enumerate(passages.documents) if document == document_id)
-    return sorted(map(passages.at, rows), key=lambda passage: passage.position)

@@ -54,6 +54,7 @@ class ScoredChain:
 
 def around_entity(index: Index, entity: str, limit: int) -> Neighbourhood:
     """The triples an entity is subject or object of; of a defined term without any, the passages that name it."""
+    index = index.around((), entity)
     number = find_entity(index, entity)
     node = _entity(index.snapshot.entities.names[number])
     if triples := index.triples.of_entity(number).tolist():
@@ -67,6 +68,7 @@ def around_entity(index: Index, entity: str, limit: int) -> Neighbourhood:
 
 def around_passage(index: Index, passage_id: str, limit: int) -> Neighbourhood:
     """The triples extracted from a passage."""
+    index = index.around([passage_id])
     return _neighbourhood(index, index.triples.triples_of([passage_id]).tolist(), _passage(index, passage_id), limit)
 
 

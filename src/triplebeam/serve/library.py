@@ -24,7 +24,7 @@ from triplebeam.errors import BadInputError, IndexChangedError, IndexMissingErro
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.manifest import MANIFEST, is_index
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.snapshot import Snapshot, refresh_folder
 from triplebeam.index.writing import has_store, write_lock
 from triplebeam.settings import Settings
 
@@ -222,7 +222,10 @@ class Library:
 
     def open_all(self) -> None:
         """Open every published index; there must be one."""
-        published = [name for name, folder in self._folders().items() if is_index(folder)]
+        folders = self._folders()
+        for folder in folders.values():
+            refresh_folder(folder)
+        published = [name for name, folder in folders.items() if is_index(folder)]
         if not published:
             places = ", ".join(map(str, [*self._single.values(), *self._data]))
             raise IndexMissingError(f"there is no index in {places}: create one with `triplebeam index`.")
@@ -343,6 +346,7 @@ def _sorted_out(folders: Sequence[Path]) -> tuple[dict[str, Path], list[Path]]:
 
 def _signature(folder: Path, name: str) -> tuple[int, int, int]:
     """What changes when a generation is published: the manifest is a new file each time."""
+    refresh_folder(folder)
     try:
         stat = (folder / MANIFEST).stat()
     except FileNotFoundError:

@@ -15,7 +15,7 @@ from triplebeam.assemble import Index
 from triplebeam.generate.language_model import Usage
 from triplebeam.passage import Passage
 from triplebeam.serve.conversation import FollowUp
-from triplebeam.serve.found import Found, passages_of, path_of
+from triplebeam.serve.found import Found, path_of
 from triplebeam.serve.snippet import Snippet
 
 TripleShape: TypeAlias = Annotated[tuple[str, str, str], Field(description="Subject, predicate, object.")]
@@ -113,7 +113,7 @@ def passage_json(index: Index, passage: Passage) -> PassageShape:
 
 def document_json(index: Index, document_id: str, offset: int = 0, limit: int | None = None) -> DocumentShape:
     """A document with its passages, from the one at ``offset`` on."""
-    passages = passages_of(index.passages, document_id)
+    passages = index.passages.of_document(document_id)
     shown = passages[offset:] if limit is None else passages[offset : offset + limit]
     return {
         "id": document_id,

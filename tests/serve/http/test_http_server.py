@@ -29,6 +29,15 @@ def test_state(client: TestClient) -> None:
     assert "/v1/chat/completions" in paths
 
 
+def test_a_server_that_answers_needs_the_weights_that_check_facts(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("triplebeam.assemble.context.prepare", prepare)
+    with make() as searches, make(model=Scripted([])) as answers:
+        assert searches.get("/ready").status_code == 200
+        ready = answers.get("/ready")
+    assert ready.status_code == 503
+    assert "granite" in ready.json()["indexes"]["world"]
+
+
 @pytest.mark.parametrize(
     ("body", "kind", "said"),
     [
@@ -43,15 +52,6 @@ def test_a_wrong_request_is_refused_in_words_about_the_request(
 ) -> None:
     response = client.post("/api/indexes/world/search", content=body, headers={"Content-Type": kind})
     assert said in error_of(response, 400)[1]
-
-
-def test_a_server_that_answers_needs_the_weights_that_check_facts(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("triplebeam.assemble.context.prepare", prepare)
-    with make() as searches, make(model=Scripted([])) as answers:
-        assert searches.get("/ready").status_code == 200
-        ready = answers.get("/ready")
-    assert ready.status_code == 503
-    assert "granite" in ready.json()["indexes"]["world"]
 
 
 def test_our_errors_have_a_status_each() -> None:

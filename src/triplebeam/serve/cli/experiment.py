@@ -53,7 +53,7 @@ def experiment(
 
         triplebeam experiment comparison.toml --dry-run
 
-        triplebeam experiment experiments/small-model-musique.toml --parallel 32
+        triplebeam experiment comparison.toml --parallel 32
     """
     from triplebeam.assemble.dry_run import plan
     from triplebeam.assemble.evaluation import Evaluator

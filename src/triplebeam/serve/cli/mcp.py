@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from triplebeam.serve.cli.options import EmbedderName, Offline, WhereText
+from triplebeam.serve.cli.options import EmbedderName, Offline, WhereText, read_place
 
 
 class Transport(StrEnum):
@@ -19,7 +19,12 @@ class Transport(StrEnum):
 def mcp(
     folders: Annotated[
         list[Path],
-        typer.Argument(metavar="DIR…", help="Indexes, or folders with indexes NAME.index in them.", show_default=False),
+        typer.Argument(
+            metavar="DIR…",
+            help="Indexes, or folders with indexes NAME.index in them.",
+            show_default=False,
+            parser=read_place,
+        ),
     ],
     transport: Annotated[
         Transport, typer.Option(help="stdio: the client starts this command. http: at http://127.0.0.1:PORT/mcp.")

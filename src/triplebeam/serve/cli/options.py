@@ -35,9 +35,25 @@ def complete_ask_method(incomplete: str) -> list[str]:
     return [name for name in ASK_METHODS if name.startswith(incomplete)]
 
 
+def read_place(text: str) -> Path:
+    """The folder that is meant, be it by its path or by the address of a cluster."""
+    if "://" not in text:
+        return Path(text)
+    from triplebeam.assemble.place import index_folder
+    from triplebeam.settings import read_settings
+
+    return index_folder(text, read_settings())
+
+
 IndexFolder: TypeAlias = Annotated[
     Path,
-    typer.Argument(metavar="INDEX", help="The index: a folder.", show_default=False, autocompletion=complete_index),
+    typer.Argument(
+        metavar="INDEX",
+        help="The index: a folder, or opensearch://HOST:9200/PREFIX.",
+        show_default=False,
+        autocompletion=complete_index,
+        parser=read_place,
+    ),
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON on stdout.")]
 Offline: TypeAlias = Annotated[

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from triplebeam.errors import BadInputError, ExtraMissingError
-from triplebeam.serve.cli.options import EmbedderName, Offline
+from triplebeam.serve.cli.options import EmbedderName, Offline, read_place
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -36,6 +36,7 @@ def serve(
             metavar="DIR…",
             help="Indexes, or a data folder: each NAME.index in it is served, and new indexes are created in it.",
             show_default=False,
+            parser=read_place,
         ),
     ],
     host: Annotated[str, typer.Option(help="The address to listen on. Any but loopback needs a key.")] = "127.0.0.1",

@@ -37,11 +37,10 @@ def show(
     """
     from triplebeam.assemble import open_index
     from triplebeam.serve.cli.display import out
-    from triplebeam.serve.found import passages_of
     from triplebeam.serve.shapes import document_json, passage_json
 
     index = open_index(folder)
-    passages = [index.passages[id_]] if id_ in index.passages else passages_of(index.passages, _document(index, id_))
+    passages = [index.passages[id_]] if id_ in index.passages else index.passages.of_document(_document(index, id_))
     if as_json:
         document = passages[0].document_id
         written = passage_json(index, passages[0]) if id_ in index.passages else document_json(index, document)

@@ -100,6 +100,8 @@ def _share(manifest: "Manifest") -> str:
 
 def _graph(statistics: "GraphStatistics") -> str:
     """In the measures of GNN-Ret's Table 5, so that a corpus can be compared with the paper's."""
+    if not statistics.edges_by_kind:
+        return f"{statistics.nodes:,} nodes; edges are made around each question"
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in statistics.edges_by_kind.items())
     return (
         f"{plural(statistics.nodes, 'node')}, {plural(statistics.edges, 'edge')} ({kinds}),"

@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 from triplebeam.errors import (
     BadInputError,
     CannotWriteError,
+    ClusterError,
     DiskFullError,
     EmbedderMismatchError,
     EndpointError,
@@ -63,6 +64,7 @@ _KINDS: dict[type[TriplebeamError], tuple[int, str]] = {
     SourceError: (400, "unreadable_source"),
     ModelMissingError: (503, "no_model"),
     EndpointError: (503, "model_endpoint"),
+    ClusterError: (503, "cluster"),
     IndexMissingError: (503, "not_ready"),
     IndexDamagedError: (503, "damaged_index"),
     IndexFormatError: (503, "index_format"),

@@ -174,7 +174,7 @@ class _Tools:
         self, name: str, where: str | None, entity: str, question: str | None, length: int, limit: int
     ) -> ExpandResult:
         """Without a question, the entity's own name says what is near."""
-        index = self.runner.library.index(name, where)
+        index = self.runner.library.index(name, where).around((), entity)
         number = find_entity(index, entity)
         chains = [FollowedChain.of(each) for each in follow(index, number, question or entity, length, limit)]
         return ExpandResult(entity=index.snapshot.entities.names[number], chains=chains)

@@ -1,0 +1,235 @@
+"""Requests to a cluster: to another host where one does not answer, and again, later, where the cluster is too busy.
+
+Everything that is sent here may be sent twice: documents have ids of their own, so that a second copy replaces the
+first. That is how no acknowledged document is lost, and none is there twice, when a node dies in the middle of a
+request.
+"""
+
+import json
+import logging
+import random
+import time
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from triplebeam.errors import ClusterError
+from triplebeam.index.opensearch.address import Address
+
+if TYPE_CHECKING:
+    import httpx2
+
+Json: TypeAlias = dict[str, Any]
+_LOG = logging.getLogger("triplebeam")
+#: The cluster is too busy, is electing a leader, or has lost the node that has the shard: it may answer soon.
+_LATER = frozenset((429, 502, 503, 504))
+_TRIES = 12
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 10.0
+_SECONDS, _SECONDS_TO_CONNECT = 120.0, 5.0
+#: Of one bulk request: few enough documents for a small heap, in a body that any cluster takes.
+_MOST_DOCUMENTS, _MOST_BYTES = 500, 4_000_000
+
+
+class Write(NamedTuple):
+    """A document to index, or to delete where there is none."""
+
+    target: str
+    """The index."""
+    id: str
+    document: Json | None
+
+
+@dataclass(frozen=True)
+class Client:
+    """Sends requests to the hosts of an address, in turns. Safe to use from many threads."""
+
+    address: Address
+    tries: int = _TRIES
+    _next: list[int] = field(default_factory=lambda: [0], init=False, repr=False, compare=False)
+    _reached: list[bool] = field(default_factory=lambda: [False], init=False, repr=False, compare=False)
+    """Whether any host has replied yet: where none has, the address may be wrong, and nobody should wait for long."""
+
+    @cached_property
+    def _http(self) -> "httpx2.Client":
+        import httpx2  # who searches a folder need not load it
+
+        auth = (self.address.user, self.address.password) if self.address.user else None
+        timeout = httpx2.Timeout(_SECONDS, connect=_SECONDS_TO_CONNECT)
+        made = httpx2.Client(auth=auth, verify=self.address.verify, timeout=timeout)
+        weakref.finalize(self, made.close)
+        return made
+
+    def request(self, method: str, path: str, body: Json | None = None, **parameters: object) -> Json:
+        """The reply as JSON. A reply that is an error is raised, unless a later try succeeds."""
+        content = None if body is None else json.dumps(body).encode()
+        return self._send(method, path, content, "application/json", parameters)
+
+    def lines(self, path: str, lines: Iterable[Json], **parameters: object) -> Json:
+        """The reply to a body of JSON lines."""
+        return self._send("POST", path, _as_lines(lines), "application/x-ndjson", parameters)
+
+    def searches(self, lines: Sequence[Json]) -> list[Json]:
+        """The replies to several searches. One that no copy of a shard could answer is asked again with the others."""
+        replies: list[Json] = []
+        for pause in _pauses(self.tries):
+            replies = self.lines("/_msearch", lines)["responses"]
+            if pause is None or not any(reply.get("status") in _LATER for reply in replies):
+                break
+            _wait(pause)
+        return replies
+
+    def make(self, path: str, body: Json) -> None:
+        """Make an index. Where the first try was heard and its reply was not, it is there already."""
+        try:
+            self.request("PUT", path, body)
+        except ClusterError as error:
+            if error.kind != "resource_already_exists_exception":
+                raise
+
+    def exists(self, index: str) -> bool:
+        """Is there an index, or an alias, of that name?"""
+        try:
+            self.request("GET", f"/{index}/_settings", flat_settings="true")
+        except ClusterError as error:
+            if error.status == 404:
+                return False
+            raise
+        return True
+
+    def write(self, writes: Iterable[Write]) -> None:
+        """Write documents in bulk. What a full queue rejects is sent again after a pause, and the rest waits for it."""
+        for batch in _batches(writes):
+            left: Sequence[_Encoded] = batch
+            for pause in _pauses(self.tries):
+                left = self._rejected(left, last=pause is None)
+                if not left:
+                    break
+                _wait(pause or 0)
+
+    def _rejected(self, batch: "Sequence[_Encoded]", *, last: bool) -> "Sequence[_Encoded]":
+        """Send a batch; returns what is to be sent again."""
+        body = b"".join(each.lines for each in batch)
+        reply = self._send(
+            "POST", "/_bulk", body, "application/x-ndjson", {"filter_path": "errors,items.*.status,items.*.error"}
+        )
+        if not reply["errors"]:
+            return ()
+        again = []
+        for each, item in zip(batch, reply["items"], strict=True):
+            [result] = item.values()
+            if result["status"] in _LATER and not last:
+                again.append(each)
+            elif result["status"] >= 300 and not (each.deletes and result["status"] == 404):
+                raise self.error(result["status"], result)
+        if again:
+            _LOG.info("OpenSearch is busy: %s documents are sent again", f"{len(again):,}")
+        return again
+
+    def _send(self, method: str, path: str, content: bytes | None, kind: str, parameters: Mapping[str, object]) -> Json:
+        from httpx2 import TransportError
+
+        problem: Exception | None = None
+        for number, pause in enumerate(_pauses(self.tries)):
+            try:
+                reply = self._http.request(
+                    method,
+                    f"{self._host()}{path}",
+                    content=content,
+                    params={name: str(value) for name, value in parameters.items()},
+                    headers={"Content-Type": kind},
+                )
+            except TransportError as error:
+                self._next[0] += 1
+                problem = ClusterError(
+                    f"OpenSearch at {self.address.place} cannot be reached ({_reason(error)}): is it running?"
+                )
+                if not self._reached[0] and number > len(self.address.hosts):
+                    break
+            else:
+                self._reached[0] = True
+                if reply.status_code < 300:
+                    return _read(reply)
+                problem = self.error(reply.status_code, _read(reply))
+                if reply.status_code not in _LATER:
+                    raise problem
+                self._next[0] += 1
+            if pause is not None:
+                _wait(pause)
+        assert problem is not None
+        raise problem
+
+    def _host(self) -> str:
+        urls = self.address.urls()
+        return urls[self._next[0] % len(urls)]
+
+    def error(self, status: int, reply: Json) -> ClusterError:
+        """What the cluster says, on one line; the password is in no message, since none quotes the request."""
+        found = reply.get("error", reply)
+        reason = found.get("reason", "") if isinstance(found, dict) else str(found)
+        kind = found.get("type", "") if isinstance(found, dict) else ""
+        if status in (401, 403):
+            return ClusterError(
+                f"OpenSearch at {self.address.place} refuses the request ({status}): check the user, the password and"
+                " the user's role.",
+                status,
+            )
+        said = " ".join(f"{kind}: {reason}".split())[:300]
+        return ClusterError(f"OpenSearch at {self.address.place} replied {status} ({said}).", status, kind)
+
+
+class _Encoded(NamedTuple):
+    """A write as the lines of a bulk request."""
+
+    lines: bytes
+    deletes: bool
+
+
+def _as_lines(lines: Iterable[Json]) -> bytes:
+    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+
+
+def _encoded(write: Write) -> _Encoded:
+    target = {"_index": write.target, "_id": write.id}
+    if write.document is None:
+        return _Encoded(_as_lines([{"delete": target}]), deletes=True)
+    return _Encoded(_as_lines([{"index": target}, write.document]), deletes=False)
+
+
+def _batches(writes: Iterable[Write]) -> Iterator[list[_Encoded]]:
+    batch: list[_Encoded] = []
+    size = 0
+    for each in map(_encoded, writes):
+        if batch and (len(batch) == _MOST_DOCUMENTS or size + len(each.lines) > _MOST_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(each)
+        size += len(each.lines)
+    if batch:
+        yield batch
+
+
+def _pauses(tries: int) -> Iterator[float | None]:
+    """The pause after each try, twice as long each time; None after the last."""
+    for number in range(tries - 1):
+        yield min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**number)
+    yield None
+
+
+def _wait(seconds: float) -> None:
+    """Wait about so long: clients that were rejected together must not come back together."""
+    time.sleep(seconds * random.uniform(0.5, 1))
+
+
+def _read(reply: "httpx2.Response") -> Json:
+    """JSON; what stands between us and the cluster may reply with something else."""
+    try:
+        found = reply.json()
+    except ValueError:
+        return {"error": {"type": "no JSON", "reason": reply.text[:200]}} if reply.status_code >= 300 else {}
+    return found if isinstance(found, dict) else {"reply": found}
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,272 @@
+"""What becomes which document of a cluster.
+
+| here | there |
+| --- | --- |
+| a passage | `PREFIX-passages`: its text, the words it is found by, its vector, its fields, the entities it mentions |
+| a triple | `PREFIX-triples`: its three parts, their words, its vector, its passage, the keys of its two ends |
+| an entity | `PREFIX-entities`: its name, its vector, and how many passages mention it |
+
+Words are made here, by `triplebeam.index.words`, and not by an analyzer of the cluster, so that BM25 counts the same
+words in both kinds of index. A vector is there twice: as a searchable one, which is not stored as text, and as the
+whole numbers that an index folder has, in Base64, from which it is restored.
+"""
+
+import base64
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.index.contents import Contents
+from triplebeam.index.keys import key_of
+from triplebeam.index.opensearch.client import Json
+from triplebeam.index.passages import title_keys
+from triplebeam.index.vectors import COARSE, FINE, restored
+from triplebeam.index.words import stemmer_for, text_words
+from triplebeam.passage import Passage
+from triplebeam.triple import Triple, entity_key
+
+KINDS = ("passages", "triples", "entities")
+#: The kind of vectors in each, as `EncodedTexts` names them, and how they are stored.
+VECTORS = {"passages": "passage", "triples": "triple", "entities": "entity"}
+_STORED_AS: "dict[str, np.dtype[Any]]" = {"passages": FINE, "triples": COARSE, "entities": COARSE}
+#: Between the name of a field and its value in one term.
+FIELD_END = "\x1f"
+_KEYWORD = {"type": "keyword"}
+_UNSEARCHED = {"type": "object", "enabled": False}
+_STORED_ONLY = {"type": "keyword", "index": False, "doc_values": False}
+#: What is searched and never shown.
+_HIDDEN = ["vector", "words", "fields", "field_names", "entities", "title_keys"]
+
+
+def settings(shards: int, replicas: int | None) -> Json:
+    """Of a new index; nothing is refreshed until all is there."""
+    copies: Json = {"auto_expand_replicas": "0-1"} if replicas is None else {"number_of_replicas": replicas}
+    return {
+        "number_of_shards": shards,
+        **copies,
+        "knn": True,
+        "max_result_window": 100_000,
+        "refresh_interval": "-1",
+    }
+
+
+def mapping(kind: str, dimension: int) -> Json:
+    """The fields of one kind of documents; a field that is not named here is refused."""
+    words = {"type": "text", "analyzer": "whitespace", "index_options": "freqs"}
+    vector = {
+        "type": "knn_vector",
+        "dimension": dimension,
+        "method": {"name": "hnsw", "engine": "lucene", "space_type": "innerproduct"},
+    }
+    own: Json = {
+        "passages": {
+            "number": {"type": "long"},
+            "id": _KEYWORD,
+            "document": _KEYWORD,
+            "position": {"type": "integer"},
+            "content": _UNSEARCHED,
+            "words": words,
+            "stemmer": _KEYWORD,
+            "title_keys": _KEYWORD,
+            "entities": _KEYWORD,
+            "fields": {**_KEYWORD, "ignore_above": 8000},
+            "field_names": _KEYWORD,
+        },
+        "triples": {
+            "number": {"type": "long"},
+            "passage": _KEYWORD,
+            "place": {"type": "integer"},
+            "triple": _STORED_ONLY,
+            "ends": _KEYWORD,
+            "words": words,
+            "stemmer": _KEYWORD,
+            "fields": {**_KEYWORD, "ignore_above": 8000},
+        },
+        "entities": {"name": _STORED_ONLY, "passages": {"type": "integer"}},
+    }[kind]
+    return {
+        "dynamic": "strict",
+        "_source": {"excludes": _HIDDEN},
+        "properties": {**own, "digest": _KEYWORD, "code": _STORED_ONLY, "vector": vector},
+    }
+
+
+def key(*parts: str) -> str:
+    """The id of a document on the cluster: names and ids of any length and any letters become one of 32."""
+    return key_of(*parts).hex()
+
+
+def entity(name: str) -> str:
+    """The key of an entity, the same for all names of one normal form."""
+    return key(entity_key(name))
+
+
+def passage_number(passage_id: str) -> int:
+    """The number of a passage: the same in every generation, and positive."""
+    return int.from_bytes(key_of(passage_id)[:8], "big") >> 1
+
+
+def triple_number(passage_id: str, place: int) -> int:
+    """The number of a triple, by its place among those of its passage."""
+    return int.from_bytes(key_of(passage_id, str(place))[:8], "big") >> 1
+
+
+def fields_of(passage: Passage) -> dict[str, str]:
+    """What filters compare: its metadata, and where these have no such field its title, section and document."""
+    own = {"title": passage.title, "section": passage.section, "document": passage.document_id}
+    return {name: value for name, value in own.items() if value} | dict(passage.metadata)
+
+
+def encode(stored: NDArray[Any]) -> str:
+    """A stored vector as text."""
+    return base64.b64encode(stored.tobytes()).decode()
+
+
+def decode(kind: str, codes: Sequence[str], dimension: int) -> NDArray[Any]:
+    """The stored vectors of some documents, one row each."""
+    rows: NDArray[Any] = np.frombuffer(b"".join(map(base64.b64decode, codes)), _STORED_AS[kind])
+    return rows.reshape(len(codes), dimension)
+
+
+def passage_of(source: Json) -> Passage:
+    """The passage in a document."""
+    content = source["content"]
+    return Passage(
+        source["id"],
+        content["text"],
+        content["title"],
+        source["document"],
+        source["position"],
+        content["start"],
+        content["end"],
+        content["metadata"],
+        content["section"],
+    )
+
+
+class Draft(NamedTuple):
+    """A document without its vector."""
+
+    id: str
+    source: Json
+    text: str
+    """What its vector is made from."""
+
+    @property
+    def digest(self) -> str:
+        """The same for the same document with the same vector."""
+        return key(json.dumps(self.source, sort_keys=True), self.text)
+
+
+@dataclass(frozen=True)
+class Drafts:
+    """All documents of an index."""
+
+    contents: Contents = field(repr=False)
+
+    def of(self, kind: str) -> Iterator[Draft]:
+        """Those of one kind."""
+        makers: Mapping[str, Callable[[], Iterator[Draft]]] = {
+            "passages": self._passages,
+            "triples": self._triples,
+            "entities": self._entities,
+        }
+        return makers[kind]()
+
+    @cached_property
+    def stemmers(self) -> list[str]:
+        """The stemmer of each passage."""
+        return [stemmer_for(passage.text) for passage in self.contents.passages]
+
+    @cached_property
+    def _mentioned(self) -> list[list[str]]:
+        """The keys of the entities of each passage: the ends of its triples, names found in it, terms it defines."""
+        known = {entity_key(name) for name in self.contents.entity_names}
+        found: list[dict[str, None]] = [{} for _ in self.contents.passages]
+        for row, triple in zip(self.contents.triple_rows, self.contents.triples, strict=True):
+            found[row] |= dict.fromkeys((entity_key(triple.subject), entity_key(triple.object)))
+        for row, names in enumerate(self.contents.material.names):
+            found[row] |= dict.fromkeys(each for each in map(entity_key, names) if each in known)
+        for each, definition in self.contents.definitions.items():
+            for row in definition.rows:
+                found[row][each] = None
+        return [[key(each) for each in of_one] for of_one in found]
+
+    @cached_property
+    def _links(self) -> dict[int, list[str]]:
+        """The passages that each passage links to."""
+        links: dict[int, list[str]] = {}
+        for here, there in self.contents.material.links.tolist():
+            links.setdefault(here, []).append(self.contents.passages[there].id)
+        return links
+
+    def _passages(self) -> Iterator[Draft]:
+        material = self.contents.material
+        for row, passage in enumerate(self.contents.passages):
+            fields = fields_of(passage)
+            source = {
+                "number": passage_number(passage.id),
+                "id": passage.id,
+                "document": passage.document_id,
+                "position": passage.position,
+                "content": {
+                    "text": passage.text,
+                    "title": passage.title,
+                    "section": passage.section,
+                    "start": passage.start,
+                    "end": passage.end,
+                    "metadata": dict(passage.metadata),
+                    "extractor": material.extractors[row],
+                    "names": material.names[row],
+                    "keywords": material.keywords[row],
+                    "links": self._links.get(row, []),
+                    "triples": len(self.contents.triples_at(row)),
+                },
+                "words": " ".join(text_words(passage.term_text, self.stemmers[row])),
+                "stemmer": self.stemmers[row],
+                "title_keys": title_keys(passage.title),
+                "entities": self._mentioned[row],
+                "fields": [f"{name}{FIELD_END}{value}" for name, value in fields.items()],
+                "field_names": list(fields),
+            }
+            yield Draft(key(passage.id), source, self.contents.passage_texts[row])
+
+    def _triples(self) -> Iterator[Draft]:
+        for row, passage in enumerate(self.contents.passages):
+            fields = [f"{name}{FIELD_END}{value}" for name, value in fields_of(passage).items()]
+            for place, at in enumerate(self.contents.triples_at(row)):
+                triple = self.contents.triples[at]
+                number = triple_number(passage.id, place)
+                source = {
+                    "number": number,
+                    "passage": passage.id,
+                    "place": place,
+                    "triple": list(triple),
+                    "ends": list(dict.fromkeys((entity(triple.subject), entity(triple.object)))),
+                    "words": " ".join(text_words(str(triple), self.stemmers[row])),
+                    "stemmer": self.stemmers[row],
+                    "fields": fields,
+                }
+                yield Draft(str(number), source, self.contents.triple_sources[at])
+
+    def _entities(self) -> Iterator[Draft]:
+        counts = Counter(each for mentioned in self._mentioned for each in mentioned)
+        for name in self.contents.entity_names:
+            yield Draft(entity(name), {"name": name, "passages": counts[entity(name)]}, name)
+
+
+def finished(draft: Draft, stored: NDArray[Any]) -> Json:
+    """A document with its vector."""
+    [vector] = restored(stored[np.newaxis])
+    return {**draft.source, "digest": draft.digest, "code": encode(stored), "vector": np.round(vector, 6).tolist()}
+
+
+def triple_of(source: Json) -> Triple:
+    """The triple in a document."""
+    return Triple(*source["triple"])

@@ -1,0 +1,134 @@
+"""The published generation on a cluster: which indices it is, and what their mappings remember of it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from triplebeam.errors import ClusterError, IndexChangedError
+from triplebeam.index.manifest import Manifest
+from triplebeam.index.opensearch.address import Address
+from triplebeam.index.opensearch.client import Client, Json
+
+_PAGE = 2000
+_PAGE_LIVES = "5m"
+#: Searches that go into one request.
+_TOGETHER = 100
+
+
+def index_name(address: Address, kind: str, number: int) -> str:
+    """The name of one index of a generation."""
+    return f"{address.prefix}-{kind}-{number:06d}"
+
+
+@dataclass(frozen=True)
+class Published:
+    """A generation that readers see, or some of its passages."""
+
+    client: Client = field(repr=False)
+    number: int
+    owner: str
+    stemmers: Sequence[str]
+    manifest: Manifest = field(repr=False)
+    filters: tuple[Json, ...] = ()
+    """What holds for the passages that are seen; their triples have the same fields."""
+
+    @cached_property
+    def dimension(self) -> int:
+        """Of the vectors."""
+        return self.manifest.embedder.dimension
+
+    def filtered(self, condition: Json) -> "Published":
+        """The same, seen through one more filter."""
+        return replace(self, filters=(*self.filters, condition))
+
+    def among_visible(self, kind: str, query: Json) -> Json:
+        """A query for documents that may be seen; entities alone say nothing of where they were read."""
+        filters = [] if kind == "entities" else list(self.filters)
+        return {"bool": {"must": [query], "filter": filters}} if filters else query
+
+    def search(self, kind: str, body: Json) -> Json:
+        """The reply to one search."""
+        return self.search_many(kind, [body])[0]
+
+    def search_many(self, kind: str, bodies: Sequence[Json]) -> list[Json]:
+        """The replies to several searches, in as few requests as may be."""
+        replies: list[Json] = []
+        for start in range(0, len(bodies), _TOGETHER):
+            window = bodies[start : start + _TOGETHER]
+            header = {
+                "index": index_name(self.client.address, kind, self.number),
+                "search_type": "dfs_query_then_fetch",
+                "allow_partial_search_results": False,  # half of an answer would pass for all of it
+            }
+            lines = [line for body in window for line in (header, self._visible(kind, body))]
+            replies += self.client.searches(lines)
+        for reply in replies:
+            self._check(reply)
+        return replies
+
+    def _visible(self, kind: str, body: Json) -> Json:
+        return {**body, "query": self.among_visible(kind, body["query"])} if "query" in body else body
+
+    def _check(self, reply: Json) -> None:
+        if "error" not in reply:
+            return
+        if reply["error"].get("type") == "index_not_found_exception":
+            raise self.changed()
+        raise self.client.error(reply.get("status", 0), reply)
+
+    def changed(self) -> IndexChangedError:
+        """The error where the indices are gone."""
+        return IndexChangedError(
+            f"the index at {self.client.address.place} has changed since it was opened: open it again."
+        )
+
+    def sources(self, kind: str, ids: Sequence[str]) -> list[Json | None]:
+        """The documents of these ids, in their order; None where there is none that may be seen."""
+        found: dict[str, Json] = {}
+        for start in range(0, len(ids), _PAGE):
+            window = list(ids[start : start + _PAGE])
+            body = {"query": {"ids": {"values": window}}, "size": len(window)}
+            found |= {hit["_id"]: hit["_source"] for hit in self.search(kind, body)["hits"]["hits"]}
+        return [found.get(id_) for id_ in ids]
+
+    def count(self, kind: str) -> int:
+        """How many documents of a kind may be seen."""
+        body = {"query": {"match_all": {}}, "size": 0, "track_total_hits": True}
+        return int(self.search(kind, body)["hits"]["total"]["value"])
+
+    def scan(self, kind: str, **body: object) -> Iterator[Json]:
+        """All documents that may be seen, in no order."""
+        query = self.among_visible(kind, {"match_all": {}})
+        return scan(self.client, index_name(self.client.address, kind, self.number), query=query, **body)
+
+
+def published_generation(client: Client) -> Published | None:
+    """What is published at an address; None where nothing is."""
+    alias = f"{client.address.prefix}-passages"
+    try:
+        found = client.request("GET", f"/{alias}/_mapping")
+    except ClusterError as error:
+        if error.status == 404:
+            return None
+        raise
+    [(name, description)] = found.items()
+    meta = description["mappings"]["_meta"]
+    return Published(
+        client,
+        int(name.rpartition("-")[2]),
+        meta["owner"],
+        meta["stemmers"],
+        Manifest.model_validate(meta["manifest"]),
+    )
+
+
+def scan(client: Client, index: str, **body: object) -> Iterator[Json]:
+    """All documents of an index, page by page."""
+    first = {"size": _PAGE, "sort": ["_doc"], "_source": False, **body}
+    page = client.request("POST", f"/{index}/_search", first, scroll=_PAGE_LIVES, allow_partial_search_results="false")
+    try:
+        while page["hits"]["hits"]:
+            yield from page["hits"]["hits"]
+            page = client.request("POST", "/_search/scroll", {"scroll": _PAGE_LIVES, "scroll_id": page["_scroll_id"]})
+    finally:
+        client.request("DELETE", "/_search/scroll", {"scroll_id": [page["_scroll_id"]]})

@@ -1,0 +1,246 @@
+"""The neighbourhood of a question, as an index in memory: what walks and messages run on.
+
+A few requests fetch the passages that a walk from the question can reach in its first steps: those that its words and
+its meaning find, those of the nearest triples and of the entities that it names, and then all that share an entity with
+the best of them, unless too many do. Graphs are made of these passages by the code that makes those of an index folder.
+What is rare is rare in the whole index: the cluster scores words, and entities know how many passages mention them.
+
+What is missing are longer ways: from a passage of the neighbourhood to one that only it leads to. docs/opensearch.md
+has measurements of what that costs.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.index.columns import mapped
+from triplebeam.index.contents import Contents
+from triplebeam.index.corrected import Correcting
+from triplebeam.index.corrections import Corrections
+from triplebeam.index.entity_graph import EntityGraph
+from triplebeam.index.manifest import LastGeneration
+from triplebeam.index.material import Material
+from triplebeam.index.opensearch.client import Json
+from triplebeam.index.opensearch.documents import decode, entity, key, passage_of, triple_of
+from triplebeam.index.opensearch.generation import Published
+from triplebeam.index.opensearch.search import similar
+from triplebeam.index.opensearch.snapshot import ClusterSnapshot
+from triplebeam.index.passage_graph import PassageGraph
+from triplebeam.index.passages import PassageTable
+from triplebeam.index.publish import write_generation
+from triplebeam.index.references import REFERENCES
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.terms import TermIndex
+from triplebeam.index.triple_graph import TripleGraph
+from triplebeam.index.vectors import VectorIndex, write_vectors
+from triplebeam.index.view import scratch_folder
+from triplebeam.triple import entity_key
+
+#: Passages that each way of searching begins with.
+SEEDS = 100
+#: The best of each, whose entities lead on.
+_LEADING = 20
+#: The nearest triples, whose passages are there, and whose entities lead on.
+_SEED_TRIPLES = 30
+#: Passages in all.
+PASSAGES = 600
+#: Entities of more passages lead everywhere.
+_MOST_PASSAGES = 50
+#: Words of a name in a question.
+_LONGEST_NAME = 6
+_MOST_NAMES = 1000
+_MOST_TRIPLES = 100_000
+
+
+@dataclass(frozen=True)
+class Nearby:
+    """Fetches neighbourhoods of one index."""
+
+    whole: ClusterSnapshot = field(repr=False)
+    passages: int = PASSAGES
+
+    @property
+    def _published(self) -> Published:
+        return self.whole.published
+
+    def of_question(self, question: str, vector: NDArray[np.float32]) -> Snapshot:
+        """What is near a question."""
+        seeds, triples = self._seeds(question, vector)
+        leading = [hit for hits in seeds for hit in hits[:_LEADING]]
+        ends = {end for triple in triples for end in triple["ends"]}
+        ends |= {end for triple in self._triples([hit["id"] for hit in leading]) for end in triple["ends"]}
+        ends |= set(_named(question))
+        found = {hit["id"]: hit for hits in seeds for hit in hits}
+        found |= {each["id"]: each for each in self._passages([triple["passage"] for triple in triples])}
+        for hit in self._mentioning(ends, vector):
+            if len(found) < self.passages:
+                found.setdefault(hit["id"], hit)
+        return self._made(list(found.values()))
+
+    def of_passages(self, passage_ids: Sequence[str], names: Sequence[str] = ()) -> Snapshot:
+        """These passages and those that mention entities of these names, and all that share an entity with one of them,
+        as far as they go.
+        """
+        found = {each["id"]: each for each in self._passages(passage_ids)}
+        if names:
+            body = {"query": {"terms": {"entities": list(map(entity, names))}}, "size": self.passages}
+            found |= {hit["id"]: hit for hit in _sources(self._published.search("passages", body))}
+        ends = {end for triple in self._triples(list(found)[:SEEDS]) for end in triple["ends"]}
+        for hit in self._mentioning(ends, None):
+            found.setdefault(hit["id"], hit)
+        return self._made(list(found.values()))
+
+    def _seeds(self, question: str, vector: NDArray[np.float32]) -> tuple[list[list[Json]], list[Json]]:
+        """Passages by words, by meaning, by title and by the entities in the question; and the nearest triples."""
+        names = _named(question)
+        words, _ = self.whole.passage_terms.search(question, SEEDS)
+        ranked = self.whole.passages.ids(words)
+        bodies = [
+            self.whole.passage_vectors.body(vector, SEEDS),  # type: ignore[attr-defined]
+            {"query": similar(vector, {"terms": {"title_keys": _phrases(question)}}), "size": SEEDS},
+            {"query": similar(vector, {"terms": {"entities": names}}), "size": SEEDS},
+        ]
+        found = [_sources(reply) for reply in self._published.search_many("passages", bodies)]
+        nearest, _ = self.whole.triples.search(vector, _SEED_TRIPLES)
+        triples = [each for each in self._published.sources("triples", list(map(str, nearest.tolist()))) if each]
+        return [self._passages(ranked), *found], triples
+
+    def _passages(self, passage_ids: Iterable[str]) -> list[Json]:
+        keys = [key(id_) for id_ in dict.fromkeys(passage_ids)]
+        return [source for source in self._published.sources("passages", keys) if source]
+
+    def _triples(self, passage_ids: Sequence[str]) -> list[Json]:
+        body = {"query": {"terms": {"passage": list(dict.fromkeys(passage_ids))}}, "size": _MOST_TRIPLES}
+        return _sources(self._published.search("triples", body))
+
+    def _mentioning(self, ends: Iterable[str], vector: NDArray[np.float32] | None) -> list[Json]:
+        """Passages that mention one of these entities, those most similar to the question first."""
+        keys = sorted(ends)
+        counts = [source["passages"] if source else 0 for source in self._published.sources("entities", keys)]
+        rare = [each for each, count in zip(keys, counts, strict=True) if 0 < count <= _MOST_PASSAGES]
+        sharing: Json = {"bool": {"filter": {"terms": {"entities": rare}}}}
+        query = sharing if vector is None else similar(vector, sharing)
+        return _sources(self._published.search("passages", {"query": query, "size": self.passages}))
+
+    def _made(self, sources: list[Json]) -> Snapshot:
+        """An index of these passages."""
+        sources.sort(key=lambda each: (each["document"], each["position"]))
+        rows = {each["id"]: row for row, each in enumerate(sources)}
+        triples = sorted(self._triples(list(rows)), key=lambda each: (rows[each["passage"]], each["place"]))
+        contents = _contents(sources, triples, rows, self.whole)
+        keys = [entity(name) for name in contents.entity_names]
+        known = dict(zip(keys, self._published.sources("entities", keys), strict=True))
+        counted = np.array([(known[each] or {"passages": 1})["passages"] for each in keys], np.int64)
+        vectors = _Fetched(sources, triples, known, self._published.dimension)
+        with scratch_folder() as scratch:
+            write_generation(scratch, contents, vectors, LastGeneration(scratch), in_whole=counted)
+            made = _opened(scratch, self.whole)
+        local = {each["number"]: row for row, each in enumerate(sources)}
+        of_triples = {each["number"]: row for row, each in enumerate(triples)}
+        return replace(
+            made,
+            passage_terms=_NearbyTerms(self.whole.passage_terms, local),
+            triple_terms=_NearbyTerms(self.whole.triple_terms, of_triples),
+            entities=replace(made.entities, counted=counted),
+        )
+
+
+class _NearbyTerms(TermIndex):
+    """BM25 of the whole index, for the documents of a neighbourhood."""
+
+    def __init__(self, whole: TermIndex, rows: dict[int, int]) -> None:
+        self._whole, self._local = whole, rows
+
+    def __len__(self) -> int:
+        return len(self._local)
+
+    def search(self, query: str, k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The best k rows."""
+        numbers, scores = self._whole.search(query, min(k, len(self)), among=list(self._local))  # type: ignore[call-arg]
+        return np.array([self._local[number] for number in numbers.tolist()], np.int64), scores
+
+
+@dataclass(frozen=True)
+class _Fetched:
+    """The vectors of documents that were fetched."""
+
+    passages: Sequence[Json] = field(repr=False)
+    triples: Sequence[Json] = field(repr=False)
+    entities: "dict[str, Json | None]" = field(repr=False)
+    dimension: int
+
+    def write(self, generation: Path, kind: str, texts: Sequence[str]) -> NDArray[Any]:
+        """Those of one kind; passages and triples come in their order, entities by name."""
+        stored = self._stored(kind, texts)
+        write_vectors(generation / f"{kind}_vectors.npy", stored)
+        return stored
+
+    def _stored(self, kind: str, texts: Sequence[str]) -> NDArray[Any]:
+        if kind != "entity":
+            sources = self.passages if kind == "passage" else self.triples
+            return decode(f"{kind}s", [each["code"] for each in sources], self.dimension)
+        found = [self.entities.get(entity(name)) for name in texts]
+        # A term that is defined in these passages, and is no entity of the whole, has no vector.
+        stored = np.zeros((len(texts), self.dimension), np.int8)
+        there = [place for place, each in enumerate(found) if each]
+        stored[there] = decode("entities", [each["code"] for each in found if each], self.dimension)
+        return stored
+
+
+def _contents(sources: Sequence[Json], triples: Sequence[Json], rows: dict[str, int], whole: Snapshot) -> Contents:
+    contents = [each["content"] for each in sources]
+    links = [(row, rows[there]) for row, content in enumerate(contents) for there in content["links"] if there in rows]
+    return Contents(
+        passages=list(map(passage_of, sources)),
+        triples=list(map(triple_of, triples)),
+        triple_rows=[rows[each["passage"]] for each in triples],
+        material=Material(
+            extractors=[content["extractor"] for content in contents],
+            names=[content["names"] for content in contents],
+            keywords=[content["keywords"] for content in contents],
+            links=np.array(sorted(links), np.int64).reshape(-1, 2),
+        ),
+        correcting=Correcting(Corrections()),
+        in_context=whole.manifest.embedder.triples_in_context,
+        keyword_passages=whole.manifest.keyword_passages,
+    )
+
+
+def _opened(generation: Path, whole: Snapshot) -> Snapshot:
+    passages = PassageTable(generation)
+    triples = TripleGraph(generation, passages)
+    return Snapshot(
+        folder=whole.folder,
+        manifest=whole.manifest,
+        passages=passages,
+        triples=triples,
+        passage_terms=whole.passage_terms,
+        triple_terms=whole.triple_terms,
+        passage_vectors=VectorIndex(generation / "passage_vectors.npy"),
+        entities=EntityGraph.open(generation, triples),
+        passage_graph=PassageGraph.open(generation),
+        references=mapped(generation / REFERENCES),
+    )
+
+
+def _phrases(question: str) -> list[str]:
+    """What may be a name in a question, in its normal form."""
+    words = entity_key(question).split()
+    spans = [
+        " ".join(words[start : start + length])
+        for length in range(1, _LONGEST_NAME + 1)
+        for start in range(len(words) - length + 1)
+    ]
+    return list(dict.fromkeys(spans))[:_MOST_NAMES]
+
+
+def _named(question: str) -> list[str]:
+    return [key(phrase) for phrase in _phrases(question)]
+
+
+def _sources(reply: Json) -> list[Json]:
+    return [hit["_source"] for hit in reply["hits"]["hits"]]

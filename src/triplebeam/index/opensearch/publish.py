@@ -1,0 +1,209 @@
+"""Publishing to a cluster: three new indices, filled, checked, and then shown to readers by one change of aliases.
+
+A generation that follows another begins as its clone, which takes no copying, and only what differs is written to it:
+every document has a digest of what it was made from. Readers see the old indices or the new ones, never some of each.
+The generation before is kept for those that have it open, until the next one is published.
+"""
+
+import logging
+import re
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+
+from triplebeam.errors import BadInputError, ClusterError, IndexChangedError
+from triplebeam.index import manifest as manifests
+from triplebeam.index.contents import Contents
+from triplebeam.index.encoded import EncodedTexts
+from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace
+from triplebeam.index.opensearch.address import Address
+from triplebeam.index.opensearch.client import Client, Json, Write
+from triplebeam.index.opensearch.documents import KINDS, VECTORS, Draft, Drafts, finished, mapping, settings
+from triplebeam.index.opensearch.generation import Published, index_name, published_generation, scan
+from triplebeam.index.passage_graph import GraphStatistics
+from triplebeam.index.publish import describe, withdraw
+from triplebeam.index.store import Store
+from triplebeam.progress import Progress
+
+_LOG = logging.getLogger("triplebeam")
+#: Documents whose vectors are read from the folder at a time: each time, all that were encoded are gone through.
+_WINDOW = 100_000
+_SECONDS_TO_COPY = "15s"
+_OWNER = "opensearch_owner"
+
+
+@dataclass(frozen=True)
+class OnCluster:
+    """A generation is three indices of a cluster; the folder keeps documents, triples and vectors."""
+
+    address: Address
+    folder: Path
+
+    @cached_property
+    def _client(self) -> Client:
+        return Client(self.address)
+
+    @property
+    def last(self) -> LastGeneration:
+        """No files: vectors stay in the folder, where they were encoded."""
+        return LastGeneration(self.folder)
+
+    def check(self, store: Store) -> None:
+        """Raise where the index was published from another folder: its documents are not in this store."""
+        there = published_generation(self._client)
+        if there and there.owner != _owner(store):
+            raise BadInputError(
+                f"the index at {self.address.place} was published from another machine or folder, where its documents"
+                " are: write to it from there, or choose another prefix."
+            )
+
+    def current(self, store: Store) -> Manifest | None:
+        """Compares revisions, and counts the documents on the cluster."""
+        there = published_generation(self._client)
+        if there is None or there.manifest.revision != store.revision:
+            return None
+        counts = there.manifest.counts
+        try:
+            return there.manifest if all(there.count(kind) == counts[kind] for kind in KINDS) else None
+        except IndexChangedError:  # one of its indices is gone
+            return None
+
+    def publish(
+        self, store: Store, contents: Contents, encoded: EncodedTexts, space: VectorSpace, progress: Progress
+    ) -> Manifest:
+        """Writes what differs from the last generation."""
+        client, before = self._client, published_generation(self._client)
+        _remove_generations(client, before)
+        made = _Publishing(client, encoded, space.dimension, before, (before.number if before else 0) + 1)
+        drafts = Drafts(contents)
+        progress("publish", 0, len(KINDS))
+        for done, kind in enumerate(KINDS, 1):
+            made.write(kind, drafts)
+            progress("publish", done, len(KINDS))
+        manifest = describe(store, contents, space, f"{made.number:06d}", _uncounted(contents))
+        made.remember(_owner(store), drafts.stemmers, manifest)
+        _show(client, made.number)
+        manifests.publish(self.folder, manifest)
+        return manifest
+
+    def withdraw(self) -> None:
+        """Readers find no index any more, and no removed text stays on the cluster."""
+        _remove_generations(self._client, None)
+        withdraw(self.folder)
+
+
+def _owner(store: Store) -> str:
+    """What a store is known by on the cluster."""
+    known = store.meta(_OWNER)
+    if known is None:
+        known = secrets.token_hex(16)
+        store.set_meta(_OWNER, known)
+    return known
+
+
+def _uncounted(contents: Contents) -> GraphStatistics:
+    """Edges between passages are made around a question, so nobody has counted them."""
+    return GraphStatistics(nodes=len(contents.passages), edges=0, edges_by_kind={}, nodes_without_edges=0)
+
+
+@dataclass(frozen=True)
+class _Publishing:
+    """A generation that readers do not see yet."""
+
+    client: Client
+    encoded: EncodedTexts
+    dimension: int
+    before: Published | None
+    number: int
+
+    def name(self, kind: str) -> str:
+        return index_name(self.client.address, kind, self.number)
+
+    def write(self, kind: str, drafts: Drafts) -> None:
+        """Make an index of one kind, from the one before where there is one, and check that all is there."""
+        source = index_name(self.client.address, kind, self.before.number) if self.before else ""
+        known = self._clone(kind, source) if source and self.client.exists(source) else self._create(kind)
+        self.client.write(self._differences(kind, drafts, known))
+        self.client.request("POST", f"/{self.name(kind)}/_refresh")
+        self.client.request("PUT", f"/{self.name(kind)}/_settings", {"index": {"refresh_interval": None}})
+        self._check(kind, sum(1 for _ in drafts.of(kind)))
+
+    def remember(self, owner: str, stemmers: Sequence[str], manifest: Manifest) -> None:
+        """Keep with the indices what a reader has to know."""
+        meta = {"owner": owner, "stemmers": sorted(set(stemmers)), "manifest": manifest.model_dump(mode="json")}
+        self.client.request("PUT", f"/{self.name('passages')}/_mapping", {"_meta": meta})
+
+    def _create(self, kind: str) -> dict[str, str]:
+        address = self.client.address
+        body = {
+            "settings": {"index": settings(address.shards, address.replicas)},
+            "mappings": mapping(kind, self.dimension),
+        }
+        self.client.make(f"/{self.name(kind)}", body)
+        self._wait_for_copies(kind)
+        return {}
+
+    def _clone(self, kind: str, source: str) -> dict[str, str]:
+        """Clone the index before, which is not written to any more; returns the digests of its documents."""
+        self.client.request("PUT", f"/{source}/_settings", {"index": {"blocks.write": True}})
+        unblocked = {"index.blocks.write": None, "index.refresh_interval": "-1"}
+        self.client.make(f"/{source}/_clone/{self.name(kind)}", {"settings": unblocked})
+        self._wait_for_copies(kind)
+        return {hit["_id"]: hit["fields"]["digest"][0] for hit in scan(self.client, source, docvalue_fields=["digest"])}
+
+    def _wait_for_copies(self, kind: str) -> None:
+        """Until every shard has its copies, so that what is acknowledged survives a node; one node has no copies."""
+        try:
+            self.client.request(
+                "GET", f"/_cluster/health/{self.name(kind)}", wait_for_status="green", timeout=_SECONDS_TO_COPY
+            )
+        except ClusterError as error:
+            if error.status != 408:
+                raise
+            _LOG.warning(
+                "%s has fewer copies than it should: a node that dies now may take documents along.", self.name(kind)
+            )
+
+    def _differences(self, kind: str, drafts: Drafts, known: dict[str, str]) -> Iterator[Write]:
+        """What is new or has changed, with its vector; then what is gone."""
+        gone = dict(known)
+        changed = (each for each in drafts.of(kind) if gone.pop(each.id, None) != each.digest)
+        while window := list(islice(changed, _WINDOW)):
+            yield from self._with_vectors(kind, window)
+        yield from (Write(self.name(kind), id_, None) for id_ in gone)
+
+    def _with_vectors(self, kind: str, window: Sequence[Draft]) -> Iterator[Write]:
+        vectors = self.encoded.stored(VECTORS[kind], [each.text for each in window])
+        for each, stored in zip(window, vectors, strict=True):
+            yield Write(self.name(kind), each.id, finished(each, stored))
+
+    def _check(self, kind: str, expected: int) -> None:
+        found = self.client.request("GET", f"/{self.name(kind)}/_count")["count"]
+        if found != expected:
+            raise ClusterError(
+                f"{self.client.address.place} has {found:,} {kind} where {expected:,} were written, so nothing was"
+                " published: run the same command again."
+            )
+
+
+def _show(client: Client, number: int) -> None:
+    """Point the aliases to the new indices, all at once."""
+    actions: list[Json] = []
+    for kind in KINDS:
+        alias = f"{client.address.prefix}-{kind}"
+        actions.append({"remove": {"index": f"{alias}-*", "alias": alias, "must_exist": False}})
+        actions.append({"add": {"index": index_name(client.address, kind, number), "alias": alias}})
+    client.request("POST", "/_aliases", {"actions": actions})
+
+
+def _remove_generations(client: Client, keep: Published | None) -> None:
+    """Remove the indices of all generations but the published one: older ones, and those that were never finished."""
+    pattern = re.compile(rf"{re.escape(client.address.prefix)}-({'|'.join(KINDS)})-(\d{{6,}})")
+    found = client.request("GET", f"/{client.address.prefix}-*/_alias", expand_wildcards="all")
+    for name in found:
+        match = pattern.fullmatch(name)
+        if match and not (keep and int(match[2]) == keep.number):
+            client.request("DELETE", f"/{name}", ignore_unavailable="true")

@@ -1,0 +1,133 @@
+"""Words and vectors, searched by a cluster: what `TermIndex` and `VectorIndex` are for an index folder.
+
+Documents are known by their numbers, which are the same in every generation.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.index.opensearch.client import Json
+from triplebeam.index.opensearch.generation import Published
+from triplebeam.index.terms import TermIndex
+from triplebeam.index.vectors import VectorIndex
+from triplebeam.index.words import ENGLISH, query_stems
+
+#: Up to so many documents every vector is compared; above, the cluster's HNSW graph finds the nearest.
+EXACT_UP_TO = 20_000
+#: Candidates of the graph at least: it misses fewer of the nearest when it looks for more.
+_CANDIDATES = 200
+#: The most that a graph is asked for.
+_MOST_FROM_GRAPH = 2_000
+#: Words of a query that are searched for: a cluster takes 1,024 clauses, and a word may be two.
+_MOST_WORDS = 500
+#: Best first, then by number, so that two searches agree.
+_BEST_FIRST: list[Json] = [{"_score": "desc"}, {"number": "asc"}]
+
+Found: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32]]
+#: Called with the documents of a reply, which may be asked for soon.
+Remember: TypeAlias = Callable[[Sequence[Json]], None]
+
+
+class ClusterTerms(TermIndex):
+    """BM25 on a cluster. The rarity of words is that in the whole index, whatever the filter."""
+
+    def __init__(self, published: Published, kind: str, remember: Remember) -> None:
+        self._published, self._kind, self._remember = published, kind, remember
+
+    def __len__(self) -> int:
+        return self._published.manifest.counts[self._kind]
+
+    def search(self, query: str, k: int, among: Sequence[int] | None = None) -> Found:
+        """The best k documents and their scores; ``among`` these numbers alone, where they are given."""
+        words = _words_query(query_stems(query, self._published.stemmers))
+        if not words["bool"]["should"] or k <= 0:
+            return _nothing()
+        if among is not None:
+            words["bool"]["filter"] = {"terms": {"number": list(among)}}
+        shown: Json = {"_source": among is None}
+        reply = self._published.search(
+            self._kind, {"query": words, "size": k, "sort": _BEST_FIRST, "track_scores": True, **shown}
+        )
+        if among is None:
+            self._remember([hit["_source"] for hit in reply["hits"]["hits"]])
+        return _found(reply)
+
+
+class ClusterVectors(VectorIndex):
+    """The documents nearest to a vector."""
+
+    def __init__(self, published: Published, kind: str, remember: Remember, exact_up_to: int = EXACT_UP_TO) -> None:
+        self._published, self._kind, self._remember = published, kind, remember
+        self._exact_up_to = exact_up_to
+
+    def __len__(self) -> int:
+        return self._published.manifest.counts[self._kind]
+
+    def nearest(self, vector: NDArray[np.float32], k: int) -> Found:
+        """The k documents of highest cosine, and their cosines."""
+        return self.nearest_many(vector[np.newaxis], k)[0]
+
+    def nearest_many(self, vectors: NDArray[np.float32], k: int) -> Sequence[Found]:
+        """The same for each of several vectors, in one request."""
+        if k <= 0:
+            return [_nothing() for _ in vectors]
+        bodies = [self.body(vector, k) for vector in vectors]
+        replies = self._published.search_many(self._kind, bodies)
+        for reply in replies:
+            self._remember([hit["_source"] for hit in reply["hits"]["hits"]])
+        return [(numbers, cosines(scores)) for numbers, scores in map(_found, replies)]
+
+    def body(self, vector: NDArray[np.float32], k: int) -> Json:
+        """The search for one vector."""
+        if len(self) <= self._exact_up_to or k > _MOST_FROM_GRAPH:
+            query = similar(vector, {"match_all": {}})
+        else:
+            filters = {"filter": {"bool": {"filter": list(self._published.filters)}}} if self._published.filters else {}
+            query = {"knn": {"vector": {"vector": vector.tolist(), "k": max(k, _CANDIDATES), **filters}}}
+        return {"query": query, "size": k, "sort": _BEST_FIRST, "track_scores": True}
+
+
+def similar(vector: NDArray[np.float32], query: Json) -> Json:
+    """What a query finds, scored by its similarity to a vector: every vector of it is compared."""
+    script = {
+        "lang": "knn",
+        "source": "knn_score",
+        "params": {"field": "vector", "query_value": vector.tolist(), "space_type": "innerproduct"},
+    }
+    return {"script_score": {"query": query, "script": script}}
+
+
+def cosines(scores: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Inner products of unit vectors, from the positive numbers that a cluster makes of them."""
+    return np.where(scores >= 1, scores - 1, 1 - 1 / np.maximum(scores, np.float32(1e-9))).astype(np.float32)
+
+
+def _words_query(words: Sequence[Mapping[str, str]]) -> Json:
+    """Any of these words: each under its English stem in any text, or under another stem in texts of that stemmer."""
+    counts = Counter(tuple(sorted(word.items())) for word in words)
+    clauses = [_word_query(dict(word), count) for word, count in counts.most_common(_MOST_WORDS)]
+    return {"bool": {"should": clauses, "minimum_should_match": 1}}
+
+
+def _word_query(stems: Mapping[str, str], count: int) -> Json:
+    english: Json = {"term": {"words": {"value": stems[ENGLISH], "boost": count}}}
+    others = [
+        {"bool": {"must": {"term": {"words": {"value": stem, "boost": count}}}, "filter": {"term": {"stemmer": name}}}}
+        for name, stem in stems.items()
+        if stem != stems[ENGLISH]
+    ]
+    return {"dis_max": {"queries": [english, *others]}} if others else english
+
+
+def _found(reply: Json) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    hits: list[dict[str, Any]] = reply["hits"]["hits"]
+    numbers = np.array([hit["sort"][1] for hit in hits], np.int64)
+    return numbers, np.array([hit["_score"] for hit in hits], np.float32)
+
+
+def _nothing() -> Found:
+    return np.zeros(0, np.int64), np.zeros(0, np.float32)

@@ -1,0 +1,87 @@
+"""A published generation on a cluster, open for reading."""
+
+from pathlib import Path
+
+import numpy as np
+
+from triplebeam.errors import BadInputError, IndexMissingError
+from triplebeam.index import manifest as manifests
+from triplebeam.index.entity_graph import EntityGraph
+from triplebeam.index.manifest import MANIFEST, recorded
+from triplebeam.index.opensearch.address import Address
+from triplebeam.index.opensearch.client import Client
+from triplebeam.index.opensearch.filters import condition_of
+from triplebeam.index.opensearch.generation import Published, published_generation
+from triplebeam.index.opensearch.passages import ClusterPassages
+from triplebeam.index.opensearch.search import ClusterTerms, ClusterVectors
+from triplebeam.index.opensearch.triples import ClusterTriples
+from triplebeam.index.passage_graph import PassageGraph
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.where import Where
+
+
+class ClusterSnapshot(Snapshot):
+    """The search structures of a generation on a cluster. Its graphs are too large to hold: see `nearby`."""
+
+    published: Published
+
+    @classmethod
+    def over(cls, folder: Path, published: Published) -> "ClusterSnapshot":
+        """The structures of a generation, or of its passages that may be seen."""
+        passages = ClusterPassages(published)
+        triples = ClusterTriples(published, passages)
+        made = cls.__new__(cls)
+        made.__dict__.update(
+            folder=folder,
+            published=published,
+            manifest=published.manifest,
+            passages=passages,
+            triples=triples,
+            passage_terms=ClusterTerms(published, "passages", passages.remember),
+            triple_terms=ClusterTerms(published, "triples", triples.remember),
+            passage_vectors=ClusterVectors(published, "passages", passages.remember),
+            whole=None,
+            rows=np.zeros(0, np.int64),
+        )
+        return made
+
+    def where(self, where: Where) -> "ClusterSnapshot":
+        """The passages for which a filter holds."""
+        return self.over(self.folder, self.published.filtered(condition_of(where, self.published)))
+
+    @property
+    def entities(self) -> EntityGraph:
+        """Not here."""
+        raise _too_large("the graph of entities")
+
+    @property
+    def passage_graph(self) -> PassageGraph:
+        """Not here."""
+        raise _too_large("the graph of passages")
+
+
+def open_cluster(address: Address, folder: Path) -> ClusterSnapshot:
+    """Open what is published at an address."""
+    published = refresh(address, folder)
+    if published is None:
+        raise IndexMissingError(
+            f"there is no index at {address.place}: make one with `triplebeam index {address.place} SOURCE…`."
+        )
+    return ClusterSnapshot.over(folder, published)
+
+
+def refresh(address: Address, folder: Path) -> Published | None:
+    """What is published now. The local folder gets its manifest, so that it is seen to change when that does."""
+    published = published_generation(Client(address))
+    if published is None:
+        (folder / MANIFEST).unlink(missing_ok=True)
+    elif recorded(folder) != published.manifest:
+        manifests.publish(folder, published.manifest)
+    return published
+
+
+def _too_large(what: str) -> BadInputError:
+    return BadInputError(
+        f"this needs {what} as a whole, and an index on OpenSearch does not have that in memory: use an index in a"
+        " folder for it."
+    )

@@ -1,0 +1,146 @@
+"""Triples of a cluster: `TripleStore` by requests, each for as many triples as may be."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.errors import BadInputError
+from triplebeam.index.opensearch.client import Json
+from triplebeam.index.opensearch.documents import decode, triple_of
+from triplebeam.index.opensearch.generation import Published
+from triplebeam.index.opensearch.passages import ClusterPassages
+from triplebeam.index.opensearch.search import ClusterVectors, Found, cosines, similar
+from triplebeam.index.triple_graph import TripleGraph
+from triplebeam.index.vectors import restored
+from triplebeam.triple import Triple
+
+#: Triples that are kept in memory: a walk of a few steps meets some thousands.
+_KEPT = 50_000
+_MOST = 100_000
+
+
+class Known(NamedTuple):
+    """A triple that was fetched."""
+
+    triple: Triple
+    passage: str
+    ends: tuple[str, ...]
+    code: str
+
+
+class ClusterTriples(TripleGraph):
+    """`TripleGraph` over a cluster, as far as `triplebeam.index.triple_store.TripleStore` goes. Ids are numbers."""
+
+    def __init__(self, published: Published, passages: ClusterPassages) -> None:
+        self._published = published
+        self.passages = self._texts = passages
+        self._known: dict[int, Known] = {}
+        self._vectors = ClusterVectors(published, "triples", self.remember)
+
+    def __len__(self) -> int:
+        return self._published.manifest.counts["triples"]
+
+    def remember(self, sources: Iterable[Json]) -> None:
+        """Keep what a search showed."""
+        if len(self._known) > _KEPT:
+            self._known = {}
+        self._known |= {
+            each["number"]: Known(triple_of(each), each["passage"], tuple(each["ends"]), each["code"])
+            for each in sources
+        }
+
+    def known(self, triple_ids: Iterable[int] | NDArray[np.int64]) -> list[Known]:
+        """These triples; what is not in memory is fetched together."""
+        numbers = [int(each) for each in triple_ids]
+        found = {number: known for number in numbers if (known := self._known.get(number))}
+        if missing := [number for number in dict.fromkeys(numbers) if number not in found]:
+            sources = [each for each in self._published.sources("triples", list(map(str, missing))) if each]
+            self.remember(sources)
+            found |= {number: known for number in missing if (known := self._known.get(number))}
+        if len(found) < len(set(numbers)):
+            raise BadInputError("a triple is not in this index: ids must be those that it returned.")
+        return [found[number] for number in numbers]
+
+    def triple(self, triple_id: int) -> Triple:
+        """The triple itself."""
+        return self.known([triple_id])[0].triple
+
+    def triples_of(self, passage_ids: Sequence[str]) -> NDArray[np.int64]:
+        """The triples of these passages."""
+        numbers = self._by_passage(passage_ids)
+        self._texts.of([id_ for id_ in passage_ids if id_ not in numbers])  # those without triples must be there
+        return np.array([number for id_ in passage_ids for number in numbers.get(id_, ())], np.int64)
+
+    def _by_passage(self, passage_ids: Sequence[str]) -> dict[str, list[int]]:
+        if not passage_ids:
+            return {}
+        body = {
+            "query": {"terms": {"passage": list(dict.fromkeys(passage_ids))}},
+            "size": _MOST,
+            "sort": [{"passage": "asc"}, {"place": "asc"}],
+        }
+        sources = [hit["_source"] for hit in self._published.search("triples", body)["hits"]["hits"]]
+        self.remember(sources)
+        found: dict[str, list[int]] = {}
+        for source in sources:
+            found.setdefault(source["passage"], []).append(source["number"])
+        return found
+
+    def passage_of(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> list[str]:
+        """The passage of each triple."""
+        return [each.passage for each in self.known(triple_ids)]
+
+    def vectors(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
+        """The stored unit vector of each triple."""
+        return restored(decode("triples", [each.code for each in self.known(triple_ids)], self._published.dimension))
+
+    def search(self, vector: NDArray[np.float32], k: int) -> Found:
+        """The k triples nearest to one vector, with their cosines."""
+        return self._vectors.nearest(vector, k)
+
+    def nearest(self, vectors: NDArray[np.float32], k: int) -> NDArray[np.int64]:
+        """For each vector the k triples nearest to it, best first."""
+        found = [numbers for numbers, _ in self._vectors.nearest_many(vectors, k)]
+        return np.array(found, np.int64).reshape(len(found), max(map(len, found), default=0))
+
+    def neighbours(
+        self, triple_ids: Sequence[int] | NDArray[np.int64], query: NDArray[np.float32], limit: int
+    ) -> list[NDArray[np.int64]]:
+        """The most similar to the query among the triples that share an entity with each of these.
+
+        The cluster ranks the triples of each entity once; the two lists of a triple's ends are merged here.
+        """
+        ends = [each.ends for each in self.known(triple_ids)]
+        entities = list(dict.fromkeys(entity for of_one in ends for entity in of_one))
+        around = dict(zip(entities, self._of_entities(entities, query, limit + 1), strict=True))
+        return [
+            _best({number: score for entity in of_one for number, score in around[entity].items()}, int(own), limit)
+            for own, of_one in zip(triple_ids, ends, strict=True)
+        ]
+
+    def _of_entities(self, entities: Sequence[str], query: NDArray[np.float32], limit: int) -> list[dict[int, float]]:
+        """For each entity its triples that are most similar to the query, with their cosines."""
+        bodies = [
+            {
+                "query": similar(query, {"term": {"ends": entity}}),
+                "size": min(limit, _MOST),
+                "sort": [{"_score": "desc"}, {"number": "asc"}],
+                "track_scores": True,
+            }
+            for entity in entities
+        ]
+        found = []
+        for reply in self._published.search_many("triples", bodies):
+            hits = reply["hits"]["hits"]
+            self.remember(hit["_source"] for hit in hits)
+            scores = cosines(np.array([hit["_score"] for hit in hits], np.float32)).tolist()
+            found.append({hit["_source"]["number"]: score for hit, score in zip(hits, scores, strict=True)})
+        return found
+
+
+def _best(scores: dict[int, float], own: int, limit: int) -> NDArray[np.int64]:
+    """The best of them but the triple itself, ties by number."""
+    others = sorted((number for number in scores if number != own), key=lambda number: (-scores[number], number))
+    return np.array(others[:limit], np.int64)

@@ -1,0 +1,257 @@
+"""An index on a real cluster of three nodes, beside the same index in a folder."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from small_world import TRIPLES, TableExtractor, world_documents
+from triplebeam.assemble import Index
+from triplebeam.assemble.place import index_folder
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError, IndexMissingError
+from triplebeam.index.build import IndexBuilder
+from triplebeam.index.opensearch.address import Address
+from triplebeam.index.opensearch.client import Client
+from triplebeam.index.opensearch.generation import published_generation
+from triplebeam.index.opensearch.search import ClusterVectors
+from triplebeam.index.opensearch.snapshot import ClusterSnapshot
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.triple_store import TripleStore
+from triplebeam.index.writing import set_share
+from triplebeam.passage import Document
+from triplebeam.retrieve.retriever import Retriever
+from triplebeam.serve.found import found
+from triplebeam.serve.graph import around_entity, find_entity, follow
+from triplebeam.serve.library import Library
+from triplebeam.settings import Settings
+from triplebeam.testing.contracts import RetrieverContract, TripleStoreContract
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("opensearch")]
+QUESTION = "Where does the actor of Laughter in Hell live?"
+
+
+@pytest.fixture
+def local(world: Snapshot, words: Embedder) -> Index:
+    return Index.of(world, Settings(), words)
+
+
+class TestTriplesOfACluster(TripleStoreContract):
+    @pytest.fixture
+    def store(self, remote: Index) -> TripleStore:
+        return remote.triples
+
+    @pytest.fixture
+    def passage_ids(self, world: Snapshot) -> list[str]:
+        return world.passages.ids(range(len(world.passages)))
+
+    @pytest.fixture
+    def embedder(self, words: Embedder) -> Embedder:
+        return words
+
+
+class TestMethodsOnACluster(RetrieverContract):
+    queries = ("directed", "lake", "Laughter in Hell")
+
+    @pytest.fixture(params=["bm25", "dense@triples", "hybrid", "hybrid+naive_ge", "gnn_ret"])
+    def retriever(self, request: pytest.FixtureRequest, remote: Index) -> Retriever:
+        return remote.retriever(request.param)
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["bm25", "bm25@triples", "dense", "hybrid+naive_ge[scorer=exact]", "hipporag2", "scaled_hybrid+gnn_ret", "blend"],
+)
+def test_a_small_index_is_searched_as_in_a_folder(method: str, remote: Index, local: Index) -> None:
+    """A world of six passages is its own neighbourhood; words count the same, and vectors are the same numbers."""
+    for question in (QUESTION, "directed", "Milwaukee lake"):
+        here, there = local.search(question, method, 6), remote.search(question, method, 6)
+        assert [hit.passage_id for hit in there] == [hit.passage_id for hit in here]
+        np.testing.assert_allclose([hit.score for hit in there], [hit.score for hit in here], rtol=1e-3, atol=1e-4)
+        assert [hit.text for hit in there] == [hit.text for hit in here]
+
+
+def test_the_graph_of_a_cluster_finds_what_a_look_at_all_finds(remote: Index, words: Embedder) -> None:
+    snapshot = remote.snapshot
+    assert isinstance(snapshot, ClusterSnapshot)
+    graph = ClusterVectors(snapshot.published, "triples", lambda sources: None, exact_up_to=0)
+    vectors = words.embed([QUESTION, "a lake"])
+    for (numbers, cosines), vector in zip(graph.nearest_many(vectors, 3), vectors, strict=True):
+        exactly, expected = snapshot.triples.search(vector, 3)
+        assert numbers.tolist() == exactly.tolist()
+        np.testing.assert_allclose(cosines, expected, atol=1e-5)
+
+
+def test_passages_documents_and_facts_are_shown(remote: Index, local: Index) -> None:
+    assert remote.documents() == local.documents()
+    assert sorted(passage.id for passage in remote) == sorted(passage.id for passage in local)
+    assert remote.passages.of_document("city") == local.passages.of_document("city")
+    assert "city" in remote.passages
+    assert "town" not in remote.passages
+    hits = [found(index, QUESTION, index.search(QUESTION, "hybrid+naive_ge", 3)) for index in (local, remote)]
+    assert [each.chains for each in hits[0]] == [each.chains for each in hits[1]]
+    with pytest.raises(BadInputError, match="no passage 'town'"):
+        remote.passages["town"]
+
+
+def test_an_entity_has_the_same_graph_around_it(remote: Index, local: Index) -> None:
+    assert around_entity(remote, "Milwaukee", 10) == around_entity(local, "Milwaukee", 10)
+    near = remote.around((), "Milwaukee")
+    there, here = (follow(each, find_entity(each, "Milwaukee"), "Which lake?", 2, 3) for each in (near, local))
+    assert [each.chain for each in there] == [each.chain for each in here]
+
+
+def test_what_needs_a_whole_graph_says_so(remote: Index) -> None:
+    with pytest.raises(BadInputError, match="on OpenSearch each step has its own"):
+        remote.search(QUESTION, "gnn_ret[beta=0.9]")
+    with pytest.raises(BadInputError, match="needs the graph of passages as a whole"):
+        _ = remote.snapshot.passage_graph
+    with pytest.raises(BadInputError, match="in a folder only"):
+        set_share(remote.folder, 0.5)
+
+
+@pytest.fixture
+def build(address: Callable[[str], str], words: Embedder, tmp_path: Path) -> Callable[..., IndexBuilder]:
+    def made(prefix: str, state: str = "state") -> IndexBuilder:
+        folder = index_folder(address(prefix), Settings(state=tmp_path / state))
+        return IndexBuilder(folder=folder, embedder=words, extractor=TableExtractor(TRIPLES))
+
+    return made
+
+
+def _ids(index: Index, question: str = "film", **options: Any) -> list[str]:
+    return sorted(hit.passage_id for hit in index.search(question, "dense", 20, **options))
+
+
+def test_a_filter_leaves_what_it_leaves_in_a_folder(
+    build: Callable[..., IndexBuilder], words: Embedder, tmp_path: Path
+) -> None:
+    rows = [
+        Document(id=f"d{year}{kind}", text=f"A film of {year}.", metadata={"year": str(year), "a.kind": kind})
+        for year in range(1998, 2003)
+        for kind in ("plain (1)", "rare")
+    ]
+    folder, builder = tmp_path / "local.index", build("filtered")
+    for each in (IndexBuilder(folder=folder, embedder=words), builder):
+        each.build(rows)
+    here, there = (Index(place, Settings(), words) for place in (folder, builder.folder))
+    for where in (
+        "year >= 2000",
+        'year < 2e3 and not a.kind = "rare"',
+        'a.kind contains "PLAIN"',
+        "year in (1998, 2002)",
+    ):
+        assert _ids(there, where=where) == _ids(here, where=where)
+    view = there.where("year >= 2000").where('a.kind = "rare"')
+    assert len(view) == 3
+    assert {hit.passage_id for hit in view.search("film", "blend", 20)} == set(
+        _ids(here, where='year >= 2000 and a.kind = "rare"')
+    )
+    for index in (here, there):
+        with pytest.raises(BadInputError, match=r"no passage has the field 'colour'"):
+            index.where('colour = "red"')
+        with pytest.raises(BadInputError, match=r"no passage matches the filter .* \(did you mean 'rare'\?\)"):
+            index.where('a.kind = "Rare"')
+
+
+def test_readers_see_one_generation_whatever_is_published(build: Callable[..., IndexBuilder], words: Embedder) -> None:
+    builder = build("changing")
+    assert builder.build(world_documents()).published
+    assert not builder.build(world_documents()).published
+    before = Index(builder.folder, Settings(), words)
+    assert "director" in _ids(before)
+    builder.remove(["director"])
+    after = Index(builder.folder, Settings(), words)
+    assert _ids(after) == sorted({"film", "actor", "city", "lake", "other"})
+    assert "director" in _ids(before), "the generation that is open is kept"
+    assert not [
+        t for t in after.triples.triples_of(["film", "actor"]).tolist() if "died" in str(after.triples.triple(t))
+    ]
+    builder.build([Document(id="film", title="Laughter in Hell", text="Another text.", is_passage=True)])
+    assert Index(builder.folder, Settings(), words).passages["film"].text == "Another text."
+    with pytest.raises(IndexMissingError, match="has changed since it was opened"):
+        _ids(before, "another question")
+    builder.remove(["film", "actor", "city", "lake", "other"])
+    with pytest.raises(IndexMissingError, match="there is no index"):
+        Snapshot.open(builder.folder)
+
+
+def test_what_was_lost_on_the_cluster_is_published_again(build: Callable[..., IndexBuilder], words: Embedder) -> None:
+    builder = build("lossy")
+    builder.build(world_documents())
+    client = Client(_address(builder))
+    client.request("DELETE", f"/{client.address.prefix}-triples-000001")
+    assert builder.repair().published
+    assert len(Index(builder.folder, Settings(), words).triples.triples_of(["film"])) == 2
+
+
+def test_only_the_folder_that_has_the_documents_may_write(build: Callable[..., IndexBuilder]) -> None:
+    build("owned").build(world_documents())
+    with pytest.raises(BadInputError, match="published from another machine or folder"):
+        build("owned", "elsewhere").build(world_documents()[:1])
+
+
+def test_a_server_finds_the_index_by_its_prefix(build: Callable[..., IndexBuilder], words: Embedder) -> None:
+    builder = build("served")
+    builder.build(world_documents())
+    library = Library([builder.folder], Settings(), embedder=words)
+    library.open_all()
+    [name] = library.names()
+    assert name.endswith("-served")
+    assert len(library.documents(name)) == 6
+    builder.remove(["film"])
+    assert "film" not in library.documents(name), "a new generation is opened"
+
+
+def test_a_node_dies_while_documents_are_indexed_and_searched(
+    nodes: dict[str, Any], remote: Index, build: Callable[..., IndexBuilder], words: Embedder
+) -> None:
+    """The last test here: two nodes are left. Nothing that was acknowledged is lost, and every search has a reply."""
+    builder, killed, replies = build("dying"), threading.Event(), []
+    rows = [Document(id=f"row {number}", text=f"Row {number} of many.") for number in range(3000)]
+
+    def searching() -> None:
+        while not killed.is_set() or len(replies) < 20 or time.monotonic() < until[0]:
+            replies.append(len(remote.search("Which lake?", "hybrid", 3)))
+
+    until = [0.0]
+    searcher = threading.Thread(target=searching)
+    searcher.start()
+    killer = threading.Thread(target=_kill_when_written, args=(builder, nodes, killed, until))
+    killer.start()
+    report = builder.build(rows)
+    killer.join()
+    searcher.join()
+    assert report.published
+    assert set(replies) == {3}
+    dying = Index(builder.folder, Settings(), words)
+    assert {passage.id for passage in dying} == {f"{row.id}#0" for row in rows}
+    assert remote.snapshot.published.count("passages") == 6  # type: ignore[attr-defined]
+
+
+def _kill_when_written(
+    builder: IndexBuilder, nodes: dict[str, Any], killed: threading.Event, until: list[float]
+) -> None:
+    """Kill the node of the first host, which is the one that is asked, once some documents have arrived."""
+    client = Client(_address(builder))
+    index = f"{client.address.prefix}-passages-000001"
+    while not client.exists(index):
+        time.sleep(0.02)
+    while client.request("GET", f"/{index}/_stats/indexing")["_all"]["primaries"]["indexing"]["index_total"] < 500:
+        time.sleep(0.02)
+    assert published_generation(client) is None, "it is still being indexed"
+    os.kill(nodes["pids"][0], signal.SIGKILL)
+    until[0] = time.monotonic() + 3
+    killed.set()
+
+
+def _address(builder: IndexBuilder) -> Address:
+    address = Address.of(builder.folder)
+    assert address
+    return address

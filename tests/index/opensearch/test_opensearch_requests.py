@@ -1,0 +1,131 @@
+"""Addresses, and how requests are sent: without a cluster."""
+
+import json
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from triplebeam.errors import BadInputError, ClusterError
+from triplebeam.index.opensearch import client as client_module
+from triplebeam.index.opensearch.address import Address, is_remote
+from triplebeam.index.opensearch.client import Client, Write
+
+PLACE = "opensearch://one:9200,two:9201/films"
+
+
+def test_an_address_names_hosts_and_a_prefix() -> None:
+    found = Address.parse("opensearchs://one,two:9201/films?shards=3&replicas=2")
+    assert found.urls() == ["https://one:9200", "https://two:9201"]
+    assert (found.prefix, found.shards, found.replicas) == ("films", 3, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("opensearch://host", "needs a prefix"),
+        ("opensearch://host/Films", "lower-case"),
+        ("opensearch://ho st/films", "cannot be read"),
+        ("opensearch://host/films?shards=0", "shards=0"),
+        ("opensearch://host/films?colour=red", "colour=red"),
+        ("opensearch://me:secret@host/films", "opensearchs://"),
+    ],
+)
+def test_what_is_wrong_with_an_address_is_said_without_the_password(text: str, said: str) -> None:
+    with pytest.raises(BadInputError, match=said) as raised:
+        Address.parse(text)
+    assert "secret" not in str(raised.value)
+
+
+def test_a_password_is_in_no_file_and_no_repr(tmp_path: Path) -> None:
+    address = Address.parse("opensearch://me:s%40cret@localhost:9200/films")
+    folder = address.folder(tmp_path)
+    assert (address.user, address.password) == ("me", "s@cret")
+    assert is_remote(folder)
+    assert not any(b"cret" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert "cret" not in f"{address!r} {address.place}"
+    assert Address.of(folder) == address
+    assert getattr(Address.of(folder), "password", "") == "s@cret", "it is known until the process ends"
+
+
+def test_a_password_may_be_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRIPLEBEAM_OPENSEARCH_USER", "me")
+    monkeypatch.setenv("TRIPLEBEAM_OPENSEARCH_PASSWORD", "hidden")
+    assert Address.parse("opensearchs://elsewhere/films").password == "hidden"
+
+
+@pytest.fixture
+def replying(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Client]:
+    """A client whose requests are answered here; it does not wait."""
+    monkeypatch.setattr(client_module, "_wait", lambda seconds: None)
+
+    def made(answer: Callable[[httpx2.Request], httpx2.Response]) -> Client:
+        client = Client(Address.parse(PLACE), tries=4)
+        client.__dict__["_http"] = httpx2.Client(transport=httpx2.MockTransport(answer))
+        return client
+
+    return made
+
+
+def test_another_host_is_asked_where_one_does_not_answer(replying: Callable[..., Client]) -> None:
+    asked = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        asked.append(request.url.host)
+        if request.url.host == "one":
+            raise httpx2.ConnectError("refused")
+        return httpx2.Response(200, json={"ok": True})
+
+    client = replying(answer)
+    assert client.request("GET", "/") == client.request("GET", "/") == {"ok": True}
+    assert asked == ["one", "two", "two"]
+
+
+def test_a_busy_cluster_is_asked_again_and_an_error_is_not(replying: Callable[..., Client]) -> None:
+    replies = [429, 503, 200, 400]
+    client = replying(lambda request: httpx2.Response(replies.pop(0), json={}))
+    assert client.request("GET", "/") == {}
+    with pytest.raises(ClusterError, match="replied 400"):
+        client.request("GET", "/")
+
+
+def test_when_no_host_answers_the_error_says_so(replying: Callable[..., Client]) -> None:
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        raise httpx2.ConnectError("refused")
+
+    with pytest.raises(ClusterError, match=r"opensearch://one:9200,two:9201/films cannot be reached \(refused\)"):
+        replying(answer).request("GET", "/")
+
+
+def test_what_a_full_queue_rejects_is_sent_again_alone(
+    replying: Callable[..., Client], caplog: pytest.LogCaptureFixture
+) -> None:
+    sent: list[list[str]] = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        ids = [line["index"]["_id"] for line in map(json.loads, request.content.splitlines()) if "index" in line]
+        sent.append(ids)
+        busy = {"two", "three"} if len(sent) == 1 else {"three"} if len(sent) == 2 else set()
+        items = [{"index": {"status": 429 if id_ in busy else 201}} for id_ in ids]
+        return httpx2.Response(200, json={"errors": bool(busy), "items": items})
+
+    with caplog.at_level(logging.INFO):
+        replying(answer).write(Write("films", id_, {}) for id_ in ("one", "two", "three"))
+    assert sent == [["one", "two", "three"], ["two", "three"], ["three"]]
+    assert "2 documents are sent again" in caplog.text
+
+
+def test_a_document_that_is_refused_is_an_error(replying: Callable[..., Client]) -> None:
+    refused = {"status": 400, "error": {"type": "mapper_parsing_exception", "reason": "no such field"}}
+    client = replying(lambda request: httpx2.Response(200, json={"errors": True, "items": [{"index": refused}]}))
+    with pytest.raises(ClusterError, match="no such field"):
+        client.write([Write("films", "one", {"colour": "red"})])
+
+
+def test_what_is_gone_already_need_not_be_deleted(replying: Callable[..., Client]) -> None:
+    items = [{"delete": {"status": 404}}]
+    replying(lambda request: httpx2.Response(200, json={"errors": True, "items": items})).write(
+        [Write("films", "one", None)]
+    )
