@@ -75,6 +75,7 @@ def _growth(axes: "Axes", lines: Mapping[str, Mapping[int, float]], name: str) -
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+    axes.yaxis.set_major_formatter("{x:g}")
     axes.minorticks_off()
     axes.set_xlabel("Passages")
     axes.set_ylabel(name)

@@ -63,7 +63,11 @@ class _Stages:
         self._log, self._begin, self._last, self._stage = log, time.perf_counter(), time.process_time(), ""
 
     def __call__(self, stage: str, done: int, total: int) -> None:
-        now, stage = time.process_time(), _PUBLISHED[done] if stage == "publish" else stage
+        now = time.process_time()
+        if stage == "publish":
+            stage = _PUBLISHED[done]
+        elif stage == "embed" and not done:
+            stage = "contents"
         if stage != self._stage and self._stage:
             self.write(self._stage)
         self.seconds[stage] += now - self._last
