@@ -69,7 +69,7 @@ def test_one_machine_gives_every_bit(quick: Quick, tiny_model: str, docs: Path, 
 
 @pytest.mark.parametrize("text", ["0/2", "3/2", "1", "1/", "-1/2", "a/b"])
 def test_what_is_no_share_is_refused(text: str) -> None:
-    with pytest.raises(BadInputError, match="is no share: write 2/8 for the second of eight"):
+    with pytest.raises(BadInputError, match="is not a share: write 2/8 for the second of eight"):
         Share.parse(text)
 
 

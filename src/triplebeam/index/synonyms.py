@@ -10,7 +10,7 @@ whole numbers and ties are broken by name, so the links are those of an index th
 
 Up to ``EXACT_UP_TO`` entities every pair is compared, a square of the product at a time. That is quadratic, so above it
 the entities are sorted into cells of about 48, each into the 9 nearest to it, and two are compared if they have a cell
-in common: some 2,000 comparisons per entity, however many there are. Cells are found in two steps, by way of the 8
+in common: some 4,000 comparisons per entity, however many there are. Cells are found in two steps, by way of the 8
 nearest of √cells groups. Of the pairs as near as 0.8 that finds 98 % (docs/scale.md). What is added later is compared
 with everything, so such an index may have a few links more than one that is built from nothing.
 """

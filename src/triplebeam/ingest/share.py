@@ -23,7 +23,7 @@ class Share(NamedTuple):
         """From ``2/8``."""
         found = _WRITTEN.fullmatch(text)
         if not found or int(found[1]) > int(found[2]):
-            raise BadInputError(f"{text!r} is no share: write 2/8 for the second of eight.")
+            raise BadInputError(f"{text!r} is not a share: write 2/8 for the second of eight.")
         return cls(int(found[1]), int(found[2]))
 
     def __str__(self) -> str:
