@@ -17,7 +17,16 @@ _READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
 #: enlarged, or a file system that notices when it flushes.
 _SQLITE_FULL = frozenset(
     f"SQLITE_{name}"
-    for name in ("FULL", "IOERR_WRITE", "IOERR_FSYNC", "IOERR_DIR_FSYNC", "IOERR_TRUNCATE", "IOERR_SHMSIZE")
+    for name in (
+        "FULL",
+        "IOERR_WRITE",
+        "IOERR_FSYNC",
+        "IOERR_DIR_FSYNC",
+        "IOERR_TRUNCATE",
+        "IOERR_SHMOPEN",
+        "IOERR_SHMSIZE",
+        "IOERR_SHMMAP",
+    )
 )
 _SQLITE_READ_ONLY = ("SQLITE_READONLY", "SQLITE_CANTOPEN")
 _SQLITE_DISK = "SQLITE_IOERR"

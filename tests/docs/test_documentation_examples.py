@@ -18,7 +18,7 @@ from triplebeam.serve.cli import progress_display
 from triplebeam.serve.cli.app import app
 
 #: Blocks that are neither run nor parsed. A new one needs a reason beside it, and a higher number here.
-NOT_RUN = 1
+NOT_RUN = 2
 #: Wide enough that no sentence of a command is broken, narrow enough that passages are.
 COLUMNS = "200"
 RUNNING = tuple(page for page in pages() if any(runs(block) for block in blocks(page)))

@@ -131,7 +131,7 @@ def test_nothing_is_left_of_what_was_encoded_and_never_published(index: Index, m
     builder = IndexBuilder(folder=index.folder, embedder=HashedWords(64))
     with monkeypatch.context() as patched:
         patched.setattr(
-            "triplebeam.index.build.publish_generation", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
+            "triplebeam.index.destination.publish_generation", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
         )
         with pytest.raises(KeyboardInterrupt):
             builder.sync(FolderFiles.of([index.folder.parent / "docs"], SourceNames({})))

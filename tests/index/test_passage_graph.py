@@ -196,7 +196,7 @@ def test_the_graph_follows_the_documents(tmp_path: Path, words: Embedder) -> Non
 
 def test_status_shows_the_measures_of_the_paper(world: Snapshot) -> None:
     told = CliRunner().invoke(app, ["status", str(world.folder)], catch_exceptions=False).stdout
-    assert "6 nodes, 4 edges (0 structural, 4 keyword, 0 links), 0.67 per node, density 0.2667, 1 nodes without" in told
+    assert "6 nodes, 4 edges (0 structural, 4 keyword, 0 links), 0.67 per node, density 0.2667, 1 node without" in told
     shown = json.loads(CliRunner().invoke(app, ["status", str(world.folder), "--json"], catch_exceptions=False).stdout)
     assert shown["passage_graph"] == {
         "nodes": 6,

@@ -39,7 +39,7 @@ def vectors_kept(folder: Path) -> int:
     except sqlite3.OperationalError:
         return 0
     try:
-        return int(store.execute("SELECT count(*) FROM vector").fetchone()[0])
+        return int(store.execute("SELECT count(DISTINCT key) FROM encoded").fetchone()[0])
     except sqlite3.OperationalError:  # not made yet
         return 0
     finally:

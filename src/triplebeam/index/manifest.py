@@ -321,11 +321,17 @@ def new_generation(parent: Path) -> Path:
 
 @contextmanager
 def removed_on_error(generation: Path) -> Iterator[None]:
-    """Remove a generation that cannot be finished: half of one would fill a disk that is full already."""
+    """Remove a generation that cannot be finished or published: it would fill a disk that is full already."""
     with ExitStack() as on_error:
-        on_error.callback(shutil.rmtree, generation, ignore_errors=True)
+        on_error.callback(_remove_unpublished, generation)
         yield
         on_error.pop_all()
+
+
+def _remove_unpublished(generation: Path) -> None:
+    manifest = recorded(generation.parent.parent)
+    if manifest is None or manifest.generation != generation.name:
+        shutil.rmtree(generation, ignore_errors=True)
 
 
 def remove_generations(parent: Path, keep: str = "") -> None:

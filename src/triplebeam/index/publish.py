@@ -72,10 +72,10 @@ def publish_generation(
         passage_graph = write_generation(generation, contents, encoded, last, progress)
         _write_derived(generation)
         flush_tree(generation)
-    manifest = describe(store, contents, space, generation.name, passage_graph).model_copy(
-        update={"files": file_sizes(generation), "checksums": checksums(generation)}
-    )
-    publish(folder, manifest)
+        manifest = describe(store, contents, space, generation.name, passage_graph).model_copy(
+            update={"files": file_sizes(generation), "checksums": checksums(generation)}
+        )
+        publish(folder, manifest)
     encoded.remove()
     remove_generations(folder / "generations", keep=generation.name)
     return manifest
