@@ -8,10 +8,12 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from triplebeam.errors import BadInputError, ClusterError
+from triplebeam.assemble.place import index_folder
+from triplebeam.errors import BadInputError, ClusterError, IndexDamagedError
 from triplebeam.index.opensearch import client as client_module
 from triplebeam.index.opensearch.address import Address, is_remote
 from triplebeam.index.opensearch.client import Client, Write
+from triplebeam.settings import Settings
 
 PLACE = "opensearch://one:9200,two:9201/films"
 
@@ -31,6 +33,14 @@ def test_an_address_names_hosts_and_a_prefix() -> None:
         ("opensearch://host/films?shards=0", "shards=0"),
         ("opensearch://host/films?colour=red", "colour=red"),
         ("opensearch://me:secret@host/films", "opensearchs://"),
+        ("opensearch://me:x/secret@localhost:9200/films", "percent-encoded"),
+        ("opensearch://me:x#secret@localhost:9200/films", "percent-encoded"),
+        ("opensearch://me:x?secret@localhost:9200/films", "percent-encoded"),
+        ("opensearch://me:[secret@localhost:9200/films", "percent-encoded"),
+        ("opensearch://me:secret@[localhost/films", "cannot be read"),
+        ("opensearch://me:secret/films", "cannot be read"),
+        ("opensearch://:secret@localhost/films", "no user's name"),
+        ("https://me:secret@host:9200/films", "not known"),
     ],
 )
 def test_what_is_wrong_with_an_address_is_said_without_the_password(text: str, said: str) -> None:
@@ -48,6 +58,41 @@ def test_a_password_is_in_no_file_and_no_repr(tmp_path: Path) -> None:
     assert "cret" not in f"{address!r} {address.place}"
     assert Address.of(folder) == address
     assert getattr(Address.of(folder), "password", "") == "s@cret", "it is known until the process ends"
+
+
+@pytest.mark.parametrize("text", ["https://me:secret@localhost/films", "opensearch:secret://x"])
+def test_an_unknown_kind_of_address_is_no_folder(text: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="not known") as raised:
+        index_folder(text, Settings(state=tmp_path))
+    assert "secret" not in str(raised.value)
+    assert index_folder("OpenSearch://localhost/films", Settings(state=tmp_path)).is_dir()
+
+
+def test_somebody_elses_folder_gets_no_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRIPLEBEAM_OPENSEARCH_USER", "me")
+    monkeypatch.setenv("TRIPLEBEAM_OPENSEARCH_PASSWORD", "secret")
+    foreign = tmp_path / "x.index"
+    foreign.mkdir()
+    Address.parse("opensearchs://foreign/x")
+    (foreign / ".opensearch.json").write_text('{"address": "opensearchs://foreign/x?verify=no"}')
+    with pytest.raises(BadInputError, match="not in your state folder") as raised:
+        Address.of(foreign)
+    assert "secret" not in str(raised.value)
+    monkeypatch.setenv("TRIPLEBEAM_STATE", str(tmp_path))
+    assert getattr(Address.of(foreign), "password", "") == "secret"
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"address": 1}', '{"address": "films"}', "{}"])
+def test_a_damaged_local_file_is_reported(content: str, tmp_path: Path) -> None:
+    (tmp_path / ".opensearch.json").write_text(content)
+    with pytest.raises(IndexDamagedError, match="cannot be read"):
+        Address.of(tmp_path)
+
+
+def test_a_password_that_is_not_in_the_address_is_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRIPLEBEAM_OPENSEARCH_PASSWORD", "hidden")
+    found = Address.parse("opensearchs://admin@elsewhere/half")
+    assert (found.user, found.password) == ("admin", "hidden")
 
 
 def test_a_password_may_be_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
