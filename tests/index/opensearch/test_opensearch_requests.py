@@ -11,6 +11,7 @@ import pytest
 from triplebeam.assemble.place import index_folder
 from triplebeam.errors import BadInputError, ClusterError, IndexDamagedError
 from triplebeam.index.opensearch import client as client_module
+from triplebeam.index.opensearch import generation
 from triplebeam.index.opensearch.address import Address, is_remote
 from triplebeam.index.opensearch.client import Client, Write
 from triplebeam.settings import Settings
@@ -174,3 +175,24 @@ def test_what_is_gone_already_need_not_be_deleted(replying: Callable[..., Client
     replying(lambda request: httpx2.Response(200, json={"errors": True, "items": items})).write(
         [Write("films", "one", None)]
     )
+
+
+def test_a_page_whose_reply_was_lost_is_read_again(
+    replying: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(generation, "_PAGE", 2)
+    digests, opened, requests = ["a", "b", "c", "d", "e"], [0], [0]
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        """A cluster: a scroll goes on with each request that it hears, also where its reply is lost."""
+        requests[0] += 1
+        body = json.loads(request.content)
+        scrolls = "scroll" in str(request.url)
+        start = opened[0] if scrolls else sum(each <= body.get("search_after", [""])[0] for each in digests)
+        opened[0] = start + 2
+        if requests[0] == 2:
+            raise httpx2.ReadTimeout("lost")
+        hits = [{"_id": each, "sort": [each]} for each in digests[start : start + 2]]
+        return httpx2.Response(200, json={"hits": {"hits": hits}, "_scroll_id": "x"})
+
+    assert [hit["_id"] for hit in generation.scan(replying(answer), "films")] == digests
