@@ -9,11 +9,13 @@ import httpx2
 import pytest
 
 from triplebeam.assemble.place import index_folder
-from triplebeam.errors import BadInputError, ClusterError, IndexDamagedError
+from triplebeam.errors import BadInputError, ClusterError, IndexChangedError, IndexDamagedError
+from triplebeam.index.manifest import Manifest
 from triplebeam.index.opensearch import client as client_module
 from triplebeam.index.opensearch import generation
 from triplebeam.index.opensearch.address import Address, is_remote
 from triplebeam.index.opensearch.client import Client, Write
+from triplebeam.index.opensearch.passages import ClusterPassages
 from triplebeam.settings import Settings
 
 PLACE = "opensearch://one:9200,two:9201/films"
@@ -196,3 +198,32 @@ def test_a_page_whose_reply_was_lost_is_read_again(
         return httpx2.Response(200, json={"hits": {"hits": hits}, "_scroll_id": "x"})
 
     assert [hit["_id"] for hit in generation.scan(replying(answer), "films")] == digests
+
+
+@pytest.mark.parametrize("content", ["<html>Log in</html>", "[]", ""])
+def test_what_is_not_json_is_not_opensearch(content: str, replying: Callable[..., Client]) -> None:
+    with pytest.raises(ClusterError, match="not OpenSearch"):
+        generation.published_generation(replying(lambda request: httpx2.Response(200, text=content)))
+
+
+@pytest.mark.parametrize(
+    "indices",
+    [
+        {"films-passages": {"mappings": {}}},
+        {"films-passages-000001": {"mappings": {"_meta": {"owner": "x", "stemmers": [], "manifest": {}}}}},
+        {"films-passages-000001": {}, "films-passages-000002": {}},
+        {"films-passages": {"mappings": None}},
+    ],
+)
+def test_an_index_that_was_not_published_here_is_reported(
+    indices: dict[str, object], replying: Callable[..., Client]
+) -> None:
+    with pytest.raises(IndexDamagedError, match="films-passages"):
+        generation.published_generation(replying(lambda request: httpx2.Response(200, json=indices)))
+
+
+def test_a_passage_that_is_gone_means_that_the_index_has_changed(replying: Callable[..., Client]) -> None:
+    client = replying(lambda request: httpx2.Response(200, json={"responses": [{"hits": {"hits": []}}]}))
+    published = generation.Published(client, 1, "x", (), Manifest.model_construct())
+    with pytest.raises(IndexChangedError):
+        ClusterPassages(published).ids([1])

@@ -150,8 +150,8 @@ class Client:
             else:
                 self._reached[0] = True
                 if reply.status_code < 300:
-                    return _read(reply)
-                problem = self.error(reply.status_code, _read(reply))
+                    return self._result(_read(reply))
+                problem = self.error(reply.status_code, _read(reply) or {"error": reply.text[:200]})
                 if reply.status_code not in _LATER:
                     raise problem
                 self._next[0] += 1
@@ -159,6 +159,14 @@ class Client:
                 _wait(pause)
         assert problem is not None
         raise problem
+
+    def _result(self, found: Json | None) -> Json:
+        if found is None:
+            raise ClusterError(
+                f"what replies at {self.address.place} is not OpenSearch, or is a login page in front of it: check the"
+                " address."
+            )
+        return found
 
     def _host(self) -> str:
         urls = self.address.urls()
@@ -222,13 +230,13 @@ def _wait(seconds: float) -> None:
     time.sleep(seconds * random.uniform(0.5, 1))
 
 
-def _read(reply: "httpx2.Response") -> Json:
-    """JSON; what stands between us and the cluster may reply with something else."""
+def _read(reply: "httpx2.Response") -> Json | None:
+    """The JSON object in a reply; None: what is between us and the cluster has replied with something else."""
     try:
         found = reply.json()
     except ValueError:
-        return {"error": {"type": "no JSON", "reason": reply.text[:200]}} if reply.status_code >= 300 else {}
-    return found if isinstance(found, dict) else {"reply": found}
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _reason(error: Exception) -> str:

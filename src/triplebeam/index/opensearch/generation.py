@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from triplebeam.errors import ClusterError, IndexChangedError
+from triplebeam.errors import ClusterError, IndexChangedError, IndexDamagedError
 from triplebeam.index.manifest import Manifest
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.client import Client, Json
@@ -110,15 +110,16 @@ def published_generation(client: Client) -> Published | None:
         if error.status == 404:
             return None
         raise
-    [(name, description)] = found.items()
-    meta = description["mappings"]["_meta"]
-    return Published(
-        client,
-        int(name.rpartition("-")[2]),
-        meta["owner"],
-        meta["stemmers"],
-        Manifest.model_validate(meta["manifest"]),
-    )
+    try:
+        [(name, description)] = found.items()
+        meta = description["mappings"]["_meta"]
+        number, manifest = int(name.rpartition("-")[2]), Manifest.model_validate(meta["manifest"])
+        return Published(client, number, meta["owner"], meta["stemmers"], manifest)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise IndexDamagedError(
+            f"{alias} at {client.address.place} is not an alias of one index that Triplebeam has published: choose"
+            " another prefix, or remove what has that name from the cluster and run `triplebeam index` again."
+        ) from error
 
 
 def scan(client: Client, index: str, **body: object) -> Iterator[Json]:
