@@ -183,7 +183,7 @@ class Client:
                 " the user's role.",
                 status,
             )
-        said = " ".join(f"{kind}: {reason}".split())[:300]
+        said = " ".join(": ".join(filter(None, (kind, reason))).split())[:300]
         return ClusterError(f"OpenSearch at {self.address.place} replied {status} ({said}).", status, kind)
 
 
