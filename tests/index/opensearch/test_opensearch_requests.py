@@ -4,18 +4,20 @@ import json
 import logging
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx2
 import pytest
 
 from triplebeam.assemble.place import index_folder
 from triplebeam.errors import BadInputError, ClusterError, IndexChangedError, IndexDamagedError
-from triplebeam.index.manifest import Manifest
+from triplebeam.index.manifest import MANIFEST, Manifest
 from triplebeam.index.opensearch import client as client_module
-from triplebeam.index.opensearch import generation
+from triplebeam.index.opensearch import generation, snapshot
 from triplebeam.index.opensearch.address import Address, is_remote
-from triplebeam.index.opensearch.client import Client, Write
+from triplebeam.index.opensearch.client import Client, Write, client_of
 from triplebeam.index.opensearch.passages import ClusterPassages
+from triplebeam.index.snapshot import refresh_folder
 from triplebeam.settings import Settings
 
 PLACE = "opensearch://one:9200,two:9201/films"
@@ -227,3 +229,31 @@ def test_a_passage_that_is_gone_means_that_the_index_has_changed(replying: Calla
     published = generation.Published(client, 1, "x", (), Manifest.model_construct())
     with pytest.raises(IndexChangedError):
         ClusterPassages(published).ids([1])
+
+
+def test_an_address_has_one_client_for_each_user() -> None:
+    first, again = (Address.parse("opensearchs://me:one@host/films") for _ in range(2))
+    assert client_of(first) is client_of(again)
+    other = Address.parse("opensearchs://me:two@host/films")
+    assert client_of(other).address.password == "two"
+
+
+def test_a_server_looks_for_a_new_generation_once_a_second_and_goes_on_where_nobody_replies(
+    replying: Callable[..., Client], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked, now = [], [100.0]
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        asked.append(now[0])
+        raise httpx2.ReadTimeout("no reply")
+
+    client = replying(answer)
+    monkeypatch.setattr(snapshot, "client_of", lambda address, tries, seconds: client)
+    monkeypatch.setattr(snapshot, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    folder = client.address.folder(tmp_path)
+    with pytest.raises(ClusterError):
+        refresh_folder(folder)
+    (folder / MANIFEST).write_text("{}")
+    for now[0] in (100.5, 101.5, 101.9, 103):
+        refresh_folder(folder)
+    assert sorted(set(asked)) == [100, 101.5, 103]

@@ -12,7 +12,7 @@ import time
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from triplebeam.errors import ClusterError
@@ -47,6 +47,8 @@ class Client:
 
     address: Address
     tries: int = _TRIES
+    seconds: float = _SECONDS
+    """How long a reply may take."""
     _next: list[int] = field(default_factory=lambda: [0], init=False, repr=False, compare=False)
     _reached: list[bool] = field(default_factory=lambda: [False], init=False, repr=False, compare=False)
     """Whether any host has replied yet: where none has, the address may be wrong, and nobody should wait for long."""
@@ -56,7 +58,7 @@ class Client:
         import httpx2  # who searches a folder need not load it
 
         auth = (self.address.user, self.address.password) if self.address.user else None
-        timeout = httpx2.Timeout(_SECONDS, connect=_SECONDS_TO_CONNECT)
+        timeout = httpx2.Timeout(self.seconds, connect=min(self.seconds, _SECONDS_TO_CONNECT))
         made = httpx2.Client(auth=auth, verify=self.address.verify, timeout=timeout)
         weakref.finalize(self, made.close)
         return made
@@ -185,6 +187,17 @@ class Client:
             )
         said = " ".join(": ".join(filter(None, (kind, reason))).split())[:300]
         return ClusterError(f"OpenSearch at {self.address.place} replied {status} ({said}).", status, kind)
+
+
+def client_of(address: Address, tries: int = _TRIES, seconds: float = _SECONDS) -> Client:
+    """The client of an address, always the same one, so that its connections are used again."""
+    return _client(address, (address.user, address.password), tries, seconds)
+
+
+@lru_cache(maxsize=64)
+def _client(address: Address, _credentials: tuple[str, str], tries: int, seconds: float) -> Client:
+    """By the name and the password, too: addresses are equal without them."""
+    return Client(address, tries, seconds)
 
 
 class _Encoded(NamedTuple):
