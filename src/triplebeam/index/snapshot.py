@@ -89,9 +89,9 @@ class Snapshot:
 def refresh_folder(folder: Path) -> None:
     """Where an index is on a cluster: look what is published there, and let its folder say so."""
     if address := Address.of(folder):
-        from triplebeam.index.opensearch.snapshot import refresh
+        from triplebeam.index.opensearch.snapshot import look
 
-        refresh(address, folder)
+        look(address, folder)
 
 
 def _piece(generation: Path, read: Callable[[], T]) -> T:

@@ -1,5 +1,6 @@
 """The indexes under some folders: found by name, opened once, and opened again when a new generation is published."""
 
+import logging
 import os
 import re
 import shutil
@@ -20,7 +21,14 @@ from numpy.typing import NDArray
 from triplebeam.assemble import Index, make_embedder
 from triplebeam.durable import explained, flush, make_folder
 from triplebeam.embed.embedder import Embedder, Kind, Span, SpanEmbedder, reads_tokens
-from triplebeam.errors import BadInputError, IndexChangedError, IndexMissingError, TriplebeamError, nearest
+from triplebeam.errors import (
+    BadInputError,
+    ClusterError,
+    IndexChangedError,
+    IndexMissingError,
+    TriplebeamError,
+    nearest,
+)
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.manifest import MANIFEST, is_index
@@ -31,6 +39,8 @@ from triplebeam.settings import Settings
 ENDING = ".index"
 _DELETED = ".deleted-"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_HOSTS = re.compile(r"\bopensearchs?://[^\s/]+/")
+_LOG = logging.getLogger("triplebeam")
 _NAMES_SHOWN = 5
 _RETRIES = 3
 
@@ -277,11 +287,11 @@ class Library:
             return self._embedders[name]
 
     def redact(self, text: str) -> str:
-        """A message without the paths of the library's folders."""
+        """A message without the paths of the library's folders, and without the hosts of clusters."""
         folders = {*self._data, *(folder.parent for folder in self._single.values())}
         for folder in sorted(map(str, folders), key=len, reverse=True):
             text = text.replace(f"{folder}{os.sep}", "")
-        return text
+        return _HOSTS.sub("", text)
 
     def _folders(self) -> dict[str, Path]:
         """Listed at each call: `triplebeam index` may create indexes while a server runs."""
@@ -306,6 +316,14 @@ class Library:
                 index = Index.of(snapshot, self.settings, embedder, self._given_model)
                 known = self._opened[name] = _Opened(signature, index)
             return known
+
+
+def message_of(error: TriplebeamError, redact: Callable[[str], str]) -> str:
+    """What a client may read of an error: what a cluster says, and where it is, is for the log alone."""
+    if isinstance(error, ClusterError):
+        _LOG.warning("%s", error)
+        return "the cluster of this index cannot be reached, or refused the request: the server's log has the reason."
+    return redact(str(error))
 
 
 def _is_one_index(folder: Path) -> bool:

@@ -4,14 +4,21 @@ import json
 import logging
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx2
 import pytest
 
-from triplebeam.errors import BadInputError, ClusterError
+from triplebeam.assemble.place import index_folder
+from triplebeam.errors import BadInputError, ClusterError, IndexChangedError, IndexDamagedError
+from triplebeam.index.manifest import MANIFEST, Manifest
 from triplebeam.index.opensearch import client as client_module
+from triplebeam.index.opensearch import generation, snapshot
 from triplebeam.index.opensearch.address import Address, is_remote
-from triplebeam.index.opensearch.client import Client, Write
+from triplebeam.index.opensearch.client import Client, Write, client_of
+from triplebeam.index.opensearch.passages import ClusterPassages
+from triplebeam.index.snapshot import refresh_folder
+from triplebeam.settings import Settings
 
 PLACE = "opensearch://one:9200,two:9201/films"
 
@@ -31,6 +38,14 @@ def test_an_address_names_hosts_and_a_prefix() -> None:
         ("opensearch://host/films?shards=0", "shards=0"),
         ("opensearch://host/films?colour=red", "colour=red"),
         ("opensearch://me:secret@host/films", "opensearchs://"),
+        ("opensearch://me:x/secret@localhost:9200/films", "percent-encoded"),
+        ("opensearch://me:x#secret@localhost:9200/films", "percent-encoded"),
+        ("opensearch://me:x?secret@localhost:9200/films", "percent-encoded"),
+        ("opensearch://me:[secret@localhost:9200/films", "percent-encoded"),
+        ("opensearch://me:secret@[localhost/films", "cannot be read"),
+        ("opensearch://me:secret/films", "cannot be read"),
+        ("opensearch://:secret@localhost/films", "no user's name"),
+        ("https://me:secret@host:9200/films", "not known"),
     ],
 )
 def test_what_is_wrong_with_an_address_is_said_without_the_password(text: str, said: str) -> None:
@@ -48,6 +63,41 @@ def test_a_password_is_in_no_file_and_no_repr(tmp_path: Path) -> None:
     assert "cret" not in f"{address!r} {address.place}"
     assert Address.of(folder) == address
     assert getattr(Address.of(folder), "password", "") == "s@cret", "it is known until the process ends"
+
+
+@pytest.mark.parametrize("text", ["https://me:secret@localhost/films", "opensearch:secret://x"])
+def test_an_unknown_kind_of_address_is_no_folder(text: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="not known") as raised:
+        index_folder(text, Settings(state=tmp_path))
+    assert "secret" not in str(raised.value)
+    assert index_folder("OpenSearch://localhost/films", Settings(state=tmp_path)).is_dir()
+
+
+def test_somebody_elses_folder_gets_no_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRIPLEBEAM_OPENSEARCH_USER", "me")
+    monkeypatch.setenv("TRIPLEBEAM_OPENSEARCH_PASSWORD", "secret")
+    foreign = tmp_path / "x.index"
+    foreign.mkdir()
+    Address.parse("opensearchs://foreign/x")
+    (foreign / ".opensearch.json").write_text('{"address": "opensearchs://foreign/x?verify=no"}')
+    with pytest.raises(BadInputError, match="not in your state folder") as raised:
+        Address.of(foreign)
+    assert "secret" not in str(raised.value)
+    monkeypatch.setenv("TRIPLEBEAM_STATE", str(tmp_path))
+    assert getattr(Address.of(foreign), "password", "") == "secret"
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"address": 1}', '{"address": "films"}', "{}"])
+def test_a_damaged_local_file_is_reported(content: str, tmp_path: Path) -> None:
+    (tmp_path / ".opensearch.json").write_text(content)
+    with pytest.raises(IndexDamagedError, match="cannot be read"):
+        Address.of(tmp_path)
+
+
+def test_a_password_that_is_not_in_the_address_is_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRIPLEBEAM_OPENSEARCH_PASSWORD", "hidden")
+    found = Address.parse("opensearchs://admin@elsewhere/half")
+    assert (found.user, found.password) == ("admin", "hidden")
 
 
 def test_a_password_may_be_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,3 +179,81 @@ def test_what_is_gone_already_need_not_be_deleted(replying: Callable[..., Client
     replying(lambda request: httpx2.Response(200, json={"errors": True, "items": items})).write(
         [Write("films", "one", None)]
     )
+
+
+def test_a_page_whose_reply_was_lost_is_read_again(
+    replying: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(generation, "_PAGE", 2)
+    digests, opened, requests = ["a", "b", "c", "d", "e"], [0], [0]
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        """A cluster: a scroll goes on with each request that it hears, also where its reply is lost."""
+        requests[0] += 1
+        body = json.loads(request.content)
+        scrolls = "scroll" in str(request.url)
+        start = opened[0] if scrolls else sum(each <= body.get("search_after", [""])[0] for each in digests)
+        opened[0] = start + 2
+        if requests[0] == 2:
+            raise httpx2.ReadTimeout("lost")
+        hits = [{"_id": each, "sort": [each]} for each in digests[start : start + 2]]
+        return httpx2.Response(200, json={"hits": {"hits": hits}, "_scroll_id": "x"})
+
+    assert [hit["_id"] for hit in generation.scan(replying(answer), "films")] == digests
+
+
+@pytest.mark.parametrize("content", ["<html>Log in</html>", "[]", ""])
+def test_what_is_not_json_is_not_opensearch(content: str, replying: Callable[..., Client]) -> None:
+    with pytest.raises(ClusterError, match="not OpenSearch"):
+        generation.published_generation(replying(lambda request: httpx2.Response(200, text=content)))
+
+
+@pytest.mark.parametrize(
+    "indices",
+    [
+        {"films-passages": {"mappings": {}}},
+        {"films-passages-000001": {"mappings": {"_meta": {"owner": "x", "stemmers": [], "manifest": {}}}}},
+        {"films-passages-000001": {}, "films-passages-000002": {}},
+        {"films-passages": {"mappings": None}},
+    ],
+)
+def test_an_index_that_was_not_published_here_is_reported(
+    indices: dict[str, object], replying: Callable[..., Client]
+) -> None:
+    with pytest.raises(IndexDamagedError, match="films-passages"):
+        generation.published_generation(replying(lambda request: httpx2.Response(200, json=indices)))
+
+
+def test_a_passage_that_is_gone_means_that_the_index_has_changed(replying: Callable[..., Client]) -> None:
+    client = replying(lambda request: httpx2.Response(200, json={"responses": [{"hits": {"hits": []}}]}))
+    published = generation.Published(client, 1, "x", (), Manifest.model_construct())
+    with pytest.raises(IndexChangedError):
+        ClusterPassages(published).ids([1])
+
+
+def test_an_address_has_one_client_for_each_user() -> None:
+    first, again = (Address.parse("opensearchs://me:one@host/films") for _ in range(2))
+    assert client_of(first) is client_of(again)
+    other = Address.parse("opensearchs://me:two@host/films")
+    assert client_of(other).address.password == "two"
+
+
+def test_a_server_looks_for_a_new_generation_once_a_second_and_goes_on_where_nobody_replies(
+    replying: Callable[..., Client], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked, now = [], [100.0]
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        asked.append(now[0])
+        raise httpx2.ReadTimeout("no reply")
+
+    client = replying(answer)
+    monkeypatch.setattr(snapshot, "client_of", lambda address, tries, seconds: client)
+    monkeypatch.setattr(snapshot, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    folder = client.address.folder(tmp_path)
+    with pytest.raises(ClusterError):
+        refresh_folder(folder)
+    (folder / MANIFEST).write_text("{}")
+    for now[0] in (100.5, 101.5, 101.9, 103):
+        refresh_folder(folder)
+    assert sorted(set(asked)) == [100, 101.5, 103]

@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from serve.http.small_server import Make, error_of
-from triplebeam.errors import BadInputError, IndexBusyError, ModelMissingError, TriplebeamError
+from triplebeam.errors import BadInputError, ClusterError, IndexBusyError, ModelMissingError, TriplebeamError
 from triplebeam.serve import tracing
 from triplebeam.serve.http.errors import problem_of
 from triplebeam.serve.library import Library
@@ -52,6 +52,18 @@ def test_a_wrong_request_is_refused_in_words_about_the_request(
 ) -> None:
     response = client.post("/api/indexes/world/search", content=body, headers={"Content-Type": kind})
     assert said in error_of(response, 400)[1]
+
+
+def test_what_a_cluster_says_is_for_the_log_alone(caplog: pytest.LogCaptureFixture) -> None:
+    problem = problem_of(ClusterError("OpenSearch at opensearch://inner:9200/x replied 500 (a reason)."), str)
+    assert problem.message.startswith("the cluster of this index cannot be reached")
+    assert not any(word in problem.message for word in ("inner", "9200", "a reason"))
+    assert "opensearch://inner:9200/x replied 500 (a reason)" in caplog.text
+
+
+def test_an_error_of_an_index_on_a_cluster_does_not_name_its_hosts(client: TestClient) -> None:
+    redact = client.app.state.library.redact  # type: ignore[attr-defined]
+    assert redact("see opensearchs://one:9200,[::1]:9201/films there") == "see films there"
 
 
 def test_our_errors_have_a_status_each() -> None:

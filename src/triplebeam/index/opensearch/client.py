@@ -12,7 +12,7 @@ import time
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from triplebeam.errors import ClusterError
@@ -47,6 +47,8 @@ class Client:
 
     address: Address
     tries: int = _TRIES
+    seconds: float = _SECONDS
+    """How long a reply may take."""
     _next: list[int] = field(default_factory=lambda: [0], init=False, repr=False, compare=False)
     _reached: list[bool] = field(default_factory=lambda: [False], init=False, repr=False, compare=False)
     """Whether any host has replied yet: where none has, the address may be wrong, and nobody should wait for long."""
@@ -56,7 +58,7 @@ class Client:
         import httpx2  # who searches a folder need not load it
 
         auth = (self.address.user, self.address.password) if self.address.user else None
-        timeout = httpx2.Timeout(_SECONDS, connect=_SECONDS_TO_CONNECT)
+        timeout = httpx2.Timeout(self.seconds, connect=min(self.seconds, _SECONDS_TO_CONNECT))
         made = httpx2.Client(auth=auth, verify=self.address.verify, timeout=timeout)
         weakref.finalize(self, made.close)
         return made
@@ -150,8 +152,8 @@ class Client:
             else:
                 self._reached[0] = True
                 if reply.status_code < 300:
-                    return _read(reply)
-                problem = self.error(reply.status_code, _read(reply))
+                    return self._result(_read(reply))
+                problem = self.error(reply.status_code, _read(reply) or {"error": reply.text[:200]})
                 if reply.status_code not in _LATER:
                     raise problem
                 self._next[0] += 1
@@ -159,6 +161,14 @@ class Client:
                 _wait(pause)
         assert problem is not None
         raise problem
+
+    def _result(self, found: Json | None) -> Json:
+        if found is None:
+            raise ClusterError(
+                f"what replies at {self.address.place} is not OpenSearch, or is a login page in front of it: check the"
+                " address."
+            )
+        return found
 
     def _host(self) -> str:
         urls = self.address.urls()
@@ -175,8 +185,19 @@ class Client:
                 " the user's role.",
                 status,
             )
-        said = " ".join(f"{kind}: {reason}".split())[:300]
+        said = " ".join(": ".join(filter(None, (kind, reason))).split())[:300]
         return ClusterError(f"OpenSearch at {self.address.place} replied {status} ({said}).", status, kind)
+
+
+def client_of(address: Address, tries: int = _TRIES, seconds: float = _SECONDS) -> Client:
+    """The client of an address, always the same one, so that its connections are used again."""
+    return _client(address, (address.user, address.password), tries, seconds)
+
+
+@lru_cache(maxsize=64)
+def _client(address: Address, _credentials: tuple[str, str], tries: int, seconds: float) -> Client:
+    """By the name and the password, too: addresses are equal without them."""
+    return Client(address, tries, seconds)
 
 
 class _Encoded(NamedTuple):
@@ -222,13 +243,13 @@ def _wait(seconds: float) -> None:
     time.sleep(seconds * random.uniform(0.5, 1))
 
 
-def _read(reply: "httpx2.Response") -> Json:
-    """JSON; what stands between us and the cluster may reply with something else."""
+def _read(reply: "httpx2.Response") -> Json | None:
+    """The JSON object in a reply; None: what is between us and the cluster has replied with something else."""
     try:
         found = reply.json()
     except ValueError:
-        return {"error": {"type": "no JSON", "reason": reply.text[:200]}} if reply.status_code >= 300 else {}
-    return found if isinstance(found, dict) else {"reply": found}
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _reason(error: Exception) -> str:

@@ -4,13 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from triplebeam.errors import ClusterError, IndexChangedError
+from triplebeam.errors import ClusterError, IndexChangedError, IndexDamagedError
 from triplebeam.index.manifest import Manifest
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.client import Client, Json
 
 _PAGE = 2000
-_PAGE_LIVES = "5m"
 #: Searches that go into one request.
 _TOGETHER = 100
 
@@ -111,24 +110,30 @@ def published_generation(client: Client) -> Published | None:
         if error.status == 404:
             return None
         raise
-    [(name, description)] = found.items()
-    meta = description["mappings"]["_meta"]
-    return Published(
-        client,
-        int(name.rpartition("-")[2]),
-        meta["owner"],
-        meta["stemmers"],
-        Manifest.model_validate(meta["manifest"]),
-    )
+    try:
+        [(name, description)] = found.items()
+        meta = description["mappings"]["_meta"]
+        number, manifest = int(name.rpartition("-")[2]), Manifest.model_validate(meta["manifest"])
+        return Published(client, number, meta["owner"], meta["stemmers"], manifest)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise IndexDamagedError(
+            f"{alias} at {client.address.place} is not an alias of one index that Triplebeam has published: choose"
+            " another prefix, or remove what has that name from the cluster and run `triplebeam index` again."
+        ) from error
 
 
 def scan(client: Client, index: str, **body: object) -> Iterator[Json]:
-    """All documents of an index, page by page."""
-    first = {"size": _PAGE, "sort": ["_doc"], "_source": False, **body}
-    page = client.request("POST", f"/{index}/_search", first, scroll=_PAGE_LIVES, allow_partial_search_results="false")
-    try:
-        while page["hits"]["hits"]:
-            yield from page["hits"]["hits"]
-            page = client.request("POST", "/_search/scroll", {"scroll": _PAGE_LIVES, "scroll_id": page["_scroll_id"]})
-    finally:
-        client.request("DELETE", "/_search/scroll", {"scroll_id": [page["_scroll_id"]]})
+    """All documents of an index that nobody writes to any more, page by page.
+
+    Digests differ, and a page is what follows the last digest of the page before: it may be asked for twice. A scroll
+    could not: where a reply is lost, the next one begins behind it.
+    """
+    asked: Json = {"size": _PAGE, "sort": ["digest"], "_source": False, **body}
+    while hits := _hits(client, index, asked):
+        yield from hits
+        asked["search_after"] = hits[-1]["sort"]
+
+
+def _hits(client: Client, index: str, body: Json) -> list[Json]:
+    page = client.request("POST", f"/{index}/_search", body, allow_partial_search_results="false")
+    return list(page["hits"]["hits"])

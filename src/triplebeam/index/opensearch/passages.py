@@ -72,6 +72,8 @@ class ClusterPassages(PassageTable):
             sources = [hit["_source"] for hit in self._published.search("passages", body)["hits"]["hits"]]
             known |= {source["number"]: passage_of(source) for source in sources}
             self.remember(sources)
+        if not known.keys() >= set(numbers):
+            raise self._published.changed()
         return [known[number].id for number in numbers]
 
     def at(self, row: int) -> Passage:

@@ -1,15 +1,17 @@
 """A published generation on a cluster, open for reading."""
 
+import logging
+import time
 from pathlib import Path
 
 import numpy as np
 
-from triplebeam.errors import BadInputError, IndexMissingError
+from triplebeam.errors import BadInputError, ClusterError, IndexMissingError
 from triplebeam.index import manifest as manifests
 from triplebeam.index.entity_graph import EntityGraph
-from triplebeam.index.manifest import MANIFEST, recorded
+from triplebeam.index.manifest import MANIFEST, is_index, recorded
 from triplebeam.index.opensearch.address import Address
-from triplebeam.index.opensearch.client import Client
+from triplebeam.index.opensearch.client import Client, client_of
 from triplebeam.index.opensearch.filters import condition_of
 from triplebeam.index.opensearch.generation import Published, published_generation
 from triplebeam.index.opensearch.passages import ClusterPassages
@@ -18,6 +20,11 @@ from triplebeam.index.opensearch.triples import ClusterTriples
 from triplebeam.index.passage_graph import PassageGraph
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.where import Where
+
+_LOG = logging.getLogger("triplebeam")
+_SECONDS_TO_LOOK, _SECONDS_BETWEEN_LOOKS = 3.0, 1.0
+#: When a folder may be brought up to date again.
+_NEXT_LOOK: dict[Path, float] = {}
 
 
 class ClusterSnapshot(Snapshot):
@@ -62,7 +69,7 @@ class ClusterSnapshot(Snapshot):
 
 def open_cluster(address: Address, folder: Path) -> ClusterSnapshot:
     """Open what is published at an address."""
-    published = refresh(address, folder)
+    published = refresh(folder, client_of(address))
     if published is None:
         raise IndexMissingError(
             f"there is no index at {address.place}: make one with `triplebeam index {address.place} SOURCE…`."
@@ -70,9 +77,26 @@ def open_cluster(address: Address, folder: Path) -> ClusterSnapshot:
     return ClusterSnapshot.over(folder, published)
 
 
-def refresh(address: Address, folder: Path) -> Published | None:
+def look(address: Address, folder: Path) -> None:
+    """As `refresh`, before every search: at most once a second, and without waiting for long.
+
+    Where the cluster does not reply, what is known stays: the search itself has more patience, and fails if it must.
+    """
+    if time.monotonic() < _NEXT_LOOK.get(folder, 0):
+        return
+    try:
+        refresh(folder, client_of(address, tries=len(address.hosts) + 1, seconds=_SECONDS_TO_LOOK))
+    except ClusterError as error:
+        if not is_index(folder):
+            raise
+        _LOG.warning("whether there is a new generation is not known: %s", error)
+    finally:
+        _NEXT_LOOK[folder] = time.monotonic() + _SECONDS_BETWEEN_LOOKS
+
+
+def refresh(folder: Path, client: Client) -> Published | None:
     """What is published now. The local folder gets its manifest, so that it is seen to change when that does."""
-    published = published_generation(Client(address))
+    published = published_generation(client)
     if published is None:
         (folder / MANIFEST).unlink(missing_ok=True)
     elif recorded(folder) != published.manifest:

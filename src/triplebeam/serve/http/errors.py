@@ -40,6 +40,7 @@ from triplebeam.serve.library import (
     IndexExistsError,
     NothingVisibleError,
     UnknownIndexError,
+    message_of,
 )
 from triplebeam.serve.limits import QuestionTooLongError
 from triplebeam.serve.running import TimeLimitError, TooManyAgentsError
@@ -123,7 +124,7 @@ def problem_of(error: BaseException, redact: Callable[[str], str]) -> HTTPProble
             return error
         case TriplebeamError():
             status, code = next((_KINDS[kind] for kind in type(error).__mro__ if kind in _KINDS), (500, "internal"))
-            return HTTPProblem(status, code, redact(str(error)))
+            return HTTPProblem(status, code, message_of(error, redact))
         case Exception():
             return unexpected(error)
         case _:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from triplebeam.errors import TriplebeamError
 from triplebeam.index.manifest import is_index
 from triplebeam.serve.http.keys import may_read, sees_everything, sees_names
-from triplebeam.serve.library import Library
+from triplebeam.serve.library import Library, message_of
 
 router = APIRouter(tags=["server"])
 
@@ -80,5 +80,5 @@ def _state(library: Library, name: str) -> str:
             if library.can_ask:
                 _ = index.model  # nothing is sent to it; the weights that check its facts must be there
     except TriplebeamError as error:
-        return library.redact(str(error))
+        return message_of(error, library.redact)
     return "ok"

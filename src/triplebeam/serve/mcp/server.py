@@ -17,6 +17,7 @@ from triplebeam.answer import Step
 from triplebeam.assemble import DEFAULT_AGENT, DEFAULT_METHOD
 from triplebeam.errors import BadInputError, ExtraMissingError, TriplebeamError
 from triplebeam.serve.graph import find_entity, follow
+from triplebeam.serve.library import message_of
 from triplebeam.serve.mcp.results import (
     AskResult,
     ExpandResult,
@@ -196,7 +197,7 @@ class _Tools:
         try:
             yield
         except TriplebeamError as error:
-            raise ToolError(self.runner.library.redact(str(error))) from error
+            raise ToolError(message_of(error, self.runner.library.redact)) from error
 
 
 def _progress(step: Step) -> str:

@@ -13,7 +13,7 @@ from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.indexing.job_runner import JobRunner
 from triplebeam.serve.http.indexing.job_store import Job
 from triplebeam.serve.http.keys import library_of, may_write
-from triplebeam.serve.library import Library, NothingVisibleError
+from triplebeam.serve.library import Library, NothingVisibleError, message_of
 
 router = APIRouter(tags=["indexes"])
 
@@ -98,7 +98,7 @@ def _row(library: Library, name: str) -> IndexRow:
     except NothingVisibleError:
         return IndexRow(name=name, status="empty")
     except TriplebeamError as error:
-        return IndexRow(name=name, status="damaged", message=library.redact(str(error)))
+        return IndexRow(name=name, status="damaged", message=message_of(error, library.redact))
     counts = manifest.counts
     return IndexRow(
         name=name,

@@ -16,7 +16,7 @@ from triplebeam.errors import CannotWriteError, IndexBusyError, TriplebeamError
 from triplebeam.serve.http.errors import HTTPProblem, unexpected
 from triplebeam.serve.http.indexing.job_store import Job, JobRequest, JobStore, Kind, new_job_id
 from triplebeam.serve.http.indexing.job_work import Cancelled, Stopped, Work, do
-from triplebeam.serve.library import Library
+from triplebeam.serve.library import Library, message_of
 
 _LOG = logging.getLogger("triplebeam.http")
 _SECONDS_TO_STOP = 10.0
@@ -164,7 +164,7 @@ class JobRunner:
         except Cancelled:
             recorded = store.end(job.id, "cancelled", f"cancelled; the index is unchanged{_taken_back(work)}")
         except TriplebeamError as error:
-            recorded = store.end(job.id, "failed", self._library.redact(str(error)) + _taken_back(work))
+            recorded = store.end(job.id, "failed", message_of(error, self._library.redact) + _taken_back(work))
         if recorded:
             shutil.rmtree(folder, ignore_errors=True)
 
