@@ -3,8 +3,8 @@
 A vector is stored once: in the published generation. Encoding is the expensive part of indexing, so what is encoded for
 the next generation is kept in ``encoded.sqlite`` until that is published; a build that was killed continues from there.
 It is kept as a generation stores it: two bytes per dimension for a passage, and one for triples, entities and passages
-whose text may be theirs, too. Rows are written and read in the order in which they were encoded, so that memory does not
-limit how many there may be.
+whose text may be theirs, too. Rows are written and read in the order in which they were encoded, so that memory does
+not limit how many there may be.
 """
 
 import sqlite3
