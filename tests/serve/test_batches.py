@@ -114,10 +114,34 @@ def test_a_batch_that_takes_long_does_not_hold_up_its_kind(pool: ThreadPoolExecu
     assert first.result(SECONDS) == "a: held"
 
 
+def test_what_waits_behind_a_long_batch_starts_although_nobody_else_asks(pool: ThreadPoolExecutor) -> None:
+    batches, work = Batches[str](pool, patience=0.2), Held()
+    first = held_up(batches, work)
+    assert batches.submit("a", "next", work).result(SECONDS) == "a: next"
+    assert not first.done(), "nobody let it go"
+    work.go.set()
+    assert first.result(SECONDS) == "a: held"
+
+
+def test_what_did_not_fit_into_a_long_batch_starts_too(pool: ThreadPoolExecutor) -> None:
+    batches, before, work = Batches[str](pool, patience=0.2), Held(), Held()
+    held_up(batches, before)
+    asked = [batches.submit("a", question, work) for question in ["held", *map(str, range(LARGEST))]]
+    before.go.set()
+    assert asked[-1].result(SECONDS) == f"a: {LARGEST - 1}"
+    assert not asked[0].done(), "nobody let it go"
+    work.go.set()
+    assert asked[0].result(SECONDS) == "a: held"
+
+
 def test_closing_cancels_what_waits(pool: ThreadPoolExecutor) -> None:
     batches, work = Batches[str](pool), Held()
-    first, second = held_up(batches, work), batches.submit("a", "x", work)
+    first, before = held_up(batches, work), set(threading.enumerate())
+    second = batches.submit("a", "x", work)
+    (timer,) = set(threading.enumerate()) - before
     batches.close()
+    timer.join(SECONDS)
+    assert not timer.is_alive(), "nothing looks again"
     work.go.set()
     assert first.result(SECONDS) == "a: held"
     with pytest.raises(CancelledError):
