@@ -64,7 +64,7 @@ def test_an_index_from_shards_is_the_local_one_bit_for_bit(tmp_path: Path) -> No
     embedder, extractor = Counting(), TableExtractor(TRIPLES)
     report = index(tmp_path / "my.index", tmp_path / "all", embedder, extractor)
     assert embedder.texts == extractor.asked == []
-    assert report.texts_encoded == 0
+    assert (report.passages_extracted, report.passages_taken, report.texts_encoded) == (0, 6, 0)
     assert report.manifest
     assert report.manifest.checksums == local(tmp_path / "local.index")
 
@@ -74,6 +74,7 @@ def test_what_no_shard_has_is_done_here(tmp_path: Path) -> None:
     embedder, extractor = Counting(), TableExtractor(TRIPLES)
     report = index(tmp_path / "my.index", tmp_path, embedder, extractor)
     assert extractor.asked == ["lake", "other"]
+    assert (report.passages_extracted, report.passages_taken) == (2, 4)
     assert len(embedder.texts) == report.texts_encoded == 4, "two passages, a triple, an entity"
     assert report.manifest
     assert report.manifest.checksums == local(tmp_path / "local.index")
