@@ -149,6 +149,24 @@ def test_a_damaged_shard_is_noticed(tmp_path: Path) -> None:
         Shards.open(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["shard-0", "renamed"])
+def test_a_shard_of_which_a_part_was_copied_is_noticed(tmp_path: Path, name: str) -> None:
+    shard = encode(tmp_path, world_documents(), WordEmbedder(), TableExtractor(TRIPLES)).shard
+    assert shard
+    (shard / "manifest.json").unlink()
+    shard.rename(tmp_path / name)
+    for opened in Shards.open, Shards.found:
+        with pytest.raises(IndexDamagedError, match=r"manifest\.json is missing, .*: copy the shard again"):
+            opened(tmp_path)
+
+
+def test_the_first_file_of_a_copied_shard_is_enough_to_notice_it(tmp_path: Path) -> None:
+    (tmp_path / "shard-0").mkdir()
+    (tmp_path / "shard-1.tar").touch()
+    with pytest.raises(IndexDamagedError, match=r"shard-0.manifest\.json is missing"):
+        Shards.found(tmp_path)
+
+
 def test_a_folder_without_shards_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="there are no shards in"):
         Shards.open(tmp_path)
