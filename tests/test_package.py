@@ -104,6 +104,12 @@ def test_every_extra_is_documented_and_all_has_all_but_ray() -> None:
     assert set(all_.removeprefix("triplebeam[").removesuffix("]").split(",")) == extras - {"all", "ray"}
 
 
+@pytest.mark.parametrize("setting", ["completions", "state"])
+def test_the_image_keeps_what_it_writes_in_its_volume(setting: str) -> None:
+    dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    assert f" TRIPLEBEAM_{setting.upper()}=/data/" in dockerfile, "the home is read-only"
+
+
 def test_the_release_has_its_notes() -> None:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     assert f"\n## {version}\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
