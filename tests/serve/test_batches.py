@@ -58,6 +58,17 @@ def test_what_came_while_another_ran_is_one_batch(pool: ThreadPoolExecutor) -> N
     assert work.batches == [["held"], [f"question {number}" for number in range(5)]]
 
 
+def test_what_runs_is_counted_by_question(pool: ThreadPoolExecutor) -> None:
+    batches, before, work = Batches[str](pool), Held(), Held()
+    held_up(batches, before)
+    asked = [batches.submit("a", question, work) for question in ("held", "x", "y")]
+    before.go.set()
+    assert work.begun.wait(SECONDS)
+    assert (batches.running, batches.waiting) == (3, 0)
+    work.go.set()
+    assert len([each.result(SECONDS) for each in asked]) == 3
+
+
 def test_a_question_that_finds_a_free_thread_does_not_wait(pool: ThreadPoolExecutor) -> None:
     batches, work = Batches[str](pool), Held()
     assert [batches.submit("a", question, work).result(SECONDS) for question in "xyz"] == ["a: x", "a: y", "a: z"]

@@ -45,6 +45,7 @@ class Batches(Generic[T]):
         self._patience = patience
         self._lock = threading.RLock()
         self._waiting: defaultdict[Hashable, deque[_Entry[T]]] = defaultdict(deque)
+        self._answering = 0
         self._running: Counter[Hashable] = Counter()
         self._started: dict[Hashable, float] = {}
         self._timers: dict[Hashable, threading.Timer] = {}
@@ -57,9 +58,9 @@ class Batches(Generic[T]):
 
     @property
     def running(self) -> int:
-        """Batches at work, or about to be."""
+        """Questions that are being answered."""
         with self._lock:
-            return self._running.total()
+            return self._answering
 
     def submit(self, kind: Hashable, question: str, work: Work[T]) -> "Future[T]":
         """The answer to a question. Whatever ``work`` depends on is in its kind: any caller's may be used for all."""
@@ -119,6 +120,7 @@ class Batches(Generic[T]):
                 entry = waiting.popleft()
                 if entry.alone or entry.answer.set_running_or_notify_cancel():
                     taken.append(entry)
+            self._answering += len(taken)
             if waiting:
                 self._waiting[kind] = waiting
                 self._look_again(kind, self._patience)
@@ -130,6 +132,7 @@ class Batches(Generic[T]):
         with self._lock:
             if left and len(batch) > 1:
                 self._waiting[kind].extendleft(replace(entry, alone=True) for entry in reversed(left))
+            self._answering -= len(batch)
             self._running[kind] -= 1
             self._start(kind)
             if not self._running[kind]:
