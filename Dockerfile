@@ -9,8 +9,9 @@ RUN python -m venv /opt/triplebeam \
 FROM python:3.12-slim
 RUN useradd --create-home --uid 1000 triplebeam && install --directory --owner triplebeam /data
 COPY --from=build /opt/triplebeam /opt/triplebeam
-# The home is read-only in compose.yaml: replies of models are kept with the indexes.
-ENV PATH=/opt/triplebeam/bin:$PATH PYTHONUNBUFFERED=1 TRIPLEBEAM_COMPLETIONS=/data/.triplebeam/completions.sqlite
+# The home is read-only in compose.yaml: replies of models, and documents of indexes on OpenSearch, are kept in /data.
+ENV PATH=/opt/triplebeam/bin:$PATH PYTHONUNBUFFERED=1 \
+    TRIPLEBEAM_COMPLETIONS=/data/.triplebeam/completions.sqlite TRIPLEBEAM_STATE=/data/.triplebeam/state
 USER 1000
 RUN triplebeam model install
 VOLUME /data

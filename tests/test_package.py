@@ -4,6 +4,7 @@ import importlib
 import importlib.metadata
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -92,6 +93,21 @@ def test_an_extra_is_installed_by_what_installed_the_program(
     (tmp_path / receipt).touch()
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     assert str(ExtraMissingError("server")).endswith(f": run {command}.")
+
+
+def test_every_extra_is_documented_and_all_has_all_but_ray() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = set(project["optional-dependencies"]) - {"docs", "dev"}
+    rows = re.findall(r"^\| (`.*?) \|", (ROOT / "docs/installation.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert {name for row in rows for name in re.findall("`(.+?)`", row)} == extras
+    (all_,) = project["optional-dependencies"]["all"]
+    assert set(all_.removeprefix("triplebeam[").removesuffix("]").split(",")) == extras - {"all", "ray"}
+
+
+@pytest.mark.parametrize("setting", ["completions", "state"])
+def test_the_image_keeps_what_it_writes_in_its_volume(setting: str) -> None:
+    dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    assert f" TRIPLEBEAM_{setting.upper()}=/data/" in dockerfile, "the home is read-only"
 
 
 def test_the_release_has_its_notes() -> None:

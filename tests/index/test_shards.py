@@ -64,7 +64,7 @@ def test_an_index_from_shards_is_the_local_one_bit_for_bit(tmp_path: Path) -> No
     embedder, extractor = Counting(), TableExtractor(TRIPLES)
     report = index(tmp_path / "my.index", tmp_path / "all", embedder, extractor)
     assert embedder.texts == extractor.asked == []
-    assert report.texts_encoded == 0
+    assert (report.passages_extracted, report.passages_taken, report.texts_encoded) == (0, 6, 0)
     assert report.manifest
     assert report.manifest.checksums == local(tmp_path / "local.index")
 
@@ -74,6 +74,7 @@ def test_what_no_shard_has_is_done_here(tmp_path: Path) -> None:
     embedder, extractor = Counting(), TableExtractor(TRIPLES)
     report = index(tmp_path / "my.index", tmp_path, embedder, extractor)
     assert extractor.asked == ["lake", "other"]
+    assert (report.passages_extracted, report.passages_taken) == (2, 4)
     assert len(embedder.texts) == report.texts_encoded == 4, "two passages, a triple, an entity"
     assert report.manifest
     assert report.manifest.checksums == local(tmp_path / "local.index")
@@ -146,6 +147,24 @@ def test_a_damaged_shard_is_noticed(tmp_path: Path) -> None:
     vectors.unlink()
     with pytest.raises(IndexDamagedError, match=r"triple_vectors\.npy is missing"):
         Shards.open(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["shard-0", "renamed"])
+def test_a_shard_of_which_a_part_was_copied_is_noticed(tmp_path: Path, name: str) -> None:
+    shard = encode(tmp_path, world_documents(), WordEmbedder(), TableExtractor(TRIPLES)).shard
+    assert shard
+    (shard / "manifest.json").unlink()
+    shard.rename(tmp_path / name)
+    for opened in Shards.open, Shards.found:
+        with pytest.raises(IndexDamagedError, match=r"manifest\.json is missing, .*: copy the shard again"):
+            opened(tmp_path)
+
+
+def test_the_first_file_of_a_copied_shard_is_enough_to_notice_it(tmp_path: Path) -> None:
+    (tmp_path / "shard-0").mkdir()
+    (tmp_path / "shard-1.tar").touch()
+    with pytest.raises(IndexDamagedError, match=r"shard-0.manifest\.json is missing"):
+        Shards.found(tmp_path)
 
 
 def test_a_folder_without_shards_is_refused(tmp_path: Path) -> None:

@@ -58,6 +58,17 @@ def test_what_came_while_another_ran_is_one_batch(pool: ThreadPoolExecutor) -> N
     assert work.batches == [["held"], [f"question {number}" for number in range(5)]]
 
 
+def test_what_runs_is_counted_by_question(pool: ThreadPoolExecutor) -> None:
+    batches, before, work = Batches[str](pool), Held(), Held()
+    held_up(batches, before)
+    asked = [batches.submit("a", question, work) for question in ("held", "x", "y")]
+    before.go.set()
+    assert work.begun.wait(SECONDS)
+    assert (batches.running, batches.waiting) == (3, 0)
+    work.go.set()
+    assert len([each.result(SECONDS) for each in asked]) == 3
+
+
 def test_a_question_that_finds_a_free_thread_does_not_wait(pool: ThreadPoolExecutor) -> None:
     batches, work = Batches[str](pool), Held()
     assert [batches.submit("a", question, work).result(SECONDS) for question in "xyz"] == ["a: x", "a: y", "a: z"]
@@ -114,10 +125,34 @@ def test_a_batch_that_takes_long_does_not_hold_up_its_kind(pool: ThreadPoolExecu
     assert first.result(SECONDS) == "a: held"
 
 
+def test_what_waits_behind_a_long_batch_starts_although_nobody_else_asks(pool: ThreadPoolExecutor) -> None:
+    batches, work = Batches[str](pool, patience=0.2), Held()
+    first = held_up(batches, work)
+    assert batches.submit("a", "next", work).result(SECONDS) == "a: next"
+    assert not first.done(), "nobody let it go"
+    work.go.set()
+    assert first.result(SECONDS) == "a: held"
+
+
+def test_what_did_not_fit_into_a_long_batch_starts_too(pool: ThreadPoolExecutor) -> None:
+    batches, before, work = Batches[str](pool, patience=0.2), Held(), Held()
+    held_up(batches, before)
+    asked = [batches.submit("a", question, work) for question in ["held", *map(str, range(LARGEST))]]
+    before.go.set()
+    assert asked[-1].result(SECONDS) == f"a: {LARGEST - 1}"
+    assert not asked[0].done(), "nobody let it go"
+    work.go.set()
+    assert asked[0].result(SECONDS) == "a: held"
+
+
 def test_closing_cancels_what_waits(pool: ThreadPoolExecutor) -> None:
     batches, work = Batches[str](pool), Held()
-    first, second = held_up(batches, work), batches.submit("a", "x", work)
+    first, before = held_up(batches, work), set(threading.enumerate())
+    second = batches.submit("a", "x", work)
+    (timer,) = set(threading.enumerate()) - before
     batches.close()
+    timer.join(SECONDS)
+    assert not timer.is_alive(), "nothing looks again"
     work.go.set()
     assert first.result(SECONDS) == "a: held"
     with pytest.raises(CancelledError):

@@ -38,7 +38,7 @@ _WAVE = 1024
 
 
 def run_stage(make_stage: Callable[[], Stage], lines: Iterable[str]) -> Iterator[bytes]:
-    """What a stage returns for each line, in order. Each worker of the cluster makes the stage once."""
+    """What a stage returns for each line, in order. Each wave of lines has new workers; each makes the stage once."""
     data, remaining = _ray_data(), iter(lines)
     while wave := list(islice(remaining, _WAVE)):
         # A line is a task of its own: it takes seconds, and a worker that is lost loses one.

@@ -49,8 +49,10 @@ class BuildReport:
     documents_seen: int = 0
     documents_changed: int = 0
     passages_extracted: int = 0
+    passages_taken: int = 0
+    """From shards, where they were extracted before: see ``IndexBuilder.taking``."""
     passages_without_triples: int = 0
-    """Of those extracted: suspicious where there are many, since a passage has sentences."""
+    """Of those extracted or taken: suspicious where there are many, since a passage has sentences."""
     passages_kept: int = 0
     """Of other extractors, whose triples stayed: see ``IndexBuilder.replaces``."""
     passages_left: int = 0
@@ -370,7 +372,8 @@ class IndexBuilder:
             window=EXTRACTION_WINDOW,
             progress=self.progress,
         )
-        report.passages_extracted = tally.tried
+        report.passages_extracted = tally.tried - tally.taken
+        report.passages_taken = tally.taken
         report.passages_without_triples = tally.without_triples
         report.passages_left = tally.left
 

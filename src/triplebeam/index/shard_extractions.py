@@ -81,4 +81,5 @@ def _extraction(passage_id: str, row: str) -> Extraction:
         entities=tuple(found["entities"]),
         rejected=tuple(map(tuple, found["rejected"])),
         unread_language=found["unread_language"],
+        taken=True,
     )

@@ -28,6 +28,7 @@ from triplebeam.index.manifest import MANIFEST, LastGeneration, VectorSpace, che
 
 #: Rows of JSON, one per passage; the file is a file of JSON lines.
 _EXTRACTIONS, _KEYS = "extractions", "extraction_keys.npy"
+_NAME = "shard-"
 _AGAIN = "copy the shard again from where it was encoded, or remove it and encode it again."
 
 
@@ -53,7 +54,10 @@ class Shard:
     @classmethod
     def open(cls, folder: Path) -> "Shard":
         """Read and check every file."""
-        manifest = load_manifest(folder / MANIFEST, ShardManifest, _AGAIN)
+        try:
+            manifest = load_manifest(folder / MANIFEST, ShardManifest, _AGAIN)
+        except FileNotFoundError:
+            raise IndexDamagedError(f"{folder / MANIFEST} is missing, so the shard is not whole: {_AGAIN}") from None
         found = checksums(folder)
         for name, expected in manifest.checksums.items():
             if found.get(name) != expected:
@@ -99,9 +103,10 @@ class Shards:
 
     @classmethod
     def found(cls, folder: Path) -> "Shards":
-        """All shards directly below a folder, if any."""
-        manifests = sorted(folder.glob(f"[!.]*/{MANIFEST}"))
-        return cls(folder, tuple(Shard.open(path.parent) for path in manifests))
+        """All shards directly below a folder, if any. One of which only a part was copied is an error."""
+        files = [path for name in (MANIFEST, _KEYS) for path in folder.glob(f"[!.]*/{name}")]
+        named = [path for path in folder.glob(f"{_NAME}*") if path.is_dir()]
+        return cls(folder, tuple(map(Shard.open, sorted({*named, *(path.parent for path in files)}))))
 
     @property
     def vectors(self) -> list[LastGeneration]:
@@ -163,6 +168,6 @@ def write_shard(
     made_by = version("triplebeam")
     publish(draft, ShardManifest(triplebeam=made_by, embedder=space, extractor=extractor, checksums=checksums(draft)))
     flush_tree(draft)
-    shard = draft.rename(shards.folder / f"shard-{secrets.token_hex(8)}")
+    shard = draft.rename(shards.folder / f"{_NAME}{secrets.token_hex(8)}")
     flush(shards.folder)
     return shard

@@ -45,8 +45,10 @@ class Batches(Generic[T]):
         self._patience = patience
         self._lock = threading.RLock()
         self._waiting: defaultdict[Hashable, deque[_Entry[T]]] = defaultdict(deque)
+        self._answering = 0
         self._running: Counter[Hashable] = Counter()
         self._started: dict[Hashable, float] = {}
+        self._timers: dict[Hashable, threading.Timer] = {}
 
     @property
     def waiting(self) -> int:
@@ -56,9 +58,9 @@ class Batches(Generic[T]):
 
     @property
     def running(self) -> int:
-        """Batches at work, or about to be."""
+        """Questions that are being answered."""
         with self._lock:
-            return self._running.total()
+            return self._answering
 
     def submit(self, kind: Hashable, question: str, work: Work[T]) -> "Future[T]":
         """The answer to a question. Whatever ``work`` depends on is in its kind: any caller's may be used for all."""
@@ -71,18 +73,37 @@ class Batches(Generic[T]):
     def close(self) -> None:
         """Cancel what waits."""
         with self._lock:
+            for kind in list(self._timers):
+                self._timers.pop(kind).cancel()
             for entry in (entry for waiting in self._waiting.values() for entry in waiting):
                 entry.answer.cancel()
             self._waiting.clear()
 
     def _start(self, kind: Hashable) -> None:
-        """Run a batch, unless one of its kind is at work and has not been for long."""
+        """Run a batch, unless one of its kind is at work and has not been for long: then, look again later."""
+        if kind not in self._waiting:
+            return
         now = time.monotonic()
-        if kind in self._waiting and (not self._running[kind] or now - self._started[kind] > self._patience):
-            self._running[kind] += 1
-            self._started[kind] = now
-            batch: list[_Entry[T]] = []
-            self._pool.submit(self._run, kind, batch).add_done_callback(partial(self._ended, kind, batch))
+        if self._running[kind] and (early := self._started[kind] + self._patience - now) > 0:
+            self._look_again(kind, early)
+            return
+        self._running[kind] += 1
+        self._started[kind] = now
+        batch: list[_Entry[T]] = []
+        self._pool.submit(self._run, kind, batch).add_done_callback(partial(self._ended, kind, batch))
+
+    def _look_again(self, kind: Hashable, seconds: float) -> None:
+        """Start another batch then if something still waits, whether or not anybody asks meanwhile."""
+        if kind not in self._timers:
+            timer = self._timers[kind] = threading.Timer(seconds, self._waited, [kind])
+            timer.daemon = True
+            timer.start()
+
+    def _waited(self, kind: Hashable) -> None:
+        with self._lock:
+            if self._timers.get(kind) is threading.current_thread():  # else it was cancelled too late to notice
+                del self._timers[kind]
+                self._start(kind)
 
     def _run(self, kind: Hashable, batch: list[_Entry[T]]) -> None:
         """Answer what waits now, in the context of the first caller, so that its open spans apply."""
@@ -99,8 +120,10 @@ class Batches(Generic[T]):
                 entry = waiting.popleft()
                 if entry.alone or entry.answer.set_running_or_notify_cancel():
                     taken.append(entry)
+            self._answering += len(taken)
             if waiting:
                 self._waiting[kind] = waiting
+                self._look_again(kind, self._patience)
         return taken
 
     def _ended(self, kind: Hashable, batch: Sequence[_Entry[T]], done: "Future[None]") -> None:
@@ -109,10 +132,13 @@ class Batches(Generic[T]):
         with self._lock:
             if left and len(batch) > 1:
                 self._waiting[kind].extendleft(replace(entry, alone=True) for entry in reversed(left))
+            self._answering -= len(batch)
             self._running[kind] -= 1
             self._start(kind)
             if not self._running[kind]:
                 del self._running[kind], self._started[kind]
+                if timer := self._timers.pop(kind, None):
+                    timer.cancel()
         if left and len(batch) == 1:
             left[0].answer.set_exception(done.exception())
 

@@ -32,12 +32,14 @@ from triplebeam.errors import (
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.manifest import MANIFEST, is_index
+from triplebeam.index.opensearch.address import is_remote
 from triplebeam.index.snapshot import Snapshot, refresh_folder
 from triplebeam.index.writing import has_store, write_lock
 from triplebeam.settings import Settings
 
 ENDING = ".index"
-_DELETED = ".deleted-"
+_DELETED = ".triplebeam-deleted-"
+_DELETED_NAME = re.compile(re.escape(_DELETED) + "[0-9a-f]{16}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HOSTS = re.compile(r"\bopensearchs?://[^\s/]+/")
 _LOG = logging.getLogger("triplebeam")
@@ -70,7 +72,7 @@ class CannotCreateError(TriplebeamError):
 
 
 class CannotDeleteError(TriplebeamError):
-    """The index is none of a data folder."""
+    """The index is none of a data folder, or its files are elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +269,7 @@ class Library:
             raise CannotDeleteError(
                 f"this server was started with the index {name!r} itself: only indexes of a data folder can be deleted."
             )
+        _check_files_are_here(folder, name)
         with explained(folder), self._opening[name], write_lock(folder):
             folder.rename(folder.with_name(f"{_DELETED}{token_hex(8)}"))
             flush(folder.parent)
@@ -277,7 +280,8 @@ class Library:
         """Remove what is left of deleted indexes: also of one that a server did not get to remove."""
         for data in self._data:
             for left in data.glob(f"{_DELETED}*"):
-                shutil.rmtree(left, ignore_errors=True)
+                if _DELETED_NAME.fullmatch(left.name):
+                    shutil.rmtree(left, ignore_errors=True)
 
     def embedder(self, name: str) -> Embedder:
         """The embedder of that name, loaded once for all indexes and builds."""
@@ -329,6 +333,20 @@ def message_of(error: TriplebeamError, redact: Callable[[str], str]) -> str:
 def _is_one_index(folder: Path) -> bool:
     """Is a folder one index, rather than a data folder?"""
     return is_index(folder) or has_store(folder) or folder.name.endswith(ENDING)
+
+
+def _check_files_are_here(folder: Path, name: str) -> None:
+    """Otherwise, deleting the folder would leave them, and say that they are gone."""
+    if folder.is_symlink():
+        raise CannotDeleteError(
+            f"the index {name!r} is a link to a folder elsewhere, which would stay: delete that folder and the link on"
+            " the server's machine."
+        )
+    if is_remote(folder):
+        raise CannotDeleteError(
+            f"the index {name!r} is on OpenSearch, where it would stay: delete its three indices on the cluster, then"
+            " its folder on the server's machine."
+        )
 
 
 def _is_name(name: str) -> bool:

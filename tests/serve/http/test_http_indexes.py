@@ -14,6 +14,7 @@ from fastapi.testclient import TestClient
 from serve.http.small_server import Make, error_of, job_ended
 from small_world import TRIPLES, TableExtractor
 from triplebeam.extract.extractor import Extraction
+from triplebeam.index.opensearch.address import Address
 from triplebeam.index.writing import write_lock
 from triplebeam.passage import Passage
 from triplebeam.serve.limits import Limits
@@ -323,7 +324,7 @@ def test_making_an_index_is_refused_where_it_cannot_be(client: TestClient, make:
 def test_an_index_is_deleted_with_all_its_files(client: TestClient, data: Path) -> None:
     search = "/api/indexes/world/search", {"question": "lake"}
     assert client.post(search[0], json=search[1]).status_code == 200
-    (data / ".deleted-0123").mkdir()  # what a server that was killed left
+    (data / ".triplebeam-deleted-0123456789abcdef").mkdir()  # what a server that was killed left
     assert client.delete("/api/indexes/world").status_code == 204
     assert client.get("/api/indexes").json()["indexes"] == []
     assert error_of(client.post(search[0], json=search[1]), 404)[0] == "unknown_index"
@@ -347,6 +348,26 @@ def test_an_index_that_is_written_to_or_was_named_itself_is_not_deleted(make: Ma
     with make(data / "world.index") as single:
         assert error_of(single.delete("/api/indexes/world"), 409)[0] == "cannot_delete"
     assert (data / "world.index").is_dir()
+
+
+def test_nothing_but_deleted_indexes_is_swept_away(client: TestClient, data: Path) -> None:
+    others = [".deleted-mail", ".triplebeam-deleted-mail", ".triplebeam-deleted-0123456789abcdef0"]
+    for name in others:
+        (data / name).mkdir()
+    assert client.delete("/api/indexes/world").status_code == 204
+    assert all((data / name).is_dir() for name in others)
+
+
+def test_an_index_whose_files_are_elsewhere_is_not_deleted(client: TestClient, data: Path, tmp_path: Path) -> None:
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    (data / "linked.index").symlink_to(elsewhere, target_is_directory=True)
+    remote = Address(("localhost:9200",), "docs").folder(tmp_path).rename(data / "remote.index")
+    for name, why in ("linked", "is a link to a folder elsewhere"), ("remote", "is on OpenSearch"):
+        code, message = error_of(client.delete(f"/api/indexes/{name}"), 409)
+        assert (code, why in message) == ("cannot_delete", True)
+    assert elsewhere.is_dir()
+    assert remote.is_dir()
+    assert (data / "linked.index").is_symlink()
 
 
 def test_a_single_index_takes_documents_too(make: Make, data: Path) -> None:

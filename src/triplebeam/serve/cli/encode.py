@@ -105,6 +105,7 @@ def _as_json(report: "BuildReport") -> dict[str, object]:
         "shard": None if report.shard is None else str(report.shard),
         "documents": report.documents_seen,
         "passages_extracted": report.passages_extracted,
+        "passages_taken": report.passages_taken,
         "texts_encoded": report.texts_encoded,
         "unreadable": list(map(str, report.unreadable)),
         "failures": dict(report.failures),
