@@ -151,12 +151,14 @@ class Context:
     def nearby(self, query: str) -> "Context":
         """Of an index on a cluster: the neighbourhood of a query, in memory; the latest are kept."""
         assert isinstance(self.snapshot, ClusterSnapshot)
-        if query not in self._nearby:
-            [vector] = self.embedder.embed([query], kind="query")
-            while len(self._nearby) >= _NEARBY_KEPT:  # other threads may do the same
-                self._nearby.pop(next(iter(tuple(self._nearby))), None)
-            self._nearby[query] = self.over(Nearby(self.snapshot).of_question(query, vector))
-        return self._nearby[query]
+        if (known := self._nearby.get(query)) is not None:
+            return known
+        [vector] = self.embedder.embed([query], kind="query")
+        made = self.over(Nearby(self.snapshot).of_question(query, vector))
+        while len(self._nearby) >= _NEARBY_KEPT:  # other threads may do the same, and remove this one, too
+            self._nearby.pop(next(iter(tuple(self._nearby)), query), None)
+        self._nearby[query] = made
+        return made
 
     def over(self, snapshot: Snapshot) -> "Context":
         """The same models over another snapshot."""
