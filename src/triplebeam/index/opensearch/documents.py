@@ -23,18 +23,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.contents import Contents
+from triplebeam.index.encoded import STORED_AS
 from triplebeam.index.keys import key_of
 from triplebeam.index.opensearch.client import Json
-from triplebeam.index.passages import title_keys
-from triplebeam.index.vectors import COARSE, FINE, restored
+from triplebeam.index.passages import compared_fields, title_keys
+from triplebeam.index.vectors import restored
 from triplebeam.index.words import stemmer_for, text_words
 from triplebeam.passage import Passage
 from triplebeam.triple import Triple, entity_key
 
 KINDS = ("passages", "triples", "entities")
-#: The kind of vectors in each, as `EncodedTexts` names them, and how they are stored.
+#: The kind of vectors in each, as `EncodedTexts` names them.
 VECTORS = {"passages": "passage", "triples": "triple", "entities": "entity"}
-_STORED_AS: "dict[str, np.dtype[Any]]" = {"passages": FINE, "triples": COARSE, "entities": COARSE}
 #: Between the name of a field and its value in one term.
 FIELD_END = "\x1f"
 _KEYWORD = {"type": "keyword"}
@@ -118,9 +118,8 @@ def triple_number(passage_id: str, place: int) -> int:
 
 
 def fields_of(passage: Passage) -> dict[str, str]:
-    """What filters compare: its metadata, and where these have no such field its title, section and document."""
-    own = {"title": passage.title, "section": passage.section, "document": passage.document_id}
-    return {name: value for name, value in own.items() if value} | dict(passage.metadata)
+    """What filters compare."""
+    return compared_fields(passage.title, passage.section, passage.document_id, passage.metadata)
 
 
 def encode(stored: NDArray[Any]) -> str:
@@ -130,7 +129,7 @@ def encode(stored: NDArray[Any]) -> str:
 
 def decode(kind: str, codes: Sequence[str], dimension: int) -> NDArray[Any]:
     """The stored vectors of some documents, one row each."""
-    rows: NDArray[Any] = np.frombuffer(b"".join(map(base64.b64decode, codes)), _STORED_AS[kind])
+    rows: NDArray[Any] = np.frombuffer(b"".join(map(base64.b64decode, codes)), STORED_AS[VECTORS[kind]])
     return rows.reshape(len(codes), dimension)
 
 
