@@ -37,6 +37,11 @@ KINDS = ("passages", "triples", "entities")
 VECTORS = {"passages": "passage", "triples": "triple", "entities": "entity"}
 #: Between the name of a field and its value in one term.
 FIELD_END = "\x1f"
+#: Behind the name of a field whose value is too long for a term: no filter on that field shows the passage.
+TOO_LONG = "\x1e"
+#: The longest term, in the units of UTF-16 that a cluster counts; it would leave out a longer one without a word.
+_LONGEST_TERM = 8000
+_TERMS = {"type": "keyword", "ignore_above": _LONGEST_TERM}
 _KEYWORD = {"type": "keyword"}
 _UNSEARCHED = {"type": "object", "enabled": False}
 _STORED_ONLY = {"type": "keyword", "index": False, "doc_values": False}
@@ -75,7 +80,7 @@ def mapping(kind: str, dimension: int) -> Json:
             "stemmer": _KEYWORD,
             "title_keys": _KEYWORD,
             "entities": _KEYWORD,
-            "fields": {**_KEYWORD, "ignore_above": 8000},
+            "fields": _TERMS,
             "field_names": _KEYWORD,
         },
         "triples": {
@@ -86,7 +91,7 @@ def mapping(kind: str, dimension: int) -> Json:
             "ends": _KEYWORD,
             "words": words,
             "stemmer": _KEYWORD,
-            "fields": {**_KEYWORD, "ignore_above": 8000},
+            "fields": _TERMS,
         },
         "entities": {"name": _STORED_ONLY, "passages": {"type": "integer"}},
     }[kind]
@@ -120,6 +125,16 @@ def triple_number(passage_id: str, place: int) -> int:
 def fields_of(passage: Passage) -> dict[str, str]:
     """What filters compare."""
     return compared_fields(passage.title, passage.section, passage.document_id, passage.metadata)
+
+
+def field_term(name: str, value: str) -> str:
+    """The term that a field of a passage is found by."""
+    term = f"{name}{FIELD_END}{value}"
+    return term if len(term.encode("utf-16-le")) <= 2 * _LONGEST_TERM else f"{name}{TOO_LONG}"
+
+
+def _field_terms(fields: Mapping[str, str]) -> list[str]:
+    return [field_term(name, value) for name, value in fields.items()]
 
 
 def encode(stored: NDArray[Any]) -> str:
@@ -231,14 +246,14 @@ class Drafts:
                 "stemmer": self.stemmers[row],
                 "title_keys": title_keys(passage.title),
                 "entities": self._mentioned[row],
-                "fields": [f"{name}{FIELD_END}{value}" for name, value in fields.items()],
+                "fields": _field_terms(fields),
                 "field_names": list(fields),
             }
             yield Draft(key(passage.id), source, self.contents.passage_texts[row])
 
     def _triples(self) -> Iterator[Draft]:
         for row, passage in enumerate(self.contents.passages):
-            fields = [f"{name}{FIELD_END}{value}" for name, value in fields_of(passage).items()]
+            fields = _field_terms(fields_of(passage))
             for place, at in enumerate(self.contents.triples_at(row)):
                 triple = self.contents.triples[at]
                 number = triple_number(passage.id, place)
