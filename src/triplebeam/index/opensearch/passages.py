@@ -25,9 +25,7 @@ class ClusterPassages(PassageTable):
         self._known: dict[int, Passage] = {}
 
     def __len__(self) -> int:
-        if not self._published.filters:
-            return self._published.manifest.counts["passages"]
-        return self._published.count("passages")
+        return self._published.manifest.counts["passages"]
 
     def remember(self, sources: Sequence[Json]) -> None:
         """Keep what a search showed."""

@@ -1,5 +1,6 @@
 """A published generation on a cluster, open for reading."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.index import manifest as manifests
 from triplebeam.index.entity_graph import EntityGraph
-from triplebeam.index.manifest import MANIFEST, recorded
+from triplebeam.index.manifest import MANIFEST, Manifest, recorded
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.client import Client
 from triplebeam.index.opensearch.filters import condition_of
@@ -15,9 +16,13 @@ from triplebeam.index.opensearch.generation import Published, published_generati
 from triplebeam.index.opensearch.passages import ClusterPassages
 from triplebeam.index.opensearch.search import ClusterTerms, ClusterVectors
 from triplebeam.index.opensearch.triples import ClusterTriples
-from triplebeam.index.passage_graph import PassageGraph
+from triplebeam.index.passage_graph import GraphStatistics, PassageGraph
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.where import Where
+
+
+#: The most that a cluster takes.
+_COUNTED_EXACTLY = 40_000
 
 
 class ClusterSnapshot(Snapshot):
@@ -47,7 +52,8 @@ class ClusterSnapshot(Snapshot):
 
     def where(self, where: Where) -> "ClusterSnapshot":
         """The passages for which a filter holds."""
-        return self.over(self.folder, self.published.filtered(condition_of(where, self.published)))
+        visible = self.published.filtered(condition_of(where, self.published))
+        return self.over(self.folder, replace(visible, manifest=_manifest_of(visible)))
 
     @property
     def entities(self) -> EntityGraph:
@@ -78,6 +84,49 @@ def refresh(address: Address, folder: Path) -> Published | None:
     elif recorded(folder) != published.manifest:
         manifests.publish(folder, published.manifest)
     return published
+
+
+def _manifest_of(visible: Published) -> Manifest:
+    """The manifest of the passages that may be seen. What is not counted on a cluster is left out.
+
+    How much walks count in the default search is measured on the whole index, as the rarity of words is.
+    """
+    passages = _counted(visible, "passages", documents="document", entities="entities")
+    triples = _counted(visible, "triples", passages="passage")
+    return visible.manifest.model_copy(
+        update={
+            "counts": {
+                "documents": passages["documents"],
+                "passages": passages["found"],
+                "triples": triples["found"],
+                "passages_without_extraction": 0,
+                "passages_failed": 0,
+                "passages_without_triples": max(0, passages["found"] - triples["passages"]),
+                "triples_rejected": 0,
+                "entities": passages["entities"],
+            },
+            "triples_by_extractor": {},
+            "unread_languages": {},
+            "corrections": None,
+            "passage_graph": GraphStatistics(
+                nodes=passages["found"], edges=0, edges_by_kind={}, nodes_without_edges=0
+            ),
+        }
+    )
+
+
+def _counted(visible: Published, kind: str, **distinct: str) -> dict[str, int]:
+    """How many documents of a kind may be seen, as ``found``, and how many distinct values some fields of them have:
+    exactly up to some ten thousand, above by an estimate of a few percent.
+    """
+    aggregations = {
+        name: {"cardinality": {"field": field, "precision_threshold": _COUNTED_EXACTLY}}
+        for name, field in distinct.items()
+    }
+    body = {"query": {"match_all": {}}, "size": 0, "track_total_hits": True, "aggs": aggregations}
+    reply = visible.search(kind, body)
+    counts = {name: int(reply["aggregations"][name]["value"]) for name in distinct}
+    return {"found": int(reply["hits"]["total"]["value"]), **counts}
 
 
 def _too_large(what: str) -> BadInputError:

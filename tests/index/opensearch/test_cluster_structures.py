@@ -1,0 +1,96 @@
+"""What reads a cluster, over replies that are written here: without a cluster."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from triplebeam.assemble.context import Context
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError
+from triplebeam.index.manifest import Manifest, VectorSpace
+from triplebeam.index.opensearch.address import Address
+from triplebeam.index.opensearch.documents import TOO_LONG, field_term
+from triplebeam.index.opensearch.filters import condition_of
+from triplebeam.index.opensearch.generation import Published
+from triplebeam.index.opensearch.snapshot import ClusterSnapshot
+from triplebeam.index.ownership import Ownership
+from triplebeam.index.passage_graph import GraphStatistics
+from triplebeam.settings import Settings
+from triplebeam.where import parse
+
+Json = dict[str, Any]
+_ADDRESS = Address.parse("opensearch://one:9200/films")
+
+
+class Replying:
+    """A client whose searches are answered here; it remembers them."""
+
+    address = _ADDRESS
+
+    def __init__(self, answer: Callable[[str, Json], Json]) -> None:
+        self.answer, self.asked = answer, []  # type: ignore[var-annotated]
+
+    def searches(self, lines: Sequence[Json]) -> list[Json]:
+        pairs = list(zip(lines[::2], lines[1::2], strict=True))
+        self.asked += [body for _, body in pairs]
+        return [self.answer(header["index"].split("-")[1], body) for header, body in pairs]
+
+
+def hits(*found: Mapping[str, Any], total: int = 0, **values: object) -> Json:
+    return {"hits": {"hits": list(found), "total": {"value": total or len(found)}}, "aggregations": values}
+
+
+def published(answer: Callable[[str, Json], Json]) -> Published:
+    manifest = Manifest(
+        triplebeam="1",
+        created="",
+        generation="000001",
+        revision=1,
+        embedder=VectorSpace(name="words", fingerprint="words-1", dimension=32),
+        counts={"documents": 700, "passages": 70_000, "triples": 90_000, "entities": 800, "passages_failed": 7},
+        triples_by_extractor={"zqx": 90_000},
+        unread_languages={"zq": 3},
+        passage_graph=GraphStatistics(nodes=70_000, edges=0, edges_by_kind={}, nodes_without_edges=0),
+        ownership=Ownership(exclusive=0.5),
+        files={},
+    )
+    return Published(Replying(answer), 1, "owner", ["english"], manifest)  # type: ignore[arg-type]
+
+
+def of_groups(kind: str, body: Json) -> Json:
+    """Passages have the field group, which is open or closed. What a filter leaves are two of one document."""
+    if "found" in body.get("aggs", {}):
+        field = body["aggs"]["found"]["terms"]["field"]
+        keys = ["group"] if field == "field_names" else [field_term("group", each) for each in ("open", "closed")]
+        return hits(found={"sum_other_doc_count": 0, "buckets": [{"key": key} for key in keys]})
+    if "aggs" in body:
+        return hits(total=2 if kind == "passages" else 5, **{name: {"value": 1} for name in body["aggs"]})
+    return hits({"_id": "one"})
+
+
+def test_a_filtered_index_counts_what_may_be_seen() -> None:
+    whole = ClusterSnapshot.over(Path("state"), published(of_groups))
+    view = whole.where(parse('group = "open"'))
+    counts = view.manifest.counts
+    assert (counts["passages"], counts["documents"], counts["triples"], counts["entities"]) == (2, 1, 5, 1)
+    assert (counts["passages_without_triples"], counts["passages_failed"]) == (1, 0)
+    assert (len(view.passages), len(view.triples), len(view.passage_terms), len(view.passage_vectors)) == (2, 5, 2, 2)
+    hidden = ("70000", "90000", "700", "800", "zq")
+    assert not [each for each in hidden if each in view.manifest.model_dump_json()]
+    assert len(whole.passages) == 70_000
+
+
+@pytest.mark.parametrize("long", ["hr " * 3000, "🗝" * 4100])
+def test_a_value_that_is_too_long_to_be_compared_hides_its_passage(long: str) -> None:
+    """It would not be indexed at all, so that `not acl contains "hr"` held for it."""
+    assert field_term("acl", long) == f"acl{TOO_LONG}"
+    assert field_term("acl", "hr") == "acl\x1fhr"
+    query = condition_of(parse('not group contains "hr"'), published(of_groups))
+    assert query["bool"]["must_not"] == [{"terms": {"fields": [f"group{TOO_LONG}"]}}]
+    assert json.dumps(query["bool"]["filter"]).count("must_not") == 1
