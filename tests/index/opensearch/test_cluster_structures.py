@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -94,3 +93,42 @@ def test_a_value_that_is_too_long_to_be_compared_hides_its_passage(long: str) ->
     query = condition_of(parse('not group contains "hr"'), published(of_groups))
     assert query["bool"]["must_not"] == [{"terms": {"fields": [f"group{TOO_LONG}"]}}]
     assert json.dumps(query["bool"]["filter"]).count("must_not") == 1
+
+
+def test_where_a_filtered_graph_finds_fewer_every_vector_is_compared() -> None:
+    def answer(kind: str, body: Json) -> Json:
+        exact = "knn" not in body["query"]["bool"]["must"][0]
+        found = range(3 if exact else int(sum(body["query"]["bool"]["must"][0]["knn"]["vector"]["vector"])))
+        return hits(*({"_source": triple(number), "_score": 1.5, "sort": [1.5, number]} for number in found))
+
+    view = ClusterSnapshot.over(Path("state"), published(answer).filtered({"match_all": {}}))
+    vectors = np.array([[3, 0], [2, 0]], np.float32)
+    assert view.triples.nearest(vectors, 3).tolist() == [[0, 1, 2], [0, 1, 2]]
+    assert view.triples.nearest(vectors[:1], 3).tolist() == [[0, 1, 2]]
+    assert len(view.published.client.asked) == 2 + 2 + 1  # type: ignore[attr-defined]
+
+
+def triple(number: int) -> Json:
+    return {"number": number, "passage": "p", "triple": ["a", "b", "c"], "ends": ["a", "c"], "code": ""}
+
+
+def test_a_view_is_kept_with_its_neighbourhoods(words: Embedder) -> None:
+    context = Context(ClusterSnapshot.over(Path("state"), published(of_groups)), Settings(), words)
+    view = context.view(parse('group = "open"'))
+    assert context.view(parse('group = "open"')) is view
+    assert view.view(parse('group = "open"')) is view.view(parse('group = "open"'))
+    with pytest.raises(BadInputError, match="no passage has the field 'colour'"):
+        context.view(parse('colour = "red"'))
+
+
+def test_a_neighbourhood_is_returned_though_others_evict_it(words: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    context = Context(ClusterSnapshot.over(Path("state"), published(of_groups)), Settings(), words)
+    made = SimpleNamespace(of_question=lambda query, vector: query)
+
+    class Forgetful(dict[str, Context]):
+        def __setitem__(self, query: str, found: Context) -> None:
+            """As if another thread had evicted it at once."""
+
+    object.__setattr__(context, "_nearby", Forgetful())
+    monkeypatch.setattr("triplebeam.assemble.context.Nearby", lambda snapshot: made)
+    assert str(context.nearby("Which lake?").snapshot) == "Which lake?"
