@@ -1,6 +1,8 @@
 """What reads a cluster, over replies that are written here: without a cluster."""
 
+import inspect
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,18 +10,25 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from triplebeam.assemble import Index
 from triplebeam.assemble.context import Context
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.manifest import Manifest, VectorSpace
 from triplebeam.index.opensearch.address import Address
-from triplebeam.index.opensearch.documents import TOO_LONG, field_term
+from triplebeam.index.opensearch.documents import TOO_LONG, entity, field_term
 from triplebeam.index.opensearch.filters import condition_of
 from triplebeam.index.opensearch.generation import Published
+from triplebeam.index.opensearch.passages import ClusterPassages
 from triplebeam.index.opensearch.snapshot import ClusterSnapshot
 from triplebeam.index.ownership import Ownership
 from triplebeam.index.passage_graph import GraphStatistics
+from triplebeam.index.passages import PassageTable
+from triplebeam.index.triple_graph import TripleGraph
+from triplebeam.passage import Passage
+from triplebeam.serve.cli.app import app
 from triplebeam.settings import Settings
 from triplebeam.where import parse
 
@@ -109,7 +118,9 @@ def test_where_a_filtered_graph_finds_fewer_every_vector_is_compared() -> None:
 
 
 def triple(number: int) -> Json:
-    return {"number": number, "passage": "p", "triple": ["a", "b", "c"], "ends": ["a", "c"], "code": ""}
+    parts = ["x" if number % 2 else "a", "b", f"c{number}"]
+    ends = [entity(parts[0]), entity(parts[2])]
+    return {"number": number, "passage": f"p{number // 2}", "triple": parts, "ends": ends, "code": ""}
 
 
 def test_a_view_is_kept_with_its_neighbourhoods(words: Embedder) -> None:
@@ -132,3 +143,60 @@ def test_a_neighbourhood_is_returned_though_others_evict_it(words: Embedder, mon
     object.__setattr__(context, "_nearby", Forgetful())
     monkeypatch.setattr("triplebeam.assemble.context.Nearby", lambda snapshot: made)
     assert str(context.nearby("Which lake?").snapshot) == "Which lake?"
+
+
+def test_every_member_works_over_a_cluster_or_says_why_not() -> None:
+    """What is inherited reads files that a cluster does not have."""
+    snapshot = ClusterSnapshot.over(Path("state"), published(of_groups))
+    for mine, parent in ((snapshot.passages, PassageTable), (snapshot.triples, TripleGraph)):
+        own = {*vars(type(mine)), *vars(mine)}
+        assert not [name for name in members(parent) if name not in own]
+    with pytest.raises(BadInputError, match="needs the graph of entities as a whole"):
+        snapshot.triples.of_entity(3)
+    with pytest.raises(BadInputError, match="needs the list of titles as a whole"):
+        _ = snapshot.passages.rows_by_title
+
+
+def members(parent: type) -> set[str]:
+    """The methods of a class, and the attributes that it sets when it is made, other than private ones."""
+    assigned = set(re.findall(r"self\.([a-z]\w*)(?:: [^=\n]+)? = ", inspect.getsource(parent.__init__)))  # type: ignore[misc]
+    defined = {name for name in vars(parent) if not name.startswith("_")}
+    special = {name for name, each in vars(parent).items() if name.startswith("__") and inspect.isfunction(each)}
+    return assigned | defined | special
+
+
+def of_two_passages(kind: str, body: Json) -> Json:
+    """Each passage has two triples; the entity "a" is in the first of each."""
+    query, found = body["query"], [triple(number) for number in range(4)]
+    if "term" in query:
+        found = [each for each in found if query["term"]["ends"] in each["ends"]]
+    if "terms" in query:
+        found = [each for each in found if each["passage"] in query["terms"]["passage"]]
+    return hits(*({"_source": each} for each in found))
+
+
+@pytest.mark.parametrize(
+    ("options", "printed"),
+    [
+        ([], ["p0", "a | b | c0", "x | b | c1", "p1", "a | b | c2", "x | b | c3"]),
+        (["--of", "d1"], ["p1", "a | b | c2", "x | b | c3"]),
+        (["--about", "A"], ["p0", "a | b | c0", "p1", "a | b | c2"]),
+        (["--about", "A", "--of", "d1"], ["p1", "a | b | c2"]),
+    ],
+)
+def test_triples_of_a_cluster_are_printed(
+    options: list[str], printed: list[str], words: Embedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    snapshot = ClusterSnapshot.over(tmp_path, published(of_two_passages))
+    rows = [Passage(f"p{number}", "text", "", f"d{number}") for number in range(2)]
+    monkeypatch.setattr(ClusterPassages, "__iter__", lambda self: iter(rows))
+    monkeypatch.setattr(ClusterPassages, "documents", [row.document_id for row in rows])
+    monkeypatch.setattr("triplebeam.assemble.open_index", lambda place: Index.of(snapshot, Settings(), words))
+    result = CliRunner().invoke(app, ["triples", "films", *options])
+    assert [line.strip() for line in result.output.splitlines()] == printed
+
+
+def test_an_entity_that_no_triple_of_a_cluster_has_is_an_error() -> None:
+    snapshot = ClusterSnapshot.over(Path("state"), published(of_two_passages))
+    assert snapshot.triples.about("nobody").tolist() == []  # type: ignore[attr-defined]
+    assert snapshot.triples.about("a").tolist() == [0, 2]  # type: ignore[attr-defined]

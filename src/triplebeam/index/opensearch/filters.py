@@ -25,7 +25,7 @@ def condition_of(where: Where, published: Published) -> Json:
     """The filter as a query; there must be a passage that it finds."""
     names = _terms(published, "field_names", ".*")
     compared = {each.name for each in where.condition.comparisons()}
-    known = {name: name in compared and _values(published, name) or {""} for name in names}
+    known = {name: (name in compared and _values(published, name)) or {""} for name in names}
     where.check(known)
     unknown = {"terms": {"fields": [f"{name}{TOO_LONG}" for name in sorted(compared)]}}
     query: Json = {"bool": {"filter": [_query(where.condition, known)], "must_not": [unknown]}}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from triplebeam.errors import BadInputError, IndexMissingError
+from triplebeam.errors import IndexMissingError
 from triplebeam.index import manifest as manifests
 from triplebeam.index.entity_graph import EntityGraph
 from triplebeam.index.manifest import MANIFEST, Manifest, recorded
@@ -13,13 +13,12 @@ from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.client import Client
 from triplebeam.index.opensearch.filters import condition_of
 from triplebeam.index.opensearch.generation import Published, published_generation
-from triplebeam.index.opensearch.passages import ClusterPassages
+from triplebeam.index.opensearch.passages import ClusterPassages, too_large
 from triplebeam.index.opensearch.search import ClusterTerms, ClusterVectors
 from triplebeam.index.opensearch.triples import ClusterTriples
 from triplebeam.index.passage_graph import GraphStatistics, PassageGraph
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.where import Where
-
 
 #: The most that a cluster takes.
 _COUNTED_EXACTLY = 40_000
@@ -58,12 +57,12 @@ class ClusterSnapshot(Snapshot):
     @property
     def entities(self) -> EntityGraph:
         """Not here."""
-        raise _too_large("the graph of entities")
+        raise too_large("the graph of entities")
 
     @property
     def passage_graph(self) -> PassageGraph:
         """Not here."""
-        raise _too_large("the graph of passages")
+        raise too_large("the graph of passages")
 
 
 def open_cluster(address: Address, folder: Path) -> ClusterSnapshot:
@@ -108,9 +107,7 @@ def _manifest_of(visible: Published) -> Manifest:
             "triples_by_extractor": {},
             "unread_languages": {},
             "corrections": None,
-            "passage_graph": GraphStatistics(
-                nodes=passages["found"], edges=0, edges_by_kind={}, nodes_without_edges=0
-            ),
+            "passage_graph": GraphStatistics(nodes=passages["found"], edges=0, edges_by_kind={}, nodes_without_edges=0),
         }
     )
 
@@ -127,10 +124,3 @@ def _counted(visible: Published, kind: str, **distinct: str) -> dict[str, int]:
     reply = visible.search(kind, body)
     counts = {name: int(reply["aggregations"][name]["value"]) for name in distinct}
     return {"found": int(reply["hits"]["total"]["value"]), **counts}
-
-
-def _too_large(what: str) -> BadInputError:
-    return BadInputError(
-        f"this needs {what} as a whole, and an index on OpenSearch does not have that in memory: use an index in a"
-        " folder for it."
-    )
