@@ -81,13 +81,13 @@ def _about(index: "Index", name: str) -> list[int]:
     from triplebeam.index.opensearch.triples import ClusterTriples
     from triplebeam.triple import entity_key
 
-    graph, known = index.triples, ""
+    graph, known, found = index.triples, "", list[int]()
     if isinstance(graph, ClusterTriples):
         found = graph.about(name).tolist()
     elif (number := index.snapshot.entities.numbers.get(entity_key(name))) is not None:
         found = graph.of_entity(number).tolist()
     else:
-        found, known = [], nearest(name, index.snapshot.entities.names)
+        known = nearest(name, index.snapshot.entities.names)
     if not found:
         raise BadInputError(f"no triple has the entity {name!r}{known}: the whole name must match; case is ignored.")
     return found
