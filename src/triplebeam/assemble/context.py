@@ -32,6 +32,8 @@ from triplebeam.where import Where
 _KEPT = 32
 #: The views that are kept have so many times the passages of their index together: that is what they cost in memory.
 VIEWS_KEPT = 2
+#: Of an index on a cluster so many are kept. They have no passages of their own, but each keeps neighbourhoods.
+_CLUSTER_VIEWS_KEPT = 16
 #: Neighbourhoods that are kept: an agent may come back to a query.
 _NEARBY_KEPT = 8
 
@@ -130,12 +132,10 @@ class Context:
     def view(self, where: Where) -> "Context":
         """The same over the passages for which a filter holds; the latest views are kept.
 
-        A view takes a second or two: whoever asks for one that is being made waits for it.
+        A view of a folder takes a second or two: whoever asks for one that is being made waits for it.
         """
         whole, filters = self.whole or self, (*self.filters, where)
-        if isinstance(self.snapshot, ClusterSnapshot):
-            return replace(self, snapshot=self.snapshot.where(where), whole=whole, filters=filters)
-        found = whole._views.get(filters) or _View(whole, filters, self._rows(where))
+        found = whole._views.get(filters) or _View(whole, filters, *self._visible(where))
         with whole._keeping:
             kept = whole._views.pop(filters, found)
             whole._views[filters] = kept  # behind the others: it was used last
@@ -151,19 +151,30 @@ class Context:
     def nearby(self, query: str) -> "Context":
         """Of an index on a cluster: the neighbourhood of a query, in memory; the latest are kept."""
         assert isinstance(self.snapshot, ClusterSnapshot)
-        if query not in self._nearby:
-            [vector] = self.embedder.embed([query], kind="query")
-            while len(self._nearby) >= _NEARBY_KEPT:  # other threads may do the same
-                self._nearby.pop(next(iter(tuple(self._nearby))), None)
-            self._nearby[query] = self.over(Nearby(self.snapshot).of_question(query, vector))
-        return self._nearby[query]
+        if (known := self._nearby.get(query)) is not None:
+            return known
+        [vector] = self.embedder.embed([query], kind="query")
+        made = self.over(Nearby(self.snapshot).of_question(query, vector))
+        while len(self._nearby) >= _NEARBY_KEPT:  # other threads may do the same, and remove this one, too
+            self._nearby.pop(next(iter(tuple(self._nearby)), query), None)
+        self._nearby[query] = made
+        return made
 
     def over(self, snapshot: Snapshot) -> "Context":
         """The same models over another snapshot."""
         return replace(self, snapshot=snapshot, whole=self.whole or self)
 
     def _viewed(self) -> int:
-        return sum(len(view.rows) for view in self._views.values())
+        return sum(view.size for view in self._views.values())
+
+    def _visible(self, where: Where) -> tuple[int, Callable[[], Snapshot]]:
+        """What a filter leaves: its passages in memory, about, and what makes its snapshot."""
+        whole = self.whole or self
+        if isinstance(self.snapshot, ClusterSnapshot):
+            visible = self.snapshot.where(where)
+            return max(1, VIEWS_KEPT * len(whole.passages) // _CLUSTER_VIEWS_KEPT), lambda: visible
+        rows = self._rows(where)
+        return len(rows), lambda: view(whole.snapshot, rows, lambda: whole.embedder)
 
     def _rows(self, where: Where) -> NDArray[np.int64]:
         """What a filter leaves, by the rows of the whole index."""
@@ -177,15 +188,16 @@ class _View:
 
     whole: Context
     filters: tuple[Where, ...]
-    rows: NDArray[np.int64]
+    size: int
+    """How many passages it is counted as."""
+    make: Callable[[], Snapshot]
     _context: Context | None = None
     _making: Lock = field(default_factory=Lock)
 
     def context(self) -> Context:
         with self._making:
             if self._context is None:
-                snapshot = view(self.whole.snapshot, self.rows, lambda: self.whole.embedder)
-                self._context = replace(self.whole, snapshot=snapshot, whole=self.whole, filters=self.filters)
+                self._context = replace(self.whole, snapshot=self.make(), whole=self.whole, filters=self.filters)
             return self._context
 
 

@@ -27,7 +27,8 @@ from triplebeam.index.vectors import COARSE, FINE, quantized, write_vectors
 
 _FILE = "encoded.sqlite"
 _SCHEMA = "CREATE TABLE encoded (number INTEGER PRIMARY KEY, key BLOB NOT NULL, vector BLOB NOT NULL);"
-_STORED_AS: "dict[str, np.dtype[Any]]" = {"passage": FINE, "triple": COARSE, "entity": COARSE}
+#: How the vectors of each kind are stored.
+STORED_AS: "dict[str, np.dtype[Any]]" = {"passage": FINE, "triple": COARSE, "entity": COARSE}
 _MOVED_AT_A_TIME = 4096
 
 
@@ -45,7 +46,7 @@ class EncodedTexts:
                 f"{self._path} is not a usable SQLite file ({error}): delete it; what it held is encoded again."
             ) from error
         self._written: list[tuple[str, NDArray[Any], Keys]] = []
-        for there, kind in product(written, _STORED_AS):
+        for there, kind in product(written, STORED_AS):
             vectors, keys = f"{kind}_vectors.npy", f"{kind}_keys.npy"
             if there.has(vectors, keys):
                 self._written.append((kind, mapped(there.folder / vectors), read_keys(there.folder / keys)))
@@ -63,7 +64,7 @@ class EncodedTexts:
         """Those of the texts, by kind, that have no vector yet: each once, passages before the others."""
         missing: dict[str, list[str]] = {}
         seen = as_keys([])
-        for kind in [kind for kind in _STORED_AS if kind in texts]:
+        for kind in [kind for kind in STORED_AS if kind in texts]:
             keys = self._keys(texts[kind])
             left = distinct(keys)
             for known in (*self._known(kind), self._pending(kind), seen):
@@ -86,7 +87,7 @@ class EncodedTexts:
         with transaction(self._db):
             for kind, of_kind in texts.items():
                 # A passage may have the text of an entity: what is kept of it will do for both.
-                precisions = {_STORED_AS[kind], COARSE}
+                precisions = {STORED_AS[kind], COARSE}
                 self._insert(list(map(self._key, of_kind)), vectors[start : start + len(of_kind)], precisions)
                 start += len(of_kind)
 
@@ -105,7 +106,7 @@ class EncodedTexts:
     def stored(self, kind: str, texts: Sequence[str]) -> NDArray[Any]:
         """The vectors of texts of one kind, as they are stored."""
         keys = self._keys(texts)
-        stored: NDArray[Any] = np.zeros((len(keys), self._dimension), _STORED_AS[kind])
+        stored: NDArray[Any] = np.zeros((len(keys), self._dimension), STORED_AS[kind])
         waiting = np.arange(len(keys))
         for vectors, known in self._as_precise_as(kind):
             rows = rows_of(keys[waiting], known)
@@ -162,7 +163,7 @@ class EncodedTexts:
 
     def _pending(self, kind: str) -> Keys:
         """The keys of what was encoded since with the precision of a kind, in the order of its rows."""
-        return as_keys(key for (key,) in self._rows("key", _STORED_AS[kind]))
+        return as_keys(key for (key,) in self._rows("key", STORED_AS[kind]))
 
     def _encoded_since(self, precision: "np.dtype[Any]") -> Iterator[NDArray[Any]]:
         """The vectors of that, some at a time."""
@@ -194,7 +195,7 @@ class EncodedTexts:
 
     def _as_precise_as(self, kind: str) -> list[tuple[NDArray[Any], Keys]]:
         """Written vectors that may be taken over: their precision is that of the kind."""
-        return [(vectors, keys) for other, vectors, keys in self._written if _STORED_AS[other] == _STORED_AS[kind]]
+        return [(vectors, keys) for other, vectors, keys in self._written if STORED_AS[other] == STORED_AS[kind]]
 
 
 def remove_encoded(folder: Path) -> None:

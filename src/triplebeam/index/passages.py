@@ -42,6 +42,14 @@ def title_keys(title: str) -> list[str]:
     return [key for key in dict.fromkeys((entity_key(title), entity_key(_QUALIFIER.sub("", title)))) if key]
 
 
+def compared_fields(title: str, section: str, document_id: str, metadata: Mapping[str, str]) -> dict[str, str]:
+    """What filters compare: the metadata of a passage, and where these have no such field its title, its section and
+    the id of its document.
+    """
+    own = {"title": title, "section": section, "document": document_id}
+    return {name: value for name, value in own.items() if value} | dict(metadata)
+
+
 class PassageTable:
     """Passages by id."""
 
@@ -113,13 +121,10 @@ class PassageTable:
         return sorted(map(self.at, rows), key=lambda passage: passage.position)
 
     def fields(self) -> Iterator[dict[str, str]]:
-        """What filters compare, of every passage: its metadata, and where these have no such field its title, its
-        section and the id of its document.
-        """
+        """What filters compare, of every passage."""
         columns = zip(self.titles, self._sections, self.documents, self._metadata, strict=True)
         for title, section, document, metadata in columns:
-            own = {"title": title, "section": section, "document": document}
-            yield {name: value for name, value in own.items() if value} | (json.loads(metadata) if metadata else {})
+            yield compared_fields(title, section, document, json.loads(metadata) if metadata else {})
 
     def at(self, row: int) -> Passage:
         """The passage at a row."""

@@ -23,20 +23,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.contents import Contents
+from triplebeam.index.encoded import STORED_AS
 from triplebeam.index.keys import key_of
 from triplebeam.index.opensearch.client import Json
-from triplebeam.index.passages import title_keys
-from triplebeam.index.vectors import COARSE, FINE, restored
+from triplebeam.index.passages import compared_fields, title_keys
+from triplebeam.index.vectors import restored
 from triplebeam.index.words import stemmer_for, text_words
 from triplebeam.passage import Passage
 from triplebeam.triple import Triple, entity_key
 
 KINDS = ("passages", "triples", "entities")
-#: The kind of vectors in each, as `EncodedTexts` names them, and how they are stored.
+#: The kind of vectors in each, as `EncodedTexts` names them.
 VECTORS = {"passages": "passage", "triples": "triple", "entities": "entity"}
-_STORED_AS: "dict[str, np.dtype[Any]]" = {"passages": FINE, "triples": COARSE, "entities": COARSE}
 #: Between the name of a field and its value in one term.
 FIELD_END = "\x1f"
+#: Behind the name of a field whose value is too long for a term: no filter on that field shows the passage.
+TOO_LONG = "\x1e"
+#: The longest term, in the units of UTF-16 that a cluster counts; it would leave out a longer one without a word.
+_LONGEST_TERM = 8000
+_TERMS = {"type": "keyword", "ignore_above": _LONGEST_TERM}
 _KEYWORD = {"type": "keyword"}
 _UNSEARCHED = {"type": "object", "enabled": False}
 _STORED_ONLY = {"type": "keyword", "index": False, "doc_values": False}
@@ -75,7 +80,7 @@ def mapping(kind: str, dimension: int) -> Json:
             "stemmer": _KEYWORD,
             "title_keys": _KEYWORD,
             "entities": _KEYWORD,
-            "fields": {**_KEYWORD, "ignore_above": 8000},
+            "fields": _TERMS,
             "field_names": _KEYWORD,
         },
         "triples": {
@@ -86,7 +91,7 @@ def mapping(kind: str, dimension: int) -> Json:
             "ends": _KEYWORD,
             "words": words,
             "stemmer": _KEYWORD,
-            "fields": {**_KEYWORD, "ignore_above": 8000},
+            "fields": _TERMS,
         },
         "entities": {"name": _STORED_ONLY, "passages": {"type": "integer"}},
     }[kind]
@@ -118,9 +123,18 @@ def triple_number(passage_id: str, place: int) -> int:
 
 
 def fields_of(passage: Passage) -> dict[str, str]:
-    """What filters compare: its metadata, and where these have no such field its title, section and document."""
-    own = {"title": passage.title, "section": passage.section, "document": passage.document_id}
-    return {name: value for name, value in own.items() if value} | dict(passage.metadata)
+    """What filters compare."""
+    return compared_fields(passage.title, passage.section, passage.document_id, passage.metadata)
+
+
+def field_term(name: str, value: str) -> str:
+    """The term that a field of a passage is found by."""
+    term = f"{name}{FIELD_END}{value}"
+    return term if len(term.encode("utf-16-le")) <= 2 * _LONGEST_TERM else f"{name}{TOO_LONG}"
+
+
+def _field_terms(fields: Mapping[str, str]) -> list[str]:
+    return [field_term(name, value) for name, value in fields.items()]
 
 
 def encode(stored: NDArray[Any]) -> str:
@@ -130,7 +144,7 @@ def encode(stored: NDArray[Any]) -> str:
 
 def decode(kind: str, codes: Sequence[str], dimension: int) -> NDArray[Any]:
     """The stored vectors of some documents, one row each."""
-    rows: NDArray[Any] = np.frombuffer(b"".join(map(base64.b64decode, codes)), _STORED_AS[kind])
+    rows: NDArray[Any] = np.frombuffer(b"".join(map(base64.b64decode, codes)), STORED_AS[VECTORS[kind]])
     return rows.reshape(len(codes), dimension)
 
 
@@ -232,14 +246,14 @@ class Drafts:
                 "stemmer": self.stemmers[row],
                 "title_keys": title_keys(passage.title),
                 "entities": self._mentioned[row],
-                "fields": [f"{name}{FIELD_END}{value}" for name, value in fields.items()],
+                "fields": _field_terms(fields),
                 "field_names": list(fields),
             }
             yield Draft(key(passage.id), source, self.contents.passage_texts[row])
 
     def _triples(self) -> Iterator[Draft]:
         for row, passage in enumerate(self.contents.passages):
-            fields = [f"{name}{FIELD_END}{value}" for name, value in fields_of(passage).items()]
+            fields = _field_terms(fields_of(passage))
             for place, at in enumerate(self.contents.triples_at(row)):
                 triple = self.contents.triples[at]
                 number = triple_number(passage.id, place)

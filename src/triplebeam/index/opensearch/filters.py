@@ -3,13 +3,16 @@
 Every field of a passage is one term, its name and its value. What a comparison holds for is decided here, by the code
 that filters an index folder, for each value that the field has; the cluster then looks for these terms. So numbers and
 dates are compared in the same way in both kinds of index.
+
+A value that is too long for a term cannot be compared. A passage that has one in a field of the filter is not shown,
+whatever the filter says: that a comparison fails for it would let `not …` show it.
 """
 
 import re
 
 from triplebeam.errors import BadInputError
 from triplebeam.index.opensearch.client import Json
-from triplebeam.index.opensearch.documents import FIELD_END
+from triplebeam.index.opensearch.documents import FIELD_END, TOO_LONG
 from triplebeam.index.opensearch.generation import Published
 from triplebeam.where import Where
 from triplebeam.where.conditions import AllOf, AnyOf, Comparison, Condition, Not
@@ -22,9 +25,10 @@ def condition_of(where: Where, published: Published) -> Json:
     """The filter as a query; there must be a passage that it finds."""
     names = _terms(published, "field_names", ".*")
     compared = {each.name for each in where.condition.comparisons()}
-    known = {name: _values(published, name) if name in compared else {""} for name in names}
+    known = {name: (name in compared and _values(published, name)) or {""} for name in names}
     where.check(known)
-    query = _query(where.condition, known)
+    unknown = {"terms": {"fields": [f"{name}{TOO_LONG}" for name in sorted(compared)]}}
+    query: Json = {"bool": {"filter": [_query(where.condition, known)], "must_not": [unknown]}}
     found = published.search("passages", {"query": {"bool": {"filter": [query]}}, "size": 1, "_source": False})
     if not found["hits"]["hits"]:
         meant = "".join(f" (did you mean {value!r}?)" for value in where.other_case(known)[:1])

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,17 +18,39 @@ from triplebeam.passage import Passage
 _KEPT = 20_000
 
 
+class NotInMemory:
+    """A member that needs a whole index in memory: what reads it learns that a cluster does not offer it."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def __get__(self, owner: object | None, kind: type | None = None) -> Any:
+        """The member itself where a class is looked at."""
+        if owner is None:
+            return self
+        raise too_large(self._what)
+
+
+def too_large(what: str) -> BadInputError:
+    """The error where a whole index is needed."""
+    return BadInputError(
+        f"this needs {what} as a whole, and an index on OpenSearch does not have that in memory: use an index in a"
+        " folder for it."
+    )
+
+
 class ClusterPassages(PassageTable):
     """`PassageTable` over a cluster. The row of a passage is its number; there are more numbers than passages."""
+
+    rows_by_title: Any = NotInMemory("the list of titles")
+    write_derived: Any = NotInMemory("the list of titles")
 
     def __init__(self, published: Published) -> None:
         self._published = published
         self._known: dict[int, Passage] = {}
 
     def __len__(self) -> int:
-        if not self._published.filters:
-            return self._published.manifest.counts["passages"]
-        return self._published.count("passages")
+        return self._published.manifest.counts["passages"]
 
     def remember(self, sources: Sequence[Json]) -> None:
         """Keep what a search showed."""
@@ -83,7 +106,8 @@ class ClusterPassages(PassageTable):
     # -- all of them, which takes as long as there are many
 
     def __iter__(self) -> Iterator[Passage]:
-        return (passage_of(hit["_source"]) for hit in self._published.scan("passages", _source=True))
+        in_order = [{"document": "asc"}, {"position": "asc"}]
+        return (passage_of(hit["_source"]) for hit in self._published.scan("passages", _source=True, sort=in_order))
 
     @cached_property
     def _listed(self) -> list[tuple[str, int, str, str]]:

@@ -2,7 +2,7 @@
 
 A generation that follows another begins as its clone, which takes no copying, and only what differs is written to it:
 every document has a digest of what it was made from. Readers see the old indices or the new ones, never some of each.
-The generation before is kept for those that have it open, until the next one is published.
+The previous generation is kept for readers that have it open, until the next publication begins.
 """
 
 import logging

@@ -72,23 +72,35 @@ class ClusterVectors(VectorIndex):
         return self.nearest_many(vector[np.newaxis], k)[0]
 
     def nearest_many(self, vectors: NDArray[np.float32], k: int) -> Sequence[Found]:
-        """The same for each of several vectors, in one request."""
+        """The same for each of several vectors, in one request: as many for each.
+
+        A graph that is searched through a filter may find fewer than there are: then every vector is compared.
+        """
         if k <= 0:
             return [_nothing() for _ in vectors]
-        bodies = [self.body(vector, k) for vector in vectors]
-        replies = self._published.search_many(self._kind, bodies)
+        replies = self._published.search_many(self._kind, [self.body(vector, k) for vector in vectors])
+        if not self._is_exact(k) and any(len(reply["hits"]["hits"]) < k for reply in replies):
+            replies = self._published.search_many(self._kind, [_exact_body(vector, k) for vector in vectors])
         for reply in replies:
             self._remember([hit["_source"] for hit in reply["hits"]["hits"]])
         return [(numbers, cosines(scores)) for numbers, scores in map(_found, replies)]
 
     def body(self, vector: NDArray[np.float32], k: int) -> Json:
         """The search for one vector."""
-        if len(self) <= self._exact_up_to or k > _MOST_FROM_GRAPH:
-            query = similar(vector, {"match_all": {}})
-        else:
-            filters = {"filter": {"bool": {"filter": list(self._published.filters)}}} if self._published.filters else {}
-            query = {"knn": {"vector": {"vector": vector.tolist(), "k": max(k, _CANDIDATES), **filters}}}
+        if self._is_exact(k):
+            return _exact_body(vector, k)
+        filters = {"filter": {"bool": {"filter": list(self._published.filters)}}} if self._published.filters else {}
+        query = {"knn": {"vector": {"vector": vector.tolist(), "k": max(k, _CANDIDATES), **filters}}}
         return {"query": query, "size": k, "sort": _BEST_FIRST, "track_scores": True}
+
+    def _is_exact(self, k: int) -> bool:
+        return len(self) <= self._exact_up_to or k > _MOST_FROM_GRAPH
+
+
+def _exact_body(vector: NDArray[np.float32], k: int) -> Json:
+    """A search that compares every vector."""
+    query = similar(vector, {"match_all": {}})
+    return {"query": query, "size": k, "sort": _BEST_FIRST, "track_scores": True}
 
 
 def similar(vector: NDArray[np.float32], query: Json) -> Json:

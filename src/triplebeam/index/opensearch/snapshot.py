@@ -2,22 +2,23 @@
 
 import logging
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from triplebeam.errors import BadInputError, ClusterError, IndexMissingError
+from triplebeam.errors import ClusterError, IndexMissingError
 from triplebeam.index import manifest as manifests
 from triplebeam.index.entity_graph import EntityGraph
-from triplebeam.index.manifest import MANIFEST, is_index, recorded
+from triplebeam.index.manifest import MANIFEST, Manifest, is_index, recorded
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.client import Client, client_of
 from triplebeam.index.opensearch.filters import condition_of
 from triplebeam.index.opensearch.generation import Published, published_generation
-from triplebeam.index.opensearch.passages import ClusterPassages
+from triplebeam.index.opensearch.passages import ClusterPassages, too_large
 from triplebeam.index.opensearch.search import ClusterTerms, ClusterVectors
 from triplebeam.index.opensearch.triples import ClusterTriples
-from triplebeam.index.passage_graph import PassageGraph
+from triplebeam.index.passage_graph import GraphStatistics, PassageGraph
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.where import Where
 
@@ -25,6 +26,8 @@ _LOG = logging.getLogger("triplebeam")
 _SECONDS_TO_LOOK, _SECONDS_BETWEEN_LOOKS = 3.0, 1.0
 #: When a folder may be brought up to date again.
 _NEXT_LOOK: dict[Path, float] = {}
+#: The most that a cluster takes.
+_COUNTED_EXACTLY = 40_000
 
 
 class ClusterSnapshot(Snapshot):
@@ -54,17 +57,18 @@ class ClusterSnapshot(Snapshot):
 
     def where(self, where: Where) -> "ClusterSnapshot":
         """The passages for which a filter holds."""
-        return self.over(self.folder, self.published.filtered(condition_of(where, self.published)))
+        visible = self.published.filtered(condition_of(where, self.published))
+        return self.over(self.folder, replace(visible, manifest=_manifest_of(visible)))
 
     @property
     def entities(self) -> EntityGraph:
         """Not here."""
-        raise _too_large("the graph of entities")
+        raise too_large("the graph of entities")
 
     @property
     def passage_graph(self) -> PassageGraph:
         """Not here."""
-        raise _too_large("the graph of passages")
+        raise too_large("the graph of passages")
 
 
 def open_cluster(address: Address, folder: Path) -> ClusterSnapshot:
@@ -104,8 +108,42 @@ def refresh(folder: Path, client: Client) -> Published | None:
     return published
 
 
-def _too_large(what: str) -> BadInputError:
-    return BadInputError(
-        f"this needs {what} as a whole, and an index on OpenSearch does not have that in memory: use an index in a"
-        " folder for it."
+def _manifest_of(visible: Published) -> Manifest:
+    """The manifest of the passages that may be seen. What is not counted on a cluster is left out.
+
+    How much walks count in the default search is measured on the whole index, as the rarity of words is.
+    """
+    passages = _counted(visible, "passages", documents="document", entities="entities")
+    triples = _counted(visible, "triples", passages="passage")
+    return visible.manifest.model_copy(
+        update={
+            "counts": {
+                "documents": passages["documents"],
+                "passages": passages["found"],
+                "triples": triples["found"],
+                "passages_without_extraction": 0,
+                "passages_failed": 0,
+                "passages_without_triples": max(0, passages["found"] - triples["passages"]),
+                "triples_rejected": 0,
+                "entities": passages["entities"],
+            },
+            "triples_by_extractor": {},
+            "unread_languages": {},
+            "corrections": None,
+            "passage_graph": GraphStatistics(nodes=passages["found"], edges=0, edges_by_kind={}, nodes_without_edges=0),
+        }
     )
+
+
+def _counted(visible: Published, kind: str, **distinct: str) -> dict[str, int]:
+    """How many documents of a kind may be seen, as ``found``, and how many distinct values some fields of them have:
+    exactly up to some ten thousand, above by an estimate of a few percent.
+    """
+    aggregations = {
+        name: {"cardinality": {"field": field, "precision_threshold": _COUNTED_EXACTLY}}
+        for name, field in distinct.items()
+    }
+    body = {"query": {"match_all": {}}, "size": 0, "track_total_hits": True, "aggs": aggregations}
+    reply = visible.search(kind, body)
+    counts = {name: int(reply["aggregations"][name]["value"]) for name in distinct}
+    return {"found": int(reply["hits"]["total"]["value"]), **counts}

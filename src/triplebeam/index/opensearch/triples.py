@@ -1,16 +1,16 @@
 """Triples of a cluster: `TripleStore` by requests, each for as many triples as may be."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
 from triplebeam.index.opensearch.client import Json
-from triplebeam.index.opensearch.documents import decode, triple_of
+from triplebeam.index.opensearch.documents import decode, entity, triple_of
 from triplebeam.index.opensearch.generation import Published
-from triplebeam.index.opensearch.passages import ClusterPassages
+from triplebeam.index.opensearch.passages import ClusterPassages, NotInMemory
 from triplebeam.index.opensearch.search import ClusterVectors, Found, cosines, similar
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.vectors import restored
@@ -32,6 +32,13 @@ class Known(NamedTuple):
 
 class ClusterTriples(TripleGraph):
     """`TripleGraph` over a cluster, as far as `triplebeam.index.triple_store.TripleStore` goes. Ids are numbers."""
+
+    ends: Any = NotInMemory("the graph of entities")
+    of_entity: Any = NotInMemory("the graph of entities")
+    entity_names: Any = NotInMemory("the graph of entities")
+    triple_entities: Any = NotInMemory("the graph of entities")
+    triple_passages: Any = NotInMemory("the list of triples")
+    vector_index: Any = NotInMemory("the vectors of triples")
 
     def __init__(self, published: Published, passages: ClusterPassages) -> None:
         self._published = published
@@ -73,6 +80,21 @@ class ClusterTriples(TripleGraph):
         self._texts.of([id_ for id_ in passage_ids if id_ not in numbers])  # those without triples must be there
         return np.array([number for id_ in passage_ids for number in numbers.get(id_, ())], np.int64)
 
+    def triples_at(self, rows: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+        """The triples of the passages of these numbers."""
+        return self.triples_of(self._texts.ids(rows))
+
+    def about(self, name: str) -> NDArray[np.int64]:
+        """The triples with an entity, by its name, as subject or object, in the order of their passages."""
+        body = {
+            "query": {"term": {"ends": entity(name)}},
+            "size": _MOST,
+            "sort": [{"passage": "asc"}, {"place": "asc"}],
+        }
+        sources = [hit["_source"] for hit in self._published.search("triples", body)["hits"]["hits"]]
+        self.remember(sources)
+        return np.array([source["number"] for source in sources], np.int64)
+
     def _by_passage(self, passage_ids: Sequence[str]) -> dict[str, list[int]]:
         if not passage_ids:
             return {}
@@ -113,10 +135,10 @@ class ClusterTriples(TripleGraph):
         The cluster ranks the triples of each entity once; the two lists of a triple's ends are merged here.
         """
         ends = [each.ends for each in self.known(triple_ids)]
-        entities = list(dict.fromkeys(entity for of_one in ends for entity in of_one))
+        entities = list(dict.fromkeys(end for of_one in ends for end in of_one))
         around = dict(zip(entities, self._of_entities(entities, query, limit + 1), strict=True))
         return [
-            _best({number: score for entity in of_one for number, score in around[entity].items()}, int(own), limit)
+            _best({number: score for end in of_one for number, score in around[end].items()}, int(own), limit)
             for own, of_one in zip(triple_ids, ends, strict=True)
         ]
 
@@ -124,12 +146,12 @@ class ClusterTriples(TripleGraph):
         """For each entity its triples that are most similar to the query, with their cosines."""
         bodies = [
             {
-                "query": similar(query, {"term": {"ends": entity}}),
+                "query": similar(query, {"term": {"ends": each}}),
                 "size": min(limit, _MOST),
                 "sort": [{"_score": "desc"}, {"number": "asc"}],
                 "track_scores": True,
             }
-            for entity in entities
+            for each in entities
         ]
         found = []
         for reply in self._published.search_many("triples", bodies):

@@ -1,7 +1,8 @@
 """`triplebeam triples`: the facts of an index, to be looked at and exported."""
 
 import json
-from itertools import groupby
+from collections.abc import Iterator
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,6 +10,9 @@ import typer
 from triplebeam.errors import BadInputError, nearest
 from triplebeam.serve.cli.options import AsJson, IndexFolder
 from triplebeam.text import showable
+
+#: So many go into one request where an index is on a cluster.
+_PASSAGES_AT_A_TIME = 100
 
 if TYPE_CHECKING:
     from triplebeam.assemble import Index
@@ -52,28 +56,38 @@ def triples(
             typer.echo(showable("\n".join([passage_id, *(f"  {' | '.join(triple)}" for triple in found)])))
 
 
-def _wanted(index: "Index", document: str | None, entity: str | None) -> list[int]:
+def _wanted(index: "Index", document: str | None, entity: str | None) -> Iterator[int]:
     """The numbers of the triples to print, in the order of their passages."""
-    wanted = set(range(len(index.triples)))
-    if document is not None:
-        from triplebeam.assemble.indexing import known_documents
-
-        ids = set(known_documents(index.folder, index.passages, [document]))
-        rows = [row for row, id_ in enumerate(index.passages.documents) if id_ in ids]
-        wanted &= set(index.triples.triples_at(rows).tolist())
+    passages = _passages(index, document)
     if entity is not None:
-        wanted &= set(index.triples.of_entity(_entity(index, entity)).tolist())
-    return sorted(wanted)
+        numbers, among = _about(index, entity), None if document is None else set(passages)
+        found = zip(numbers, index.triples.passage_of(numbers), strict=True)
+        yield from (number for number, passage_id in found if among is None or passage_id in among)
+        return
+    while window := list(islice(passages, _PASSAGES_AT_A_TIME)):
+        yield from index.triples.triples_of(window).tolist()
 
 
-def _entity(index: "Index", name: str) -> int:
+def _passages(index: "Index", document: str | None) -> Iterator[str]:
+    """The ids of all passages, or of those of a document or a folder."""
+    from triplebeam.assemble.indexing import known_documents
+
+    ids = None if document is None else set(known_documents(index.folder, index.passages, [document]))
+    return (passage.id for passage in index.passages if ids is None or passage.document_id in ids)
+
+
+def _about(index: "Index", name: str) -> list[int]:
+    """The numbers of the triples with an entity, in the order of their passages."""
+    from triplebeam.index.opensearch.triples import ClusterTriples
     from triplebeam.triple import entity_key
 
-    entities = index.snapshot.entities
-    number = entities.numbers.get(entity_key(name))
-    if number is None:
-        raise BadInputError(
-            f"no triple has the entity {name!r}{nearest(name, entities.names)}: the whole name must match; case is"
-            " ignored."
-        )
-    return number
+    graph, known, found = index.triples, "", list[int]()
+    if isinstance(graph, ClusterTriples):
+        found = graph.about(name).tolist()
+    elif (number := index.snapshot.entities.numbers.get(entity_key(name))) is not None:
+        found = graph.of_entity(number).tolist()
+    else:
+        known = nearest(name, index.snapshot.entities.names)
+    if not found:
+        raise BadInputError(f"no triple has the entity {name!r}{known}: the whole name must match; case is ignored.")
+    return found

@@ -1,0 +1,202 @@
+"""What reads a cluster, over replies that are written here: without a cluster."""
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from triplebeam.assemble import Index
+from triplebeam.assemble.context import Context
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError
+from triplebeam.index.manifest import Manifest, VectorSpace
+from triplebeam.index.opensearch.address import Address
+from triplebeam.index.opensearch.documents import TOO_LONG, entity, field_term
+from triplebeam.index.opensearch.filters import condition_of
+from triplebeam.index.opensearch.generation import Published
+from triplebeam.index.opensearch.passages import ClusterPassages
+from triplebeam.index.opensearch.snapshot import ClusterSnapshot
+from triplebeam.index.ownership import Ownership
+from triplebeam.index.passage_graph import GraphStatistics
+from triplebeam.index.passages import PassageTable
+from triplebeam.index.triple_graph import TripleGraph
+from triplebeam.passage import Passage
+from triplebeam.serve.cli.app import app
+from triplebeam.settings import Settings
+from triplebeam.where import parse
+
+Json = dict[str, Any]
+_ADDRESS = Address.parse("opensearch://one:9200/films")
+
+
+class Replying:
+    """A client whose searches are answered here; it remembers them."""
+
+    address = _ADDRESS
+
+    def __init__(self, answer: Callable[[str, Json], Json]) -> None:
+        self.answer, self.asked = answer, []  # type: ignore[var-annotated]
+
+    def searches(self, lines: Sequence[Json]) -> list[Json]:
+        pairs = list(zip(lines[::2], lines[1::2], strict=True))
+        self.asked += [body for _, body in pairs]
+        return [self.answer(header["index"].split("-")[1], body) for header, body in pairs]
+
+
+def hits(*found: Mapping[str, Any], total: int = 0, **values: object) -> Json:
+    return {"hits": {"hits": list(found), "total": {"value": total or len(found)}}, "aggregations": values}
+
+
+def published(answer: Callable[[str, Json], Json]) -> Published:
+    manifest = Manifest(
+        triplebeam="1",
+        created="",
+        generation="000001",
+        revision=1,
+        embedder=VectorSpace(name="words", fingerprint="words-1", dimension=32),
+        counts={"documents": 700, "passages": 70_000, "triples": 90_000, "entities": 800, "passages_failed": 7},
+        triples_by_extractor={"zqx": 90_000},
+        unread_languages={"zq": 3},
+        passage_graph=GraphStatistics(nodes=70_000, edges=0, edges_by_kind={}, nodes_without_edges=0),
+        ownership=Ownership(exclusive=0.5),
+        files={},
+    )
+    return Published(Replying(answer), 1, "owner", ["english"], manifest)  # type: ignore[arg-type]
+
+
+def of_groups(kind: str, body: Json) -> Json:
+    """Passages have the field group, which is open or closed. What a filter leaves are two of one document."""
+    if "found" in body.get("aggs", {}):
+        field = body["aggs"]["found"]["terms"]["field"]
+        keys = ["group"] if field == "field_names" else [field_term("group", each) for each in ("open", "closed")]
+        return hits(found={"sum_other_doc_count": 0, "buckets": [{"key": key} for key in keys]})
+    if "aggs" in body:
+        return hits(total=2 if kind == "passages" else 5, **{name: {"value": 1} for name in body["aggs"]})
+    return hits({"_id": "one"})
+
+
+def test_a_filtered_index_counts_what_may_be_seen() -> None:
+    whole = ClusterSnapshot.over(Path("state"), published(of_groups))
+    view = whole.where(parse('group = "open"'))
+    counts = view.manifest.counts
+    assert (counts["passages"], counts["documents"], counts["triples"], counts["entities"]) == (2, 1, 5, 1)
+    assert (counts["passages_without_triples"], counts["passages_failed"]) == (1, 0)
+    assert (len(view.passages), len(view.triples), len(view.passage_terms), len(view.passage_vectors)) == (2, 5, 2, 2)
+    hidden = ("70000", "90000", "700", "800", "zq")
+    assert not [each for each in hidden if each in view.manifest.model_dump_json()]
+    assert len(whole.passages) == 70_000
+
+
+@pytest.mark.parametrize("long", ["hr " * 3000, "🗝" * 4100])
+def test_a_value_that_is_too_long_to_be_compared_hides_its_passage(long: str) -> None:
+    """It would not be indexed at all, so that `not acl contains "hr"` held for it."""
+    assert field_term("acl", long) == f"acl{TOO_LONG}"
+    assert field_term("acl", "hr") == "acl\x1fhr"
+    query = condition_of(parse('not group contains "hr"'), published(of_groups))
+    assert query["bool"]["must_not"] == [{"terms": {"fields": [f"group{TOO_LONG}"]}}]
+    assert json.dumps(query["bool"]["filter"]).count("must_not") == 1
+
+
+def test_where_a_filtered_graph_finds_fewer_every_vector_is_compared() -> None:
+    def answer(kind: str, body: Json) -> Json:
+        exact = "knn" not in body["query"]["bool"]["must"][0]
+        found = range(3 if exact else int(sum(body["query"]["bool"]["must"][0]["knn"]["vector"]["vector"])))
+        return hits(*({"_source": triple(number), "_score": 1.5, "sort": [1.5, number]} for number in found))
+
+    view = ClusterSnapshot.over(Path("state"), published(answer).filtered({"match_all": {}}))
+    vectors = np.array([[3, 0], [2, 0]], np.float32)
+    assert view.triples.nearest(vectors, 3).tolist() == [[0, 1, 2], [0, 1, 2]]
+    assert view.triples.nearest(vectors[:1], 3).tolist() == [[0, 1, 2]]
+    assert len(view.published.client.asked) == 2 + 2 + 1  # type: ignore[attr-defined]
+
+
+def triple(number: int) -> Json:
+    parts = ["x" if number % 2 else "a", "b", f"c{number}"]
+    ends = [entity(parts[0]), entity(parts[2])]
+    return {"number": number, "passage": f"p{number // 2}", "triple": parts, "ends": ends, "code": ""}
+
+
+def test_a_view_is_kept_with_its_neighbourhoods(words: Embedder) -> None:
+    context = Context(ClusterSnapshot.over(Path("state"), published(of_groups)), Settings(), words)
+    view = context.view(parse('group = "open"'))
+    assert context.view(parse('group = "open"')) is view
+    assert view.view(parse('group = "open"')) is view.view(parse('group = "open"'))
+    with pytest.raises(BadInputError, match="no passage has the field 'colour'"):
+        context.view(parse('colour = "red"'))
+
+
+def test_a_neighbourhood_is_returned_though_others_evict_it(words: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    context = Context(ClusterSnapshot.over(Path("state"), published(of_groups)), Settings(), words)
+    made = SimpleNamespace(of_question=lambda query, vector: query)
+
+    class Forgetful(dict[str, Context]):
+        def __setitem__(self, query: str, found: Context) -> None:
+            """As if another thread had evicted it at once."""
+
+    object.__setattr__(context, "_nearby", Forgetful())
+    monkeypatch.setattr("triplebeam.assemble.context.Nearby", lambda snapshot: made)
+    assert str(context.nearby("Which lake?").snapshot) == "Which lake?"
+
+
+def test_every_member_works_over_a_cluster_or_says_why_not() -> None:
+    """What is inherited reads files that a cluster does not have."""
+    snapshot = ClusterSnapshot.over(Path("state"), published(of_groups))
+    for mine, parent in ((snapshot.passages, PassageTable), (snapshot.triples, TripleGraph)):
+        own = {*vars(type(mine)), *vars(mine)}
+        assert not [name for name in members(parent) if name not in own]
+    with pytest.raises(BadInputError, match="needs the graph of entities as a whole"):
+        snapshot.triples.of_entity(3)
+    with pytest.raises(BadInputError, match="needs the list of titles as a whole"):
+        _ = snapshot.passages.rows_by_title
+
+
+def members(parent: type) -> set[str]:
+    """The methods of a class, and the attributes that it sets when it is made, other than private ones."""
+    assigned = set(re.findall(r"self\.([a-z]\w*)(?:: [^=\n]+)? = ", inspect.getsource(parent.__init__)))  # type: ignore[misc]
+    defined = {name for name in vars(parent) if not name.startswith("_")}
+    special = {name for name, each in vars(parent).items() if name.startswith("__") and inspect.isfunction(each)}
+    return assigned | defined | special
+
+
+def of_two_passages(kind: str, body: Json) -> Json:
+    """Each passage has two triples; the entity "a" is in the first of each."""
+    query, found = body["query"], [triple(number) for number in range(4)]
+    if "term" in query:
+        found = [each for each in found if query["term"]["ends"] in each["ends"]]
+    if "terms" in query:
+        found = [each for each in found if each["passage"] in query["terms"]["passage"]]
+    return hits(*({"_source": each} for each in found))
+
+
+@pytest.mark.parametrize(
+    ("options", "printed"),
+    [
+        ([], ["p0", "a | b | c0", "x | b | c1", "p1", "a | b | c2", "x | b | c3"]),
+        (["--of", "d1"], ["p1", "a | b | c2", "x | b | c3"]),
+        (["--about", "A"], ["p0", "a | b | c0", "p1", "a | b | c2"]),
+        (["--about", "A", "--of", "d1"], ["p1", "a | b | c2"]),
+    ],
+)
+def test_triples_of_a_cluster_are_printed(
+    options: list[str], printed: list[str], words: Embedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    snapshot = ClusterSnapshot.over(tmp_path, published(of_two_passages))
+    rows = [Passage(f"p{number}", "text", "", f"d{number}") for number in range(2)]
+    monkeypatch.setattr(ClusterPassages, "__iter__", lambda self: iter(rows))
+    monkeypatch.setattr(ClusterPassages, "documents", [row.document_id for row in rows])
+    monkeypatch.setattr("triplebeam.assemble.open_index", lambda place: Index.of(snapshot, Settings(), words))
+    result = CliRunner().invoke(app, ["triples", "films", *options])
+    assert [line.strip() for line in result.output.splitlines()] == printed
+
+
+def test_an_entity_that_no_triple_of_a_cluster_has_is_an_error() -> None:
+    snapshot = ClusterSnapshot.over(Path("state"), published(of_two_passages))
+    assert snapshot.triples.about("nobody").tolist() == []  # type: ignore[attr-defined]
+    assert snapshot.triples.about("a").tolist() == [0, 2]  # type: ignore[attr-defined]
