@@ -13,14 +13,11 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from secrets import token_hex
-from typing import cast
-
-import numpy as np
-from numpy.typing import NDArray
 
 from triplebeam.assemble import Index, make_embedder
 from triplebeam.durable import explained, flush, make_folder
-from triplebeam.embed.embedder import Embedder, Kind, Span, SpanEmbedder, reads_tokens
+from triplebeam.embed.embedder import Embedder
+from triplebeam.embed.lazy import LazyEmbedder
 from triplebeam.errors import (
     BadInputError,
     ClusterError,
@@ -35,6 +32,15 @@ from triplebeam.index.manifest import MANIFEST, is_index
 from triplebeam.index.opensearch.address import is_remote
 from triplebeam.index.snapshot import Snapshot, refresh_folder
 from triplebeam.index.writing import has_store, write_lock
+from triplebeam.serve.library_errors import (
+    BadIndexNameError,
+    CannotCreateError,
+    CannotDeleteError,
+    EmptyIndexError,
+    IndexExistsError,
+    NothingVisibleError,
+    UnknownIndexError,
+)
 from triplebeam.settings import Settings
 
 ENDING = ".index"
@@ -47,34 +53,6 @@ _NAMES_SHOWN = 5
 _RETRIES = 3
 
 
-class UnknownIndexError(BadInputError):
-    """There is no index of that name."""
-
-
-class BadIndexNameError(BadInputError):
-    """The name cannot be an index's: it becomes a folder."""
-
-
-class EmptyIndexError(IndexMissingError):
-    """The index has been created, and nothing is published in it yet."""
-
-
-class NothingVisibleError(TriplebeamError):
-    """What the indexes are filtered by leaves nothing of one."""
-
-
-class IndexExistsError(TriplebeamError):
-    """There is an index of that name already."""
-
-
-class CannotCreateError(TriplebeamError):
-    """There is no data folder to create indexes in."""
-
-
-class CannotDeleteError(TriplebeamError):
-    """The index is none of a data folder, or its files are elsewhere."""
-
-
 @dataclass(frozen=True, slots=True)
 class DocumentRow:
     """A document as a listing shows it."""
@@ -82,37 +60,6 @@ class DocumentRow:
     id: str
     title: str
     passages: int
-
-
-@dataclass(frozen=True)
-class _LazyEmbedder:
-    """An embedder that is loaded when it is first needed: bm25 needs none."""
-
-    load: Callable[[], Embedder]
-
-    @property
-    def name(self) -> str:
-        return self.load().name
-
-    @property
-    def fingerprint(self) -> str:
-        return self.load().fingerprint
-
-    @property
-    def dimension(self) -> int:
-        return self.load().dimension
-
-    @property
-    def reads_tokens(self) -> bool:
-        return reads_tokens(self.load())
-
-    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
-        return self.load().embed(texts, kind)
-
-    def embed_spans(
-        self, texts: Sequence[str], spans: Sequence[Sequence[Sequence[Span]]]
-    ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
-        return cast("SpanEmbedder", self.load()).embed_spans(texts, spans)
 
 
 @dataclass(frozen=True)
@@ -314,7 +261,7 @@ class Library:
             known = self._opened.get(name)
             if known is None or known.signature != signature:
                 snapshot = Snapshot.open(folder)
-                embedder = _LazyEmbedder(
+                embedder = LazyEmbedder(
                     partial(self.embedder, self.settings.embedder or snapshot.manifest.embedder.name)
                 )
                 index = Index.of(snapshot, self.settings, embedder, self._given_model)

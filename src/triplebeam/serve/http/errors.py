@@ -32,7 +32,8 @@ from triplebeam.errors import (
     TriplebeamError,
 )
 from triplebeam.serve.graph import UnknownEntityError
-from triplebeam.serve.library import (
+from triplebeam.serve.library import message_of
+from triplebeam.serve.library_errors import (
     BadIndexNameError,
     CannotCreateError,
     CannotDeleteError,
@@ -40,7 +41,6 @@ from triplebeam.serve.library import (
     IndexExistsError,
     NothingVisibleError,
     UnknownIndexError,
-    message_of,
 )
 from triplebeam.serve.limits import QuestionTooLongError
 from triplebeam.serve.running import TimeLimitError, TooManyAgentsError

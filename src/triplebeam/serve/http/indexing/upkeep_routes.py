@@ -17,7 +17,8 @@ from triplebeam.serve.http.indexing.document_routes import JobReply
 from triplebeam.serve.http.indexing.job_runner import JobRunner
 from triplebeam.serve.http.indexing.job_store import JobRequest, Kind
 from triplebeam.serve.http.keys import may_write
-from triplebeam.serve.library import EmptyIndexError, Library
+from triplebeam.serve.library import Library
+from triplebeam.serve.library_errors import EmptyIndexError
 
 router = APIRouter(tags=["indexes"], dependencies=[Depends(may_write)])
 _PATH = "/api/indexes/{name}/corrections"
