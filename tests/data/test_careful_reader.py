@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from recorded_walks import Walks, ranking_of
 
 from triplebeam.answer import Agent, Answer
 from triplebeam.evaluate.measures import exact_match
@@ -29,8 +29,7 @@ from triplebeam.methods.gear import GeAR, PassageLink, SyncGE
 from triplebeam.methods.gear.read import LLMReader
 from triplebeam.methods.gear.score import ChainScorer
 from triplebeam.passage import Passage
-from triplebeam.ranking import Hit, Ranking
-from triplebeam.triple import Triple
+from triplebeam.ranking import Ranking
 
 pytestmark = pytest.mark.data
 
@@ -47,29 +46,7 @@ class Searches:
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """The passages, with their ranks as scores."""
-        return _ranking(self.found[f"{self.part}|{k}|{query}"])
-
-
-def _ranking(passage_ids: Sequence[str]) -> Ranking:
-    return Ranking(Hit(passage_id, 1 / rank) for rank, passage_id in enumerate(passage_ids, start=1))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Walks(SyncGE):
-    """SyncGE whose walks were recorded: no graph is needed to take them again."""
-
-    found: Mapping[str, Sequence[str]] = field(repr=False)
-
-    def __post_init__(self) -> None:
-        """Nothing to check: there is no graph."""
-
-    def link(self, proximal: Sequence[Triple]) -> NDArray[np.int64]:
-        """The walk is known by its query alone."""
-        return np.zeros(0, np.int64)
-
-    def expand(self, query: str, base: Ranking, initial: NDArray[np.int64]) -> Ranking:
-        """What the walk found."""
-        return _ranking(self.found[query])
+        return ranking_of(self.found[f"{self.part}|{k}|{query}"])
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from recorded_walks import Walks, ranking_of
 
 from triplebeam.answer import Agent
 from triplebeam.assemble.agents import Below, ge_reasoning, gear, ircot, read, rgnn_ret, single_step
@@ -26,21 +26,16 @@ from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, TokenLogProbability, Usage
 from triplebeam.index.triple_store import TripleStore
 from triplebeam.ingest.json_lines import read_json_lines
-from triplebeam.methods.gear import PassageLink, SyncGE
+from triplebeam.methods.gear import PassageLink
 from triplebeam.methods.gear.read import LLMReader
 from triplebeam.methods.gear.score import ChainScorer
 from triplebeam.methods.shared.question_answering import AlwaysAnswerer
 from triplebeam.passage import Document, Passage
-from triplebeam.ranking import Hit, Ranking
-from triplebeam.triple import Triple
+from triplebeam.ranking import Ranking
 
 pytestmark = pytest.mark.data
 
 RECORDED = Path(__file__).with_name("small_model.jsonl.xz")
-
-
-def _ranking(passage_ids: Sequence[str]) -> Ranking:
-    return Ranking(Hit(passage_id, 1 / rank) for rank, passage_id in enumerate(passage_ids, start=1))
 
 
 @dataclass(frozen=True)
@@ -53,25 +48,7 @@ class Searches:
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """The passages, with their ranks as scores."""
         place = next(place for place, row in enumerate(self.found) if row[:3] == [self.part, k, query])
-        return _ranking(self.found.pop(place)[3])
-
-
-@dataclass(frozen=True, kw_only=True)
-class Walks(SyncGE):
-    """SyncGE whose walks were recorded."""
-
-    found: Mapping[str, Sequence[str]] = field(repr=False)
-
-    def __post_init__(self) -> None:
-        """Nothing to check: there is no graph."""
-
-    def link(self, proximal: Sequence[Triple]) -> NDArray[np.int64]:
-        """The walk is known by its query alone."""
-        return np.zeros(0, np.int64)
-
-    def expand(self, query: str, base: Ranking, initial: NDArray[np.int64]) -> Ranking:
-        """What the walk found."""
-        return _ranking(self.found[query])
+        return ranking_of(self.found.pop(place)[3])
 
 
 @dataclass(frozen=True)

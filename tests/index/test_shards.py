@@ -2,38 +2,18 @@
 
 import json
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
+from test_build import Counting, KilledError
 
 from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
-from triplebeam.embed.embedder import Kind
 from triplebeam.errors import BadInputError, EmbedderMismatchError, IndexDamagedError
 from triplebeam.index.build import BuildReport, IndexBuilder
 from triplebeam.index.shards import Shards
 from triplebeam.passage import Document
 from triplebeam.triple import Triple
-
-
-class KilledError(Exception):
-    """Stands for the process being killed."""
-
-
-class Counting(WordEmbedder):
-    """Counts texts, and may be killed after some."""
-
-    def __init__(self, dies_after: int | None = None) -> None:
-        self.texts: list[str] = []
-        self._dies_after = dies_after
-
-    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
-        if self._dies_after is not None and len(self.texts) >= self._dies_after:
-            raise KilledError
-        self.texts += texts
-        return super().embed(texts, kind)
 
 
 def encode(
