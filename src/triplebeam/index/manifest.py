@@ -8,7 +8,7 @@ import json
 import shutil
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +27,7 @@ from triplebeam.errors import (
     IndexTooNewError,
 )
 from triplebeam.index.corrections import CorrectionCounts
+from triplebeam.index.generation_files import check_files, checksum, checksums
 from triplebeam.index.ownership import Ownership
 from triplebeam.index.passage_graph import MAX_PASSAGES, GraphStatistics
 
@@ -40,7 +41,6 @@ REPAIR = "run `triplebeam index` on the same sources again, or `triplebeam repai
 _VECTORS = ("_vectors.npy", "_vectors.codes")
 #: Bytes whose checksums are computed when an index is opened: a few tenths of a second.
 _CHECKED_WHEN_OPENED = 256_000_000
-_CHUNK = 1 << 20
 #: The last field of a manifest: the CRC-32 of what it would be without it.
 _SEAL = ',\n  "checksum": '
 
@@ -280,45 +280,6 @@ def _unsealed(text: str) -> str:
     return text
 
 
-def file_sizes(generation: Path) -> dict[str, int]:
-    """Every file under a generation with its size."""
-    files = sorted(path for path in generation.rglob("*") if path.is_file())
-    return {path.relative_to(generation).as_posix(): path.stat().st_size for path in files}
-
-
-def checksums(generation: Path) -> dict[str, int]:
-    """Every file under a generation with its CRC-32."""
-    return {name: checksum(generation / name) for name in file_sizes(generation)}
-
-
-def checksum(path: Path) -> int:
-    """The CRC-32 of a file."""
-    total = 0
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            total = zlib.crc32(chunk, total)
-    return total
-
-
-def check_files(generation: Path, files: Mapping[str, int], repair: str) -> None:
-    """Raise where a file is missing or has another size than when it was written."""
-    for name, size in files.items():
-        path = generation / name
-        try:
-            found = path.stat().st_size
-        except OSError:
-            raise IndexDamagedError(f"{path} is missing: {repair}") from None
-        if found != size:
-            raise IndexDamagedError(f"{path} has {found} bytes where {size} were written: {repair}")
-
-
-def new_generation(parent: Path) -> Path:
-    """A new folder, numbered above every generation there is, published or not."""
-    folder = parent / f"{max((int(path.name) for path in _generations(parent)), default=0) + 1:06d}"
-    folder.mkdir(parents=True)
-    return folder
-
-
 @contextmanager
 def removed_on_error(generation: Path) -> Iterator[None]:
     """Remove a generation that cannot be finished or published: it would fill a disk that is full already."""
@@ -332,14 +293,3 @@ def _remove_unpublished(generation: Path) -> None:
     manifest = recorded(generation.parent.parent)
     if manifest is None or manifest.generation != generation.name:
         shutil.rmtree(generation, ignore_errors=True)
-
-
-def remove_generations(parent: Path, keep: str = "") -> None:
-    """Remove all generations but one. Where the system refuses (a reader has it open), the next run retries."""
-    for path in _generations(parent):
-        if path.name != keep:
-            shutil.rmtree(path, ignore_errors=True)
-
-
-def _generations(parent: Path) -> list[Path]:
-    return [path for path in parent.glob("*") if path.name.isdigit()]

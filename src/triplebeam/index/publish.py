@@ -21,19 +21,9 @@ from triplebeam.index.contents import Contents
 from triplebeam.index.definitions import Definition
 from triplebeam.index.encoded import EncodedTexts, remove_encoded
 from triplebeam.index.entity_graph import MENTIONS, EntityGraph, write_aliases
+from triplebeam.index.generation_files import checksums, file_sizes, new_generation, remove_generations
 from triplebeam.index.keys import as_keys, key_of
-from triplebeam.index.manifest import (
-    MANIFEST,
-    LastGeneration,
-    Manifest,
-    VectorSpace,
-    checksums,
-    file_sizes,
-    new_generation,
-    publish,
-    remove_generations,
-    removed_on_error,
-)
+from triplebeam.index.manifest import MANIFEST, LastGeneration, Manifest, VectorSpace, publish, removed_on_error
 from triplebeam.index.material import pairs
 from triplebeam.index.ownership import Topics
 from triplebeam.index.passage_graph import (

@@ -23,8 +23,9 @@ from triplebeam.errors import BadInputError, EmbedderMismatchError, IndexDamaged
 from triplebeam.index.columns import StringColumn, write_strings
 from triplebeam.index.contents import Contents
 from triplebeam.index.encoded import EncodedTexts
+from triplebeam.index.generation_files import checksums
 from triplebeam.index.keys import Keys, as_keys, read_keys, rows_of, write_keys
-from triplebeam.index.manifest import MANIFEST, LastGeneration, VectorSpace, checksums, load_manifest, publish
+from triplebeam.index.manifest import MANIFEST, LastGeneration, VectorSpace, load_manifest, publish
 
 #: Rows of JSON, one per passage; the file is a file of JSON lines.
 _EXTRACTIONS, _KEYS = "extractions", "extraction_keys.npy"

@@ -27,7 +27,8 @@ from triplebeam.index.corrected import Correcting
 from triplebeam.index.corrections import Corrections
 from triplebeam.index.encoded import EncodedTexts
 from triplebeam.index.encoding import encode_missing
-from triplebeam.index.manifest import REPAIR, LastGeneration, check_files, generation_folder, recorded
+from triplebeam.index.generation_files import check_files
+from triplebeam.index.manifest import REPAIR, LastGeneration, generation_folder, recorded
 from triplebeam.index.material import Material, is_written
 from triplebeam.index.publish import write_generation
 from triplebeam.index.snapshot import Snapshot

@@ -10,16 +10,8 @@ from filelock import FileLock, Timeout
 from triplebeam.database import remove_database
 from triplebeam.durable import explained, make_folder
 from triplebeam.errors import BadInputError, IndexBusyError, IndexDamagedError, IndexMissingError
-from triplebeam.index.manifest import (
-    MANIFEST,
-    STORE,
-    is_index,
-    publish,
-    published,
-    read_manifest,
-    recorded,
-    remove_generations,
-)
+from triplebeam.index.generation_files import remove_generations
+from triplebeam.index.manifest import MANIFEST, STORE, is_index, publish, published, read_manifest, recorded
 from triplebeam.index.opensearch.address import is_remote
 from triplebeam.index.store import Store
 

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from triplebeam.durable import explained, flush_tree, make_folder, reserve
 from triplebeam.embed.token_encoder import TokenEncoder
 from triplebeam.errors import BadInputError
-from triplebeam.index.manifest import file_sizes, new_generation, publish, remove_generations, removed_on_error
+from triplebeam.index.generation_files import file_sizes, new_generation, remove_generations
+from triplebeam.index.manifest import publish, removed_on_error
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.token_vectors.codec import ResidualCodec, check_nbits, sample_size
 from triplebeam.index.token_vectors.encoded_windows import EncodedWindows, Window, as_array

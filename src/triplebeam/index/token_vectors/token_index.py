@@ -18,7 +18,8 @@ from pydantic import BaseModel, ConfigDict
 from triplebeam.embed.token_encoder import TokenEncoder
 from triplebeam.errors import EmbedderMismatchError, IndexDamagedError, IndexFormatError, IndexMissingError
 from triplebeam.index.columns import loaded, mapped
-from triplebeam.index.manifest import MANIFEST, check_files, load_manifest
+from triplebeam.index.generation_files import check_files
+from triplebeam.index.manifest import MANIFEST, load_manifest
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.token_vectors.codec import ResidualCodec
