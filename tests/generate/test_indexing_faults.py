@@ -14,7 +14,8 @@ from small_world import TRIPLES, WORLD, WordEmbedder, world_documents
 from triplebeam.errors import EndpointError
 from triplebeam.extract.llm import LLMExtractor
 from triplebeam.generate.completion_cache import CompletionStore
-from triplebeam.index.build import BuildReport, IndexBuilder
+from triplebeam.index.build import IndexBuilder
+from triplebeam.index.build_report import BuildReport
 from triplebeam.index.snapshot import Snapshot
 
 

@@ -25,7 +25,8 @@ from triplebeam.errors import (
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index import build, encoding
-from triplebeam.index.build import BuildReport, IndexBuilder
+from triplebeam.index.build import IndexBuilder
+from triplebeam.index.build_report import BuildReport
 from triplebeam.index.manifest import FORMAT
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.words import text_words

@@ -10,7 +10,8 @@ from test_build import Counting, KilledError
 
 from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
 from triplebeam.errors import BadInputError, EmbedderMismatchError, IndexDamagedError
-from triplebeam.index.build import BuildReport, IndexBuilder
+from triplebeam.index.build import IndexBuilder
+from triplebeam.index.build_report import BuildReport
 from triplebeam.index.shards import Shards
 from triplebeam.passage import Document
 from triplebeam.triple import Triple

@@ -10,7 +10,8 @@ import pytest
 
 from triplebeam.errors import BadInputError
 from triplebeam.extract.extractor import Extraction
-from triplebeam.index.build import BuildReport, IndexBuilder
+from triplebeam.index.build import IndexBuilder
+from triplebeam.index.build_report import BuildReport
 from triplebeam.index.manifest import is_index
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.store import Store

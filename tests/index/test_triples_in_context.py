@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
 from triplebeam.embed.embedder import Span
 from triplebeam.errors import EmbedderMismatchError
-from triplebeam.index.build import BuildReport, IndexBuilder
+from triplebeam.index.build import IndexBuilder
+from triplebeam.index.build_report import BuildReport
 from triplebeam.index.compact import compact
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.triple_words import spans_of

@@ -23,7 +23,7 @@ from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.cancellation import in_thread
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.index.build import BuildReport
+from triplebeam.index.build_report import BuildReport
 from triplebeam.index.compact import Compacted
 from triplebeam.index.corrected import LineMatches
 from triplebeam.index.manifest import is_index

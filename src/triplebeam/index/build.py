@@ -16,13 +16,14 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.embed.windows import EncodeWindows, encode_here
 from triplebeam.errors import BadInputError, SourceError
 from triplebeam.extract.extractor import Extractor
+from triplebeam.index.build_report import BuildReport
 from triplebeam.index.checking import check_store
 from triplebeam.index.contents import Contents
 from triplebeam.index.corrections import Corrections
 from triplebeam.index.destination import Destination, destination_of
 from triplebeam.index.encoded import EncodedTexts
 from triplebeam.index.encoding import encode_missing
-from triplebeam.index.extraction import MAX_FAILURES, Budget, Failure, Numbered, due, extract_triples
+from triplebeam.index.extraction import MAX_FAILURES, Budget, Numbered, due, extract_triples
 from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, damaged_files, empty_index, published
 from triplebeam.index.passage_graph import MAX_PASSAGES
 from triplebeam.index.replacing import Replaces, kind_of
@@ -40,48 +41,6 @@ T = TypeVar("T")
 #: As many passages as a model is asked at a time by default, so that a run that goes wrong stops early.
 EXTRACTION_WINDOW = 16
 READING_WINDOW = 256
-
-
-@dataclass(slots=True)
-class BuildReport:
-    """What a build did."""
-
-    documents_seen: int = 0
-    documents_changed: int = 0
-    passages_extracted: int = 0
-    passages_taken: int = 0
-    """From shards, where they were extracted before: see ``IndexBuilder.taking``."""
-    passages_without_triples: int = 0
-    """Of those extracted or taken: suspicious where there are many, since a passage has sentences."""
-    passages_kept: int = 0
-    """Of other extractors, whose triples stayed: see ``IndexBuilder.replaces``."""
-    passages_left: int = 0
-    """Not extracted, since the budget was used up."""
-    texts_encoded: int = 0
-    added: list[str] = field(default_factory=list)
-    """Documents by their ids, as all of these lists."""
-    changed: list[str] = field(default_factory=list)
-    renamed: list[tuple[str, str]] = field(default_factory=list)
-    """From and to, of files that were renamed or moved: nothing is extracted again."""
-    removed: list[str] = field(default_factory=list)
-    unreadable: list[Unreadable] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    """Documents that were indexed, but not read as they may have been meant; each with its file."""
-    damaged: list[str] = field(default_factory=list)
-    """Files of the published generation that were not as they were written: they were derived again."""
-    failures: list[Failure] = field(default_factory=list)
-    """All that are in the index, from this build and earlier ones."""
-    published: bool = False
-    unpublished: bool = False
-    """In a preview: a run that was interrupted left changes, which the next one publishes."""
-    manifest: Manifest | None = None
-    shard: Path | None = None
-    """What `IndexBuilder.encode` wrote; None where nothing was new."""
-
-    def not_read(self) -> list[str]:
-        """What should have been read and was not, and why."""
-        return [*map(str, self.unreadable), *(str(each) for each in self.skipped if each.reason)]
 
 
 @dataclass(frozen=True, kw_only=True)

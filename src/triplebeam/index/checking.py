@@ -10,8 +10,8 @@ from pathlib import Path
 
 from triplebeam.database import open_to_read
 from triplebeam.errors import IndexDamagedError
+from triplebeam.index.document_hash import hash_of
 from triplebeam.index.manifest import REPAIR, STORE, damaged_files
-from triplebeam.index.store import hash_of
 from triplebeam.passage import Document
 
 _NAMED = 3

@@ -4,7 +4,6 @@ One SQLite file, opened by writers only. A passage is a span of its document, so
 quotation is exact by construction.
 """
 
-import hashlib
 import json
 import secrets
 import sqlite3
@@ -21,13 +20,13 @@ from triplebeam.errors import IndexDamagedError, SourceError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.keywords import MARK
 from triplebeam.index.corrections import KEPT_AS, Corrections, kept_corrections
+from triplebeam.index.document_hash import content_hash, document_hash
 from triplebeam.index.forgotten import Forgotten
 from triplebeam.index.known_files import KnownFiles
 from triplebeam.index.links import linked_passages
 from triplebeam.index.passage_graph import MAX_PASSAGES
 from triplebeam.index.schema import SCHEMA, UPGRADES
 from triplebeam.index.statistics import Statistics
-from triplebeam.metadata import FILE_FIELDS
 from triplebeam.passage import Document, Passage
 from triplebeam.triple import Triple
 
@@ -41,23 +40,6 @@ class StoredTriple:
 
     passage: int
     triple: Triple
-
-
-def hash_of(document: Document, cuts: Sequence[Sequence[object]]) -> bytes:
-    """The hash that a document is stored with, from it and where its passages are cut."""
-    fields = sorted(field for field in document.metadata.items() if field[0] not in FILE_FIELDS)
-    content = [document.title, document.text, fields]
-    return hashlib.blake2b(json.dumps([content, cuts]).encode(), digest_size=16).digest()
-
-
-def _document_hash(document: Document, passages: Sequence[Passage]) -> bytes:
-    cuts = [(p.id, p.start, p.end, p.section) if p.section else (p.id, p.start, p.end) for p in passages]
-    return hash_of(document, cuts)
-
-
-def content_hash(document: Document, passages: Sequence[Passage]) -> bytes:
-    """The same for two documents that differ in their ids alone."""
-    return hash_of(document, [(p.start, p.end, p.section) for p in passages])
 
 
 def _apart_from_text(document: Document) -> tuple[str, str, str]:
@@ -199,7 +181,7 @@ class Store:
 
         A document whose passages have another document's ids is refused, and nothing is written.
         """
-        digest = _document_hash(document, passages)
+        digest = document_hash(document, passages)
         known = self.db.execute("SELECT hash FROM document WHERE id = ?", (document.id,)).fetchone()
         if known and known[0] == digest:
             self._refresh(document, content_hash(document, passages))
@@ -281,7 +263,7 @@ class Store:
         self.db.execute(
             "UPDATE document SET id = ?, hash = ?, source = ?, metadata = ?, anchors = ?, links = ? WHERE number = ?",
             (
-                *(document.id, _document_hash(document, passages), document.source),
+                *(document.id, document_hash(document, passages), document.source),
                 *(*_apart_from_text(document), number),
             ),
         )

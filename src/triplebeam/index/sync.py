@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from triplebeam.index.store import Store, content_hash
+from triplebeam.index.document_hash import content_hash
+from triplebeam.index.store import Store
 from triplebeam.ingest import FolderFiles, Reading, SourceFile, Unreadable
 from triplebeam.passage import Document, Passage
 

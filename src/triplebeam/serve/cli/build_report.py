@@ -7,7 +7,7 @@ from triplebeam.evaluate.numbers import plural
 
 if TYPE_CHECKING:
     from triplebeam.generate.accounting import Account
-    from triplebeam.index.build import BuildReport
+    from triplebeam.index.build_report import BuildReport
     from triplebeam.settings import Settings
 
 #: If a larger share of passages has no triples, the model is probably too weak.

@@ -22,7 +22,7 @@ from triplebeam.serve.cli.options import (
 from triplebeam.serve.cli.sources_display import SOURCES
 
 if TYPE_CHECKING:
-    from triplebeam.index.build import BuildReport
+    from triplebeam.index.build_report import BuildReport
 
 
 def encode(

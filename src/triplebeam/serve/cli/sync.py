@@ -13,7 +13,7 @@ from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offl
 
 if TYPE_CHECKING:
     from triplebeam.assemble import Index
-    from triplebeam.index.build import BuildReport
+    from triplebeam.index.build_report import BuildReport
 
 _SHOWN = 20
 

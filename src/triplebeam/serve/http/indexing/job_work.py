@@ -11,7 +11,8 @@ from triplebeam.errors import BadInputError, IndexMissingError, TriplebeamError
 from triplebeam.evaluate.numbers import plural
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.accounting import account
-from triplebeam.index.build import BuildReport, IndexBuilder
+from triplebeam.index.build import IndexBuilder
+from triplebeam.index.build_report import BuildReport
 from triplebeam.index.corrections import parse
 from triplebeam.ingest import Reading
 from triplebeam.passage import Document
