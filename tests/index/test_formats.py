@@ -13,7 +13,7 @@ from triplebeam.assemble.index import Index
 from triplebeam.errors import IndexFormatError, IndexTooNewError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.index.build import IndexBuilder
-from triplebeam.index.manifest import FORMAT, MANIFEST, read_manifest
+from triplebeam.index.manifest import FORMAT, MANIFEST, OLDEST_READ, read_manifest
 from triplebeam.index.schema import UPGRADES
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.writing import looking
@@ -25,7 +25,8 @@ KEPT = {
     int(path.name[len("index-") : -len(".tar.xz")]): path
     for path in Path(__file__).parents[1].glob("data/formats/*.xz")
 }
-OLDER = sorted(KEPT.keys() - {FORMAT})
+OLDER = sorted(version for version in KEPT if version < OLDEST_READ)
+READ = sorted(KEPT.keys() - {*OLDER})
 QUESTION = "Who discovered the seventh planet from the Sun?"
 METHODS = ("bm25", "dense", "hybrid+naive_ge", "hipporag2", "gnn_ret", "blend")
 
@@ -68,11 +69,14 @@ def test_this_format_is_kept() -> None:
     assert FORMAT in KEPT, "a new format needs an index of its own: run tests/data/formats/make.py"
 
 
-def test_an_index_of_this_format_opens_and_grows(tmp_path: Path) -> None:
-    folder = unpacked(FORMAT, tmp_path)
+@pytest.mark.parametrize("version", READ)
+def test_an_index_of_a_format_that_is_read_opens_and_grows(version: int, tmp_path: Path) -> None:
+    folder = unpacked(version, tmp_path)
+    assert read_manifest(folder).format == version
     check(folder)
     IndexBuilder(folder=folder, embedder=HashedWords()).build([Document(id="sun", text="The Sun is a star.")])
     assert len(Snapshot.open(folder).passages) == 4
+    assert read_manifest(folder).format == FORMAT
 
 
 def test_the_store_has_the_format_of_this_version(tmp_path: Path) -> None:
@@ -85,7 +89,8 @@ def test_the_store_has_the_format_of_this_version(tmp_path: Path) -> None:
 def test_an_older_index_is_refused_with_the_command_to_run(version: int, tmp_path: Path) -> None:
     folder = unpacked(version, tmp_path)
     with pytest.raises(
-        IndexFormatError, match=rf"has format {version}, .* reads format {FORMAT}: .*`triplebeam repair`"
+        IndexFormatError,
+        match=rf"has format {version}, .* reads formats {OLDEST_READ} to {FORMAT}: .*`triplebeam repair`",
     ):
         Snapshot.open(folder)
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import faiss
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -55,6 +56,16 @@ def test_many_vectors_are_scanned_by_bits_and_reranked_exactly(tmp_path: Path) -
         np.testing.assert_allclose(scores, index.rows[rows] @ query, rtol=1e-6)
         found += len(set(rows.tolist()) & set(np.argsort(-(index.rows @ query))[:5].tolist()))
     assert found / 100 >= 0.8
+
+
+def test_the_codes_of_format_5_are_scanned_as_well(tmp_path: Path) -> None:
+    rows = vectors(tmp_path / "v.npy", 1000, exact_up_to=1000).rows
+    codes = faiss.IndexRaBitQ(rows.shape[1], faiss.METRIC_INNER_PRODUCT)
+    codes.train(rows)
+    codes.add(rows)
+    faiss.write_index(codes, str(tmp_path / "v.codes"))
+    index = VectorIndex(tmp_path / "v.npy")
+    assert [index.nearest(rows[row], 5)[0][0] for row in range(0, 1000, 100)] == list(range(0, 1000, 100))
 
 
 @given(arrays(np.float32, (5, 16), elements=st.floats(-1, 1, width=32)))

@@ -31,7 +31,9 @@ from triplebeam.index.generation_files import check_files, checksum, checksums
 from triplebeam.index.ownership import Ownership
 from triplebeam.index.passage_graph import MAX_PASSAGES, GraphStatistics
 
-FORMAT = 5
+FORMAT = 6
+#: Read as it is. Since then the one-bit codes of large indexes are laid out in another way, which faiss tells apart.
+OLDEST_READ = 5
 MANIFEST = "manifest.json"
 STORE = "store.sqlite"
 
@@ -135,7 +137,7 @@ def published(folder: Path) -> Manifest | None:
 def recorded(folder: Path) -> Manifest | None:
     """What the manifest says, whether the files it names are whole or not; None where it cannot be read."""
     try:
-        return load_manifest(folder / MANIFEST, Manifest, REPAIR)
+        return load_manifest(folder / MANIFEST, Manifest, REPAIR, OLDEST_READ)
     except (OSError, IndexDamagedError, IndexFormatError):
         return None
 
@@ -143,7 +145,7 @@ def recorded(folder: Path) -> Manifest | None:
 def read_manifest(folder: Path) -> Manifest:
     """Read and check the manifest of an index, and that the files it names are there."""
     try:
-        manifest = load_manifest(folder / MANIFEST, Manifest, REPAIR)
+        manifest = load_manifest(folder / MANIFEST, Manifest, REPAIR, OLDEST_READ)
     except (FileNotFoundError, NotADirectoryError):
         raise _not_published(folder) from None
     check_files(generation_folder(folder, manifest.generation), manifest.files, REPAIR)
@@ -247,16 +249,15 @@ class LastGeneration:
 # -- for any manifest of numbered generations
 
 
-def load_manifest(path: Path, kind: type[ManifestType], repair: str) -> ManifestType:
-    """A manifest from its file, which must have the format that ``kind`` has; FileNotFoundError where there is none."""
-    known = kind.model_fields["format"].default
+def load_manifest(path: Path, kind: type[ManifestType], repair: str, oldest: int | None = None) -> ManifestType:
+    """A manifest from its file; FileNotFoundError where there is none.
+
+    It must have the format that ``kind`` has, or one since the ``oldest`` that is read as well.
+    """
+    newest: int = kind.model_fields["format"].default
     try:
         content = json.loads(_unsealed(path.read_text(encoding="utf-8")))
-        if content["format"] != known:
-            there = f"{path} has format {content['format']}, this Triplebeam reads format {known}"
-            if content["format"] > known:
-                raise IndexTooNewError(f"{there}: upgrade Triplebeam.")
-            raise IndexFormatError(f"{there}: {repair}")
+        _check_format(path, content["format"], newest if oldest is None else oldest, newest, repair)
         return kind.model_validate(content)
     except (FileNotFoundError, NotADirectoryError):
         raise
@@ -264,6 +265,14 @@ def load_manifest(path: Path, kind: type[ManifestType], repair: str) -> Manifest
         raise IndexDamagedError(f"{path} cannot be read ({error}): check its permissions, or {repair}") from error
     except (ValueError, KeyError, TypeError, ValidationError) as error:
         raise IndexDamagedError(f"{path} cannot be read ({type(error).__name__}): {repair}") from error
+
+
+def _check_format(path: Path, found: int, oldest: int, newest: int, repair: str) -> None:
+    read = f"format {newest}" if oldest == newest else f"formats {oldest} to {newest}"
+    if found > newest:
+        raise IndexTooNewError(f"{path} has format {found}, this Triplebeam reads {read}: upgrade Triplebeam.")
+    if found < oldest:
+        raise IndexFormatError(f"{path} has format {found}, this Triplebeam reads {read}: {repair}")
 
 
 def publish(folder: Path, manifest: BaseModel) -> None:
