@@ -82,17 +82,30 @@ def test_the_version_is_the_installed_one_and_costs_nothing_until_it_is_asked_fo
 @pytest.mark.parametrize(
     ("receipt", "command"),
     [
-        ("pyvenv.cfg", "pip install 'triplebeam[server]'"),
-        ("pipx_metadata.json", "pipx install --force 'triplebeam[server]'"),
-        ("uv-receipt.toml", "uv tool install 'triplebeam[server]'"),
+        ("pyvenv.cfg", "pip install"),
+        ("pipx_metadata.json", "pipx install --force"),
+        ("uv-receipt.toml", "uv tool install"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("origin", "what"),
+    [
+        (None, " 'triplebeam[server]'"),
+        ('{"archive_info": {}, "url": "file:///tmp/triplebeam-0.2.0-py3-none-any.whl"}', " 'triplebeam[server]'"),
+        ('{"dir_info": {}, "url": "file:///home/me/triplebeam"}', " '.[server]' in your clone of Triplebeam"),
+        (
+            '{"dir_info": {"editable": true}, "url": "file:///home/me/triplebeam"}',
+            " -e '.[server]' in your clone of Triplebeam",
+        ),
     ],
 )
 def test_an_extra_is_installed_by_what_installed_the_program(
-    receipt: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    receipt: str, command: str, origin: str | None, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / receipt).touch()
+    monkeypatch.setattr(importlib.metadata.PathDistribution, "read_text", lambda *_: origin)
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    assert str(ExtraMissingError("server")).endswith(f": run {command}.")
+    assert str(ExtraMissingError("server")).endswith(f": run {command}{what}.")
 
 
 def test_every_extra_is_documented_and_all_has_all_but_ray() -> None:

@@ -5,9 +5,11 @@ it as one line and exits 2.
 """
 
 import difflib
+import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 
 class TriplebeamError(Exception):
@@ -87,10 +89,23 @@ class ExtraMissingError(TriplebeamError, ImportError):
 
 def install_command(extra: str) -> str:
     """How an extra is added to this environment: pipx and uv keep each program in one of its own, where pip is not."""
+    tool = "pip install"
     if Path(sys.prefix, "pipx_metadata.json").exists():
-        return f"pipx install --force 'triplebeam[{extra}]'"
-    tool = "uv tool" if Path(sys.prefix, "uv-receipt.toml").exists() else "pip"
-    return f"{tool} install 'triplebeam[{extra}]'"
+        tool = "pipx install --force"
+    elif Path(sys.prefix, "uv-receipt.toml").exists():
+        tool = "uv tool install"
+    clone = _installed_from_folder()
+    if clone is None:
+        return f"{tool} 'triplebeam[{extra}]'"
+    return f"{tool}{' -e' if clone.get('editable') else ''} '.[{extra}]' in your clone of Triplebeam"
+
+
+def _installed_from_folder() -> Mapping[str, Any] | None:
+    """What pip wrote down of an installation from a folder, which a package index need not have."""
+    from importlib.metadata import distribution  # slow to import, and needed for messages alone
+
+    origin: Mapping[str, Any] = json.loads(distribution("triplebeam").read_text("direct_url.json") or "{}")
+    return origin.get("dir_info")
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

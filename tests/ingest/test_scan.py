@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from triplebeam.errors import BadInputError
+from triplebeam.errors import BadInputError, install_command
 from triplebeam.ingest import scan, scan_sources
 
 
@@ -37,7 +37,7 @@ def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     found = scan_sources([make(tmp_path / "docs", "a.xlsx", "b.pptx", "c.txt")])
     assert found.missing_extras() == []
     monkeypatch.setattr(scan, "find_spec", lambda name: None)
-    assert found.missing_extras() == ["2 files need the extra 'office': run `pip install 'triplebeam[office]'`"]
+    assert found.missing_extras() == [f"2 files need the extra 'office': run {install_command('office')}"]
 
 
 def test_a_missing_path_is_refused(tmp_path: Path) -> None:

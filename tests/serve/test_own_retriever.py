@@ -1,5 +1,6 @@
 """Searches of the user's own as bases: functions, documents that must be matched to passages, expansion and agents."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -11,7 +12,7 @@ from scripted_loops import final, reply
 from small_world import WORLD
 from triplebeam.assemble import Index, open_index
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError, ExtraMissingError
+from triplebeam.errors import BadInputError, ExtraMissingError, install_command
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gear import GeAR, NaiveGE, SyncGE
 from triplebeam.passage import Passage
@@ -156,7 +157,7 @@ def test_a_missing_library_is_named_with_its_extra(
     for name in [name for name in sys.modules if name.partition(".")[0] == library]:
         monkeypatch.setitem(sys.modules, name, None)  # type: ignore[arg-type]
     monkeypatch.setitem(sys.modules, library, None)  # type: ignore[arg-type]
-    with pytest.raises(ExtraMissingError, match=rf"pip install 'triplebeam\[{extra}\]'"):
+    with pytest.raises(ExtraMissingError, match=re.escape(install_command(extra))):
         __import__(f"triplebeam.serve.{module}")
 
 

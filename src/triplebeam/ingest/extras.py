@@ -18,4 +18,4 @@ def extra_module(module: str, extra: str) -> ModuleType:
     try:
         return import_module(module)
     except ImportError as error:
-        raise SourceError(f"this needs the package {module}: run `{install_command(extra)}`") from error
+        raise SourceError(f"this needs the package {module}: run {install_command(extra)}") from error

@@ -50,7 +50,7 @@ class Scan:
         for extra, modules in EXTRAS.items():
             count = sum(self.read.get(ending, 0) for ending, module in modules.items() if find_spec(module) is None)
             if count:
-                lines.append(f"{count} files need the extra {extra!r}: run `{install_command(extra)}`")
+                lines.append(f"{count} files need the extra {extra!r}: run {install_command(extra)}")
         return lines
 
 

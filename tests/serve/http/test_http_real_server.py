@@ -16,6 +16,7 @@ import pytest
 
 from journeys.command_line import Quick, environment, triplebeam
 from serve.http.small_server import Make, error_of, job_ended, really_served
+from triplebeam.errors import install_command
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.serve.limits import Limits
 
@@ -140,7 +141,7 @@ def test_without_the_extra_one_sentence_says_what_to_install(quick: Quick, monke
     monkeypatch.setattr(serve, "find_spec", lambda name: None)
     for arguments in (("serve", "data"), ("keys", "list", "data")):
         code, _, stderr = quick(*arguments)
-        assert (code, "pip install 'triplebeam[server]'" in stderr) == (2, True)
+        assert (code, install_command("server") in stderr) == (2, True)
 
 
 def test_keys_are_made_listed_and_taken_back(quick: Quick, tmp_path: Path) -> None:
