@@ -32,6 +32,7 @@ from triplebeam.methods.gear.score import ChainScorer
 from triplebeam.methods.shared.question_answering import AlwaysAnswerer
 from triplebeam.passage import Document, Passage
 from triplebeam.ranking import Ranking
+from triplebeam.triple import entity_key
 
 pytestmark = pytest.mark.data
 
@@ -185,3 +186,28 @@ TABLE: Mapping[str, tuple[float, ...]] = {
 def test_the_recorded_replies_give_the_row_again(asked: list[Asked], method: str) -> None:
     recorded = [each for each in asked if each.recorded["method"] == method]
     assert _row(recorded, AGENTS[method]) == pytest.approx(TABLE[method], abs=0.05)
+
+
+def test_the_question_is_given_as_the_next_query_whatever_the_prompt_says(
+    asked: list[Asked], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So where a query repeats, GeAR searches with the facts: asking for other words seldom helps a small model."""
+    queries: dict[str, str] = {}
+    completion = Replies._completion
+
+    def noted(self: Replies, prompt: Prompt) -> Completion:
+        reply = completion(self, prompt)
+        if prompt.template in ("gear/reason", "gear/rewrite"):
+            queries.setdefault(prompt.template, entity_key(json.loads(reply.text)["query"]))
+        return reply
+
+    monkeypatch.setattr(Replies, "_completion", noted)
+    repeated = repeated_again = 0
+    for each in asked:
+        if each.recorded["method"] == "gear[paper=yes]:hybrid":
+            queries.clear()
+            AGENTS["gear[paper=yes]:hybrid"](each).answer(each.question.question)
+            question = entity_key(each.question.question)
+            repeated += queries["gear/reason"] == question
+            repeated_again += queries["gear/reason"] == question == queries.get("gear/rewrite")
+    assert (repeated, repeated_again) == (42, 34)

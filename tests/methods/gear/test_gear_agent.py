@@ -109,7 +109,7 @@ class TestEndings:
     """Every way out is taken, and named."""
 
     def run(self, replies: list[Completion], **parameters: Any) -> tuple[Answer, Table]:
-        table = Table({"q": ["film"], "r": ["film", "city"], "s": ["city"]})
+        table = Table({"q": ["film"], "r": ["film", "city"], "s": ["city"], f"q {' '.join(LIES)}": ["actor"]})
         links = Table({" ".join(LIES): ["city"], " ".join(LIVED): ["actor"]})
         with Scripted(replies) as model:
             return agent(model, table, links, **(PAPER | parameters)).answer("q"), table
@@ -119,9 +119,26 @@ class TestEndings:
         answer, table = self.run(replies, max_steps=2)
         assert (answer.ending, answer.text, table.asked) == ("the last step was reached", "", ["q", "r"])
 
-    def test_a_repeated_query(self) -> None:
-        answer, _ = self.run([facts(LIES), verdict(missing="x"), query("Q?"), final("")])
-        assert answer.ending == "the next query repeats an earlier one"
+    def test_a_repeated_query_without_facts(self) -> None:
+        answer, table = self.run([facts(), verdict(missing="x"), query("Q?"), final("")])
+        assert (answer.ending, table.asked) == ("the next query repeats an earlier one", ["q"])
+
+    def test_a_repeated_query_is_searched_for_with_the_facts_once(self) -> None:
+        replies = [facts(LIES), verdict(), query("Q?"), facts(LIVED), verdict(), query("q"), final("")]
+        answer, table = self.run(replies)
+        assert (answer.ending, table.asked) == ("the next query repeats an earlier one", ["q", f"q {' '.join(LIES)}"])
+        assert [read_by(step) for step in answer.steps] == [(Triple(*LIES),), (Triple(*LIVED),)]
+
+    def test_the_search_with_the_facts_has_those_of_the_chain_that_were_read(self) -> None:
+        replies = [
+            facts(LIVED, LIES),
+            verdict(used=[2], from_memory=[["Wisconsin", "is in", "America"]], query="q"),
+            facts(),
+            verdict(answer="Lake Michigan", used=[2]),
+            final("Lake Michigan"),
+        ]
+        answer, table = self.run(replies, calls="few")
+        assert (answer.ending, table.asked) == ("the facts answer the question", ["q", f"q {' '.join(LIES)}"])
 
     def test_a_step_that_brings_nothing(self) -> None:
         replies = [

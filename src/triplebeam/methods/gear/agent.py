@@ -17,7 +17,8 @@ Ours by default:
 - ``ranking``: the passages of the facts used come first, then those of the other facts, then Eq. 9.
 - ``answer_from``: the answer is read from the passages of the facts used, with the facts beside them.
 - ``stop_when_stuck``: the agent also stops, saying so, when a query repeats an earlier one, when a step brings neither
-  a new fact nor a new passage, and when ``attempts`` searches in a row add nothing to the chain of facts.
+  a new fact nor a new passage, and when ``attempts`` searches in a row add nothing to the chain of facts. Small models
+  repeat the question, whatever the prompt says: the first time, the question is searched for with the facts so far.
 """
 
 from collections.abc import Generator, Sequence
@@ -136,14 +137,15 @@ class GeAR(AnsweringAgent):
             loop.ending = _NOTHING_NEW
         elif self.stop_when_stuck and loop.in_vain >= self.attempts:
             loop.ending = _GIVEN_UP
+        elif not (query := self._next_query(loop)):
+            loop.ending = _NO_QUERY
+        elif not self.stop_when_stuck or loop.is_new(query):
+            loop.queries.append(query)
+        elif not loop.repeated and loop.is_new(loop.with_facts):
+            loop.repeated = True
+            loop.queries.append(loop.with_facts)
         else:
-            query = self._next_query(loop)
-            if not query:
-                loop.ending = _NO_QUERY
-            elif self.stop_when_stuck and entity_key(query) in map(entity_key, loop.queries):
-                loop.ending = _REPEATED
-            else:
-                loop.queries.append(query)
+            loop.ending = _REPEATED
 
     def _next_query(self, loop: "Gist") -> str:
         if self.calls == "few":
@@ -179,11 +181,22 @@ class Gist(Loop):
     verdict: Verdict = field(default_factory=lambda: Verdict(answerable=False))
     in_vain: int = 0
     """Searches in a row, but for that of the question itself, that added nothing to the chain."""
+    repeated: bool = False
+    """Whether the model gave an earlier query again, and the facts were searched for instead."""
 
     @property
     def used(self) -> Sequence[Fact]:
         """The facts that the verdict names; all, where it names none."""
         return self.verdict.used or self.facts
+
+    @property
+    def with_facts(self) -> str:
+        """A query that needs no model: the question with the chain so far, which leads to what is next to it."""
+        return " ".join([self.question, *(str(fact.triple) for fact in self.used if not fact.from_memory)])
+
+    def is_new(self, query: str) -> bool:
+        """Was nothing searched for in these words yet?"""
+        return entity_key(query) not in map(entity_key, self.queries)
 
     def add(self, ranking: Ranking, facts: Sequence[Fact], linked: Sequence[Ranking]) -> None:
         """Eq. 5, and the lists that Eq. 9 fuses: the step's, and what Eq. 8 gave for each of its facts."""
