@@ -167,6 +167,8 @@ def test_debug_shows_the_traceback(run: Run) -> None:
     assert plain.stderr.count("\n") == 1
     assert "Traceback" in debug.stderr
     assert "IndexMissingError" in debug.stderr
+    assert "--debug" in run("--help").stdout
+    assert "no index at no.index" in run("search", "no.index", "--", "--debug", code=2).stderr
 
 
 def test_a_reader_that_has_gone_is_no_error(small_index: Path, tmp_path: Path, home: Path) -> None:

@@ -14,7 +14,8 @@ _COMPLETING = "_TRIPLEBEAM_COMPLETE"
 
 def main() -> None:
     """Run ``triplebeam``."""
-    debug = "--debug" in sys.argv
+    options = sys.argv[: sys.argv.index("--")] if "--" in sys.argv else sys.argv
+    debug = "--debug" in options
     if debug:
         sys.argv.remove("--debug")
     for stream in (sys.stdout, sys.stderr):

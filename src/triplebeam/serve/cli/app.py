@@ -35,8 +35,7 @@ _RESEARCH = "Research"
 app = typer.Typer(
     name="triplebeam",
     help="Multi-hop search and question answering over your own documents, through a graph of triples.\n\n"
-    'Start with `triplebeam demo`, then `triplebeam index my.index docs/` and `triplebeam search my.index "…"`.\n\n'
-    "`--debug` anywhere shows the full traceback of an error.",
+    'Start with `triplebeam demo`, then `triplebeam index my.index docs/` and `triplebeam search my.index "…"`.',
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
@@ -71,7 +70,13 @@ app.command("late-index", rich_help_panel=_RESEARCH)(late_index)
 
 
 @app.callback(invoke_without_command=True)
-def _version(version: bool = typer.Option(False, "--version", metavar="", help="Print the version and exit.")) -> None:
+def _global_options(
+    version: bool = typer.Option(False, "--version", metavar="", help="Print the version and exit."),
+    # For the list of options: `main` takes it out wherever it stands, since it is what catches errors.
+    debug: bool = typer.Option(
+        False, "--debug", metavar="", help="Show the full traceback of an error; also after any command."
+    ),
+) -> None:
     if version:
         from importlib.metadata import version as installed
 
