@@ -88,6 +88,11 @@ def test_search_for_machines(run: Run) -> None:
     assert any(passage["chains"] for passage in found["passages"])
 
 
+def test_search_for_nonsense(run: Run) -> None:
+    done = run("search", "my.index", "asdf qwer")
+    assert (bool(done.stdout), "None of these passages has a word of the question" in done.stderr) == (True, True)
+
+
 def test_search_for_people(run: Run) -> None:
     plain = run("search", "my.index", SHOWN.question, "-k", "3").stdout
     explained = run("search", "my.index", SHOWN.question, "-k", "3", "--explain").stdout

@@ -4,8 +4,12 @@ from dataclasses import replace
 
 from triplebeam.answer import Answer, Evidence, Span
 from triplebeam.passage import Passage
+from triplebeam.ranking import Hit
 from triplebeam.serve.answer_shapes import answer_json
-from triplebeam.serve.http.openai_api.reply import Reply, reply_of_answer
+from triplebeam.serve.found import Found
+from triplebeam.serve.http.openai_api.reply import Reply, reply_of_answer, reply_of_search
+from triplebeam.serve.shapes import search_json
+from triplebeam.serve.snippet import snippet
 from triplebeam.triple import Triple
 
 PASSAGES = {"cahn": Passage("cahn", "Cahn made Hell. He died in Hollywood.", "Edward Cahn", section="Life")}
@@ -62,3 +66,20 @@ def test_what_is_not_in_the_documents_is_said_once() -> None:
 
 def test_an_answer_without_support_says_so() -> None:
     assert reply(replace(ANSWER, evidence=())).text.startswith("He died in Hollywood.\n\n(No fact was quoted for it")
+
+
+def searched(question: str, *passages: Passage) -> str:
+    shown = [Found(Hit(each.id, 1.0), each, each.title, (), snippet(each, question)) for each in passages]
+    return reply_of_search(search_json(question, "hybrid", shown)).text
+
+
+def test_a_title_that_the_text_begins_with_is_not_repeated() -> None:
+    page = Passage("page", "Edward Cahn\n\nHe made Hell.", "Edward Cahn")
+    assert searched("Who made Hell?", PASSAGES["cahn"], page).split("\n\n", 1) == [
+        "[1] Edward Cahn\nCahn made Hell. He died in Hollywood.",
+        "[2] Edward Cahn\n\nHe made Hell.",
+    ]
+
+
+def test_a_search_that_matches_no_word_begins_with_saying_so() -> None:
+    assert searched("asdf", PASSAGES["cahn"]).startswith("None of these passages has a word of the question")

@@ -1,7 +1,7 @@
 """A search's hits as every door shows them: what matches, where it is, and why it was found."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from triplebeam.assemble import Index
@@ -9,7 +9,7 @@ from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
 from triplebeam.serve.cross_references import CrossReferences, telling_facts
 from triplebeam.serve.explanation import Explanation
-from triplebeam.serve.snippet import Snippet, snippet
+from triplebeam.serve.snippet import Snippet, snippet, wanted_words, words_in
 from triplebeam.triple import Chain
 
 
@@ -39,6 +39,14 @@ def found(index: Index, question: str, hits: Iterable[Hit]) -> list[Found]:
         snippet(passage, question, telling_facts(chains)) for passage, chains in zip(passages, shown, strict=True)
     ]
     return [Found(*each) for each in zip(hits, passages, headings(passages), shown, snippets, strict=True)]
+
+
+def remark(question: str, shown: Sequence[Found]) -> str:
+    """That a search matched nothing, if so: the nearest vectors are passages, too."""
+    wanted = wanted_words(question)
+    if not (shown and wanted) or any(wanted & words_in(each.passage.term_text) for each in shown):
+        return ""
+    return "None of these passages has a word of the question: they may have nothing to do with it."
 
 
 def path_of(passage: Passage) -> str:

@@ -4,7 +4,7 @@ The shapes are dictionaries that pydantic knows: it checks what is read back, an
 field that may be missing is left out rather than null.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, NotRequired, TypeAlias, cast
 
@@ -15,7 +15,7 @@ from triplebeam.assemble import Index
 from triplebeam.generate.language_model import Usage
 from triplebeam.passage import Passage
 from triplebeam.serve.conversation import FollowUp
-from triplebeam.serve.found import Found, path_of
+from triplebeam.serve.found import Found, path_of, remark
 from triplebeam.serve.snippet import Snippet
 
 TripleShape: TypeAlias = Annotated[tuple[str, str, str], Field(description="Subject, predicate, object.")]
@@ -83,6 +83,7 @@ class SearchShape(TypedDict):
     seconds: NotRequired[float]
     follow_up: NotRequired[FollowUpShape]
     passages: list[FoundPassageShape]
+    remark: NotRequired[Annotated[str, Field(description="That no passage found has a word of the question.")]]
 
 
 class PassageShape(PlaceShape):
@@ -100,9 +101,11 @@ class DocumentShape(TypedDict):
     passages: list[PassageShape]
 
 
-def search_json(question: str, method: str, found: Iterable[Found]) -> SearchShape:
+def search_json(question: str, method: str, found: Sequence[Found]) -> SearchShape:
     """The passages found, best first, with the chains of triples that explain each."""
-    return {"question": question, "method": method, "passages": [_found_passage(each) for each in found]}
+    passages = [_found_passage(each) for each in found]
+    written: SearchShape = {"question": question, "method": method, "passages": passages}
+    return {**written, "remark": words} if (words := remark(question, found)) else written
 
 
 def passage_json(index: Index, passage: Passage) -> PassageShape:

@@ -22,6 +22,15 @@ def test_passages_come_with_chains_and_the_time_it_took(client: TestClient) -> N
     assert all("found_by" not in passage for passage in found["passages"])
 
 
+def test_where_no_passage_has_a_word_of_the_question_that_is_said(client: TestClient) -> None:
+    found = client.post(SEARCH, json={"question": "asdf qwer"}).json()
+    assert found["passages"]
+    assert found["remark"].startswith("None of these passages has a word of the question")
+    assert "remark" not in client.post(SEARCH, json={"question": QUESTION}).json()
+    assert "remark" not in client.post(SEARCH, json={"question": "asdf", "method": "bm25"}).json()  # nothing is found
+    assert "remark" not in client.post(SEARCH, json={"question": "who is it"}).json()
+
+
 def test_the_default_tells_the_ranks_in_the_lists_it_fuses(client: TestClient) -> None:
     found = client.post(SEARCH, json={"question": QUESTION}).json()
     assert found["method"] == "blend"

@@ -77,9 +77,12 @@ def show_passages(
 
 def _draw(index: "Index", question: str, shown: "list[Found]", explain: bool, full: bool) -> None:
     from triplebeam.serve.cli.display import draw_hit, err, out
+    from triplebeam.serve.found import remark
 
     console = out()
     for rank, hit in enumerate(shown, start=1):
         draw_hit(console, index, rank, hit, question if full else None, explain=explain)
+    if words := remark(question, shown):
+        err().print(words)
     if not shown:
         err().print("No passage matches: try other words, or --method dense, which needs no words in common.")

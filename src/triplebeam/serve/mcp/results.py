@@ -61,6 +61,7 @@ class SearchResult(BaseModel):
 
     method: str
     passages: list[FoundPassage]
+    remark: str = Field("", description="That no passage has a word of the question.")
 
 
 class FollowedChain(BaseModel):

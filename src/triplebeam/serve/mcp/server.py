@@ -16,6 +16,7 @@ from pydantic import Field
 from triplebeam.answer import Step
 from triplebeam.assemble import DEFAULT_AGENT, DEFAULT_METHOD
 from triplebeam.errors import BadInputError, ExtraMissingError, TriplebeamError
+from triplebeam.serve.found import remark
 from triplebeam.serve.graph import find_entity, follow
 from triplebeam.serve.library import message_of
 from triplebeam.serve.mcp.results import (
@@ -111,7 +112,7 @@ class _Tools:
             method = method or DEFAULT_METHOD
             found = await self.runner.search(await self._name(index), question, method, k, where=where)
             passages = [FoundPassage.of(each) for each in found.found]
-            return SearchResult(method=method, passages=passages)
+            return SearchResult(method=method, passages=passages, remark=remark(question, found.found))
 
     async def expand(
         self,

@@ -35,12 +35,15 @@ def reply_of_search(found: SearchShape, follow_up: FollowUp | None = None) -> Re
         _citation(number, passage["id"], passage["title"], passage["section"], passage["text"][:_QUOTED_CHARACTERS])
         for number, passage in enumerate(passages, start=1)
     ]
-    text = "\n\n".join([*_understood(follow_up), *(listed or ["No passage matches: try other words."])])
+    remarks = [found["remark"]] if "remark" in found else []
+    text = "\n\n".join([*_understood(follow_up), *remarks, *(listed or ["No passage matches: try other words."])])
     return Reply(text=text, annotations=cited, details=found, usage=follow_up.usage if follow_up else Usage())
 
 
 def _head(passage: FoundPassageShape) -> str:
-    return f"{passage['title']}\n" if passage["title"] else ""
+    """The title, unless it is the text's first line, too, as that of a page."""
+    title, (first, *_) = passage["title"], passage["text"].lstrip().split("\n", 1)
+    return f"{title}\n" if title and title != first.strip() else ""
 
 
 def reply_of_answer(
