@@ -40,7 +40,6 @@ from triplebeam.index.synonyms import write_synonyms
 from triplebeam.index.term_writing import write_terms
 from triplebeam.index.triple_graph import TripleGraph, write_triple_graph
 from triplebeam.index.words import ANALYZER, stemmer_for
-from triplebeam.passage import Passage
 from triplebeam.progress import Progress, silent
 from triplebeam.triple import entity_key
 
@@ -133,36 +132,38 @@ def write_generation(
         progress("publish", next(stages), _STAGES)
 
     progress("publish", 0, _STAGES)
-    passages, names, material = contents.passages, contents.entity_names, contents.material
-    write_passages(generation, passages)
-    material.write(generation)
+    write_passages(generation, contents.passages)
+    contents.material.write(generation)
     done()
     if in_whole is None:
         _write_terms(generation, contents, last)
     done()
     encoded.write(generation, "passage", contents.passage_texts)
     done()
-    rows = contents.triple_rows
-    write_triple_graph(generation, contents.triples, rows, len(passages), names, contents.triple_entities)
-    entities = {entity_key(name): entity for entity, name in enumerate(names)}
-    found = pairs(material.names)
-    np.save(generation / MENTIONS, _mentions(generation, entities, found, contents.definitions))
-    documents = [passage.document_id for passage in passages]
-    telling = telling_links(material.links, len(passages)).tolist()
-    np.save(generation / REFERENCES, references(documents, found, contents.definitions, entities, telling))
+    _write_entity_graph(generation, contents)
     done()
-    write_aliases(generation, contents.correcting.corrections.aliases, entities)
-    bound = contents.keyword_passages or len(passages)
-    common = None if in_whole is None else np.flatnonzero(in_whole > bound)
-    statistics = _write_passage_graph(
-        generation, passages, names, pairs(material.keywords), material.links, bound, common
-    )
+    statistics = _write_passage_graph(generation, contents, in_whole)
     done()
     encoded.write(generation, "triple", contents.triple_sources)
     done()
+    names = contents.entity_names
     write_synonyms(generation, names, encoded.write(generation, "entity", names), last, progress)
     done()
     return statistics
+
+
+def _write_entity_graph(generation: Path, contents: Contents) -> None:
+    """Triples between entities, the passages that mention or refer to an entity, and other names of entities."""
+    passages, names, definitions = contents.passages, contents.entity_names, contents.definitions
+    rows = contents.triple_rows
+    write_triple_graph(generation, contents.triples, rows, len(passages), names, contents.triple_entities)
+    entities = {entity_key(name): entity for entity, name in enumerate(names)}
+    found = pairs(contents.material.names)
+    np.save(generation / MENTIONS, _mentions(generation, entities, found, definitions))
+    documents = [passage.document_id for passage in passages]
+    telling = telling_links(contents.material.links, len(passages)).tolist()
+    np.save(generation / REFERENCES, references(documents, found, definitions, entities, telling))
+    write_aliases(generation, contents.correcting.corrections.aliases, entities)
 
 
 def _write_derived(generation: Path) -> None:
@@ -203,32 +204,27 @@ def _mentions(
     return np.stack(np.divmod(fresh, max(len(numbers), 1)), axis=1)
 
 
-def _write_passage_graph(
-    generation: Path,
-    passages: Sequence[Passage],
-    names: Sequence[str],
-    keywords: Sequence[tuple[int, str]],
-    links: NDArray[np.int64],
-    keyword_passages: int,
-    common: NDArray[np.int64] | None = None,
-) -> GraphStatistics:
+def _write_passage_graph(generation: Path, contents: Contents, in_whole: NDArray[np.int64] | None) -> GraphStatistics:
     """A passage's keywords are those a model gave it, else the entities of its triples and the names found in it."""
+    passages, keywords = contents.passages, pairs(contents.material.keywords)
+    most = contents.keyword_passages or len(passages)
     rows, entities = triple_keywords(
         loaded(generation / "triple_entities.npy"), loaded(generation / "triple_passages.npy")
     )
     mentions = loaded(generation / MENTIONS)
     rows, entities = np.append(rows, mentions[:, 0]), np.append(entities, mentions[:, 1])
     if keywords:
-        numbers = {entity_key(name): number for number, name in enumerate(names)}
+        numbers = {entity_key(name): number for number, name in enumerate(contents.entity_names)}
         chosen = np.array(
             [(row, numbers.setdefault(entity_key(keyword), len(numbers))) for row, keyword in keywords], np.int64
         )
         others = ~np.isin(rows, chosen[:, 0])
         rows, entities = np.append(rows[others], chosen[:, 0]), np.append(entities[others], chosen[:, 1])
-    if common is not None:
-        rare = ~np.isin(entities, common)
+    if in_whole is not None:
+        rare = ~np.isin(entities, np.flatnonzero(in_whole > most))
         rows, entities = rows[rare], entities[rare]
     places = [passage.position for passage in passages]
-    graph = build_passage_graph(document_labels(passages), places, rows, entities, keyword_passages, links)
+    links = contents.material.links
+    graph = build_passage_graph(document_labels(passages), places, rows, entities, most, links)
     graph.write(generation)
     return graph.statistics()

@@ -1,13 +1,18 @@
 """`triplebeam experiment`: a comparison written down as a file."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from triplebeam.serve.cli.evaluation_display import Again, Limit, ResultsFile
 from triplebeam.serve.cli.options import AsJson, Offline
+
+if TYPE_CHECKING:
+    from triplebeam.evaluate.experiment import Corpus, Experiment
+    from triplebeam.evaluate.run import Evaluation
 
 
 def experiment(
@@ -57,10 +62,8 @@ def experiment(
     """
     from triplebeam.assemble.dry_run import plan
     from triplebeam.assemble.evaluation import Evaluator
-    from triplebeam.assemble.method import Method
-    from triplebeam.errors import BadInputError, nearest
     from triplebeam.evaluate.experiment import read_experiment
-    from triplebeam.evaluate.output import across, summary, write_evaluation
+    from triplebeam.evaluate.output import across, write_evaluation
     from triplebeam.evaluate.results_file import add_results
     from triplebeam.serve.cli.dry_run_display import show_plans
     from triplebeam.serve.cli.evaluation_display import draw_evaluation, tell_written
@@ -68,43 +71,55 @@ def experiment(
     from triplebeam.settings import read_settings
 
     asked = read_experiment(file)
-    corpora = {corpus.name: corpus for corpus in asked.corpora()}
-    for name in only or ():
-        if name not in corpora:
-            raise BadInputError(f"{file} has no dataset {name!r}{nearest(name, corpora)}.")
-    for name in only or corpora:  # a typo in the last dataset's methods must not cost the first one's questions
-        for method in corpora[name].methods:
-            Method.parse(method)
-    settings = read_settings(offline=offline or None)
+    corpora = _chosen(file, asked, only)
+    evaluator = Evaluator(
+        settings=read_settings(offline=offline or None),
+        seeds=asked.seeds,
+        limit=limit or asked.limit,
+        again=again,
+        parallel=parallel,
+    )
     if dry_run:
-        evaluator = Evaluator(settings=settings, seeds=asked.seeds, limit=limit or asked.limit)
-        planned = {name: plan(evaluator, asked, corpora[name]) for name in only or corpora}
-        show_plans(planned, settings.model, as_json=as_json)
+        planned = {corpus.name: plan(evaluator, asked, corpus) for corpus in corpora}
+        show_plans(planned, evaluator.settings.model, as_json=as_json)
         return
     folder = output or file.with_name(f"{file.stem}-results")
     done = {}
-    for name in only or corpora:
+    for corpus in corpora:
         with shown_progress() as progress:
-            evaluator = Evaluator(
-                settings=settings,
-                seeds=asked.seeds,
-                limit=limit or asked.limit,
-                again=again,
-                parallel=parallel,
-                progress=progress,
-            )
-            done[name] = evaluator.evaluate(asked, corpora[name])
-        written = write_evaluation(folder / name, done[name])
+            done[corpus.name] = evaluation = replace(evaluator, progress=progress).evaluate(asked, corpus)
+        written = write_evaluation(folder / corpus.name, evaluation)
         if results:
-            add_results(results, corpora[name].index, name, done[name])
+            add_results(results, corpus.index, corpus.name, evaluation)
         if not as_json:
-            draw_evaluation(done[name])
+            draw_evaluation(evaluation)
         tell_written(written)
     if len(done) > 1:
         table = across(list(done.values()), list(done), ("R@5", "R@10", "R@15"))
         (folder / "summary.md").write_text(f"# {asked.title}\n\n{table}", encoding="utf-8")
     if as_json:
-        figures = {
-            name: {run.method: summary(evaluation, run) for run in evaluation.runs} for name, evaluation in done.items()
-        }
-        typer.echo(json.dumps({"datasets": figures}, indent=2))
+        typer.echo(json.dumps({"datasets": _figures(done)}, indent=2))
+
+
+def _chosen(file: Path, asked: "Experiment", only: list[str] | None) -> "list[Corpus]":
+    """The datasets to compare on. A typo in the last one's methods must not cost the first one's questions."""
+    from triplebeam.assemble.method import Method
+    from triplebeam.errors import BadInputError, nearest
+
+    corpora = {corpus.name: corpus for corpus in asked.corpora()}
+    for name in only or ():
+        if name not in corpora:
+            raise BadInputError(f"{file} has no dataset {name!r}{nearest(name, corpora)}.")
+    chosen = [corpora[name] for name in dict.fromkeys(only or corpora)]
+    for corpus in chosen:
+        for method in corpus.methods:
+            Method.parse(method)
+    return chosen
+
+
+def _figures(done: "dict[str, Evaluation]") -> dict[str, object]:
+    from triplebeam.evaluate.output import summary
+
+    return {
+        name: {run.method: summary(evaluation, run) for run in evaluation.runs} for name, evaluation in done.items()
+    }
