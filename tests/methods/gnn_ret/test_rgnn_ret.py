@@ -1,9 +1,9 @@
-"""RGNN-Ret: the recurrence against its oracle, and the agent through loops that a scripted model drives."""
+"""RGNN-Ret's agent: against its oracle, and through loops that a scripted model drives."""
 
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,24 +16,17 @@ from oracles.rgnn_ret import rgnn_ret
 from scripted_loops import BAD, PASSAGES, Driven, Table, driven, final, reply, uncited
 from small_graphs import edge_lists, graph_of, neighbours_of
 from triplebeam.answer import Answer
-from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
 from triplebeam.generate.prompts import load
-from triplebeam.index.passage_graph import PassageGraph
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.methods.baselines.ircot import IRCoT
-from triplebeam.methods.gear import GeAR, NaiveGE, Pooled
 from triplebeam.methods.gnn_ret import GNNRet
 from triplebeam.methods.gnn_ret.agent import RGNNRet
 from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet
 from triplebeam.methods.shared.question_answering import question_first
 from triplebeam.passage import Passage, Passages
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.retriever import PerQuestion, Retriever, for_question
-from triplebeam.testing.contracts import RetrieverContract
+from triplebeam.retrieve.retriever import Retriever
 from triplebeam.testing.scripted import Scripted
 
 QUESTION = "On which lake lies the city where the actor of the drama by Edward Cahn lived?"
@@ -60,88 +53,6 @@ MISSING = "No document says where Pat Brien lived."
 
 def critique(enough: bool) -> Completion:
     return reply(missing="" if enough else MISSING, enough=enough)
-
-
-@pytest.fixture
-def graph(world: Snapshot) -> PassageGraph:
-    """Passages of the small world that share an entity."""
-    pairs = [("film", "director"), ("film", "actor"), ("actor", "city"), ("city", "lake")]
-    rows = [(world.passages.row(one), world.passages.row(other)) for one, other in pairs]
-    return graph_of(len(world.passages), [], rows)
-
-
-@pytest.fixture
-def gnn_ret(world: Snapshot, words: Embedder, graph: PassageGraph) -> GNNRet:
-    return GNNRet(base=Dense.over_passages(world, words), graph=graph, passages=world.passages, relevant=1)
-
-
-class TestRecurrentGNNRet(RetrieverContract):
-    @pytest.fixture
-    def retriever(self, gnn_ret: GNNRet) -> Retriever:
-        return RecurrentGNNRet(gnn_ret=gnn_ret)
-
-
-class TestRecurrence:
-    """What a question's retriever remembers."""
-
-    def test_alone_it_is_gnn_ret(self, gnn_ret: GNNRet, world: Snapshot) -> None:
-        gnn_ret = replace(gnn_ret, triples=world.triples)
-        alone = RecurrentGNNRet(gnn_ret=gnn_ret)
-        assert any(hit.chains for hit in alone.retrieve(FILM, 4)), "with GNN-Ret's reasons"
-        for query in (FILM, LAKE, FILM):
-            assert alone.retrieve(query, 4) == gnn_ret.retrieve(query, 4)
-
-    def test_a_step_holds_those_before_it(self, gnn_ret: GNNRet) -> None:
-        steps = RecurrentGNNRet(gnn_ret=gnn_ret, beta=0.7).begin()
-        first, second, third = (gnn_ret.propagate(query).distances for query in (FILM, ACTOR, LAKE))
-        mixed = 0.7 * third + 0.3 * (0.7 * second + 0.3 * first)
-        assert steps.retrieve(FILM, 6) == gnn_ret.rank(first, 6)
-        steps.retrieve(ACTOR)
-        assert steps.retrieve(LAKE, 6) == gnn_ret.rank(mixed, 6)
-
-    def test_the_same_query_again_is_the_same_step(self, gnn_ret: GNNRet) -> None:
-        steps = RecurrentGNNRet(gnn_ret=gnn_ret, beta=0.5).begin()
-        steps.retrieve(FILM)
-        assert steps.retrieve(LAKE, 6).top(3) == steps.retrieve(LAKE, 3) == steps.retrieve(LAKE, 6).top(3)
-
-    def test_questions_do_not_hear_of_each_other(self, gnn_ret: GNNRet) -> None:
-        recurrent = RecurrentGNNRet(gnn_ret=gnn_ret, beta=0.5)
-        one, other = recurrent.begin(), recurrent.begin()
-        one.retrieve(FILM)
-        assert other.retrieve(LAKE) == gnn_ret.retrieve(LAKE)
-        assert one.retrieve(LAKE) != gnn_ret.retrieve(LAKE)
-
-    def test_only_what_remembers_begins(self, gnn_ret: GNNRet) -> None:
-        assert for_question(gnn_ret) is gnn_ret
-        recurrent = RecurrentGNNRet(gnn_ret=gnn_ret)
-        assert isinstance(recurrent, PerQuestion)
-        assert for_question(recurrent) is not recurrent
-
-    def test_inside_ircot(self, gnn_ret: GNNRet, world: Snapshot) -> None:
-        """Appendix G: the recurrence under another agent's queries."""
-        recurrent = RecurrentGNNRet(gnn_ret=gnn_ret, beta=0.5)
-        with Scripted([reply(sentence=FILM), reply(sentence="So the answer is: x"), final("x")]) as model:
-            steps, _ = driven(IRCoT(retriever=recurrent, model=model, passages=world.passages), QUESTION)
-        expected = recurrent.begin()
-        assert [step.ranking for step in steps] == [expected.retrieve(QUESTION), expected.retrieve(FILM)]
-        assert steps[1].ranking != gnn_ret.retrieve(FILM)
-
-    def test_inside_gear(self, gnn_ret: GNNRet, world: Snapshot, words: Embedder) -> None:
-        """The expansion around it lets it remember."""
-        recurrent = RecurrentGNNRet(gnn_ret=gnn_ret, beta=0.5)
-        scorer = Pooled(triples=world.triples, embedder=words)
-        naive = NaiveGE(base=recurrent, triples=world.triples, scorer=scorer, base_k=2, width=1)
-        undecided = reply(missing="m", answerable=False, used=[], answer="")
-        replies = [reply(facts=[]), undecided, reply(query=FILM), reply(facts=[]), undecided, final("x")]
-        with Scripted(replies) as model:
-            steps, _ = driven(GeAR(retriever=naive, model=model, max_steps=2, retrieved=3, calls="paper"), QUESTION)
-        expected = naive.begin()
-        assert [step.ranking for step in steps] == [expected.retrieve(QUESTION, 3), expected.retrieve(FILM, 3)]
-        assert steps[1].ranking != naive.retrieve(FILM, 3)
-
-    def test_beta_is_a_share(self, gnn_ret: GNNRet) -> None:
-        with pytest.raises(BadInputError, match=r"beta is 1\.5: it must lie between 0 and 1"):
-            RecurrentGNNRet(gnn_ret=gnn_ret, beta=1.5)
 
 
 @dataclass(frozen=True)
