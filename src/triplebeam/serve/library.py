@@ -1,12 +1,11 @@
 """The indexes under some folders: found by name, opened once, and opened again when a new generation is published."""
 
-import logging
 import os
 import re
 import shutil
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
@@ -20,20 +19,17 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.embed.lazy import LazyEmbedder
 from triplebeam.errors import (
     BadInputError,
-    ClusterError,
     IndexChangedError,
     IndexMissingError,
-    TriplebeamError,
     nearest,
 )
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.manifest import MANIFEST, is_index
-from triplebeam.index.opensearch.address import is_remote
 from triplebeam.index.snapshot import Snapshot, refresh_folder
-from triplebeam.index.writing import has_store, write_lock
+from triplebeam.index.writing import write_lock
+from triplebeam.serve.index_folders import ENDING, check_files_are_here, check_name, is_name, sorted_out
 from triplebeam.serve.library_errors import (
-    BadIndexNameError,
     CannotCreateError,
     CannotDeleteError,
     EmptyIndexError,
@@ -43,12 +39,9 @@ from triplebeam.serve.library_errors import (
 )
 from triplebeam.settings import Settings
 
-ENDING = ".index"
 _DELETED = ".triplebeam-deleted-"
 _DELETED_NAME = re.compile(re.escape(_DELETED) + "[0-9a-f]{16}")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HOSTS = re.compile(r"\bopensearchs?://[^\s/]+/")
-_LOG = logging.getLogger("triplebeam")
 _NAMES_SHOWN = 5
 _RETRIES = 3
 
@@ -100,7 +93,7 @@ class Library:
         self.given_extractor = extractor
         self._given_embedder = embedder
         self._given_model = model
-        self._single, self._data = _sorted_out([folder.absolute() for folder in folders])
+        self._single, self._data = sorted_out([folder.absolute() for folder in folders])
         self._opened: dict[str, _Opened] = {}
         self._opening: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self._embedders: dict[str, Embedder] = {}
@@ -199,7 +192,7 @@ class Library:
 
     def create(self, name: str) -> None:
         """Create an empty index."""
-        _check_name(name)
+        check_name(name)
         if not self._data:
             raise CannotCreateError(
                 "this server was started with indexes only: start it with a data folder to create indexes in."
@@ -216,7 +209,7 @@ class Library:
             raise CannotDeleteError(
                 f"this server was started with the index {name!r} itself: only indexes of a data folder can be deleted."
             )
-        _check_files_are_here(folder, name)
+        check_files_are_here(folder, name)
         with explained(folder), self._opening[name], write_lock(folder):
             folder.rename(folder.with_name(f"{_DELETED}{token_hex(8)}"))
             flush(folder.parent)
@@ -250,7 +243,7 @@ class Library:
         for data in self._data:
             for path in sorted(data.glob(f"*{ENDING}")):
                 name = path.name.removesuffix(ENDING)
-                if path.is_dir() and _is_name(name):
+                if path.is_dir() and is_name(name):
                     found.setdefault(name, path)
         return {name: path for name, path in found.items() if self._only in (None, name)}
 
@@ -267,64 +260,6 @@ class Library:
                 index = Index.of(snapshot, self.settings, embedder, self._given_model)
                 known = self._opened[name] = _Opened(signature, index)
             return known
-
-
-def message_of(error: TriplebeamError, redact: Callable[[str], str]) -> str:
-    """What a client may read of an error: what a cluster says, and where it is, is for the log alone."""
-    if isinstance(error, ClusterError):
-        _LOG.warning("%s", error)
-        return "the cluster of this index cannot be reached, or refused the request: the server's log has the reason."
-    return redact(str(error))
-
-
-def _is_one_index(folder: Path) -> bool:
-    """Is a folder one index, rather than a data folder?"""
-    return is_index(folder) or has_store(folder) or folder.name.endswith(ENDING)
-
-
-def _check_files_are_here(folder: Path, name: str) -> None:
-    """Otherwise, deleting the folder would leave them, and say that they are gone."""
-    if folder.is_symlink():
-        raise CannotDeleteError(
-            f"the index {name!r} is a link to a folder elsewhere, which would stay: delete that folder and the link on"
-            " the server's machine."
-        )
-    if is_remote(folder):
-        raise CannotDeleteError(
-            f"the index {name!r} is on OpenSearch, where it would stay: delete its three indices on the cluster, then"
-            " its folder on the server's machine."
-        )
-
-
-def _is_name(name: str) -> bool:
-    return bool(_NAME.fullmatch(name)) and ".." not in name
-
-
-def _check_name(name: str) -> None:
-    if not _is_name(name):
-        raise BadIndexNameError(
-            f"{name[:80]!r} cannot be an index's name: use up to 64 letters, digits, '-', '_' and single '.',"
-            " starting with a letter or digit."
-        )
-
-
-def _sorted_out(folders: Sequence[Path]) -> tuple[dict[str, Path], list[Path]]:
-    """The single indexes by name, and the data folders."""
-    single: dict[str, Path] = {}
-    data: list[Path] = []
-    for folder in folders:
-        if not folder.is_dir():
-            raise BadInputError(f"there is no folder {folder}: name an index, or create a data folder.")
-        if not _is_one_index(folder):
-            data.append(folder)
-            continue
-        name = folder.name.removesuffix(ENDING)
-        _check_name(name)
-        if single.setdefault(name, folder) != folder:
-            raise BadInputError(f"{single[name]} and {folder} would both be the index {name!r}: rename one.")
-    if not (single or data):
-        raise BadInputError("there is no folder to serve: name an index, or a data folder.")
-    return single, data
 
 
 def _signature(folder: Path, name: str) -> tuple[int, int, int]:

@@ -1,6 +1,11 @@
-"""What can be wrong with the name of an index, or with what is asked of it."""
+"""What can be wrong with the name of an index, or with what is asked of it, and what a client may read of an error."""
 
-from triplebeam.errors import BadInputError, IndexMissingError, TriplebeamError
+import logging
+from collections.abc import Callable
+
+from triplebeam.errors import BadInputError, ClusterError, IndexMissingError, TriplebeamError
+
+_LOG = logging.getLogger("triplebeam")
 
 
 class UnknownIndexError(BadInputError):
@@ -29,3 +34,11 @@ class CannotCreateError(TriplebeamError):
 
 class CannotDeleteError(TriplebeamError):
     """The index is none of a data folder, or its files are elsewhere."""
+
+
+def message_of(error: TriplebeamError, redact: Callable[[str], str]) -> str:
+    """What a client may read of an error: what a cluster says, and where it is, is for the log alone."""
+    if isinstance(error, ClusterError):
+        _LOG.warning("%s", error)
+        return "the cluster of this index cannot be reached, or refused the request: the server's log has the reason."
+    return redact(str(error))

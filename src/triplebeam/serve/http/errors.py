@@ -32,7 +32,6 @@ from triplebeam.errors import (
     TriplebeamError,
 )
 from triplebeam.serve.graph import UnknownEntityError
-from triplebeam.serve.library import message_of
 from triplebeam.serve.library_errors import (
     BadIndexNameError,
     CannotCreateError,
@@ -41,6 +40,7 @@ from triplebeam.serve.library_errors import (
     IndexExistsError,
     NothingVisibleError,
     UnknownIndexError,
+    message_of,
 )
 from triplebeam.serve.limits import QuestionTooLongError
 from triplebeam.serve.running import TimeLimitError, TooManyAgentsError

@@ -18,7 +18,7 @@ from triplebeam.assemble import DEFAULT_AGENT, DEFAULT_METHOD
 from triplebeam.errors import BadInputError, ExtraMissingError, TriplebeamError
 from triplebeam.serve.found import remark
 from triplebeam.serve.graph import find_entity, follow
-from triplebeam.serve.library import message_of
+from triplebeam.serve.library_errors import message_of
 from triplebeam.serve.mcp.results import (
     AskResult,
     ExpandResult,

@@ -13,8 +13,8 @@ from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.indexing.job_runner import JobRunner
 from triplebeam.serve.http.indexing.job_store import Job
 from triplebeam.serve.http.keys import library_of, may_write
-from triplebeam.serve.library import Library, message_of
-from triplebeam.serve.library_errors import NothingVisibleError
+from triplebeam.serve.library import Library
+from triplebeam.serve.library_errors import NothingVisibleError, message_of
 
 router = APIRouter(tags=["indexes"])
 

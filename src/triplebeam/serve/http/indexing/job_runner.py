@@ -16,7 +16,8 @@ from triplebeam.errors import CannotWriteError, IndexBusyError, TriplebeamError
 from triplebeam.serve.http.errors import HTTPProblem, unexpected
 from triplebeam.serve.http.indexing.job_store import Job, JobRequest, JobStore, Kind, new_job_id
 from triplebeam.serve.http.indexing.job_work import Cancelled, Stopped, Work, do
-from triplebeam.serve.library import Library, message_of
+from triplebeam.serve.library import Library
+from triplebeam.serve.library_errors import message_of
 
 _LOG = logging.getLogger("triplebeam.http")
 _SECONDS_TO_STOP = 10.0
