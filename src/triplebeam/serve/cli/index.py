@@ -1,7 +1,7 @@
 """`triplebeam index`: documents in."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,9 @@ from triplebeam.serve.cli.options import (
     TriplesPath,
 )
 from triplebeam.serve.cli.sources_display import SOURCES
+
+if TYPE_CHECKING:
+    from triplebeam.index.build_report import BuildReport
 
 
 def index(
@@ -102,22 +105,13 @@ def index(
     from triplebeam.generate.accounting import account
     from triplebeam.index.shards import Shards
     from triplebeam.ingest import read_sources
-    from triplebeam.serve.cli.build_report import (
-        tell,
-        tell_cost,
-        tell_of_doubts,
-        tell_of_exit_code,
-        tell_of_unknown_passages,
-    )
+    from triplebeam.serve.cli.build_report import tell_cost
     from triplebeam.serve.cli.progress_display import shown_progress
     from triplebeam.serve.cli.sources_display import named, scanned
     from triplebeam.settings import read_settings
 
     paid = choose(folder, extractor, triples=triples, keywords=keywords, again=retry_failed).is_paid
-    if budget is not None and not paid:
-        raise BadInputError(
-            "--budget is for extractors that call a model (llm, llm-two-step, --keywords): the others cost nothing."
-        )
+    _check_budget(budget, paid)
     settings = read_settings(embedder=embedder, offline=offline or None)
     names = source_names(folder, sources or [])
     documents = read_sources(sources or [], encoding, names)
@@ -148,14 +142,7 @@ def index(
         finally:  # what was paid is printed however the run ends
             if paid:
                 tell_cost(settings, bill)
-    tell(folder, report, quiet=quiet or verbose)  # --verbose has named each file already
-    if paid:
-        tell_of_doubts(report, budget)
-    if triples:
-        tell_of_unknown_passages(folder, triples)
-    if report.unreadable or report.failures:
-        tell_of_exit_code(report)
-        raise typer.Exit(1)
+    _tell(folder, report, triples, budget, paid=paid, quiet=quiet or verbose)  # --verbose has named each file already
 
 
 def _check(
@@ -179,3 +166,26 @@ def _check(
         raise BadInputError("--replace-triples says nothing about what replaces them: name an --extractor.")
     if quiet_and_verbose:
         raise BadInputError("--quiet and --verbose contradict each other: give only one of them.")
+
+
+def _check_budget(budget: float | None, paid: bool) -> None:
+    if budget is not None and not paid:
+        raise BadInputError(
+            "--budget is for extractors that call a model (llm, llm-two-step, --keywords): the others cost nothing."
+        )
+
+
+def _tell(
+    folder: Path, report: "BuildReport", triples: Path | None, budget: float | None, *, paid: bool, quiet: bool
+) -> None:
+    """Say what was done; the exit code is 1 where something was left out."""
+    from triplebeam.serve.cli.build_report import tell, tell_of_doubts, tell_of_exit_code, tell_of_unknown_passages
+
+    tell(folder, report, quiet=quiet)
+    if paid:
+        tell_of_doubts(report, budget)
+    if triples:
+        tell_of_unknown_passages(folder, triples)
+    if report.unreadable or report.failures:
+        tell_of_exit_code(report)
+        raise typer.Exit(1)

@@ -1,6 +1,7 @@
 """`triplebeam status`: what is in an index."""
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -32,7 +33,6 @@ def status(
     from triplebeam.index.remembered import store_state
     from triplebeam.index.snapshot import Snapshot
     from triplebeam.serve.cli.display import out
-    from triplebeam.serve.cli.language_names import not_parsed
 
     manifest, store = Snapshot.open(folder).manifest, store_state(folder)
     if deep:
@@ -40,8 +40,17 @@ def status(
     if as_json:
         typer.echo(json.dumps(manifest.model_dump() | {"store": store and store.model_dump()}, indent=2))
         return
-    counts, console = manifest.counts, out()
-    size = sum(manifest.files.values()) / 1e6
+    console = out()
+    for name, value in _rows(folder, manifest, store).items():
+        console.print(f"[dim]{name:>13}[/dim]  ", end="")
+        console.print(value, markup=False)
+
+
+def _rows(folder: Path, manifest: "Manifest", store: "StoreState | None") -> dict[str, str]:
+    """What there is to say of an index, by its label."""
+    from triplebeam.serve.cli.language_names import not_parsed
+
+    counts, size = manifest.counts, sum(manifest.files.values()) / 1e6
     rows = {
         "index": f"{folder} (format {manifest.format}, generation {int(manifest.generation)}, {size:,.1f} MB)",
         "written": f"{manifest.created} by triplebeam {manifest.triplebeam}",
@@ -64,9 +73,7 @@ def status(
         rows["corrections"] = _corrections(manifest.corrections)
     if manifest.unread_languages:
         rows["not parsed"] = " ".join(not_parsed(manifest.unread_languages))
-    for name, value in rows.items():
-        console.print(f"[dim]{name:>13}[/dim]  ", end="")
-        console.print(value, markup=False)
+    return rows
 
 
 def _store(store: "StoreState | None", manifest: "Manifest") -> str:
