@@ -151,9 +151,8 @@ class Passage:
         if short != said and len(short.split()) <= _LONGEST_WORDING:
             found.append((short, True))
         tail = re.match(r"(?: \([^)]*\),?)? ((?:[\w'’-]+ ){1,4}[\w'’-]+)(?=[,.;]|$)", self.text[last:end])
-        for each in (tail, _NEXT_PHRASE.match(self.text, last, end)):
-            if each and content(said) and not long:
-                found.append((_DANGLING.sub("", f"{said} {each[1]}"), False))
+        behind = (tail, _NEXT_PHRASE.match(self.text, last, end)) if content(said) and not long else ()
+        found += [(_DANGLING.sub("", f"{said} {each[1]}"), False) for each in behind if each]
         return list(dict.fromkeys(found))
 
     def texts(
