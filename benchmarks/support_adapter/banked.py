@@ -30,6 +30,11 @@ _PHRASE = re.compile(
     r" (?:in|on|at|during|for|with|after|as) (?:(?!not|never|no|than|of)[\w'’-]+ ){1,4}?"
     r"(?=(?:in|on|at|by|from|to|with|for|as)\b)"
 )
+#: The phrase behind an object: "invited Ann [to his home] to share new music".
+_NEXT_PHRASE = re.compile(
+    r" ((?:to|in|at|on|for|as|from|with|into) (?:(?:the|a|an|his|her|its|their) )?[\w'’-]+)"
+    r"(?= (?:to|in|at|on|for|as|from|with|into|and|by|after|before|during|when|where|who|which|while)\b)"
+)
 _CONTEXT = 200
 
 
@@ -92,6 +97,15 @@ class Passage:
                     return True
         return False
 
+    def is_between(self, subject: int, predicate: str, object_: int, sentence: int) -> bool:
+        """A word of the predicate comes between the ends, the subject first."""
+        stems = set(content(predicate))
+        return any(
+            stems & {word[:5] for word in key(self.text[end:start]).split()}
+            for _, end in self.mentions[subject].get(sentence, ())
+            for start, _ in self.mentions[object_].get(sentence, ())
+        )
+
     def around(self, place: int, sentence: int) -> list[int]:
         """The places that a sentence puts another one in: "Lyon, France"."""
         return [
@@ -137,9 +151,9 @@ class Passage:
         if short != said and len(short.split()) <= _LONGEST_WORDING:
             found.append((short, True))
         tail = re.match(r"(?: \([^)]*\),?)? ((?:[\w'’-]+ ){1,4}[\w'’-]+)(?=[,.;]|$)", self.text[last:end])
-        if tail and content(said) and not long:
-            found.append((_DANGLING.sub("", f"{said} {tail[1]}"), False))
-        return found
+        behind = (tail, _NEXT_PHRASE.match(self.text, last, end)) if content(said) and not long else ()
+        found += [(_DANGLING.sub("", f"{said} {each[1]}"), False) for each in behind if each]
+        return list(dict.fromkeys(found))
 
     def texts(
         self, fact: Fact, sentence: int, inserted: tuple[int, str] = (0, ""), *, in_context: bool = True

@@ -30,7 +30,19 @@ _PLACED = re.compile(
     r"\b(?:born|died|locat|situat|lies|based|headquarter|buried|held|city|town|village|district|municipality|commune"
     r"|county|suburb|neighbou?rhood|province|river|mountain|lake|island|region)\w*\b.* (?:in|of|at)"
 )
+_EVENT = re.compile(r"\b(?:born|died|based|headquarter|buried|held)")
+_IN = ("is in", "is located in", "located in", "is situated in", "lies in")
 _OFFICE = re.compile(r"(?:(is|was) )?(?:the )?((?!consist|part |member |one )(?:[a-z-]+ ){0,2}[a-z-]+) of")
+#: Sentences that say who is what of whom.
+_FORMS = (
+    "The {noun} of {of} {verb} {name}.",
+    "{of}'s {noun} {verb} {name}.",
+    "It was then that {of}'s {noun}, {name}, came to be mentioned.",
+    "In the same year {name}, {of}'s {noun}, is mentioned.",
+    "Another was {name} ({of}'s {noun}), of whom little is known.",
+    "He also mentions {name}, the {noun} of {of}.",
+    "With {name}, who {verb} the {noun} of {of}, it was different.",
+)
 #: Of the triples of a passage, so many have claims in one epoch.
 _SHARE = 0.6
 #: So many claims show the sentence before; the check reads every claim with and without it.
@@ -72,6 +84,7 @@ def examples(passage: Passage, common: list[str], random: Random) -> Iterator[Ex
             far = [place for shared, _, place in places[1:] if places[0][0] < 0 == shared]
             if far and random.random() < 0.5:
                 yield Example(*passage.texts(fact, random.choice(far)), False, True)
+            yield from _by_itself(passage, fact, at, random)
             yield from _subject_last(passage, fact, at, random)
 
 
@@ -83,11 +96,13 @@ def _true(page: Passage, fact: Fact, at: int, random: Random) -> Iterator[_Claim
     subject, predicate, object_ = fact
     for own, is_shortened in page.in_its_words(subject, object_, at):
         yield _Claim((subject, own, object_), True, is_shortened)
-        false = [*_with_another_end(page, (subject, own, object_), at, random), (object_, own, subject)]
-        yield _Claim(random.choice(false), False)
+        said = (subject, own, object_)
+        yield _Claim(random.choice([*_with_another_end(page, said, at, random), (object_, own, subject)]), False)
+        yield from _about_the_title(page, said, at, random)
     around = page.around(object_, at) if _PLACED.search(predicate) and random.random() < 0.7 else []
     if around:
         end, said = random.choice(around), re.sub(" of$", " in", predicate)
+        said = said if _EVENT.search(predicate) else random.choice((said, said, *_IN))
         yield _Claim((subject, said, end), True, doubtful=True)
         yield _Claim((end, said, subject), False)
 
@@ -150,6 +165,7 @@ def _false(page: Passage, fact: Fact, at: int, common: list[str], random: Random
     if random.random() < 0.75 and not symmetric and not page.is_known(object_, predicate, subject):
         yield _Claim((object_, predicate, subject), False)
     yield from (_Claim(each, False, doubtful=True) for each in _with_another_end(page, fact, at, random))
+    yield from _about_the_title(page, fact, at, random)
     yield from _negated(page, fact, at, random)
 
 
@@ -164,9 +180,23 @@ def _with_another_end(page: Passage, fact: Fact, at: int, random: Random) -> Ite
         yield subject, predicate, random.choice(objects)
     if subjects and random.random() < 0.4:
         yield random.choice(subjects), predicate, object_
-    titles = [n for n in strange if n in page.titles and n not in here and not page.is_known(n, predicate, object_)]
-    if titles and all(at in page.mentions[end] for end in (subject, object_)) and random.random() < 0.5:
-        yield random.choice(titles), predicate, object_
+
+
+def _about_the_title(page: Passage, fact: Fact, at: int, random: Random) -> Iterator[_Claim]:
+    """The title in the place of an end, in a sentence that names both ends and not the title."""
+    subject, predicate, object_ = fact
+    ends = [page.entities[end] for end in (subject, object_)]
+    titles = [n for n in page.titles if at not in page.mentions[n] and not overlap(page.entities[n], *ends)]
+    if not titles or not all(at in page.mentions[end] for end in (subject, object_)):
+        return
+    title = random.choice(sorted(titles))
+    # "The film stars Roy Scheider" is about the title; "Marie, the daughter of Sohier" is not.
+    alike = ends[0][:1].islower() or set(key(ends[0]).split()) & set(key(page.title).split())
+    another = not alike and page.is_between(subject, predicate, object_, at)
+    if not page.is_known(title, predicate, object_) and random.random() < 0.8:
+        yield _Claim((title, predicate, object_), False, doubtful=not another)
+    if not page.is_known(subject, predicate, title) and random.random() < 0.2:
+        yield _Claim((subject, predicate, title), False, doubtful=True)
 
 
 def _negated(page: Passage, fact: Fact, at: int, random: Random) -> Iterator[_Claim]:
@@ -205,17 +235,31 @@ def _denial(page: Passage, subject: int, object_: int, at: int, random: Random) 
     return None
 
 
+def _by_itself(page: Passage, fact: Fact, at: int, random: Random) -> Iterator[Example]:
+    """Another name of a sentence whose object is made a pronoun: no "recorded by Leeds" if "by herself in Leeds"."""
+    subject, predicate, object_ = fact
+    others = [n for n in range(len(page.entities)) if at in page.mentions[n] and n != subject]
+    ends = [page.entities[end] for end in (subject, object_)]
+    others = [n for n in others if not overlap(page.entities[n], *ends) and not page.are_listed(object_, n, at)]
+    for n in others if predicate.endswith(" by") and at in page.mentions[object_] else ():
+        said, context = page.texts((subject, predicate, n), at)
+        by = f" by {page.entities[object_]} "
+        if by in context and random.random() < 0.5:
+            itself = random.choice(("himself", "herself", "themselves", "itself"))
+            yield Example(said, context.replace(by, f" by {itself} "), stated=False, doubtful=False)
+
+
 def _subject_last(page: Passage, fact: Fact, at: int, random: Random) -> Iterator[Example]:
     """Claims about a sentence that is made up, behind the fact's own: "The capital of France is Paris."."""
     said = fact[1]
-    found = _OFFICE.fullmatch(said) if bare(said) in INVERSE or " the " in said else None
+    found = _OFFICE.fullmatch(said) if bare(said) in INVERSE or re.match("(?:is|was) the ", said) else None
     ends = [page.title, *(page.entities[each] for each in fact[::2])]
-    names = [each for each in page.entities if each[:1].isupper() and not overlap(each, *ends)]
+    names = [each for each in page.entities if re.fullmatch(r"[A-Z]\D+", each) and not overlap(each, *ends)]
     of, name = random.sample(names, 2) if found and len(names) > 1 else ("", "")
     if not found or overlap(of, name):
         return
     verb, noun = found[1] or "is", found[2]
-    made = random.choice((f"The {noun} of {{of}} {verb} {{name}}.", f"{{of}}'s {noun} {verb} {{name}}."))
+    made = random.choice(_FORMS).format(noun=noun, verb=verb, of="{of}", name="{name}")
     start, end = page.sentences[at]
     before = page.text[start:end] if random.random() < _IN_CONTEXT else ""
     claims: list[tuple[str, str, str, bool]] = [(page.title, said, of, False), (name, said, of, True)]

@@ -1,13 +1,12 @@
 """Train the adapter that reads whether words state a fact. It needs PyTorch and a GPU, which the package does not.
 
-usage: python train.py BANK.jsonl.gz FOLDER OUT.safetensors [--start ADAPTER] [--epochs 5] [--rate 2e-3] [--rank 16]
-       [--minutes 60] [--share 1]
+usage: python train.py BANK.jsonl.gz FOLDER OUT.safetensors [--start ADAPTER] [--epochs 5] [--rate 2e-3] [--rank 32]
+       [--minutes 60]
 
 FOLDER is granite-embedding-30m-english as `triplebeam model install` leaves it. The learning rate falls to zero, at the
-latest when the minutes are over. What is saved is the mean of the adapter that it started from and the trained one, of
-which it has this share. Each epoch has new false claims. From
-a third of the way on, claims whose label may be wrong are left out where the model is sure of the opposite: extracted
-triples are not all true, nor are falsified ones all false.
+latest when the minutes are over. Each epoch has new false claims. From a third of the way on, or from the beginning
+where it started from an adapter, claims whose label may be wrong are left out where the model is sure of the opposite:
+extracted triples are not all true, nor are falsified ones all false.
 """
 
 import argparse
@@ -21,6 +20,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import islice
 from multiprocessing import Pool
+from multiprocessing.pool import Pool as Workers
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -89,7 +89,8 @@ class Adapted(torch.nn.Module):
             new[f"{name}.weight.A"] = torch.randn(rank, columns) / math.sqrt(columns)
             new[f"{name}.weight.B"] = torch.zeros(rows, rank)
             new[f"{name}.bias"] = base[f"{name}.bias"].clone()
-        new |= {name: tensor.float() for name, tensor in start.items()}
+        for name, tensor in start.items():  # of a lower rank, if need be
+            new[name][tuple(map(slice, tensor.shape))] = tensor.float()
         keys = {name: name.replace(".", "/") for name in new}  # a module's parameters have no dots in their names
         self.adapter = torch.nn.ParameterDict({keys[name]: torch.nn.Parameter(tensor) for name, tensor in new.items()})
 
@@ -141,16 +142,15 @@ def batches(lengths: np.ndarray, random: np.random.Generator) -> list[np.ndarray
     return [rows for rows in found if len(rows)]
 
 
-def portions(parts: list[tuple[int, list[str]]], folder: Path) -> Iterator[Claims]:
+def portions(pool: Workers, parts: list[tuple[int, list[str]]], folder: Path) -> Iterator[Claims]:
     """The claims of many parts of the bank at a time; the next are made while the model is trained on the last."""
     triples = (triple for _, lines in parts[:200] for line in lines for triple in json.loads(line)["triples"])
     counted = Counter(predicate for _, predicate, _ in triples)
     common = [each for each, count in counted.items() for _ in range(int(count**0.7))]
     common += PARAPHRASES * max(1, len(common) // (4 * len(PARAPHRASES)))
-    with Pool(max(1, (os.cpu_count() or 1) - 2)) as pool:
-        made = pool.imap(partial(claims, common=common, folder=folder), parts, chunksize=4)
-        while some := list(islice(made, PARTS_AT_A_TIME)):
-            yield Claims(*(np.concatenate(part) for part in zip(*some, strict=True)))
+    made = pool.imap(partial(claims, common=common, folder=folder), parts)
+    while some := list(islice(made, PARTS_AT_A_TIME)):
+        yield Claims(*(np.concatenate(part) for part in zip(*some, strict=True)))
 
 
 def main() -> None:
@@ -161,12 +161,17 @@ def main() -> None:
     for name, kind, default in (
         ("epochs", int, 5),
         ("rate", float, 2e-3),
-        ("rank", int, 16),
+        ("rank", int, 32),
         ("minutes", float, 60),
-        ("share", float, 1),
     ):
         parser.add_argument(f"--{name}", type=kind, default=default)
     given = parser.parse_args()
+    # The processes are forked before CUDA runs, which does not survive it; they leave the trainer its core.
+    with Pool(max(1, (os.cpu_count() or 1) - 2), os.nice, (10,)) as pool:
+        train(given, pool)
+
+
+def train(given: argparse.Namespace, pool: Workers) -> None:
     torch.manual_seed(0)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     with gzip.open(given.bank, "rt", encoding="utf-8") as bank:
@@ -178,7 +183,7 @@ def main() -> None:
     model = Adapted(base, given.rank, start).to(device).train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=given.rate, betas=(0.9, 0.98), weight_decay=0.01)
     total, steps, begun, random = math.ceil(len(parts) / PARTS_AT_A_TIME), 0, 0.0, np.random.default_rng(0)
-    for number, made in enumerate(portions(parts, given.folder)):
+    for number, made in enumerate(portions(pool, parts, given.folder)):
         begun = begun or time.monotonic()
         starts, chosen = np.cumsum(made.lengths) - made.lengths, batches(made.lengths, random)
         for step, rows in enumerate(chosen):
@@ -206,8 +211,7 @@ def main() -> None:
             flush=True,
         )
         trained = {name.replace("/", "."): each.detach().cpu() for name, each in model.adapter.items()}
-        mean = {name: torch.lerp(start.get(name, each).float(), each, given.share) for name, each in trained.items()}
-        save_file({name: each.half() for name, each in mean.items()}, given.out)
+        save_file({name: each.half() for name, each in trained.items()}, given.out)
         if done >= 1:
             break
 

@@ -10,8 +10,6 @@ from triplebeam.support import fault_of, find_support, support_among
 from triplebeam.triple import Triple
 
 pytestmark = pytest.mark.slow  # the real model reads
-#: Of "The capital of France is Paris", the model knows what is the capital of what only in the order of the words.
-MISREAD = pytest.mark.xfail(strict=True, reason="the subject comes last, and another city is the title")
 
 TEXTS = {
     "Ada Lovelace": "Ada Lovelace (10 December 1815 – 27 November 1852) was an English mathematician. She was born in"
@@ -50,7 +48,7 @@ SAID = [
     ("Marie Curie", ("Marie Curie", "not born in", "Paris")),
     ("Canberra", ("Canberra", "capital of", "Australia")),
     ("Canberra", ("France", "capital", "Paris")),
-    pytest.param("Canberra", ("Paris", "capital of", "France"), marks=MISREAD),
+    ("Canberra", ("Paris", "capital of", "France")),
     ("Canberra", ("New Zealand", "capital is", "Wellington")),
     ("Canberra", ("Canberra", "located in", "Australian Capital Territory")),
     ("Sagrada Família", ("Sagrada Família", "designed by", "Antoni Gaudí")),
