@@ -61,7 +61,8 @@ class Replies:
         return [self._completion(prompt) for prompt in prompts]
 
     def _completion(self, prompt: Prompt) -> Completion:
-        found = self.replies[hashlib.sha256(f"{prompt.template}\n{prompt.user}".encode()).hexdigest()[:16]]
+        text = "\n".join([prompt.template, prompt.user, *(prompt.correction or ())])
+        found = self.replies[hashlib.sha256(text.encode()).hexdigest()[:16]]
         return Completion(text=found["reply"], usage=Usage(calls=1, tokens_in=found["in"], tokens_out=found["out"]))
 
 
