@@ -30,7 +30,7 @@ def evaluated(data: Path) -> set[str]:
     """The ids of all passages in the fixtures, and of the samples that tests/data/test_support.py takes."""
     lines = (FIXTURES / "quoted_facts.jsonl").read_text(encoding="utf-8").splitlines()
     ids = {json.loads(line)["passage_id"] for line in lines}
-    for row in rows(FIXTURES / "careful_reader.jsonl.gz"):
+    for row in (row for draw in (FIXTURES / "careful_reader").iterdir() for row in rows(draw)):
         ids.update(id_ for found in (*row["searches"].values(), *row["walks"].values()) for id_ in found)
     for name in DATASETS[:3]:
         gold = {each for row in rows(data / name / "questions.dev.jsonl.gz") for each in row["gold"]}
