@@ -1,9 +1,8 @@
 """The agent over real questions, answered by a careful reader in place of a model: the table of docs/answering.md.
 
 ``careful_reader`` has two draws of 40 questions, a row per question: what each search found, and the reply to each
-prompt. A row of the table asks all its questions again, so a change of the agent, its prompts or the check of quotations
-shows here. A prompt without a reply says that prompts have changed: the table must then be made again. Nothing was
-changed because of the second draw before it had been measured.
+prompt. A row of the table asks all its questions again, so a change of the agent, its prompts or the check of
+quotations shows here. A prompt without a reply says that prompts have changed: the table must then be made again.
 """
 
 import gzip
