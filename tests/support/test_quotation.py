@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from triplebeam.answer import Span
 from triplebeam.passage import Passage
 from triplebeam.support import fault_of, quoted
+from triplebeam.support.names import mentions
+from triplebeam.support.page import page_of
 from triplebeam.support.quotation import locate
 from triplebeam.triple import Triple
 
@@ -96,6 +98,21 @@ def test_a_fact_needs_a_quotation_that_states_it() -> None:
     assert quoted(BUILT._replace(object="Per Lund"), "Eva Holm built the mill at Skarnes", MILL) is None
     assert quoted(BUILT._replace(predicate="sold"), "Eva Holm built the mill at Skarnes", MILL) is None
     assert quoted(Triple(BUILT.object, "built", BUILT.subject), "Eva Holm built the mill at Skarnes", MILL) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        ("Paris", "She met Paris Hilton there.", []),
+        ("Paris", "She came from Paris, France.", ["Paris"]),
+        ("Eva Maria Holm", "Their children included Eva Maria Holm OBE, an engineer.", ["Eva Maria Holm"]),
+        ("Skarnes Mill Company", "Parent Skarnes Mill Company Founded 1921", ["Skarnes Mill Company"]),
+    ],
+)
+def test_a_short_name_is_not_found_in_a_longer_one(name: str, text: str, found: list[str]) -> None:
+    page = page_of(text, "")
+    places = mentions(name, page, range(len(page.words)))
+    assert [text[page.words[each.start].start : page.words[each.stop - 1].end] for each in places] == found
 
 
 @pytest.mark.slow
