@@ -31,6 +31,12 @@ def test_names_have_the_same_numbers(world: Snapshot, stored: Snapshot) -> None:
     assert "no such name" not in stored.entities.numbers
 
 
+def test_passages_have_the_same_rows(world: Snapshot, stored: Snapshot) -> None:
+    assert isinstance(stored.passages._rows, SortedNames)
+    assert dict(stored.passages._rows) == world.passages._rows
+    assert "no such passage" not in stored.passages
+
+
 def test_titles_have_the_same_rows_and_entities(world: Snapshot, stored: Snapshot) -> None:
     assert isinstance(stored.passages.rows_by_title, SortedNames)
     assert dict(stored.passages.rows_by_title) == world.passages.rows_by_title

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import block_array, csr_array, diags_array
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.columns import StringColumn, loaded, mapped, write_strings
+from triplebeam.index.columns import StringColumn, loaded, mapped, mapped_sparse, write_strings
 from triplebeam.index.names import read_numbers, write_numbers
 from triplebeam.index.ownership import Topics
 from triplebeam.index.synonyms import THRESHOLD, both_ways, read_choices
@@ -216,7 +216,7 @@ class EntityGraph:
     def _stored(self, name: str, shape: tuple[int, int]) -> "csr_array[np.float64] | None":
         if not self.folder or not _sparse_files(self.folder, name)[-1].is_file():
             return None
-        return csr_array(tuple(map(mapped, _sparse_files(self.folder, name))), shape=shape)
+        return mapped_sparse(_sparse_files(self.folder, name), shape)
 
     def _among_entities(self, synonym_threshold: float) -> "csr_array[np.float64]":
         if synonym_threshold < THRESHOLD:
