@@ -168,9 +168,12 @@ class VectorIndex:
         return np.concatenate([lengths(block) for _, block in self._blocks()])
 
     def _blocks(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
-        """All rows as they are stored, widened, a few at a time, each with the number of the first."""
+        """All rows as they are stored, widened, a few at a time, with the number of the first; each until the next."""
+        room = np.empty((_COMPARED, self.stored.shape[1]), np.float32)
         for start in range(0, len(self), _COMPARED):
-            yield start, self.stored[start : start + _COMPARED].astype(np.float32)
+            block = self.stored[start : start + _COMPARED]
+            room[: len(block)] = block
+            yield start, room[: len(block)]
 
     @cached_property
     def _codes(self) -> Any:
