@@ -113,13 +113,16 @@ def _reranked(k: int) -> int:
 class VectorIndex:
     """Rows by number, and the rows nearest to a vector."""
 
+    _codes_file: NDArray[np.uint8] | None = None
+
     def __init__(self, path: Path) -> None:
         self._path = path
         self.stored: NDArray[np.integer] = mapped(path)
         self.checksum: int | None = None
         """Of the file, where it is known: compared when all rows are read into memory."""
-        # Opened now: a later generation may remove the file while this one is still searched.
-        self._codes_file = np.memmap(_codes_path(path), np.uint8, "r") if _codes_path(path).exists() else None
+        if _codes_path(path).exists():
+            # Opened now: a later generation may remove the file while this one is still searched.
+            self._codes_file = np.memmap(_codes_path(path), np.uint8, "r")
         self._looked_up = 0
 
     def __len__(self) -> int:
@@ -181,7 +184,8 @@ class VectorIndex:
         import faiss
 
         assert self._codes_file is not None
-        codes = faiss.read_index(faiss.PyCallbackIOReader(_reader(self._codes_file)))
+        reader = faiss.PyCallbackIOReader(_reader(self._codes_file))  # type: ignore[attr-defined]
+        codes = faiss.read_index(reader)
         _let_go(self._codes_file)
         return codes
 
@@ -218,7 +222,7 @@ class VectorIndex:
 
 def _reader(file: NDArray[np.uint8]) -> Callable[[int], bytes]:
     """Reads a mapped file from its beginning, so many bytes at each call."""
-    unread = memoryview(file)
+    unread = file.data
 
     def read(size: int) -> bytes:
         nonlocal unread
