@@ -56,8 +56,7 @@ def _stages(measured: Mapping[tuple[str, int], Mapping[str, Any]]) -> dict[str, 
 _GROUPS = {
     "read": "documents and triples stored",
     "extract": "documents and triples stored",
-    "passage terms": "terms",
-    "triple terms": "terms",
+    "terms": "terms",
     "link synonyms": "synonyms",
     "synonyms": "synonyms",
 }

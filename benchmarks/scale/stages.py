@@ -26,15 +26,14 @@ METHODS = (
     "hipporag2",
     "blend",
 )
-#: The last steps of publishing, as they are counted.
+#: The last steps of publishing, as they are counted (`triplebeam.index.publish.write_generation`).
 _PUBLISHED = (
     "start",
     "passages",
-    "passage terms",
+    "terms",
     "passage vectors",
     "triples",
     "passage graph",
-    "triple terms",
     "triple vectors",
     "synonyms",
 )

@@ -9,7 +9,7 @@ in manuals and reports, nothing comes. Owner links lead to the passages that hav
 they are called.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -35,6 +35,23 @@ class Linked(NamedTuple):
     triple_id: int | None
 
 
+class _Leading:
+    """The rows of passages that entities lead to, in arrays: dictionaries of a large index take long to make."""
+
+    def __init__(self, pairs: NDArray[np.int64], entities: int) -> None:
+        self._starts = np.append(0, np.cumsum(np.bincount(pairs[:, 0], minlength=entities)))
+        self._rows = pairs[np.argsort(pairs[:, 0], kind="stable"), 1]
+
+    def has(self, entities: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether each of these leads anywhere."""
+        return np.asarray(self._starts[entities + 1] > self._starts[entities])
+
+    def rows(self, entity: int) -> list[int]:
+        """Where an entity leads."""
+        found: list[int] = self._rows[self._starts[entity] : self._starts[entity + 1]].tolist()
+        return found
+
+
 @dataclass(frozen=True, kw_only=True)
 class FactLinks:
     """What both kinds share. A kind says where entities lead, and what a fact is worth."""
@@ -46,8 +63,8 @@ class FactLinks:
     """Passages whose facts are followed."""
 
     @property
-    def rows_by_entity(self) -> Mapping[int, Sequence[int]]:
-        """The passages that an entity leads to."""
+    def led_to(self) -> NDArray[np.int64]:
+        """Pairs of an entity and the row of a passage that it leads to."""
         raise NotImplementedError
 
     def worth(self, shares: NDArray[np.float64], similarity: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -60,7 +77,7 @@ class FactLinks:
         """Where the facts of passages lead that were found, best first, with these scores; each passage once."""
         rows, scores = rows[: self.followed], scores[: self.followed]
         triple_ids = self.triples.triples_at(rows)
-        triple_ids = triple_ids[self._leads[self.graph.triple_entities[triple_ids]].any(axis=1)]
+        triple_ids = triple_ids[self._leading.has(self.graph.triple_entities[triple_ids]).any(axis=1)]
         senders = self.graph.triple_passages[triple_ids]
         order = np.argsort(rows)
         shares = _shares(scores)[order[np.searchsorted(rows, senders, sorter=order)]]
@@ -75,7 +92,7 @@ class FactLinks:
         facts = zip(triple_ids[best].tolist(), senders[best].tolist(), worth[best].tolist(), ends, strict=True)
         found: dict[int, Linked] = {}
         for triple_id, sender, value, pair in facts:
-            for row in (row for entity in pair for row in self.rows_by_entity.get(entity, ())):
+            for row in (row for entity in pair for row in self._leading.rows(entity)):
                 if row != sender and row not in found:
                     found[row] = Linked(row, value, triple_id)
         return list(found.values())
@@ -85,11 +102,8 @@ class FactLinks:
         return () if linked.triple_id is None else ((self.triples.triple(linked.triple_id),),)
 
     @cached_property
-    def _leads(self) -> NDArray[np.bool_]:
-        """Whether an entity leads anywhere."""
-        leads = np.zeros(len(self.graph), np.bool_)
-        leads[list(self.rows_by_entity)] = True
-        return leads
+    def _leading(self) -> "_Leading":
+        return _Leading(self.led_to, len(self.graph))
 
 
 def _shares(scores: NDArray[np.floating]) -> NDArray[np.float64]:
@@ -111,14 +125,11 @@ class TitleLinks(FactLinks):
         check_fields(self)
         check_not_negative(self, "base_weight")
 
-    @cached_property
-    def rows_by_entity(self) -> Mapping[int, Sequence[int]]:
-        """The passages whose title is an entity."""
-        titled: dict[int, list[int]] = {}
-        for entity, row, sharing in self.graph.titled(self.passages.rows_by_title).tolist():
-            if sharing <= (self.most or len(self.passages)):  # an entity may have several names, and titles
-                titled.setdefault(entity, []).append(row)
-        return titled
+    @property
+    def led_to(self) -> NDArray[np.int64]:
+        """Entities that are titles of passages. One may have several names, and titles."""
+        titled = self.graph.titled(self.passages.rows_by_title)
+        return titled[titled[:, 2] <= (self.most or len(self.passages)), :2]
 
     def worth(self, shares: NDArray[np.float64], similarity: NDArray[np.float32]) -> NDArray[np.float64]:
         """The sum: a title is telling even where the fact is not near to the query."""
@@ -132,7 +143,7 @@ class TitleLinks(FactLinks):
         rows, shares = rows[: self.followed], _shares(scores[: self.followed])
         for sender, share in zip(rows.tolist(), shares.tolist(), strict=True):
             for entity in self.graph.named_in(sender):
-                for row in self.rows_by_entity.get(entity, ()):
+                for row in self._leading.rows(entity):
                     if row != sender:
                         found.setdefault(row, Linked(row, self.base_weight * share, None))
         return list(found.values())
@@ -148,10 +159,10 @@ class OwnerLinks(FactLinks):
     def __post_init__(self) -> None:
         check_fields(self)
 
-    @cached_property
-    def rows_by_entity(self) -> Mapping[int, Sequence[int]]:
-        """The passages of each topic."""
-        return self.graph.topics.rows_by_topic(self.most)
+    @property
+    def led_to(self) -> NDArray[np.int64]:
+        """The topics of passages."""
+        return self.graph.topics.owned(self.most)
 
     def worth(self, shares: NDArray[np.float64], similarity: NDArray[np.float32]) -> NDArray[np.float64]:
         """The product: topics are read off triples, so both the passage and the fact must be good."""

@@ -12,6 +12,8 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.index.manifest import generation_folder
 from triplebeam.index.names import SortedNames
 from triplebeam.index.snapshot import Snapshot
+from triplebeam.methods.hipporag.hipporag import HippoRAG
+from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
 from triplebeam.settings import Settings
 
 
@@ -31,6 +33,12 @@ def test_names_have_the_same_numbers(world: Snapshot, stored: Snapshot) -> None:
     assert "no such name" not in stored.entities.numbers
 
 
+def test_passages_have_the_same_rows(world: Snapshot, stored: Snapshot) -> None:
+    assert isinstance(stored.passages._rows, SortedNames)
+    assert dict(stored.passages._rows) == world.passages._rows
+    assert "no such passage" not in stored.passages
+
+
 def test_titles_have_the_same_rows_and_entities(world: Snapshot, stored: Snapshot) -> None:
     assert isinstance(stored.passages.rows_by_title, SortedNames)
     assert dict(stored.passages.rows_by_title) == world.passages.rows_by_title
@@ -48,6 +56,23 @@ def test_graphs_are_the_same(world: Snapshot, stored: Snapshot) -> None:
     same(stored.entities.passages_by_entity, world.entities.passages_by_entity)
     np.testing.assert_array_equal(stored.entities.passage_counts, world.entities.passage_counts)
     np.testing.assert_array_equal(stored.entities.topics.of_passages, world.entities.topics.of_passages)
+
+
+def test_walks_need_not_look_at_all_edges(world: Snapshot, stored: Snapshot, words: Embedder) -> None:
+    """What they need of all nodes is stored, with the settings of `blend` and of `hipporag2`."""
+    walks = [
+        [HippoRAG2.over(snapshot, words), *blend(Context(snapshot, Settings(), words)).walks.values()]
+        for snapshot in (world, stored)
+    ]
+    for derived, mapped in zip(*walks, strict=True):
+        if isinstance(derived, HippoRAG | HippoRAG2):
+            assert isinstance(mapped, HippoRAG | HippoRAG2)
+            assert isinstance(mapped._open.leaving.base, np.memmap)
+            np.testing.assert_array_equal(mapped._open.leaving, derived._open.leaving)
+        if isinstance(derived, HippoRAG2):
+            assert isinstance(mapped, HippoRAG2)
+            assert isinstance(mapped._spread.base, np.memmap)
+            np.testing.assert_array_equal(mapped._spread, derived._spread)
 
 
 def test_the_default_search_finds_the_same(world: Snapshot, stored: Snapshot, words: Embedder) -> None:

@@ -27,7 +27,7 @@ def test_the_topic_is_the_most_frequent_subject_and_the_first_between_equals() -
     found = topics((0, 4, 1), (0, 4, 2), (0, 1, 2), (1, 3, 0), (1, 2, 0), passages=3, entities=5)
     assert found.of_passages.tolist() == [4, 2, -1]
     assert found.passage_counts.tolist() == [0, 0, 1, 0, 1]
-    assert found.rows_by_topic(1) == {2: [1], 4: [0]}
+    assert found.owned(1).tolist() == [[4, 0], [2, 1]]
 
 
 def test_the_share_of_passages_by_hand() -> None:
@@ -45,7 +45,7 @@ def test_the_gate(exclusive: float, share: float) -> None:
 
 def test_without_triples_nothing_is_owned() -> None:
     assert topics(passages=3, entities=0).ownership() == Ownership(exclusive=0)
-    assert topics(passages=3, entities=0).rows_by_topic(3) == {}
+    assert topics(passages=3, entities=0).owned(3).tolist() == []
 
 
 def test_it_is_stored_and_shown(world: Snapshot) -> None:

@@ -13,7 +13,7 @@ from small_world import WordEmbedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.columns import StringColumn, write_strings
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.vectors import VectorIndex, quantized, restored, top, write_vectors
+from triplebeam.index.vectors import COARSE, FINE, VectorIndex, quantized, restored, top, write_vectors
 from triplebeam.triple import entity_key
 
 
@@ -66,6 +66,34 @@ def test_the_codes_of_format_5_are_scanned_as_well(tmp_path: Path) -> None:
     faiss.write_index(codes, str(tmp_path / "v.codes"))
     index = VectorIndex(tmp_path / "v.npy")
     assert [index.nearest(rows[row], 5)[0][0] for row in range(0, 1000, 100)] == list(range(0, 1000, 100))
+
+
+@pytest.mark.parametrize("dtype", [FINE, COARSE])
+def test_many_vectors_are_compared_where_they_are_stored(tmp_path: Path, dtype: "np.dtype[np.integer]") -> None:
+    """Cosines and looked-up rows are those of an index that has all rows in memory, which this one never has."""
+    data = np.random.default_rng(0).standard_normal((5000, 64)).astype(np.float32)
+    data[7] = 0
+    for name, exact_up_to in (("few", 5000), ("many", 1000)):
+        write_vectors(tmp_path / f"{name}.npy", quantized(data, dtype), exact_up_to)
+    few, many = VectorIndex(tmp_path / "few.npy"), VectorIndex(tmp_path / "many.npy")
+    assert (few.is_large, many.is_large) == (False, True)
+    for count in (1, 3):
+        np.testing.assert_allclose(many.cosines(data[:count]), few.cosines(data[:count]), rtol=1e-5, atol=1e-5)
+    some = np.tile(np.arange(4999, -1, -1), 2)  # so many that pages are let go in between
+    np.testing.assert_array_equal(many.at(some), few.rows[some])
+    rows, _ = many.nearest(data[3], 4000)  # too many for the codes to choose
+    np.testing.assert_array_equal(rows[:100], few.nearest(data[3], 4000)[0][:100])
+    assert "rows" not in many.__dict__
+    assert "_codes" not in many.__dict__, "they are read by the first search that needs them"
+
+
+def test_codes_are_searched_although_their_file_is_gone(tmp_path: Path) -> None:
+    """The next generation removes it."""
+    index = vectors(tmp_path / "v.npy", 5000, exact_up_to=1000)
+    query = index.at(np.array([17]))[0]
+    for file in list(tmp_path.iterdir()):
+        file.unlink()
+    assert index.nearest(query, 5)[0][0] == 17
 
 
 @given(arrays(np.float32, (5, 16), elements=st.floats(-1, 1, width=32)))

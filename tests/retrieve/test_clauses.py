@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.snapshot import Snapshot
@@ -11,6 +12,7 @@ from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.clauses import Clauses, clauses
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.hybrid import ScaledHybrid
+from triplebeam.retrieve.scores import CachedScores
 
 TWO = "Which film did Edward Cahn direct, and which lake does Milwaukee lie on?"
 
@@ -46,6 +48,31 @@ def test_the_best_clause_is_added_to_the_fourth_power(world: Snapshot, words: Em
     np.testing.assert_array_equal(raised.scores(one), base.scores(one))
     both = raised.scores_many([one, TWO, one])
     np.testing.assert_allclose(both, [raised.scores(one), raised.scores(TWO), raised.scores(one)], rtol=1e-5)
+
+
+def test_question_and_clauses_are_compared_together(world: Snapshot, words: Embedder) -> None:
+    batches: list[list[str]] = []
+
+    class Recording(Dense):
+        def scores_many(self, queries: Sequence[str]) -> NDArray[np.float32]:
+            batches.append(list(queries))
+            return super().scores_many(queries)
+
+    sparse, dense = BM25.over_passages(world), Dense.over_passages(world, words)
+    near = CachedScores(Recording(**dense.__dict__), in_parts=True)
+    apart, together = (
+        Clauses(
+            base=ScaledHybrid(sparse=sparse, dense=vectors, passage_of=world.passages.ids),
+            sparse=sparse,
+            dense=dense,
+            near=cached,
+        )
+        for vectors, cached in ((dense, None), (near, near))
+    )
+    one = "Who directed Laughter in Hell?"
+    np.testing.assert_allclose(together.scores_many([one, TWO]), apart.scores_many([one, TWO]), rtol=1e-5)
+    assert batches == [[one, TWO, *clauses(TWO)]]
+    np.testing.assert_allclose(near.scores_many([TWO, one]), dense.scores_many([TWO, one]), rtol=1e-5)
 
 
 def test_question_and_clauses_are_encoded_together(world: Snapshot, words: Embedder) -> None:

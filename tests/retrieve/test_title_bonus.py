@@ -91,9 +91,9 @@ class Counting:
         return np.array([len(query), 0], np.float32)
 
 
-def asked(queries: Sequence[Sequence[str]]) -> list[str]:
+def asked(queries: Sequence[Sequence[str]], *, in_parts: bool = False) -> list[str]:
     base = Counting()
-    cached = CachedScores(base)
+    cached = CachedScores(base, in_parts)
     for batch in queries:
         assert cached.scores_many(batch).tolist() == [[len(query), 0] for query in batch]
     return base.asked
@@ -102,6 +102,8 @@ def asked(queries: Sequence[Sequence[str]]) -> list[str]:
 def test_the_last_batch_is_remembered() -> None:
     assert asked([["a", "bb"], ["a", "bb"]]) == ["a", "bb"]
     assert asked([["a"], ["bb"], ["a"]]) == ["a", "bb", "a"]
+    assert asked([["a", "bb"], ["a"]]) == ["a", "bb", "a"]
+    assert asked([["a", "bb"], ["bb"], ["bb", "a"], ["bb", "ccc"]], in_parts=True) == ["a", "bb", "bb", "ccc"]
 
 
 def test_what_is_remembered_cannot_be_written_to() -> None:

@@ -125,7 +125,7 @@ def _facts(context: Context) -> dict[str, Any]:
 
 def blend(context: Context, *, without: BlendedPart | None = None, share: float | None = None) -> Blend:
     """Plain search and the graphs, or all but one of them; ``share`` is the index's own unless it is given."""
-    near = CachedScores(dense(context))
+    near = CachedScores(dense(context), in_parts=context.snapshot.passage_vectors.is_large)
     plain = CachedScores(_plain(context, near))
     # Without triples no walk can start, and no fact leads on.
     walks = _walks(context, plain) if len(context.triples) else {}
@@ -142,11 +142,11 @@ def blend(context: Context, *, without: BlendedPart | None = None, share: float 
     )
 
 
-def _plain(context: Context, near: ScoringRetriever) -> ScoringRetriever:
+def _plain(context: Context, near: CachedScores) -> ScoringRetriever:
     """Terms and vectors, of the question and of its clauses, and titles in it."""
     words = bm25(context)
     both = ScaledHybrid(sparse=words, dense=near, passage_of=context.passages.ids)
-    parts = Clauses(base=both, sparse=words, dense=dense(context))
+    parts = Clauses(base=both, sparse=words, dense=dense(context), near=near if near.in_parts else None)
     return TitleBonus(base=parts, passages=context.passages, bonus=_TITLE_BONUS)
 
 

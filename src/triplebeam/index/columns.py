@@ -8,10 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 #: The header of an array is a Python literal, and CPython 3.11 cannot always parse two at once: "SystemError: AST
 #: constructor recursion depth mismatch".
@@ -22,6 +25,17 @@ def mapped(path: Path) -> NDArray[Any]:
     """An array on disk, read on access. A plain view, since slicing a `memmap` costs more than the reading."""
     with _READING_HEADERS:
         return np.asarray(np.load(path, mmap_mode="r"))
+
+
+def mapped_sparse(paths: Iterable[Path], shape: tuple[int, int]) -> "csr_array[Any]":
+    """A sparse matrix of three arrays on disk: values, ends and starts."""
+    from scipy.sparse import csr_array
+
+    values, ends, starts = map(mapped, paths)
+    if starts[-1] <= np.iinfo(ends.dtype).max:
+        # SciPy has starts and ends of one width: it would read and copy the ends, which are many more.
+        starts = starts.astype(ends.dtype)
+    return csr_array((values, ends, starts), shape=shape)
 
 
 def loaded(path: Path) -> NDArray[Any]:

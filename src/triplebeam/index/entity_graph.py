@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from scipy.sparse import block_array, csr_array, diags_array
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.columns import StringColumn, loaded, mapped, write_strings
+from triplebeam.index.columns import StringColumn, loaded, mapped, mapped_sparse, write_strings
 from triplebeam.index.names import read_numbers, write_numbers
+from triplebeam.index.open_graph import STORED_WALKS, OpenGraph
 from triplebeam.index.ownership import Topics
 from triplebeam.index.synonyms import THRESHOLD, both_ways, read_choices
 from triplebeam.index.triple_graph import TripleGraph
@@ -88,6 +89,9 @@ class EntityGraph:
         _write_sparse(folder, _BY_ENTITY, self.passages_by_entity)
         _write_sparse(folder, _WALK, self.weights(with_passages=True))
         np.save(folder / _TOPICS, self.topics.of_passages)
+        for max_passages, through_passages, tolerance in STORED_WALKS:
+            graph = self.open_graph(THRESHOLD, max_passages, through_passages=through_passages)
+            graph.write(folder, slice(len(self), None), tolerance)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -189,10 +193,16 @@ class EntityGraph:
         """Whether walks over it are better made where they come to than over the whole (`triplebeam.retrieve.push`)."""
         return len(self.triple_entities) >= self.large
 
-    def open_nodes(self, max_passages: int | None) -> NDArray[np.bool_]:
-        """Which nodes of the graph with passages have edges: all but entities that occur in more of these."""
+    def open_graph(
+        self, synonym_threshold: float, max_passages: int | None, *, through_passages: bool = True
+    ) -> OpenGraph:
+        """The graph with passages, without edges of entities that occur in more of these, and without those of
+        passages, too, where walks do not go through them.
+        """
         hubs = self.passage_counts > (self.passages if max_passages is None else max_passages)
-        return np.append(~hubs, np.ones(self.passages, bool))
+        nodes = np.append(~hubs, np.full(self.passages, through_passages))
+        name = f"{_WALK}_{synonym_threshold}_{max_passages}_{'passages' if through_passages else 'entities'}"
+        return OpenGraph(self.weights(synonym_threshold, with_passages=True), nodes, self.folder, name)
 
     def _built(
         self, synonym_threshold: float, with_passages: bool, max_passages: int | None
@@ -216,7 +226,7 @@ class EntityGraph:
     def _stored(self, name: str, shape: tuple[int, int]) -> "csr_array[np.float64] | None":
         if not self.folder or not _sparse_files(self.folder, name)[-1].is_file():
             return None
-        return csr_array(tuple(map(mapped, _sparse_files(self.folder, name))), shape=shape)
+        return mapped_sparse(_sparse_files(self.folder, name), shape)
 
     def _among_entities(self, synonym_threshold: float) -> "csr_array[np.float64]":
         if synonym_threshold < THRESHOLD:

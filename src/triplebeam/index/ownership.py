@@ -61,13 +61,11 @@ class Topics:
         """How many passages have each entity as their topic."""
         return np.bincount(self.of_passages[self.of_passages >= 0], minlength=self.entities).astype(np.int64)
 
-    def rows_by_topic(self, most: int) -> dict[int, list[int]]:
-        """The passages of each topic that at most so many have."""
-        rows: dict[int, list[int]] = {}
-        for row, topic in enumerate(self.of_passages.tolist()):
-            if topic >= 0 and self.passage_counts[topic] <= most:
-                rows.setdefault(topic, []).append(row)
-        return rows
+    def owned(self, most: int) -> NDArray[np.int64]:
+        """Topics that at most so many passages have, each with the row of one: in the order of rows."""
+        rows = np.flatnonzero(self.of_passages >= 0)
+        rows = rows[self.passage_counts[self.of_passages[rows]] <= most]
+        return np.stack([self.of_passages[rows], rows], axis=1)
 
     def ownership(self) -> Ownership:
         """Measured over all passages; 0 where there are none."""

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
 from triplebeam.index.columns import StringColumn, mapped, write_strings
-from triplebeam.index.names import read_rows, write_rows
+from triplebeam.index.names import read_numbers, read_rows, write_numbers, write_rows
 from triplebeam.passage import Passage
 from triplebeam.triple import entity_key
 
-#: Where it is stored, of a large index, which passages have a title.
-_TITLES = "title_lookup"
+#: Where it is stored, of a large index, which passage has an id, and which have a title.
+_IDS, _TITLES = "id_lookup", "title_lookup"
 #: What distinguishes two pages of one name, as in "Mercury (planet)"; texts leave it out.
 _QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
 
@@ -67,8 +67,8 @@ class PassageTable:
         return len(self._ids)
 
     @cached_property
-    def _rows(self) -> dict[str, int]:
-        return {id_: row for row, id_ in enumerate(self._ids)}
+    def _rows(self) -> Mapping[str, int]:
+        return read_numbers(self._folder / _IDS) or {id_: row for row, id_ in enumerate(self._ids)}
 
     @cached_property
     def rows_by_title(self) -> Mapping[str, list[int]]:
@@ -83,6 +83,7 @@ class PassageTable:
 
     def write_derived(self, folder: Path) -> None:
         """Store what would be derived at first use."""
+        write_numbers(folder / _IDS, self._rows)
         write_rows(folder / _TITLES, self.rows_by_title)
 
     @cached_property

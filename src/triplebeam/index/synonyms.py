@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from triplebeam.index.columns import loaded, mapped
+from triplebeam.index.columns import loaded, mapped_sparse
 from triplebeam.index.keys import read_keys, rows_of
 from triplebeam.index.manifest import LastGeneration
 from triplebeam.index.vectors import lengths, restored
@@ -93,7 +93,7 @@ def write_synonyms(
 
 def read_choices(folder: Path, entities: int) -> "csr_array[np.float32]":
     """Whom each entity of a generation chose, memory-mapped."""
-    return csr_array(tuple(mapped(folder / file) for file in _FILES), shape=(entities, entities))
+    return mapped_sparse((folder / file for file in _FILES), (entities, entities))
 
 
 def link_synonyms(

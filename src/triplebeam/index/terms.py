@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.columns import StringColumn, mapped
+from triplebeam.index.names import SortedNames
 from triplebeam.index.vectors import top
 from triplebeam.index.words import ENGLISH, query_stems
 
@@ -44,6 +45,7 @@ class TermIndex:
 
     def __init__(self, folder: Path) -> None:
         self.words = StringColumn(folder / "words")
+        self._places = SortedNames(self.words, int)
         self.starts: NDArray[np.int64] = mapped(folder / "starts.npy")
         self.rows: NDArray[np.int32] = mapped(folder / "rows.npy")
         self.counts: NDArray[np.uint16] = mapped(folder / "counts.npy")
@@ -98,10 +100,6 @@ class TermIndex:
             if stem != stems[ENGLISH]:
                 postings = self._postings(stem)
                 yield postings.at(self.stemmers[postings.rows] == self.stemmer_names.index(name))
-
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        return {word: place for place, word in enumerate(self.words)}
 
     def _postings(self, word: str) -> Postings:
         place = self._places.get(word)

@@ -6,10 +6,13 @@ dimension is the largest number. Its length was 1, so the scale need not be kept
 numbers restores it. One byte per dimension changes no cosine on MuSiQue by more than 0.003, and two none that counts
 (docs/benchmarks.md). Products of single bytes are exact, so the cosine of two such vectors is the same in whatever
 order and however many at a time they are compared.
+
+Few vectors are restored as a whole at their first use, and stay in memory. Many are read where they are stored.
 """
 
+import mmap
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -29,6 +32,10 @@ EXACT_UP_TO = 300_000
 RERANK_AT_LEAST = 400
 RERANK_PER_RESULT = 40
 _BLOCK = 50_000
+#: Rows that are widened and compared at a time: so many stay in the processor's cache, and BLAS need not copy them.
+_COMPARED = 256
+#: Rows that are looked up before their pages are let go. The system maps up to 64 kB around each: 0.25 GB at most.
+_LOOKED_UP = 4096
 #: Scores of which only the best is looked at, at first, when the best of many are wanted.
 _PILE = 16
 
@@ -106,43 +113,88 @@ def _reranked(k: int) -> int:
 class VectorIndex:
     """Rows by number, and the rows nearest to a vector."""
 
+    _codes_file: NDArray[np.uint8] | None = None
+
     def __init__(self, path: Path) -> None:
         self._path = path
         self.stored: NDArray[np.integer] = mapped(path)
-        self._file = np.memmap(path, np.uint8, "r")
         self.checksum: int | None = None
-        """Of the file, where it is known: compared when the rows are first used, since all of it is read then."""
-        _ = self._codes  # opened now: a later generation may remove the file while this one is still searched
+        """Of the file, where it is known: compared when all rows are read into memory."""
+        if _codes_path(path).exists():
+            # Opened now: a later generation may remove the file while this one is still searched.
+            self._codes_file = np.memmap(_codes_path(path), np.uint8, "r")
+        self._looked_up = 0
 
     def __len__(self) -> int:
         return len(self.stored)
 
+    @property
+    def is_large(self) -> bool:
+        """Whether rows are read where they are stored, and one-bit codes choose those that are worth a look."""
+        return self._codes_file is not None
+
     @cached_property
     def rows(self) -> NDArray[np.float32]:
         """All unit vectors, in memory from the first use on."""
-        if self.checksum is not None and zlib.crc32(self._file.data) != self.checksum:
+        if self.checksum is not None and zlib.crc32(_file_of(self.stored)) != self.checksum:
             raise IndexDamagedError(f"{self._path} is not as it was written: {REPAIR}")
-        return restored(self.stored)
+        rows = restored(self.stored)
+        _let_go(self.stored)
+        return rows
 
     def at(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """The unit vectors of some rows."""
-        return self.rows[rows] if self._codes is None else restored(self.stored[rows])
+        if not self.is_large:
+            return self.rows[rows]
+        found = np.empty((len(rows), self.stored.shape[1]), np.float32)
+        for start in range(0, len(rows), _LOOKED_UP):
+            some = rows[start : start + _LOOKED_UP]
+            found[start : start + _LOOKED_UP] = restored(self.stored[some])
+            self._looked_up += len(some)
+            if self._looked_up >= _LOOKED_UP:
+                self._looked_up = 0
+                _let_go(self.stored)
+        return found
+
+    def cosines(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """For each vector a row of its cosines with all rows."""
+        if not self.is_large:
+            return np.asarray(vectors @ self.rows.T)
+        found = np.empty((len(vectors), len(self)), np.float32)
+        for start, block in self._blocks():
+            np.matmul(vectors, block.T, out=found[:, start : start + len(block)])
+        found /= self._lengths
+        return found
+
+    @cached_property
+    def _lengths(self) -> NDArray[np.float32]:
+        return np.concatenate([lengths(block) for _, block in self._blocks()])
+
+    def _blocks(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
+        """All rows as they are stored, widened, a few at a time, with the number of the first; each until the next."""
+        room = np.empty((_COMPARED, self.stored.shape[1]), np.float32)
+        for start in range(0, len(self), _COMPARED):
+            block = self.stored[start : start + _COMPARED]
+            room[: len(block)] = block
+            yield start, room[: len(block)]
 
     @cached_property
     def _codes(self) -> Any:
-        """The one-bit codes, where there are any."""
-        if not _codes_path(self._path).exists():
-            return None
+        """The one-bit codes, in memory from the first use on."""
         import faiss
 
-        return faiss.read_index(str(_codes_path(self._path)), faiss.IO_FLAG_MMAP)
+        assert self._codes_file is not None
+        reader = faiss.PyCallbackIOReader(_reader(self._codes_file))  # type: ignore[attr-defined]
+        codes = faiss.read_index(reader)
+        _let_go(self._codes_file)
+        return codes
 
     def nearest(self, vector: NDArray[np.float32], k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The k rows of highest cosine and their cosines, ties by row."""
         if k <= 0 or not len(self):
             return np.zeros(0, np.int64), np.zeros(0, np.float32)
         candidates = self._candidates(vector, k)
-        scores = np.asarray((self.rows if candidates is None else self.at(candidates)) @ vector)
+        scores = self.cosines(vector[None])[0] if candidates is None else self.at(candidates) @ vector
         best = top(scores, k)
         return (best if candidates is None else candidates[best]), scores[best]
 
@@ -152,13 +204,13 @@ class VectorIndex:
         """What `nearest` returns for each, apart from rounding, in one pass over the rows where all are compared."""
         if k <= 0 or not len(self) or self._scans(k):
             return [self.nearest(vector, k) for vector in vectors]
-        scores = np.asarray(vectors @ self.rows.T)
+        scores = self.cosines(vectors)
         best = [top(row, k) for row in scores]
         return [(rows, row[rows]) for row, rows in zip(scores, best, strict=True)]
 
     def _scans(self, k: int) -> bool:
         """Whether the one-bit codes choose the rows that are worth an exact look."""
-        return self._codes is not None and _reranked(k) < len(self)
+        return self.is_large and _reranked(k) < len(self)
 
     def _candidates(self, vector: NDArray[np.float32], k: int) -> NDArray[np.int64] | None:
         """Rows worth an exact look: all of them (None) while there are few."""
@@ -166,3 +218,29 @@ class VectorIndex:
             return None
         _, rows = self._codes.search(vector[None], _reranked(k))
         return np.sort(rows[0][rows[0] >= 0])
+
+
+def _reader(file: NDArray[np.uint8]) -> Callable[[int], bytes]:
+    """Reads a mapped file from its beginning, so many bytes at each call."""
+    unread = file.data
+
+    def read(size: int) -> bytes:
+        nonlocal unread
+        part, unread = unread[:size], unread[size:]
+        return part.tobytes()
+
+    return read
+
+
+def _file_of(stored: NDArray[Any]) -> mmap.mmap:
+    """The file that an array is mapped from, with its header."""
+    owner: Any = stored
+    while not isinstance(owner, mmap.mmap):
+        owner = owner.base
+    return owner
+
+
+def _let_go(stored: NDArray[Any]) -> None:
+    """Let the pages of a mapped array go: they stay in the system's cache, and are no longer the process's."""
+    if hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
+        _file_of(stored).madvise(mmap.MADV_DONTNEED)

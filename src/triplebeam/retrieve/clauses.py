@@ -16,7 +16,7 @@ from triplebeam.bounds import check_not_negative
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.retriever import ScoringRetriever, scores_many
-from triplebeam.retrieve.scores import RankedByScores, min_max
+from triplebeam.retrieve.scores import CachedScores, RankedByScores, min_max
 
 _BORDER = re.compile(
     r"\s*(?:[,;:?]|\b(?:while|whereas|but|and|or|compared to|in contrast to|than|before|after|as well as)\b)\s*",
@@ -42,6 +42,8 @@ class Clauses(RankedByScores):
     base: ScoringRetriever
     sparse: BM25
     dense: Dense
+    near: CachedScores | None = None
+    """Where given, the base's own vectors: questions and clauses are compared with all passages in one pass."""
     bonus: float = 0.2
 
     def __post_init__(self) -> None:
@@ -59,6 +61,8 @@ class Clauses(RankedByScores):
             return scores_many(self.base, queries)
         # The questions with them: encoded in one batch, they are in the embedder's cache when the base asks.
         self.dense.embedder.embed([*queries, *every], kind="query")
+        if self.near is not None:
+            self.near.scores_many([*queries, *every])
         of_parts = iter(self._clause_scores(every))
         scores = scores_many(self.base, queries).copy()  # the base may keep its own
         for row, each in zip(scores, parts, strict=True):
@@ -68,7 +72,7 @@ class Clauses(RankedByScores):
 
     def _clause_scores(self, parts: Sequence[str]) -> list[NDArray[np.float32]]:
         """The scaled mean of both searches for each clause."""
-        near = self.dense.scores_many(parts)
+        near = scores_many(self.near or self.dense, parts)
         return [
             (min_max(self.sparse.scores(part, _MATCHES)) + min_max(cosines)) / np.float32(2)
             for part, cosines in zip(parts, near, strict=True)

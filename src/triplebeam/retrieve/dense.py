@@ -83,4 +83,4 @@ class Dense:
         """A row of cosines per query."""
         if self.passage_vectors is None:
             raise BadInputError(f"dense over {self.over} has no score for every passage: use dense over passages here.")
-        return np.asarray(self.embedder.embed(queries, kind="query") @ self.passage_vectors.rows.T)
+        return self.passage_vectors.cosines(self.embedder.embed(queries, kind="query"))

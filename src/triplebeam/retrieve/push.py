@@ -6,49 +6,12 @@ waits, and would have led to ``damping / (1 - damping)`` as many visits again. T
 is known: no node has more visits than in the exact walk, and together they have less by this number.
 """
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
-
-@dataclass(frozen=True)
-class OpenGraph:
-    """A symmetric matrix of weights, read where a walk comes; nodes that are not ``open`` have no edges."""
-
-    weights: "csr_array[np.float64]" = field(repr=False)
-    open: NDArray[np.bool_] = field(repr=False)
-
-    @cached_property
-    def leaving(self) -> NDArray[np.float64]:
-        """The weights of a node's edges together."""
-        return np.asarray(np.where(self.open, self.weights @ self.open.astype(np.float64), 0.0))
-
-    def edges(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-        """The edges of open nodes: the position of the node, the other end, and the weight of each."""
-        begins = self.weights.indptr[nodes].astype(np.int64)
-        counts = self.weights.indptr[nodes + 1] - begins
-        before = np.cumsum(counts) - counts
-        places = np.repeat(begins - before, counts) + np.arange(counts.sum())
-        ends = self.weights.indices[places]
-        there = self.open[ends]
-        return np.repeat(np.arange(len(nodes)), counts)[there], ends[there], self.weights.data[places[there]]
-
-    def visits_together(self, nodes: slice | NDArray[np.int64], start: NDArray[np.floating], damping: float) -> float:
-        """Of all nodes, the start included, in an exact walk. From a node without edges the walker goes nowhere."""
-        return float((start / np.where(self.leaving[nodes] > 0, 1 - damping, 1)).sum())
-
-    def spread_evenly(self, nodes: slice, damping: float, steps: int) -> NDArray[np.float64]:
-        """Visits by way of edges, at each node, of a walk that starts with 1 at every one of these nodes."""
-        arriving, visits = np.zeros(len(self.open)), np.zeros(len(self.open))
-        arriving[nodes] = 1
-        shares = np.divide(damping, self.leaving, out=np.zeros_like(visits), where=self.leaving > 0)
-        for _ in range(steps):
-            arriving = np.where(self.open, np.asarray(self.weights @ (arriving * shares)), 0.0)
-            visits += arriving
-        return visits
+from triplebeam.index.open_graph import OpenGraph
 
 
 @dataclass(frozen=True)

@@ -92,6 +92,10 @@ class CachedScores:
     """A scoring retriever that caches the scores of its last batch of queries: parts of a blend share their base."""
 
     base: ScoringRetriever
+    in_parts: bool = False
+    """Whether some queries of the batch are found in it, too: how many are multiplied together changes the last bits of
+    a product.
+    """
     _last: "list[tuple[tuple[str, ...], NDArray[np.float32]]]" = field(
         default_factory=list, init=False, repr=False, compare=False
     )
@@ -107,6 +111,8 @@ class CachedScores:
         for asked, scores in self._last[:]:
             if asked == tuple(queries):
                 return scores
+            if self.in_parts and set(queries).issubset(asked):
+                return scores[[asked.index(query) for query in queries]]
         scores = scores_many(self.base, queries)
         scores.flags.writeable = False
         self._last[:] = [(tuple(queries), scores)]

@@ -29,6 +29,7 @@ from triplebeam.bounds import check_fields
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import remark
 from triplebeam.index.entity_graph import EntityGraph
+from triplebeam.index.open_graph import OpenGraph
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.synonyms import THRESHOLD
@@ -38,7 +39,7 @@ from triplebeam.ranking import Ranking
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.explained import Found, Reasons, explained, no_reasons
 from triplebeam.retrieve.personalized_pagerank import TOLERANCE, PersonalizedPageRank, Reset
-from triplebeam.retrieve.push import OpenGraph, push
+from triplebeam.retrieve.push import push
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.retrieve.scores import rank_positive
 from triplebeam.triple import entity_key
@@ -144,9 +145,7 @@ class HippoRAG:
     @cached_property
     def _open(self) -> OpenGraph:
         """Entities alone: passages have no edges here."""
-        nodes = self.graph.open_nodes(self.max_passages)
-        nodes[len(self.graph) :] = False
-        return OpenGraph(self.graph.weights(self.synonym_threshold, with_passages=True), nodes)
+        return self.graph.open_graph(self.synonym_threshold, self.max_passages, through_passages=False)
 
     @cached_property
     def _walk(self) -> PersonalizedPageRank:

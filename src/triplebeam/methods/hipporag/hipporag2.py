@@ -16,7 +16,6 @@ zero. By default there is no filter, since no model is needed for the rest; see 
 ``base``, any retriever whose list takes the place of dense similarity.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -29,6 +28,7 @@ from triplebeam.bounds import check_fields
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import remark
 from triplebeam.index.entity_graph import EntityGraph
+from triplebeam.index.open_graph import OpenGraph
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.synonyms import THRESHOLD
@@ -40,7 +40,7 @@ from triplebeam.ranking import Ranking
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.explained import Found, explained
 from triplebeam.retrieve.personalized_pagerank import TOLERANCE, PersonalizedPageRank, Reset
-from triplebeam.retrieve.push import OpenGraph, push
+from triplebeam.retrieve.push import push
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever, retrieve_many, scores_many
 from triplebeam.retrieve.scores import min_max, rank_positive
 
@@ -170,14 +170,12 @@ class HippoRAG2:
 
     @cached_property
     def _open(self) -> OpenGraph:
-        whole = self.graph.weights(self.synonym_threshold, with_passages=True)
-        return OpenGraph(whole, self.graph.open_nodes(self.max_passages))
+        return self.graph.open_graph(self.synonym_threshold, self.max_passages)
 
     @cached_property
     def _spread(self) -> NDArray[np.float64]:
         """What comes to each passage of a walk from all passages alike."""
-        steps = math.ceil(math.log(self.tolerance) / math.log(self.damping)) if self.damping else 0
-        return self._open.spread_evenly(slice(len(self.graph), None), self.damping, steps)[len(self.graph) :]
+        return self._open.spread_evenly(slice(len(self.graph), None), self.damping, self.tolerance)
 
     def entity_weights(
         self, seeds: NDArray[np.int64], similarity: NDArray[np.float64]

@@ -1,0 +1,93 @@
+"""The graph that walks are pushed over (`triplebeam.retrieve.push`): a walk reads the edges of the nodes it comes to.
+
+What it needs to know of every node beforehand takes several passes over all edges. Of a large index that is stored, for
+the walks of STORED_WALKS.
+"""
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from triplebeam.index.columns import mapped
+
+_DAMPING, _LEAVING = 0.5, "leaving"
+
+
+class StoredWalk(NamedTuple):
+    """Settings of a walk, as `EntityGraph.open_graph` has them, and the tolerance where it starts everywhere alike."""
+
+    max_passages: int | None
+    through_passages: bool
+    tolerance: float | None
+
+
+#: Those of `hipporag2`, and of `blend` from triples and from names.
+STORED_WALKS = (StoredWalk(None, True, 1e-5), StoredWalk(30, True, 5e-3), StoredWalk(30, False, None))
+
+
+@dataclass(frozen=True)
+class OpenGraph:
+    """A symmetric matrix of weights, read where a walk comes; nodes that are not ``open`` have no edges."""
+
+    weights: "csr_array[np.float64]" = field(repr=False)
+    open: NDArray[np.bool_] = field(repr=False)
+    folder: Path | None = None
+    """Where it is stored what is derived, if it is."""
+    name: str = "walk"
+    """What the names of these files begin with."""
+
+    @cached_property
+    def leaving(self) -> NDArray[np.float64]:
+        """The weights of a node's edges together."""
+        if (stored := self._stored(_LEAVING)) is not None:
+            return stored
+        return np.asarray(np.where(self.open, self.weights @ self.open.astype(np.float64), 0.0))
+
+    def edges(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+        """The edges of open nodes: the position of the node, the other end, and the weight of each."""
+        begins = self.weights.indptr[nodes].astype(np.int64)
+        counts = self.weights.indptr[nodes + 1] - begins
+        before = np.cumsum(counts) - counts
+        places = np.repeat(begins - before, counts) + np.arange(counts.sum())
+        ends = self.weights.indices[places]
+        there = self.open[ends]
+        return np.repeat(np.arange(len(nodes)), counts)[there], ends[there], self.weights.data[places[there]]
+
+    def visits_together(self, nodes: slice | NDArray[np.int64], start: NDArray[np.floating], damping: float) -> float:
+        """Of all nodes, the start included, in an exact walk. From a node without edges the walker goes nowhere."""
+        return float((start / np.where(self.leaving[nodes] > 0, 1 - damping, 1)).sum())
+
+    def spread_evenly(self, nodes: slice, damping: float, tolerance: float) -> NDArray[np.float64]:
+        """Visits of these nodes, by way of edges, in a walk that starts with 1 at every one of them."""
+        if (stored := self._stored(_spread(damping, tolerance))) is not None:
+            return stored
+        arriving, visits = np.zeros(len(self.open)), np.zeros(len(self.open))
+        arriving[nodes] = 1
+        shares = np.divide(damping, self.leaving, out=np.zeros_like(visits), where=self.leaving > 0)
+        for _ in range(math.ceil(math.log(tolerance) / math.log(damping)) if damping else 0):
+            arriving = np.where(self.open, np.asarray(self.weights @ (arriving * shares)), 0.0)
+            visits += arriving
+        return visits[nodes]
+
+    def write(self, folder: Path, nodes: slice, tolerance: float | None) -> None:
+        """Store what is derived, for walks from all these nodes alike where there is a tolerance."""
+        np.save(self._path(folder, _LEAVING), self.leaving)
+        if tolerance is not None:
+            spread = self.spread_evenly(nodes, _DAMPING, tolerance)
+            np.save(self._path(folder, _spread(_DAMPING, tolerance)), spread)
+
+    def _stored(self, what: str) -> NDArray[np.float64] | None:
+        return mapped(path) if self.folder and (path := self._path(self.folder, what)).is_file() else None
+
+    def _path(self, folder: Path, what: str) -> Path:
+        return folder / f"{self.name}_{what}.npy"
+
+
+def _spread(damping: float, tolerance: float) -> str:
+    return f"spread_{damping}_{tolerance}"
