@@ -11,8 +11,6 @@ _MONTH = {name[:length].casefold(): n for n, name in enumerate(month_name) if n 
 _LONGEST_DATE = 4
 #: Of a name of at least so many content words, a third may be missing.
 _LONG_NAME = 4
-#: A name of so many words is not the beginning of a longer one.
-_WHOLE = 3
 #: So many words that are not part of the name may be among its words.
 _STRANGERS = 2
 
@@ -97,12 +95,9 @@ def _extent(wanted: set[str], words: Sequence[Word], first: int, stop: int) -> t
 
 
 def _is_whole(words: Sequence[Word], first: int, last: int) -> bool:
-    """Not the beginning of a longer name, nor a part of a compound: not "Paris" in "Paris Hilton".
-
-    A name of three words is whole by itself: tables and honours follow without a comma ("Robert Vere Buxton DSO").
-    """
+    """Not the beginning of a longer name, nor a part of a compound: not "Paris" in "Paris Hilton"."""
     after = words[last].gap if last < len(words) else ""
-    longer = last - first < _WHOLE and after == " " and words[last - 1].is_name and words[last].is_name
+    longer = after == " " and words[last - 1].is_name and words[last].is_name
     return not longer and "-" not in (words[first].gap, after)
 
 
