@@ -20,8 +20,6 @@ from triplebeam.index.build import IndexBuilder
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.client import Client
 from triplebeam.index.opensearch.generation import published_generation
-from triplebeam.index.opensearch.search import ClusterVectors
-from triplebeam.index.opensearch.snapshot import ClusterSnapshot
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.triple_store import TripleStore
 from triplebeam.index.writing import set_share
@@ -77,14 +75,16 @@ def test_a_small_index_is_searched_as_in_a_folder(method: str, remote: Index, lo
         assert [hit.text for hit in there] == [hit.text for hit in here]
 
 
-def test_the_graph_of_a_cluster_finds_what_a_look_at_all_finds(remote: Index, words: Embedder) -> None:
-    snapshot = remote.snapshot
-    assert isinstance(snapshot, ClusterSnapshot)
-    graph = ClusterVectors(snapshot.published, "triples", lambda sources: None, exact_up_to=0)
-    vectors = words.embed([QUESTION, "a lake"])
-    for (numbers, cosines), vector in zip(graph.nearest_many(vectors, 3), vectors, strict=True):
-        exactly, expected = snapshot.triples.search(vector, 3)
-        assert numbers.tolist() == exactly.tolist()
+def test_the_graph_of_a_cluster_finds_what_a_look_at_all_finds(
+    build: Callable[..., IndexBuilder], local: Index, words: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("triplebeam.index.opensearch.documents.EXACT_UP_TO", 0)
+    builder = build("graphs")
+    builder.build(world_documents())
+    triples = Index(builder.folder, Settings(), words).triples
+    for vector in words.embed([QUESTION, "a lake"]):
+        (there, cosines), (here, expected) = triples.search(vector, 3), local.triples.search(vector, 3)
+        assert list(map(triples.triple, there)) == list(map(local.triples.triple, here))
         np.testing.assert_allclose(cosines, expected, atol=1e-5)
 
 

@@ -1,6 +1,6 @@
 """The published generation on a cluster: which indices it is, and what their mappings remember of it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -28,6 +28,8 @@ class Published:
     owner: str
     stemmers: Sequence[str]
     manifest: Manifest = field(repr=False)
+    layouts: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """How each kind of documents is found by vectors. What an older version published is searched without its graph."""
     filters: tuple[Json, ...] = ()
     """What holds for the passages that are seen; their triples have the same fields."""
 
@@ -114,7 +116,7 @@ def published_generation(client: Client) -> Published | None:
         [(name, description)] = found.items()
         meta = description["mappings"]["_meta"]
         number, manifest = int(name.rpartition("-")[2]), Manifest.model_validate(meta["manifest"])
-        return Published(client, number, meta["owner"], meta["stemmers"], manifest)
+        return Published(client, number, meta["owner"], meta["stemmers"], manifest, meta.get("layouts", {}))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise IndexDamagedError(
             f"{alias} at {client.address.place} is not an alias of one index that Triplebeam has published: choose"

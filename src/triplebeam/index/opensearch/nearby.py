@@ -101,8 +101,8 @@ class Nearby:
         ranked = self.whole.passages.ids(words)
         bodies = [
             self.whole.passage_vectors.body(vector, SEEDS),  # type: ignore[attr-defined]
-            {"query": similar(vector, {"terms": {"title_keys": _phrases(question)}}), "size": SEEDS},
-            {"query": similar(vector, {"terms": {"entities": names}}), "size": SEEDS},
+            {"query": similar("passages", vector, {"terms": {"title_keys": _phrases(question)}}), "size": SEEDS},
+            {"query": similar("passages", vector, {"terms": {"entities": names}}), "size": SEEDS},
         ]
         found = [_sources(reply) for reply in self._published.search_many("passages", bodies)]
         nearest, _ = self.whole.triples.search(vector, _SEED_TRIPLES)
@@ -123,7 +123,7 @@ class Nearby:
         counts = [source["passages"] if source else 0 for source in self._published.sources("entities", keys)]
         rare = [each for each, count in zip(keys, counts, strict=True) if 0 < count <= _MOST_PASSAGES]
         sharing: Json = {"bool": {"filter": {"terms": {"entities": rare}}}}
-        query = sharing if vector is None else similar(vector, sharing)
+        query = sharing if vector is None else similar("passages", vector, sharing)
         return _sources(self._published.search("passages", {"query": query, "size": self.passages}))
 
     def _made(self, sources: list[Json]) -> Snapshot:
