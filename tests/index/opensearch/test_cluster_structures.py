@@ -28,6 +28,7 @@ from triplebeam.index.ownership import Ownership
 from triplebeam.index.passage_graph import GraphStatistics
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.triple_graph import TripleGraph
+from triplebeam.index.vectors import VectorIndex
 from triplebeam.passage import Passage
 from triplebeam.serve.cli.app import app
 from triplebeam.settings import Settings
@@ -143,14 +144,19 @@ def test_a_neighbourhood_is_returned_though_others_evict_it(words: Embedder, mon
             """As if another thread had evicted it at once."""
 
     object.__setattr__(context, "_nearby", Forgetful())
-    monkeypatch.setattr("triplebeam.assemble.context.Nearby", lambda snapshot: made)
+    monkeypatch.setattr(ClusterSnapshot, "parts", made)
     assert str(context.nearby("Which lake?").snapshot) == "Which lake?"
 
 
 def test_every_member_works_over_a_cluster_or_says_why_not() -> None:
     """What is inherited reads files that a cluster does not have."""
     snapshot = ClusterSnapshot.over(Path("state"), published(of_groups))
-    for mine, parent in ((snapshot.passages, PassageTable), (snapshot.triples, TripleGraph)):
+    parents = (
+        (snapshot.passages, PassageTable),
+        (snapshot.triples, TripleGraph),
+        (snapshot.passage_vectors, VectorIndex),
+    )
+    for mine, parent in parents:
         own = {*vars(type(mine)), *vars(mine)}
         assert not [name for name in members(parent) if name not in own]
     with pytest.raises(BadInputError, match="needs the graph of entities as a whole"):

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
-from triplebeam.errors import ClusterError, IndexChangedError, IndexDamagedError
+from triplebeam.errors import BadInputError, ClusterError, IndexChangedError, IndexDamagedError
 from triplebeam.index.manifest import Manifest
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.client import Client, Json
@@ -12,6 +13,27 @@ from triplebeam.index.opensearch.client import Client, Json
 _PAGE = 2000
 #: Searches that go into one request.
 _TOGETHER = 100
+
+
+class NotInMemory:
+    """A member that needs a whole index in memory: what reads it learns that a cluster does not offer it."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def __get__(self, owner: object | None, kind: type | None = None) -> Any:
+        """The member itself where a class is looked at."""
+        if owner is None:
+            return self
+        raise too_large(self._what)
+
+
+def too_large(what: str) -> BadInputError:
+    """The error where a whole index is needed."""
+    return BadInputError(
+        f"this needs {what} as a whole, and an index on OpenSearch does not have that in memory: use an index in a"
+        " folder for it."
+    )
 
 
 def index_name(address: Address, kind: str, number: int) -> str:

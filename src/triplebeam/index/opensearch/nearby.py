@@ -27,18 +27,18 @@ from triplebeam.index.material import Material
 from triplebeam.index.opensearch.client import Json
 from triplebeam.index.opensearch.documents import decode, entity, key, passage_of, triple_of
 from triplebeam.index.opensearch.generation import Published
-from triplebeam.index.opensearch.search import similar
+from triplebeam.index.opensearch.search import ClusterTerms, similar
 from triplebeam.index.opensearch.snapshot import ClusterSnapshot
 from triplebeam.index.passage_graph import PassageGraph
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.publish import write_generation
 from triplebeam.index.references import REFERENCES
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.terms import TermIndex
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.vectors import VectorIndex, write_vectors
 from triplebeam.index.view import scratch_folder
 from triplebeam.triple import entity_key
+from triplebeam.where import Where
 
 #: Passages that each way of searching begins with.
 SEEDS = 100
@@ -66,6 +66,10 @@ class Nearby:
     @property
     def _published(self) -> Published:
         return self.whole.published
+
+    def where(self, where: Where) -> Snapshot:
+        """The passages for which a filter holds, on the cluster as before."""
+        return self.whole.where(where)
 
     def of_question(self, question: str, vector: NDArray[np.float32]) -> Snapshot:
         """What is near a question."""
@@ -100,7 +104,7 @@ class Nearby:
         words, _ = self.whole.passage_terms.search(question, SEEDS)
         ranked = self.whole.passages.ids(words)
         bodies = [
-            self.whole.passage_vectors.body(vector, SEEDS),  # type: ignore[attr-defined]
+            self.whole.passage_vectors.body(vector, SEEDS),
             {"query": similar("passages", vector, {"terms": {"title_keys": _phrases(question)}}), "size": SEEDS},
             {"query": similar("passages", vector, {"terms": {"entities": names}}), "size": SEEDS},
         ]
@@ -149,10 +153,10 @@ class Nearby:
         )
 
 
-class _NearbyTerms(TermIndex):
+class _NearbyTerms:
     """BM25 of the whole index, for the documents of a neighbourhood."""
 
-    def __init__(self, whole: TermIndex, rows: dict[int, int]) -> None:
+    def __init__(self, whole: ClusterTerms, rows: dict[int, int]) -> None:
         self._whole, self._local = whole, rows
 
     def __len__(self) -> int:
@@ -160,7 +164,7 @@ class _NearbyTerms(TermIndex):
 
     def search(self, query: str, k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The best k rows."""
-        numbers, scores = self._whole.search(query, min(k, len(self)), among=list(self._local))  # type: ignore[call-arg]
+        numbers, scores = self._whole.search(query, min(k, len(self)), among=list(self._local))
         return np.array([self._local[number] for number in numbers.tolist()], np.int64), scores
 
 

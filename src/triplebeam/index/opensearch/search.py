@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from triplebeam.index.opensearch.client import Json
 from triplebeam.index.opensearch.documents import GRAPH, SPACES, compared, decode
-from triplebeam.index.opensearch.generation import Published
-from triplebeam.index.terms import TermIndex
+from triplebeam.index.opensearch.generation import NotInMemory, Published
 from triplebeam.index.vectors import VectorIndex, restored
 from triplebeam.index.words import ENGLISH, query_stems
 
@@ -33,7 +32,7 @@ Found: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32]]
 Remember: TypeAlias = Callable[[Sequence[Json]], None]
 
 
-class ClusterTerms(TermIndex):
+class ClusterTerms:
     """BM25 on a cluster. The rarity of words is that in the whole index, whatever the filter."""
 
     def __init__(self, published: Published, kind: str, remember: Remember) -> None:
@@ -60,6 +59,11 @@ class ClusterTerms(TermIndex):
 
 class ClusterVectors(VectorIndex):
     """The documents nearest to a vector."""
+
+    checksum: int | None = None
+    stored: Any = NotInMemory("the list of vectors")
+    rows: Any = NotInMemory("the list of vectors")
+    at: Any = NotInMemory("the list of vectors")
 
     def __init__(self, published: Published, kind: str, remember: Remember) -> None:
         self._published, self._kind, self._remember = published, kind, remember

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from triplebeam.errors import BadInputError
 from triplebeam.index.opensearch.client import Json
 from triplebeam.index.opensearch.documents import decode, entity, triple_of
-from triplebeam.index.opensearch.generation import Published
-from triplebeam.index.opensearch.passages import ClusterPassages, NotInMemory
+from triplebeam.index.opensearch.generation import NotInMemory, Published
+from triplebeam.index.opensearch.passages import ClusterPassages
 from triplebeam.index.opensearch.search import ClusterVectors, Found, cosines, similar
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.vectors import restored
