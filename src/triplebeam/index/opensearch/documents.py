@@ -69,7 +69,6 @@ def settings(shards: int, replicas: int | None, layout: str) -> Json:
         "number_of_shards": shards,
         **copies,
         "knn": layout == GRAPH,
-        "codec": "best_compression",
         "replication.type": "SEGMENT",  # a copy gets the files that the first one made, graphs of vectors among them
         "max_result_window": 100_000,
         "refresh_interval": "-1",

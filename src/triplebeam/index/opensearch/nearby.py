@@ -73,13 +73,16 @@ class Nearby:
 
     def of_question(self, question: str, vector: NDArray[np.float32]) -> Snapshot:
         """What is near a question."""
-        seeds, triples = self._seeds(question, vector)
+        seeds = self._seeds(question, vector)
+        triples = self.whole.triples.known(self.whole.triples.search(vector, _SEED_TRIPLES)[0])
         leading = [hit for hits in seeds for hit in hits[:_LEADING]]
-        ends = {end for triple in triples for end in triple["ends"]}
+        ends = {end for triple in triples for end in triple.ends}
         ends |= {end for triple in self._triples([hit["id"] for hit in leading]) for end in triple["ends"]}
         ends |= set(_named(question))
         found = {hit["id"]: hit for hits in seeds for hit in hits}
-        found |= {each["id"]: each for each in self._passages([triple["passage"] for triple in triples])}
+        found |= {
+            each["id"]: each for each in self._passages(each.passage for each in triples if each.passage not in found)
+        }
         for hit in self._mentioning(ends, vector):
             if len(found) < self.passages:
                 found.setdefault(hit["id"], hit)
@@ -98,20 +101,15 @@ class Nearby:
             found.setdefault(hit["id"], hit)
         return self._made(list(found.values()))
 
-    def _seeds(self, question: str, vector: NDArray[np.float32]) -> tuple[list[list[Json]], list[Json]]:
-        """Passages by words, by meaning, by title and by the entities in the question; and the nearest triples."""
-        names = _named(question)
-        words, _ = self.whole.passage_terms.search(question, SEEDS)
-        ranked = self.whole.passages.ids(words)
+    def _seeds(self, question: str, vector: NDArray[np.float32]) -> list[list[Json]]:
+        """Passages by words, by meaning, by title and by the entities in the question."""
         bodies = [
+            self.whole.passage_terms.body(question, SEEDS),
             self.whole.passage_vectors.body(vector, SEEDS),
             {"query": similar("passages", vector, {"terms": {"title_keys": _phrases(question)}}), "size": SEEDS},
-            {"query": similar("passages", vector, {"terms": {"entities": names}}), "size": SEEDS},
+            {"query": similar("passages", vector, {"terms": {"entities": _named(question)}}), "size": SEEDS},
         ]
-        found = [_sources(reply) for reply in self._published.search_many("passages", bodies)]
-        nearest, _ = self.whole.triples.search(vector, _SEED_TRIPLES)
-        triples = [each for each in self._published.sources("triples", list(map(str, nearest.tolist()))) if each]
-        return [self._passages(ranked), *found], triples
+        return [_sources(reply) for reply in self._published.search_many("passages", bodies)]
 
     def _passages(self, passage_ids: Iterable[str]) -> list[Json]:
         keys = [key(id_) for id_ in dict.fromkeys(passage_ids)]

@@ -24,8 +24,6 @@ _MOST_FROM_GRAPH = 2_000
 _MORE = 10
 #: Words of a query that are searched for: a cluster takes 1,024 clauses, and a word may be two.
 _MOST_WORDS = 500
-#: Best first, then by number, so that two searches agree.
-_BEST_FIRST: list[Json] = [{"_score": "desc"}, {"number": "asc"}]
 
 Found: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32]]
 #: Called with the documents of a reply, which may be asked for soon.
@@ -43,18 +41,21 @@ class ClusterTerms:
 
     def search(self, query: str, k: int, among: Sequence[int] | None = None) -> Found:
         """The best k documents and their scores; ``among`` these numbers alone, where they are given."""
-        words = _words_query(query_stems(query, self._published.stemmers))
-        if not words["bool"]["should"] or k <= 0:
+        body = self.body(query, k)
+        if k <= 0 or "bool" not in body["query"]:
             return _nothing()
         if among is not None:
-            words["bool"]["filter"] = {"terms": {"number": list(among)}}
-        shown: Json = {"_source": among is None}
-        reply = self._published.search(
-            self._kind, {"query": words, "size": k, "sort": _BEST_FIRST, "track_scores": True, **shown}
-        )
+            body["query"]["bool"]["filter"] = {"terms": {"number": list(among)}}
+            body["_source"] = False
+        hits = self._published.search(self._kind, body)["hits"]["hits"]
         if among is None:
-            self._remember([hit["_source"] for hit in reply["hits"]["hits"]])
-        return _found(reply)
+            self._remember([hit["_source"] for hit in hits])
+        numbers = np.array([hit["sort"][1] for hit in hits], np.int64)
+        return numbers, np.array([hit["_score"] for hit in hits], np.float32)
+
+    def body(self, query: str, k: int) -> Json:
+        """The search for the words of a query."""
+        return _best_first(_words_query(query_stems(query, self._published.stemmers)), k)
 
 
 class ClusterVectors(VectorIndex):
@@ -100,12 +101,11 @@ class ClusterVectors(VectorIndex):
             return self._exact_body(vector, k)
         filters = {"filter": {"bool": {"filter": list(self._published.filters)}}} if self._published.filters else {}
         asked = {"vector": compared(self._kind, vector), "k": max(self._size(k), _CANDIDATES), **filters}
-        return {"query": {"knn": {"vector": asked}}, "size": self._size(k), "sort": _BEST_FIRST, "track_scores": True}
+        return _best_first({"knn": {"vector": asked}}, self._size(k))
 
     def _exact_body(self, vector: NDArray[np.float32], k: int) -> Json:
         """A search that compares every vector."""
-        query = similar(self._kind, vector, {"match_all": {}})
-        return {"query": query, "size": self._size(k), "sort": _BEST_FIRST, "track_scores": True}
+        return _best_first(similar(self._kind, vector, {"match_all": {}}), self._size(k))
 
     def _size(self, k: int) -> int:
         """The cluster compares triples with a rounded query: some more are fetched, and the best are chosen here."""
@@ -132,7 +132,7 @@ def _words_query(words: Sequence[Mapping[str, str]]) -> Json:
     """Any of these words: each under its English stem in any text, or under another stem in texts of that stemmer."""
     counts = Counter(tuple(sorted(word.items())) for word in words)
     clauses = [_word_query(dict(word), count) for word, count in counts.most_common(_MOST_WORDS)]
-    return {"bool": {"should": clauses, "minimum_should_match": 1}}
+    return {"bool": {"should": clauses, "minimum_should_match": 1}} if clauses else {"match_none": {}}
 
 
 def _word_query(stems: Mapping[str, str], count: int) -> Json:
@@ -145,10 +145,9 @@ def _word_query(stems: Mapping[str, str], count: int) -> Json:
     return {"dis_max": {"queries": [english, *others]}} if others else english
 
 
-def _found(reply: Json) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    hits: list[dict[str, Any]] = reply["hits"]["hits"]
-    numbers = np.array([hit["sort"][1] for hit in hits], np.int64)
-    return numbers, np.array([hit["_score"] for hit in hits], np.float32)
+def _best_first(query: Json, size: int) -> Json:
+    """What a query finds, ties by number, so that two searches agree."""
+    return {"query": query, "size": size, "sort": [{"_score": "desc"}, {"number": "asc"}], "track_scores": True}
 
 
 def _nothing() -> Found:

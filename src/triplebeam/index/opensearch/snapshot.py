@@ -34,6 +34,7 @@ class ClusterSnapshot(Snapshot):
     """The search structures of a generation on a cluster. Its graphs are too large to hold: see `nearby`."""
 
     published: Published
+    triples: ClusterTriples
     passage_terms: ClusterTerms
     triple_terms: ClusterTerms
     passage_vectors: ClusterVectors
