@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from planted_secrets import Curious
 from small_world import TRIPLES, TableExtractor, world_documents
 from triplebeam.assemble import Index
 from triplebeam.assemble.place import index_folder
@@ -73,6 +74,19 @@ def test_a_small_index_is_searched_as_in_a_folder(method: str, remote: Index, lo
         assert [hit.passage_id for hit in there] == [hit.passage_id for hit in here]
         np.testing.assert_allclose([hit.score for hit in there], [hit.score for hit in here], rtol=1e-3, atol=1e-4)
         assert [hit.text for hit in there] == [hit.text for hit in here]
+
+
+@pytest.mark.parametrize("question", [QUESTION, "On which lake does the city of the actor lie?"])
+def test_an_agent_reads_what_it_reads_over_a_folder(
+    question: str, remote: Index, world: Snapshot, words: Embedder
+) -> None:
+    """GeAR until its last step: every search, every walk and every prompt."""
+    models = Curious(), Curious()
+    over = Index.of(world, Settings(), words, models[0]), Index(remote.folder, remote.settings, words, models[1])
+    here, there = (index.ask(question, "gear") for index in over)
+    assert len(here.steps) > 1
+    assert models[1].prompts == models[0].prompts
+    assert [hit.passage_id for hit in there.ranking] == [hit.passage_id for hit in here.ranking]
 
 
 def test_the_graph_of_a_cluster_finds_what_a_look_at_all_finds(

@@ -68,7 +68,8 @@ def settings(shards: int, replicas: int | None, layout: str) -> Json:
     return {
         "number_of_shards": shards,
         **copies,
-        "knn": layout == GRAPH,
+        "knn": True,
+        **({} if layout == GRAPH else {"knn.advanced.approximate_threshold": -1}),  # of this engine: no graph at all
         "replication.type": "SEGMENT",  # a copy gets the files that the first one made, graphs of vectors among them
         "max_result_window": 100_000,
         "refresh_interval": "-1",
@@ -114,9 +115,9 @@ def mapping(kind: str, dimension: int, layout: str) -> Json:
 
 
 def _vector(dimension: int, numbers: str, layout: str) -> Json:
-    field: Json = {"type": "knn_vector", "dimension": dimension, "data_type": numbers}
-    method = {"name": "hnsw", "engine": "lucene", "space_type": SPACES[numbers], "parameters": _GRAPH_PARAMETERS}
-    return {**field, "method": method} if layout == GRAPH else field
+    graph = {"engine": "lucene", "space_type": SPACES[numbers], "parameters": _GRAPH_PARAMETERS}
+    method = graph if layout == GRAPH else {"engine": "faiss", "space_type": "innerproduct"}
+    return {"type": "knn_vector", "dimension": dimension, "data_type": numbers, "method": {"name": "hnsw", **method}}
 
 
 def key(*parts: str) -> str:
