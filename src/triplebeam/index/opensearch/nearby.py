@@ -11,6 +11,7 @@ has measurements of what that costs.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,7 @@ class Nearby:
         found |= {
             each["id"]: each for each in self._passages(each.passage for each in triples if each.passage not in found)
         }
-        for hit in self._mentioning(ends, vector):
+        for hit in self._mentioning(ends, question, vector):
             if len(found) < self.passages:
                 found.setdefault(hit["id"], hit)
         return self._made(list(found.values()))
@@ -97,7 +98,7 @@ class Nearby:
             body = {"query": {"terms": {"entities": list(map(entity, names))}}, "size": self.passages}
             found |= {hit["id"]: hit for hit in _sources(self._published.search("passages", body))}
         ends = {end for triple in self._triples(list(found)[:SEEDS]) for end in triple["ends"]}
-        for hit in self._mentioning(ends, None):
+        for hit in self._mentioning(ends):
             found.setdefault(hit["id"], hit)
         return self._made(list(found.values()))
 
@@ -119,14 +120,23 @@ class Nearby:
         body = {"query": {"terms": {"passage": list(dict.fromkeys(passage_ids))}}, "size": _MOST_TRIPLES}
         return _sources(self._published.search("triples", body))
 
-    def _mentioning(self, ends: Iterable[str], vector: NDArray[np.float32] | None) -> list[Json]:
-        """Passages that mention one of these entities, those most similar to the question first."""
+    def _mentioning(
+        self, ends: Iterable[str], question: str = "", vector: NDArray[np.float32] | None = None
+    ) -> list[Json]:
+        """Passages that mention one of these entities; in turns, the most similar to a question and the best by its
+        words.
+        """
         keys = sorted(ends)
         counts = [source["passages"] if source else 0 for source in self._published.sources("entities", keys)]
         rare = [each for each, count in zip(keys, counts, strict=True) if 0 < count <= _MOST_PASSAGES]
         sharing: Json = {"bool": {"filter": {"terms": {"entities": rare}}}}
-        query = sharing if vector is None else similar("passages", vector, sharing)
-        return _sources(self._published.search("passages", {"query": query, "size": self.passages}))
+        if vector is None:
+            return _sources(self._published.search("passages", {"query": sharing, "size": self.passages}))
+        words = self.whole.passage_terms.body(question, 0)["query"]
+        queries = similar("passages", vector, sharing), {"bool": {"must": [words], "filter": [sharing]}}
+        bodies = [{"query": query, "size": self.passages // 2} for query in queries]
+        found = map(_sources, self._published.search_many("passages", bodies))
+        return [hit for pair in zip_longest(*found) for hit in pair if hit]
 
     def _made(self, sources: list[Json]) -> Snapshot:
         """An index of these passages."""
