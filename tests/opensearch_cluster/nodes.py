@@ -3,7 +3,8 @@
     python tests/opensearch_cluster/nodes.py assemble            # once; some minutes of small downloads
     python tests/opensearch_cluster/nodes.py run FOLDER          # until its standard input ends
 
-``run`` writes ``FOLDER/nodes.json`` when all nodes have found each other, or ``FOLDER/failed`` with the reason.
+``run`` writes ``FOLDER/nodes.json`` when all nodes have found each other, or ``FOLDER/failed`` with the reason. The
+environment variable ``OPENSEARCH_JAVA_OPTS`` replaces the options of the JVMs, which are for short tests.
 """
 
 import contextlib
@@ -69,7 +70,8 @@ def run(folder: Path, count: int = 3) -> None:
 def _started(folder: Path, http: list[int], transport: list[int]) -> list[subprocess.Popen[bytes]]:
     seeds = ",".join(f"127.0.0.1:{port}" for port in transport)
     leaders = ",".join(f"node-{number}" for number in range(len(http)))
-    java = ["java", *_JVM, "-cp", f"{JARS / 'classes'}{os.pathsep}{_class_path()}", "Node"]
+    options = os.environ.get("OPENSEARCH_JAVA_OPTS", "").split() or _JVM
+    java = ["java", *options, "-cp", f"{JARS / 'classes'}{os.pathsep}{_class_path()}", "Node"]
     processes = []
     for number, (port, other) in enumerate(zip(http, transport, strict=True)):
         with (folder / f"node-{number}.log").open("wb") as log:

@@ -15,8 +15,6 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.index.opensearch.nearby import Nearby
-from triplebeam.index.opensearch.snapshot import ClusterSnapshot
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.triple_graph import TripleGraph
@@ -146,15 +144,16 @@ class Context:
     @property
     def is_remote(self) -> bool:
         """Whether the index is on a cluster, and its graphs are not in memory."""
-        return isinstance(self.snapshot, ClusterSnapshot)
+        return self.snapshot.parts is not None
 
     def nearby(self, query: str) -> "Context":
         """Of an index on a cluster: the neighbourhood of a query, in memory; the latest are kept."""
-        assert isinstance(self.snapshot, ClusterSnapshot)
+        parts = self.snapshot.parts
+        assert parts is not None
         if (known := self._nearby.get(query)) is not None:
             return known
         [vector] = self.embedder.embed([query], kind="query")
-        made = self.over(Nearby(self.snapshot).of_question(query, vector))
+        made = self.over(parts.of_question(query, vector))
         while len(self._nearby) >= _NEARBY_KEPT:  # other threads may do the same, and remove this one, too
             self._nearby.pop(next(iter(tuple(self._nearby)), query), None)
         self._nearby[query] = made
@@ -170,8 +169,8 @@ class Context:
     def _visible(self, where: Where) -> tuple[int, Callable[[], Snapshot]]:
         """What a filter leaves: its passages in memory, about, and what makes its snapshot."""
         whole = self.whole or self
-        if isinstance(self.snapshot, ClusterSnapshot):
-            visible = self.snapshot.where(where)
+        if (parts := self.snapshot.parts) is not None:
+            visible = parts.where(where)
             return max(1, VIEWS_KEPT * len(whole.passages) // _CLUSTER_VIEWS_KEPT), lambda: visible
         rows = self._rows(where)
         return len(rows), lambda: view(whole.snapshot, rows, lambda: whole.embedder)

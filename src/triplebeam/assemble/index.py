@@ -27,8 +27,6 @@ from triplebeam.index.build_report import BuildReport
 from triplebeam.index.compact import Compacted
 from triplebeam.index.corrected import LineMatches
 from triplebeam.index.manifest import is_index
-from triplebeam.index.opensearch.nearby import Nearby
-from triplebeam.index.opensearch.snapshot import ClusterSnapshot
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.remembered import remembered_corrections
 from triplebeam.index.snapshot import Snapshot
@@ -153,10 +151,10 @@ class Index:
         """The index itself; of one on a cluster, these passages with what is near them and near the entities of these
         names, in memory.
         """
-        if not isinstance(self.snapshot, ClusterSnapshot):
+        if (parts := self.snapshot.parts) is None:
             return self
         made = replace(self)
-        made._context = self.context.over(Nearby(self.snapshot).of_passages(passage_ids, names))
+        made._context = self.context.over(parts.of_passages(passage_ids, names))
         return made
 
     @property

@@ -15,7 +15,7 @@ from typing import Any
 from triplebeam.answer import Agent
 from triplebeam.assemble.agents import Below, assembled
 from triplebeam.assemble.context import Context
-from triplebeam.assemble.nearby import WHOLE, InNeighbourhood
+from triplebeam.assemble.nearby import InNeighbourhood
 from triplebeam.assemble.table import AGENTS, RETRIEVERS, Row
 from triplebeam.errors import BadInputError, nearest
 from triplebeam.methods.gear import NaiveGE, PassageLink, SyncGE
@@ -118,7 +118,7 @@ class Method:
         return context.once(self.text, lambda: self._retriever(context))
 
     def _retriever(self, context: Context) -> Retriever:
-        graphs = [place for place, part in enumerate(self.parts, 1) if part.row.name in WHOLE]
+        graphs = [place for place, part in enumerate(self.parts, 1) if part.row.whole]
         if graphs and context.is_remote:
             below = Method(self.text, parts=self.parts[: graphs[-1]])
             nearby = InNeighbourhood(context, self.text, below._built)

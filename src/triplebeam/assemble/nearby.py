@@ -9,9 +9,6 @@ from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import PerQuestion, Retriever
 
-#: Methods that look at graphs, or at the scores of all passages.
-WHOLE = frozenset(("blend", "scaled_hybrid", "gnn_ret", "hipporag", "hipporag2", "title_link"))
-
 
 @dataclass(frozen=True)
 class InNeighbourhood:

@@ -1,10 +1,10 @@
 """A snapshot of an index: one published generation, open for reading, memory-mapped, whole while it is held."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,35 @@ from triplebeam.index.references import REFERENCES
 from triplebeam.index.terms import TermIndex
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.vectors import VectorIndex
+from triplebeam.where import Where
 
 T = TypeVar("T")
+
+
+class TermSearch(Protocol):
+    """BM25 over texts by number."""
+
+    def __len__(self) -> int: ...
+
+    def search(self, query: str, k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The best k and their scores."""
+        ...
+
+
+class Parts(Protocol):
+    """Snapshots of parts of an index."""
+
+    def where(self, where: Where) -> "Snapshot":
+        """The passages for which a filter holds: no more in memory than the whole."""
+        ...
+
+    def of_question(self, question: str, vector: NDArray[np.float32]) -> "Snapshot":
+        """What is near a question, in memory."""
+        ...
+
+    def of_passages(self, passage_ids: Sequence[str], names: Sequence[str] = ()) -> "Snapshot":
+        """What is near passages, and near the entities of these names, in memory."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -32,8 +59,8 @@ class Snapshot:
     manifest: Manifest
     passages: PassageTable
     triples: TripleGraph
-    passage_terms: TermIndex
-    triple_terms: TermIndex
+    passage_terms: TermSearch
+    triple_terms: TermSearch
     passage_vectors: VectorIndex
     entities: EntityGraph
     passage_graph: PassageGraph
@@ -43,6 +70,11 @@ class Snapshot:
     """What this is a view of (`triplebeam.index.view`); None: all passages are here."""
     rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
     """Of a view: the rows that its passages have there."""
+
+    @property
+    def parts(self) -> "Parts | None":
+        """Of an index that is too large to hold: what makes snapshots of parts of it; None: all is here."""
+        return None
 
     @classmethod
     def open(cls, folder: Path) -> "Snapshot":

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.terms import TermIndex
+from triplebeam.index.snapshot import Snapshot, TermSearch
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.scores import PassageOf, rank_passages
@@ -21,7 +20,7 @@ SCORED_MATCHES = 1000
 class BM25:
     """Term matching over passages or over triples."""
 
-    terms: TermIndex = field(repr=False)
+    terms: TermSearch = field(repr=False)
     passage_of: PassageOf = field(repr=False)
     over: str = "passages"
     passages: Passages | None = field(default=None, repr=False)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from planted_secrets import Curious
 from small_world import TRIPLES, TableExtractor, world_documents
 from triplebeam.assemble import Index
 from triplebeam.assemble.place import index_folder
@@ -20,8 +21,6 @@ from triplebeam.index.build import IndexBuilder
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.client import Client
 from triplebeam.index.opensearch.generation import published_generation
-from triplebeam.index.opensearch.search import ClusterVectors
-from triplebeam.index.opensearch.snapshot import ClusterSnapshot
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.triple_store import TripleStore
 from triplebeam.index.writing import set_share
@@ -77,14 +76,29 @@ def test_a_small_index_is_searched_as_in_a_folder(method: str, remote: Index, lo
         assert [hit.text for hit in there] == [hit.text for hit in here]
 
 
-def test_the_graph_of_a_cluster_finds_what_a_look_at_all_finds(remote: Index, words: Embedder) -> None:
-    snapshot = remote.snapshot
-    assert isinstance(snapshot, ClusterSnapshot)
-    graph = ClusterVectors(snapshot.published, "triples", lambda sources: None, exact_up_to=0)
-    vectors = words.embed([QUESTION, "a lake"])
-    for (numbers, cosines), vector in zip(graph.nearest_many(vectors, 3), vectors, strict=True):
-        exactly, expected = snapshot.triples.search(vector, 3)
-        assert numbers.tolist() == exactly.tolist()
+@pytest.mark.parametrize("question", [QUESTION, "On which lake does the city of the actor lie?"])
+def test_an_agent_reads_what_it_reads_over_a_folder(
+    question: str, remote: Index, world: Snapshot, words: Embedder
+) -> None:
+    """GeAR until its last step: every search, every walk and every prompt."""
+    models = Curious(), Curious()
+    over = Index.of(world, Settings(), words, models[0]), Index(remote.folder, remote.settings, words, models[1])
+    here, there = (index.ask(question, "gear") for index in over)
+    assert len(here.steps) > 1
+    assert models[1].prompts == models[0].prompts
+    assert [hit.passage_id for hit in there.ranking] == [hit.passage_id for hit in here.ranking]
+
+
+def test_the_graph_of_a_cluster_finds_what_a_look_at_all_finds(
+    build: Callable[..., IndexBuilder], local: Index, words: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("triplebeam.index.opensearch.documents.EXACT_UP_TO", 0)
+    builder = build("graphs")
+    builder.build(world_documents())
+    triples = Index(builder.folder, Settings(), words).triples
+    for vector in words.embed([QUESTION, "a lake"]):
+        (there, cosines), (here, expected) = triples.search(vector, 3), local.triples.search(vector, 3)
+        assert list(map(triples.triple, there)) == list(map(local.triples.triple, here))
         np.testing.assert_allclose(cosines, expected, atol=1e-5)
 
 

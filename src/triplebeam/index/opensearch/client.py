@@ -10,7 +10,9 @@ import logging
 import random
 import time
 import weakref
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -28,8 +30,10 @@ _LATER = frozenset((429, 502, 503, 504))
 _TRIES = 12
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 10.0
 _SECONDS, _SECONDS_TO_CONNECT = 120.0, 5.0
+#: Bulk requests that are under way.
+_AT_ONCE = 3
 #: Of one bulk request: few enough documents for a small heap, in a body that any cluster takes.
-_MOST_DOCUMENTS, _MOST_BYTES = 500, 4_000_000
+_MOST_DOCUMENTS, _MOST_BYTES = 1000, 4_000_000
 
 
 class Write(NamedTuple):
@@ -59,7 +63,8 @@ class Client:
 
         auth = (self.address.user, self.address.password) if self.address.user else None
         timeout = httpx2.Timeout(self.seconds, connect=min(self.seconds, _SECONDS_TO_CONNECT))
-        made = httpx2.Client(auth=auth, verify=self.address.verify, timeout=timeout)
+        plain = {"Accept-Encoding": "identity"}  # replies are mostly vectors: packing them costs more than it saves
+        made = httpx2.Client(auth=auth, verify=self.address.verify, timeout=timeout, headers=plain)
         weakref.finalize(self, made.close)
         return made
 
@@ -101,14 +106,23 @@ class Client:
         return True
 
     def write(self, writes: Iterable[Write]) -> None:
-        """Write documents in bulk. What a full queue rejects is sent again after a pause, and the rest waits for it."""
-        for batch in _batches(writes):
-            left: Sequence[_Encoded] = batch
-            for pause in _pauses(self.tries):
-                left = self._rejected(left, last=pause is None)
-                if not left:
-                    break
-                _wait(pause or 0)
+        """Write documents, each once, in bulk: while some requests are under way, the next is made."""
+        sent: deque[Future[None]] = deque()
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            for batch in _batches(writes):
+                sent.append(pool.submit(self._write, batch))
+                if len(sent) > _AT_ONCE:
+                    sent.popleft().result()
+            while sent:
+                sent.popleft().result()
+
+    def _write(self, batch: "Sequence[_Encoded]") -> None:
+        """Write a batch. What a full queue rejects is sent again after a pause."""
+        for pause in _pauses(self.tries):
+            batch = self._rejected(batch, last=pause is None)
+            if not batch:
+                break
+            _wait(pause or 0)
 
     def _rejected(self, batch: "Sequence[_Encoded]", *, last: bool) -> "Sequence[_Encoded]":
         """Send a batch; returns what is to be sent again."""
@@ -208,7 +222,7 @@ class _Encoded(NamedTuple):
 
 
 def _as_lines(lines: Iterable[Json]) -> bytes:
-    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    return b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines)
 
 
 def _encoded(write: Write) -> _Encoded:

@@ -4,11 +4,12 @@
 | --- | --- |
 | a passage | `PREFIX-passages`: its text, the words it is found by, its vector, its fields, the entities it mentions |
 | a triple | `PREFIX-triples`: its three parts, their words, its vector, its passage, the keys of its two ends |
-| an entity | `PREFIX-entities`: its name, its vector, and how many passages mention it |
+| an entity | `PREFIX-entities`: its name, its stored vector, and how many passages mention it |
 
 Words are made here, by `triplebeam.index.words`, and not by an analyzer of the cluster, so that BM25 counts the same
-words in both kinds of index. A vector is there twice: as a searchable one, which is not stored as text, and as the
-whole numbers that an index folder has, in Base64, from which it is restored.
+words in both kinds of index. The vector of a passage or a triple is there twice: as a searchable one, which is not
+stored as text, and as the whole numbers that an index folder has, in Base64, from which it is restored. Triples are the
+many: a byte per dimension is all that is stored of them, and it is what the cluster compares.
 """
 
 import base64
@@ -16,8 +17,8 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, NamedTuple
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +28,21 @@ from triplebeam.index.encoded import STORED_AS
 from triplebeam.index.keys import key_of
 from triplebeam.index.opensearch.client import Json
 from triplebeam.index.passages import compared_fields, title_keys
-from triplebeam.index.vectors import restored
+from triplebeam.index.vectors import quantized, restored
 from triplebeam.index.words import stemmer_for, text_words
 from triplebeam.passage import Passage
 from triplebeam.triple import Triple, entity_key
 
 KINDS = ("passages", "triples", "entities")
+#: Up to so many vectors of a shard each is compared, in half a microsecond. Lucene's graph takes 500 to add one.
+EXACT_UP_TO = 2_000_000
+_EXACT, GRAPH = "exact", "graph"
+#: Cheap to build; enough where many candidates are looked at.
+_GRAPH_PARAMETERS = {"ef_construction": 32, "m": 12}
 #: The kind of vectors in each, as `EncodedTexts` names them.
 VECTORS = {"passages": "passage", "triples": "triple", "entities": "entity"}
+#: How vectors are compared: unit vectors by their product, stored numbers by their angle.
+SPACES = {"float": "innerproduct", "byte": "cosinesimil"}
 #: Between the name of a field and its value in one term.
 FIELD_END = "\x1f"
 #: Behind the name of a field whose value is too long for a term: no filter on that field shows the passage.
@@ -49,26 +57,28 @@ _STORED_ONLY = {"type": "keyword", "index": False, "doc_values": False}
 _HIDDEN = ["vector", "words", "fields", "field_names", "entities", "title_keys"]
 
 
-def settings(shards: int, replicas: int | None) -> Json:
+def layouts(counts: Mapping[str, int], shards: int) -> dict[str, str]:
+    """How each kind of documents is found by vectors."""
+    return {kind: GRAPH if count > EXACT_UP_TO * shards else _EXACT for kind, count in counts.items()}
+
+
+def settings(shards: int, replicas: int | None, layout: str) -> Json:
     """Of a new index; nothing is refreshed until all is there."""
     copies: Json = {"auto_expand_replicas": "0-1"} if replicas is None else {"number_of_replicas": replicas}
     return {
         "number_of_shards": shards,
         **copies,
         "knn": True,
+        **({} if layout == GRAPH else {"knn.advanced.approximate_threshold": -1}),  # of this engine: no graph at all
+        "replication.type": "SEGMENT",  # a copy gets the files that the first one made, graphs of vectors among them
         "max_result_window": 100_000,
         "refresh_interval": "-1",
     }
 
 
-def mapping(kind: str, dimension: int) -> Json:
+def mapping(kind: str, dimension: int, layout: str) -> Json:
     """The fields of one kind of documents; a field that is not named here is refused."""
     words = {"type": "text", "analyzer": "whitespace", "index_options": "freqs"}
-    vector = {
-        "type": "knn_vector",
-        "dimension": dimension,
-        "method": {"name": "hnsw", "engine": "lucene", "space_type": "innerproduct"},
-    }
     own: Json = {
         "passages": {
             "number": {"type": "long"},
@@ -82,6 +92,7 @@ def mapping(kind: str, dimension: int) -> Json:
             "entities": _KEYWORD,
             "fields": _TERMS,
             "field_names": _KEYWORD,
+            "vector": _vector(dimension, "float", layout),
         },
         "triples": {
             "number": {"type": "long"},
@@ -92,14 +103,21 @@ def mapping(kind: str, dimension: int) -> Json:
             "words": words,
             "stemmer": _KEYWORD,
             "fields": _TERMS,
+            "vector": _vector(dimension, "byte", layout),
         },
         "entities": {"name": _STORED_ONLY, "passages": {"type": "integer"}},
     }[kind]
     return {
         "dynamic": "strict",
         "_source": {"excludes": _HIDDEN},
-        "properties": {**own, "digest": _KEYWORD, "code": _STORED_ONLY, "vector": vector},
+        "properties": {**own, "digest": _KEYWORD, "code": _STORED_ONLY},
     }
+
+
+def _vector(dimension: int, numbers: str, layout: str) -> Json:
+    graph = {"engine": "lucene", "space_type": SPACES[numbers], "parameters": _GRAPH_PARAMETERS}
+    method = graph if layout == GRAPH else {"engine": "faiss", "space_type": "innerproduct"}
+    return {"type": "knn_vector", "dimension": dimension, "data_type": numbers, "method": {"name": "hnsw", **method}}
 
 
 def key(*parts: str) -> str:
@@ -107,6 +125,7 @@ def key(*parts: str) -> str:
     return key_of(*parts).hex()
 
 
+@lru_cache(maxsize=100_000)
 def entity(name: str) -> str:
     """The key of an entity, the same for all names of one normal form."""
     return key(entity_key(name))
@@ -164,7 +183,8 @@ def passage_of(source: Json) -> Passage:
     )
 
 
-class Draft(NamedTuple):
+@dataclass(frozen=True)
+class Draft:
     """A document without its vector."""
 
     id: str
@@ -172,7 +192,7 @@ class Draft(NamedTuple):
     text: str
     """What its vector is made from."""
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """The same for the same document with the same vector."""
         return key(json.dumps(self.source, sort_keys=True), self.text)
@@ -192,6 +212,11 @@ class Drafts:
             "entities": self._entities,
         }
         return makers[kind]()
+
+    def counts(self) -> dict[str, int]:
+        """How many there are of each kind."""
+        known = self.contents
+        return {"passages": len(known.passages), "triples": len(known.triples), "entities": len(known.entity_names)}
 
     @cached_property
     def stemmers(self) -> list[str]:
@@ -272,13 +297,24 @@ class Drafts:
     def _entities(self) -> Iterator[Draft]:
         counts = Counter(each for mentioned in self._mentioned for each in mentioned)
         for name in self.contents.entity_names:
-            yield Draft(entity(name), {"name": name, "passages": counts[entity(name)]}, name)
+            yield Draft(each := entity(name), {"name": name, "passages": counts[each]}, name)
 
 
-def finished(draft: Draft, stored: NDArray[Any]) -> Json:
-    """A document with its vector."""
-    [vector] = restored(stored[np.newaxis])
-    return {**draft.source, "digest": draft.digest, "code": encode(stored), "vector": np.round(vector, 6).tolist()}
+def finished(kind: str, drafts: Sequence[Draft], stored: NDArray[Any]) -> Iterator[Json]:
+    """Documents with their vectors. One of zeros has no direction, and is near to nothing."""
+    for draft, row in zip(drafts, stored, strict=True):
+        document = {**draft.source, "digest": draft.digest, "code": encode(row)}
+        if kind != "entities" and row.any():
+            document["vector"] = compared(kind, restored(row[np.newaxis])[0]) if kind == "passages" else row.tolist()
+        yield document
+
+
+def compared(kind: str, vector: NDArray[np.float32]) -> list[float]:
+    """A unit vector in the numbers that the cluster compares for a kind."""
+    if kind == "triples":
+        [row] = quantized(vector[np.newaxis])
+        return list(row.tolist())
+    return list(np.round(vector.astype(np.float64), 6).tolist())  # in single precision, six digits are written as 17
 
 
 def triple_of(source: Json) -> Triple:

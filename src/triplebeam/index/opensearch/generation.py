@@ -1,10 +1,11 @@
 """The published generation on a cluster: which indices it is, and what their mappings remember of it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
-from triplebeam.errors import ClusterError, IndexChangedError, IndexDamagedError
+from triplebeam.errors import BadInputError, ClusterError, IndexChangedError, IndexDamagedError
 from triplebeam.index.manifest import Manifest
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.client import Client, Json
@@ -12,6 +13,27 @@ from triplebeam.index.opensearch.client import Client, Json
 _PAGE = 2000
 #: Searches that go into one request.
 _TOGETHER = 100
+
+
+class NotInMemory:
+    """A member that needs a whole index in memory: what reads it learns that a cluster does not offer it."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def __get__(self, owner: object | None, kind: type | None = None) -> Any:
+        """The member itself where a class is looked at."""
+        if owner is None:
+            return self
+        raise too_large(self._what)
+
+
+def too_large(what: str) -> BadInputError:
+    """The error where a whole index is needed."""
+    return BadInputError(
+        f"this needs {what} as a whole, and an index on OpenSearch does not have that in memory: use an index in a"
+        " folder for it."
+    )
 
 
 def index_name(address: Address, kind: str, number: int) -> str:
@@ -28,6 +50,8 @@ class Published:
     owner: str
     stemmers: Sequence[str]
     manifest: Manifest = field(repr=False)
+    layouts: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """How each kind of documents is found by vectors. What an older version published is searched without its graph."""
     filters: tuple[Json, ...] = ()
     """What holds for the passages that are seen; their triples have the same fields."""
 
@@ -114,7 +138,7 @@ def published_generation(client: Client) -> Published | None:
         [(name, description)] = found.items()
         meta = description["mappings"]["_meta"]
         number, manifest = int(name.rpartition("-")[2]), Manifest.model_validate(meta["manifest"])
-        return Published(client, number, meta["owner"], meta["stemmers"], manifest)
+        return Published(client, number, meta["owner"], meta["stemmers"], manifest, meta.get("layouts", {}))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise IndexDamagedError(
             f"{alias} at {client.address.place} is not an alias of one index that Triplebeam has published: choose"

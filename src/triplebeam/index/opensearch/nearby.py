@@ -11,6 +11,7 @@ has measurements of what that costs.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -27,18 +28,18 @@ from triplebeam.index.material import Material
 from triplebeam.index.opensearch.client import Json
 from triplebeam.index.opensearch.documents import decode, entity, key, passage_of, triple_of
 from triplebeam.index.opensearch.generation import Published
-from triplebeam.index.opensearch.search import similar
+from triplebeam.index.opensearch.search import ClusterTerms, similar
 from triplebeam.index.opensearch.snapshot import ClusterSnapshot
 from triplebeam.index.passage_graph import PassageGraph
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.publish import write_generation
 from triplebeam.index.references import REFERENCES
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.terms import TermIndex
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.vectors import VectorIndex, write_vectors
 from triplebeam.index.view import scratch_folder
 from triplebeam.triple import entity_key
+from triplebeam.where import Where
 
 #: Passages that each way of searching begins with.
 SEEDS = 100
@@ -67,16 +68,23 @@ class Nearby:
     def _published(self) -> Published:
         return self.whole.published
 
+    def where(self, where: Where) -> Snapshot:
+        """The passages for which a filter holds, on the cluster as before."""
+        return self.whole.where(where)
+
     def of_question(self, question: str, vector: NDArray[np.float32]) -> Snapshot:
         """What is near a question."""
-        seeds, triples = self._seeds(question, vector)
+        seeds = self._seeds(question, vector)
+        triples = self.whole.triples.known(self.whole.triples.search(vector, _SEED_TRIPLES)[0])
         leading = [hit for hits in seeds for hit in hits[:_LEADING]]
-        ends = {end for triple in triples for end in triple["ends"]}
+        ends = {end for triple in triples for end in triple.ends}
         ends |= {end for triple in self._triples([hit["id"] for hit in leading]) for end in triple["ends"]}
         ends |= set(_named(question))
         found = {hit["id"]: hit for hits in seeds for hit in hits}
-        found |= {each["id"]: each for each in self._passages([triple["passage"] for triple in triples])}
-        for hit in self._mentioning(ends, vector):
+        found |= {
+            each["id"]: each for each in self._passages(each.passage for each in triples if each.passage not in found)
+        }
+        for hit in self._mentioning(ends, question, vector):
             if len(found) < self.passages:
                 found.setdefault(hit["id"], hit)
         return self._made(list(found.values()))
@@ -90,24 +98,19 @@ class Nearby:
             body = {"query": {"terms": {"entities": list(map(entity, names))}}, "size": self.passages}
             found |= {hit["id"]: hit for hit in _sources(self._published.search("passages", body))}
         ends = {end for triple in self._triples(list(found)[:SEEDS]) for end in triple["ends"]}
-        for hit in self._mentioning(ends, None):
+        for hit in self._mentioning(ends):
             found.setdefault(hit["id"], hit)
         return self._made(list(found.values()))
 
-    def _seeds(self, question: str, vector: NDArray[np.float32]) -> tuple[list[list[Json]], list[Json]]:
-        """Passages by words, by meaning, by title and by the entities in the question; and the nearest triples."""
-        names = _named(question)
-        words, _ = self.whole.passage_terms.search(question, SEEDS)
-        ranked = self.whole.passages.ids(words)
+    def _seeds(self, question: str, vector: NDArray[np.float32]) -> list[list[Json]]:
+        """Passages by words, by meaning, by title and by the entities in the question."""
         bodies = [
-            self.whole.passage_vectors.body(vector, SEEDS),  # type: ignore[attr-defined]
-            {"query": similar(vector, {"terms": {"title_keys": _phrases(question)}}), "size": SEEDS},
-            {"query": similar(vector, {"terms": {"entities": names}}), "size": SEEDS},
+            self.whole.passage_terms.body(question, SEEDS),
+            self.whole.passage_vectors.body(vector, SEEDS),
+            {"query": similar("passages", vector, {"terms": {"title_keys": _phrases(question)}}), "size": SEEDS},
+            {"query": similar("passages", vector, {"terms": {"entities": _named(question)}}), "size": SEEDS},
         ]
-        found = [_sources(reply) for reply in self._published.search_many("passages", bodies)]
-        nearest, _ = self.whole.triples.search(vector, _SEED_TRIPLES)
-        triples = [each for each in self._published.sources("triples", list(map(str, nearest.tolist()))) if each]
-        return [self._passages(ranked), *found], triples
+        return [_sources(reply) for reply in self._published.search_many("passages", bodies)]
 
     def _passages(self, passage_ids: Iterable[str]) -> list[Json]:
         keys = [key(id_) for id_ in dict.fromkeys(passage_ids)]
@@ -117,14 +120,23 @@ class Nearby:
         body = {"query": {"terms": {"passage": list(dict.fromkeys(passage_ids))}}, "size": _MOST_TRIPLES}
         return _sources(self._published.search("triples", body))
 
-    def _mentioning(self, ends: Iterable[str], vector: NDArray[np.float32] | None) -> list[Json]:
-        """Passages that mention one of these entities, those most similar to the question first."""
+    def _mentioning(
+        self, ends: Iterable[str], question: str = "", vector: NDArray[np.float32] | None = None
+    ) -> list[Json]:
+        """Passages that mention one of these entities; in turns, the most similar to a question and the best by its
+        words.
+        """
         keys = sorted(ends)
         counts = [source["passages"] if source else 0 for source in self._published.sources("entities", keys)]
         rare = [each for each, count in zip(keys, counts, strict=True) if 0 < count <= _MOST_PASSAGES]
         sharing: Json = {"bool": {"filter": {"terms": {"entities": rare}}}}
-        query = sharing if vector is None else similar(vector, sharing)
-        return _sources(self._published.search("passages", {"query": query, "size": self.passages}))
+        if vector is None:
+            return _sources(self._published.search("passages", {"query": sharing, "size": self.passages}))
+        words = self.whole.passage_terms.body(question, 0)["query"]
+        queries = similar("passages", vector, sharing), {"bool": {"must": [words], "filter": [sharing]}}
+        bodies = [{"query": query, "size": self.passages // 2} for query in queries]
+        found = map(_sources, self._published.search_many("passages", bodies))
+        return [hit for pair in zip_longest(*found) for hit in pair if hit]
 
     def _made(self, sources: list[Json]) -> Snapshot:
         """An index of these passages."""
@@ -149,10 +161,10 @@ class Nearby:
         )
 
 
-class _NearbyTerms(TermIndex):
+class _NearbyTerms:
     """BM25 of the whole index, for the documents of a neighbourhood."""
 
-    def __init__(self, whole: TermIndex, rows: dict[int, int]) -> None:
+    def __init__(self, whole: ClusterTerms, rows: dict[int, int]) -> None:
         self._whole, self._local = whole, rows
 
     def __len__(self) -> int:
@@ -160,7 +172,7 @@ class _NearbyTerms(TermIndex):
 
     def search(self, query: str, k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The best k rows."""
-        numbers, scores = self._whole.search(query, min(k, len(self)), among=list(self._local))  # type: ignore[call-arg]
+        numbers, scores = self._whole.search(query, min(k, len(self)), among=list(self._local))
         return np.array([self._local[number] for number in numbers.tolist()], np.int64), scores
 
 

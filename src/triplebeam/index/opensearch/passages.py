@@ -10,33 +10,12 @@ from numpy.typing import NDArray
 from triplebeam.errors import BadInputError
 from triplebeam.index.opensearch.client import Json
 from triplebeam.index.opensearch.documents import fields_of, key, passage_number, passage_of
-from triplebeam.index.opensearch.generation import Published
+from triplebeam.index.opensearch.generation import NotInMemory, Published
 from triplebeam.index.passages import PassageTable
 from triplebeam.passage import Passage
 
 #: Passages that are kept in memory.
 _KEPT = 20_000
-
-
-class NotInMemory:
-    """A member that needs a whole index in memory: what reads it learns that a cluster does not offer it."""
-
-    def __init__(self, what: str) -> None:
-        self._what = what
-
-    def __get__(self, owner: object | None, kind: type | None = None) -> Any:
-        """The member itself where a class is looked at."""
-        if owner is None:
-            return self
-        raise too_large(self._what)
-
-
-def too_large(what: str) -> BadInputError:
-    """The error where a whole index is needed."""
-    return BadInputError(
-        f"this needs {what} as a whole, and an index on OpenSearch does not have that in memory: use an index in a"
-        " folder for it."
-    )
 
 
 class ClusterPassages(PassageTable):

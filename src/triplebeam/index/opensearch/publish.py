@@ -8,7 +8,8 @@ The previous generation is kept for readers that have it open, until the next pu
 import logging
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -21,7 +22,7 @@ from triplebeam.index.encoded import EncodedTexts
 from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.client import Client, Json, Write
-from triplebeam.index.opensearch.documents import KINDS, VECTORS, Draft, Drafts, finished, mapping, settings
+from triplebeam.index.opensearch.documents import KINDS, VECTORS, Draft, Drafts, finished, layouts, mapping, settings
 from triplebeam.index.opensearch.generation import Published, index_name, published_generation, scan
 from triplebeam.index.passage_graph import GraphStatistics
 from triplebeam.index.publish import describe, withdraw
@@ -32,6 +33,7 @@ _LOG = logging.getLogger("triplebeam")
 #: Documents whose vectors are read from the folder at a time: each time, all that were encoded are gone through.
 _WINDOW = 100_000
 _SECONDS_TO_COPY = "15s"
+_SECONDS_FOR_FILES = 600
 _OWNER = "opensearch_owner"
 
 
@@ -77,8 +79,9 @@ class OnCluster:
         """Writes what differs from the last generation."""
         client, before = self._client, published_generation(self._client)
         _remove_generations(client, before)
-        made = _Publishing(client, encoded, space.dimension, before, (before.number if before else 0) + 1)
         drafts = Drafts(contents)
+        found_by = layouts(drafts.counts(), self.address.shards)
+        made = _Publishing(client, encoded, space.dimension, before, (before.number if before else 0) + 1, found_by)
         progress("publish", 0, len(KINDS))
         for done, kind in enumerate(KINDS, 1):
             made.write(kind, drafts)
@@ -118,29 +121,33 @@ class _Publishing:
     dimension: int
     before: Published | None
     number: int
+    layouts: Mapping[str, str]
 
     def name(self, kind: str) -> str:
         return index_name(self.client.address, kind, self.number)
 
     def write(self, kind: str, drafts: Drafts) -> None:
         """Make an index of one kind, from the one before where there is one, and check that all is there."""
-        source = index_name(self.client.address, kind, self.before.number) if self.before else ""
+        alike = self.before and self.before.layouts.get(kind) == self.layouts[kind]
+        source = index_name(self.client.address, kind, self.before.number) if self.before and alike else ""
         known = self._clone(kind, source) if source and self.client.exists(source) else self._create(kind)
         self.client.write(self._differences(kind, drafts, known))
         self.client.request("POST", f"/{self.name(kind)}/_refresh")
+        self._wait_for_files(kind)
         self.client.request("PUT", f"/{self.name(kind)}/_settings", {"index": {"refresh_interval": None}})
-        self._check(kind, sum(1 for _ in drafts.of(kind)))
+        self._check(kind, drafts.counts()[kind])
 
     def remember(self, owner: str, stemmers: Sequence[str], manifest: Manifest) -> None:
         """Keep with the indices what a reader has to know."""
-        meta = {"owner": owner, "stemmers": sorted(set(stemmers)), "manifest": manifest.model_dump(mode="json")}
+        known = {"owner": owner, "stemmers": sorted(set(stemmers)), "layouts": self.layouts}
+        meta = {**known, "manifest": manifest.model_dump(mode="json")}
         self.client.request("PUT", f"/{self.name('passages')}/_mapping", {"_meta": meta})
 
     def _create(self, kind: str) -> dict[str, str]:
-        address = self.client.address
+        address, layout = self.client.address, self.layouts[kind]
         body = {
-            "settings": {"index": settings(address.shards, address.replicas)},
-            "mappings": mapping(kind, self.dimension),
+            "settings": {"index": settings(address.shards, address.replicas, layout)},
+            "mappings": mapping(kind, self.dimension, layout),
         }
         self.client.make(f"/{self.name(kind)}", body)
         self._wait_for_copies(kind)
@@ -167,6 +174,15 @@ class _Publishing:
                 "%s has fewer copies than it should: a node that dies now may take documents along.", self.name(kind)
             )
 
+    def _wait_for_files(self, kind: str) -> None:
+        """Until the copies have the files that were made from what was written: then all show the same."""
+        for _ in range(_SECONDS_FOR_FILES):
+            found = self.client.request("GET", f"/{self.name(kind)}/_stats/segments")["_all"]["total"]
+            if not found["segments"]["segment_replication"]["total_bytes_behind"]:
+                return
+            time.sleep(1)
+        raise ClusterError(f"a copy of {self.name(kind)} does not receive its files, so nothing was published.")
+
     def _differences(self, kind: str, drafts: Drafts, known: dict[str, str]) -> Iterator[Write]:
         """What is new or has changed, with its vector; then what is gone."""
         gone = dict(known)
@@ -177,8 +193,8 @@ class _Publishing:
 
     def _with_vectors(self, kind: str, window: Sequence[Draft]) -> Iterator[Write]:
         vectors = self.encoded.stored(VECTORS[kind], [each.text for each in window])
-        for each, stored in zip(window, vectors, strict=True):
-            yield Write(self.name(kind), each.id, finished(each, stored))
+        for each, document in zip(window, finished(kind, window, vectors), strict=True):
+            yield Write(self.name(kind), each.id, document)
 
     def _check(self, kind: str, expected: int) -> None:
         found = self.client.request("GET", f"/{self.name(kind)}/_count")["count"]

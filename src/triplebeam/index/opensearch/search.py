@@ -11,28 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.opensearch.client import Json
-from triplebeam.index.opensearch.generation import Published
-from triplebeam.index.terms import TermIndex
-from triplebeam.index.vectors import VectorIndex
+from triplebeam.index.opensearch.documents import GRAPH, SPACES, compared, decode
+from triplebeam.index.opensearch.generation import NotInMemory, Published
+from triplebeam.index.vectors import VectorIndex, restored
 from triplebeam.index.words import ENGLISH, query_stems
 
-#: Up to so many documents every vector is compared; above, the cluster's HNSW graph finds the nearest.
-EXACT_UP_TO = 20_000
 #: Candidates of the graph at least: it misses fewer of the nearest when it looks for more.
 _CANDIDATES = 200
 #: The most that a graph is asked for.
 _MOST_FROM_GRAPH = 2_000
+#: Triples that are fetched beyond those that are wanted, at least.
+_MORE = 10
 #: Words of a query that are searched for: a cluster takes 1,024 clauses, and a word may be two.
 _MOST_WORDS = 500
-#: Best first, then by number, so that two searches agree.
-_BEST_FIRST: list[Json] = [{"_score": "desc"}, {"number": "asc"}]
 
 Found: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32]]
 #: Called with the documents of a reply, which may be asked for soon.
 Remember: TypeAlias = Callable[[Sequence[Json]], None]
 
 
-class ClusterTerms(TermIndex):
+class ClusterTerms:
     """BM25 on a cluster. The rarity of words is that in the whole index, whatever the filter."""
 
     def __init__(self, published: Published, kind: str, remember: Remember) -> None:
@@ -43,26 +41,33 @@ class ClusterTerms(TermIndex):
 
     def search(self, query: str, k: int, among: Sequence[int] | None = None) -> Found:
         """The best k documents and their scores; ``among`` these numbers alone, where they are given."""
-        words = _words_query(query_stems(query, self._published.stemmers))
-        if not words["bool"]["should"] or k <= 0:
+        body = self.body(query, k)
+        if k <= 0 or "bool" not in body["query"]:
             return _nothing()
         if among is not None:
-            words["bool"]["filter"] = {"terms": {"number": list(among)}}
-        shown: Json = {"_source": among is None}
-        reply = self._published.search(
-            self._kind, {"query": words, "size": k, "sort": _BEST_FIRST, "track_scores": True, **shown}
-        )
+            body["query"]["bool"]["filter"] = {"terms": {"number": list(among)}}
+            body["_source"] = False
+        hits = self._published.search(self._kind, body)["hits"]["hits"]
         if among is None:
-            self._remember([hit["_source"] for hit in reply["hits"]["hits"]])
-        return _found(reply)
+            self._remember([hit["_source"] for hit in hits])
+        numbers = np.array([hit["sort"][1] for hit in hits], np.int64)
+        return numbers, np.array([hit["_score"] for hit in hits], np.float32)
+
+    def body(self, query: str, k: int) -> Json:
+        """The search for the words of a query."""
+        return _best_first(_words_query(query_stems(query, self._published.stemmers)), k)
 
 
 class ClusterVectors(VectorIndex):
     """The documents nearest to a vector."""
 
-    def __init__(self, published: Published, kind: str, remember: Remember, exact_up_to: int = EXACT_UP_TO) -> None:
+    checksum: int | None = None
+    stored: Any = NotInMemory("the list of vectors")
+    rows: Any = NotInMemory("the list of vectors")
+    at: Any = NotInMemory("the list of vectors")
+
+    def __init__(self, published: Published, kind: str, remember: Remember) -> None:
         self._published, self._kind, self._remember = published, kind, remember
-        self._exact_up_to = exact_up_to
 
     def __len__(self) -> int:
         return self._published.manifest.counts[self._kind]
@@ -80,49 +85,54 @@ class ClusterVectors(VectorIndex):
             return [_nothing() for _ in vectors]
         replies = self._published.search_many(self._kind, [self.body(vector, k) for vector in vectors])
         if not self._is_exact(k) and any(len(reply["hits"]["hits"]) < k for reply in replies):
-            replies = self._published.search_many(self._kind, [_exact_body(vector, k) for vector in vectors])
-        for reply in replies:
-            self._remember([hit["_source"] for hit in reply["hits"]["hits"]])
-        return [(numbers, cosines(scores)) for numbers, scores in map(_found, replies)]
+            replies = self._published.search_many(self._kind, [self._exact_body(vector, k) for vector in vectors])
+        return [self._ranked(vector, reply, k) for vector, reply in zip(vectors, replies, strict=True)]
+
+    def _ranked(self, vector: NDArray[np.float32], reply: Json, k: int) -> Found:
+        sources = [hit["_source"] for hit in reply["hits"]["hits"]]
+        self._remember(sources)
+        scores = cosines(self._kind, vector, sources)
+        best = sorted(range(len(sources)), key=lambda place: (-scores[place], sources[place]["number"]))[:k]
+        return np.array([sources[place]["number"] for place in best], np.int64), scores[best]
 
     def body(self, vector: NDArray[np.float32], k: int) -> Json:
         """The search for one vector."""
         if self._is_exact(k):
-            return _exact_body(vector, k)
+            return self._exact_body(vector, k)
         filters = {"filter": {"bool": {"filter": list(self._published.filters)}}} if self._published.filters else {}
-        query = {"knn": {"vector": {"vector": vector.tolist(), "k": max(k, _CANDIDATES), **filters}}}
-        return {"query": query, "size": k, "sort": _BEST_FIRST, "track_scores": True}
+        asked = {"vector": compared(self._kind, vector), "k": max(self._size(k), _CANDIDATES), **filters}
+        return _best_first({"knn": {"vector": asked}}, self._size(k))
+
+    def _exact_body(self, vector: NDArray[np.float32], k: int) -> Json:
+        """A search that compares every vector."""
+        return _best_first(similar(self._kind, vector, {"match_all": {}}), self._size(k))
+
+    def _size(self, k: int) -> int:
+        """The cluster compares triples with a rounded query: some more are fetched, and the best are chosen here."""
+        return k if self._kind == "passages" else k + k // 4 + _MORE
 
     def _is_exact(self, k: int) -> bool:
-        return len(self) <= self._exact_up_to or k > _MOST_FROM_GRAPH
+        return self._published.layouts.get(self._kind) != GRAPH or k > _MOST_FROM_GRAPH
 
 
-def _exact_body(vector: NDArray[np.float32], k: int) -> Json:
-    """A search that compares every vector."""
-    query = similar(vector, {"match_all": {}})
-    return {"query": query, "size": k, "sort": _BEST_FIRST, "track_scores": True}
-
-
-def similar(vector: NDArray[np.float32], query: Json) -> Json:
+def similar(kind: str, vector: NDArray[np.float32], query: Json) -> Json:
     """What a query finds, scored by its similarity to a vector: every vector of it is compared."""
-    script = {
-        "lang": "knn",
-        "source": "knn_score",
-        "params": {"field": "vector", "query_value": vector.tolist(), "space_type": "innerproduct"},
-    }
-    return {"script_score": {"query": query, "script": script}}
+    space = SPACES["byte" if kind == "triples" else "float"]
+    params = {"field": "vector", "query_value": compared(kind, vector), "space_type": space}
+    return {"script_score": {"query": query, "script": {"lang": "knn", "source": "knn_score", "params": params}}}
 
 
-def cosines(scores: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Inner products of unit vectors, from the positive numbers that a cluster makes of them."""
-    return np.where(scores >= 1, scores - 1, 1 - 1 / np.maximum(scores, np.float32(1e-9))).astype(np.float32)
+def cosines(kind: str, vector: NDArray[np.float32], sources: Sequence[Json]) -> NDArray[np.float32]:
+    """How similar documents are to a vector, as in an index folder: from what is stored of them."""
+    stored = decode(kind, [source["code"] for source in sources], len(vector))
+    return np.asarray(restored(stored) @ vector, np.float32)
 
 
 def _words_query(words: Sequence[Mapping[str, str]]) -> Json:
     """Any of these words: each under its English stem in any text, or under another stem in texts of that stemmer."""
     counts = Counter(tuple(sorted(word.items())) for word in words)
     clauses = [_word_query(dict(word), count) for word, count in counts.most_common(_MOST_WORDS)]
-    return {"bool": {"should": clauses, "minimum_should_match": 1}}
+    return {"bool": {"should": clauses, "minimum_should_match": 1}} if clauses else {"match_none": {}}
 
 
 def _word_query(stems: Mapping[str, str], count: int) -> Json:
@@ -135,10 +145,9 @@ def _word_query(stems: Mapping[str, str], count: int) -> Json:
     return {"dis_max": {"queries": [english, *others]}} if others else english
 
 
-def _found(reply: Json) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    hits: list[dict[str, Any]] = reply["hits"]["hits"]
-    numbers = np.array([hit["sort"][1] for hit in hits], np.int64)
-    return numbers, np.array([hit["_score"] for hit in hits], np.float32)
+def _best_first(query: Json, size: int) -> Json:
+    """What a query finds, ties by number, so that two searches agree."""
+    return {"query": query, "size": size, "sort": [{"_score": "desc"}, {"number": "asc"}], "track_scores": True}
 
 
 def _nothing() -> Found:

@@ -14,12 +14,12 @@ from triplebeam.index.manifest import MANIFEST, Manifest, is_index, recorded
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.client import Client, client_of
 from triplebeam.index.opensearch.filters import condition_of
-from triplebeam.index.opensearch.generation import Published, published_generation
-from triplebeam.index.opensearch.passages import ClusterPassages, too_large
+from triplebeam.index.opensearch.generation import Published, published_generation, too_large
+from triplebeam.index.opensearch.passages import ClusterPassages
 from triplebeam.index.opensearch.search import ClusterTerms, ClusterVectors
 from triplebeam.index.opensearch.triples import ClusterTriples
 from triplebeam.index.passage_graph import GraphStatistics, PassageGraph
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.snapshot import Parts, Snapshot
 from triplebeam.where import Where
 
 _LOG = logging.getLogger("triplebeam")
@@ -34,6 +34,10 @@ class ClusterSnapshot(Snapshot):
     """The search structures of a generation on a cluster. Its graphs are too large to hold: see `nearby`."""
 
     published: Published
+    triples: ClusterTriples
+    passage_terms: ClusterTerms
+    triple_terms: ClusterTerms
+    passage_vectors: ClusterVectors
 
     @classmethod
     def over(cls, folder: Path, published: Published) -> "ClusterSnapshot":
@@ -54,6 +58,13 @@ class ClusterSnapshot(Snapshot):
             rows=np.zeros(0, np.int64),
         )
         return made
+
+    @property
+    def parts(self) -> Parts:
+        """Views, and neighbourhoods."""
+        from triplebeam.index.opensearch.nearby import Nearby  # which reads snapshots
+
+        return Nearby(self)
 
     def where(self, where: Where) -> "ClusterSnapshot":
         """The passages for which a filter holds."""

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from triplebeam.errors import BadInputError
 from triplebeam.index.opensearch.client import Json
 from triplebeam.index.opensearch.documents import decode, entity, triple_of
-from triplebeam.index.opensearch.generation import Published
-from triplebeam.index.opensearch.passages import ClusterPassages, NotInMemory
+from triplebeam.index.opensearch.generation import NotInMemory, Published
+from triplebeam.index.opensearch.passages import ClusterPassages
 from triplebeam.index.opensearch.search import ClusterVectors, Found, cosines, similar
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.vectors import restored
@@ -146,7 +146,7 @@ class ClusterTriples(TripleGraph):
         """For each entity its triples that are most similar to the query, with their cosines."""
         bodies = [
             {
-                "query": similar(query, {"term": {"ends": each}}),
+                "query": similar("triples", query, {"term": {"ends": each}}),
                 "size": min(limit, _MOST),
                 "sort": [{"_score": "desc"}, {"number": "asc"}],
                 "track_scores": True,
@@ -155,10 +155,10 @@ class ClusterTriples(TripleGraph):
         ]
         found = []
         for reply in self._published.search_many("triples", bodies):
-            hits = reply["hits"]["hits"]
-            self.remember(hit["_source"] for hit in hits)
-            scores = cosines(np.array([hit["_score"] for hit in hits], np.float32)).tolist()
-            found.append({hit["_source"]["number"]: score for hit, score in zip(hits, scores, strict=True)})
+            sources = [hit["_source"] for hit in reply["hits"]["hits"]]
+            self.remember(sources)
+            scores = cosines("triples", query, sources).tolist()
+            found.append({source["number"]: score for source, score in zip(sources, scores, strict=True)})
         return found
 
 
