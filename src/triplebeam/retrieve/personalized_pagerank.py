@@ -29,7 +29,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import get_blas_funcs
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
@@ -150,7 +149,7 @@ class PersonalizedPageRank:
 
     def _visits_together(self, reset: Reset) -> float:
         """Σq."""
-        together = float(self._visits_from[reset.nodes] @ reset.weights)
+        together = float((self._visits_from[reset.nodes] * reset.weights).sum())  # not BLAS, see _corrected
         if reset.weights.min(initial=0) < 0 or together <= 0:
             raise ValueError("a reset distribution has a negative weight, or none above zero")
         return together
@@ -250,7 +249,7 @@ def _corrected(
     """Chebyshev's step from d·S x, in its place."""
     after += start  # the plain step
     if correction:
-        # In one pass over the memory, without a copy of what is scaled.
-        get_blas_funcs("axpy", (after,))(before.ravel(), after.ravel(), a=-correction)
+        # Not by BLAS, whose threads wait for each other longer than this takes where other work shares the processor.
+        after -= correction * before
     after *= relaxation
     return after
