@@ -36,7 +36,7 @@ class Planning:
 
     def __call__(self, *methods: str, seeds: tuple[int, ...] = (0,), **more: object) -> list[Planned]:
         asked = Experiment.model_validate({"title": "t", "methods": methods, **self.paths, **more})
-        evaluator = Evaluator(settings=self.settings, seeds=seeds, embedder=self.words)
+        evaluator = Evaluator(settings=self.settings, seeds=seeds, embedder=self.words, parallel=8)
         return plan(evaluator, asked, asked.corpora()[0])
 
 
@@ -78,6 +78,17 @@ def test_nothing_is_kept(planned: Planning) -> None:
     planned("closed_book")
     assert not list(planned.settings.home.glob("**/*.jsonl"))
     assert not (planned.settings.home / "completions.sqlite").exists()
+
+
+def test_the_questions_of_the_estimate_do_not_wait_for_each_other(
+    planned: Planning, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used, evaluate = [], Evaluator.evaluate
+    monkeypatch.setattr(
+        Evaluator, "evaluate", lambda self, *asked: used.append(self.parallel) or evaluate(self, *asked)
+    )
+    planned("bm25")
+    assert used == [1, 1]
 
 
 def test_a_typo_is_found(planned: Planning) -> None:

@@ -92,11 +92,14 @@ def test_the_version_is_the_installed_one_and_costs_nothing_until_it_is_asked_fo
     [
         (None, " 'triplebeam[server]'"),
         ('{"archive_info": {}, "url": "file:///tmp/triplebeam-0.2.0-py3-none-any.whl"}', " 'triplebeam[server]'"),
-        ('{"dir_info": {}, "url": "file:///home/me/triplebeam"}', " '.[server]' in your clone of Triplebeam"),
+        ('{"dir_info": {}, "url": "file:///home/me/my%20clone"}', " '/home/me/my clone[server]'"),
         (
             '{"dir_info": {"editable": true}, "url": "file:///home/me/triplebeam"}',
-            " -e '.[server]' in your clone of Triplebeam",
+            " -e '/home/me/triplebeam[server]'",
         ),
+        ("[]", " 'triplebeam[server]'"),
+        ('{"dir_info": "no object", "url": 1}', " 'triplebeam[server]'"),
+        ("no JSON", " 'triplebeam[server]'"),
     ],
 )
 def test_an_extra_is_installed_by_what_installed_the_program(
@@ -106,6 +109,11 @@ def test_an_extra_is_installed_by_what_installed_the_program(
     monkeypatch.setattr(importlib.metadata.PathDistribution, "read_text", lambda *_: origin)
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     assert str(ExtraMissingError("server")).endswith(f": run {command}{what}.")
+
+
+def test_an_extra_is_named_where_the_program_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.metadata.Distribution, "discover", lambda **_: iter(()))
+    assert "'triplebeam[server]'" in str(ExtraMissingError("server"))
 
 
 def test_every_extra_is_documented_and_all_has_all_but_ray() -> None:

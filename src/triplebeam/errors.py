@@ -6,10 +6,10 @@ it as one line and exits 2.
 
 import difflib
 import json
+import shlex
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 
 class TriplebeamError(Exception):
@@ -84,28 +84,35 @@ class ExtraMissingError(TriplebeamError, ImportError):
     """A library that is installed on request only is not there. It is an `ImportError` too: `try: import` works."""
 
     def __init__(self, extra: str) -> None:
+        self.extra = extra
         super().__init__(f"this needs libraries that are not installed: run {install_command(extra)}.")
 
 
 def install_command(extra: str) -> str:
-    """How an extra is added to this environment: pipx and uv keep each program in one of its own, where pip is not."""
+    """How an extra is added to this environment, with its path: pipx and uv keep each program in one of its own."""
     tool = "pip install"
     if Path(sys.prefix, "pipx_metadata.json").exists():
         tool = "pipx install --force"
     elif Path(sys.prefix, "uv-receipt.toml").exists():
         tool = "uv tool install"
-    clone = _installed_from_folder()
-    if clone is None:
-        return f"{tool} 'triplebeam[{extra}]'"
-    return f"{tool}{' -e' if clone.get('editable') else ''} '.[{extra}]' in your clone of Triplebeam"
+    editable, source = _installed_from()
+    return f"{tool}{' -e' if editable else ''} {shlex.quote(f'{source}[{extra}]')}"
 
 
-def _installed_from_folder() -> Mapping[str, Any] | None:
-    """What pip wrote down of an installation from a folder, which a package index need not have."""
-    from importlib.metadata import distribution  # slow to import, and needed for messages alone
+def _installed_from() -> tuple[bool, str]:
+    """Whether the installation is editable, and its folder where it has one: a package index need not have the same."""
+    from importlib.metadata import PackageNotFoundError, distribution  # slow to import, and needed for messages alone
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
 
-    origin: Mapping[str, Any] = json.loads(distribution("triplebeam").read_text("direct_url.json") or "{}")
-    return origin.get("dir_info")
+    try:
+        origin = json.loads(distribution("triplebeam").read_text("direct_url.json") or "{}")
+    except (PackageNotFoundError, json.JSONDecodeError):  # run without being installed; written by no installer
+        origin = {}
+    match origin:
+        case {"url": str(url), "dir_info": {**how}}:
+            return bool(how.get("editable")), url2pathname(urlsplit(url).path)
+    return False, "triplebeam"
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

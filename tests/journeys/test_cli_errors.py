@@ -167,6 +167,7 @@ def test_debug_shows_the_traceback(run: Run) -> None:
     assert plain.stderr.count("\n") == 1
     assert "Traceback" in debug.stderr
     assert "IndexMissingError" in debug.stderr
+    assert "IndexMissingError" in run("--debug", "status", "no.index", "--debug", code=1).stderr
     assert "--debug" in run("--help").stdout
     assert "no index at no.index" in run("search", "no.index", "--", "--debug", code=2).stderr
 

@@ -85,6 +85,12 @@ async def test_search_gives_passages_and_chains(served: Served, index: Index) ->
     assert "Laughter in Hell – directed by → Edward Cahn" in " ".join(chains)
 
 
+async def test_search_remarks_on_passages_without_a_word_of_the_question(served: Served) -> None:
+    found = await structured(served(), "search", question="asdf qwer")
+    assert found["remark"].startswith("No word of the question occurs in these passages")
+    assert "remark" not in await structured(served(), "search", question="lake")
+
+
 async def test_search_by_the_default_and_by_a_plain_method(served: Served) -> None:
     assert (await structured(served(), "search", question="lake"))["method"] == DEFAULT_METHOD
     found = await structured(served(), "search", question="lake", method="bm25", k=1)

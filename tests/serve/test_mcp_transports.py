@@ -171,6 +171,8 @@ def test_indexes_are_found_in_folders(tmp_path: Path, world: Snapshot) -> None:
     shutil.copytree(world.folder, tmp_path / "world.index")
     with pytest.raises(BadInputError, match="would both be the index 'world'"):
         Library([world.folder, tmp_path / "world.index"], Settings())
+    same = tmp_path / "data" / ".." / "world.index"
+    assert Library([tmp_path / "world.index", same], Settings()).names() == ["world"]
 
 
 def test_a_folder_without_an_index_is_reported_at_once(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triplebeam.passage import Passage
+from triplebeam.ranking import Hit
+from triplebeam.serve.found import Found, remark
 from triplebeam.serve.layout import blocks, filled
 from triplebeam.serve.snippet import WIDTH, snippet
 from triplebeam.triple import Triple
@@ -65,6 +67,22 @@ def test_scripts_without_spaces_are_matched_within_a_line() -> None:
     )
     assert "防火墙在这里设置。" in found.text
     assert "防火墙" in [found.text[start:end] for start, end in found.highlights]
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "marked"),
+    [
+        ("Die Häuser stehen neben den neuen Schulen, die der Bürgermeister im Herbst eröffnete.", "Schule", "Schulen"),
+        ("Летом в Москве открылась большая выставка, на которую приехали гости из многих городов.", "Москва", "Москве"),
+        ("她家里的猫咪很喜欢在阳光下睡觉。", "猫", "猫"),
+    ],
+)
+def test_words_are_compared_as_in_the_language_of_the_passage(text: str, question: str, marked: str) -> None:
+    found = snippet(Passage("p", text), question)
+    assert [found.text[start:end] for start, end in found.highlights] == [marked]
+    hit = Found(Hit("p", 1.0), Passage("p", text), "", (), found)
+    assert remark(question, "bm25", [hit]) == ""
+    assert remark("Quarz", "hybrid", [hit])
 
 
 def test_code_keeps_its_lines() -> None:

@@ -48,6 +48,7 @@ def _asked(evaluator: Evaluator, experiment: Experiment, corpus: Corpus, model: 
             model=model,
             seeds=(),
             limit=min(_ASKED, evaluator.limit or _ASKED),
+            parallel=1,  # a question that waits for others takes longer
         )
         return trial.evaluate(experiment.model_copy(update={"judge": False}), corpus).runs
 

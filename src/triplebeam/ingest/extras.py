@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from types import ModuleType
 
-from triplebeam.errors import SourceError, install_command
+from triplebeam.errors import SourceError
 
 #: Which extra brings the module that files of an ending need.
 EXTRAS: Mapping[str, Mapping[str, str]] = {
@@ -18,4 +18,4 @@ def extra_module(module: str, extra: str) -> ModuleType:
     try:
         return import_module(module)
     except ImportError as error:
-        raise SourceError(f"this needs the package {module}: run {install_command(extra)}") from error
+        raise SourceError(f"this needs the package {module}: install the extra triplebeam[{extra}]") from error

@@ -5,11 +5,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from triplebeam.assemble import Index
+from triplebeam.index.words import ENGLISH, query_stems, query_words, stemmer_for, text_words
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
 from triplebeam.serve.cross_references import CrossReferences, telling_facts
 from triplebeam.serve.explanation import Explanation
-from triplebeam.serve.snippet import Snippet, snippet, wanted_words, words_in
+from triplebeam.serve.snippet import Snippet, snippet
 from triplebeam.triple import Chain
 
 
@@ -41,12 +42,27 @@ def found(index: Index, question: str, hits: Iterable[Hit]) -> list[Found]:
     return [Found(*each) for each in zip(hits, passages, headings(passages), shown, snippets, strict=True)]
 
 
-def remark(question: str, shown: Sequence[Found]) -> str:
-    """That a search matched nothing, if so: the nearest vectors are passages, too."""
-    wanted = wanted_words(question)
-    if not (shown and wanted) or any(wanted & words_in(each.passage.term_text) for each in shown):
+def remark(question: str, method: str, shown: Sequence[Found]) -> str:
+    """What to know if passages were found by no word of the question; empty if some were, and for dense search, which
+    needs no words.
+    """
+    if not shown or method.startswith("dense"):
         return ""
-    return "None of these passages has a word of the question: they may have nothing to do with it."
+    if len(query_words(f"{question} 0")) == 1:  # function words are left out only where there is another word
+        return 'The question has no words other than such as "who" and "is"; these passages may be irrelevant.'
+    passages = [each.passage for each in shown]
+    # Telling the language takes half a second the first time: most questions do without.
+    if any(_has_word(question, each, ENGLISH) for each in passages) or any(
+        _has_word(question, each, stemmer_for(each.text)) for each in passages
+    ):
+        return ""
+    return "No word of the question occurs in these passages; they may be irrelevant."
+
+
+def _has_word(question: str, passage: Passage, stemmer: str) -> bool:
+    """Do they share a word, as the term index compares them?"""
+    wanted = {stem for stems in query_stems(question, [stemmer]) for stem in stems.values()}
+    return not wanted.isdisjoint(text_words(passage.term_text, stemmer))
 
 
 def path_of(passage: Passage) -> str:

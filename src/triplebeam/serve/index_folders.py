@@ -1,4 +1,4 @@
-"""Which folders are indexes, and by which names: a name becomes a folder."""
+"""Which folders are indexes, and their names, which are also the names of folders."""
 
 import re
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ ENDING = ".index"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
-def sorted_out(folders: Sequence[Path]) -> tuple[dict[str, Path], list[Path]]:
+def indexes_and_data_folders(folders: Sequence[Path]) -> tuple[dict[str, Path], list[Path]]:
     """The single indexes by name, and the data folders."""
     single: dict[str, Path] = {}
     data: list[Path] = []
@@ -26,7 +26,7 @@ def sorted_out(folders: Sequence[Path]) -> tuple[dict[str, Path], list[Path]]:
             continue
         name = folder.name.removesuffix(ENDING)
         check_name(name)
-        if single.setdefault(name, folder) != folder:
+        if single.setdefault(name, folder).resolve() != folder.resolve():
             raise BadInputError(f"{single[name]} and {folder} would both be the index {name!r}: rename one.")
     if not (single or data):
         raise BadInputError("there is no folder to serve: name an index, or a data folder.")

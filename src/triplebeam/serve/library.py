@@ -28,7 +28,7 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.manifest import MANIFEST, is_index
 from triplebeam.index.snapshot import Snapshot, refresh_folder
 from triplebeam.index.writing import write_lock
-from triplebeam.serve.index_folders import ENDING, check_files_are_here, check_name, is_name, sorted_out
+from triplebeam.serve.index_folders import ENDING, check_files_are_here, check_name, indexes_and_data_folders, is_name
 from triplebeam.serve.library_errors import (
     CannotCreateError,
     CannotDeleteError,
@@ -93,7 +93,7 @@ class Library:
         self.given_extractor = extractor
         self._given_embedder = embedder
         self._given_model = model
-        self._single, self._data = sorted_out([folder.absolute() for folder in folders])
+        self._single, self._data = indexes_and_data_folders([folder.absolute() for folder in folders])
         self._opened: dict[str, _Opened] = {}
         self._opening: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self._embedders: dict[str, Embedder] = {}

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable
 
-from triplebeam.errors import BadInputError, ClusterError, IndexMissingError, TriplebeamError
+from triplebeam.errors import BadInputError, ClusterError, ExtraMissingError, IndexMissingError, TriplebeamError
 
 _LOG = logging.getLogger("triplebeam")
 
@@ -13,7 +13,7 @@ class UnknownIndexError(BadInputError):
 
 
 class BadIndexNameError(BadInputError):
-    """The name cannot be an index's: it becomes a folder."""
+    """The name cannot be an index's: it is also the name of its folder."""
 
 
 class EmptyIndexError(IndexMissingError):
@@ -37,8 +37,17 @@ class CannotDeleteError(TriplebeamError):
 
 
 def message_of(error: TriplebeamError, redact: Callable[[str], str]) -> str:
-    """What a client may read of an error: what a cluster says, and where it is, is for the log alone."""
-    if isinstance(error, ClusterError):
-        _LOG.warning("%s", error)
-        return "the cluster of this index cannot be reached, or refused the request: the server's log has the reason."
-    return redact(str(error))
+    """What a client may read of an error. For the log alone: what a cluster says and where it is, and the command that
+    installs an extra.
+    """
+    match error:
+        case ClusterError():
+            said = (
+                "the cluster of this index cannot be reached, or refused the request: the server's log has the reason."
+            )
+        case ExtraMissingError():
+            said = f"the server lacks the extra {error.extra!r}: its log has the command that installs it."
+        case _:
+            return redact(str(error))
+    _LOG.warning("%s", error)
+    return said

@@ -83,7 +83,7 @@ class SearchShape(TypedDict):
     seconds: NotRequired[float]
     follow_up: NotRequired[FollowUpShape]
     passages: list[FoundPassageShape]
-    remark: NotRequired[Annotated[str, Field(description="That no passage found has a word of the question.")]]
+    remark: NotRequired[Annotated[str, Field(description="Set if no passage contains a word of the question.")]]
 
 
 class PassageShape(PlaceShape):
@@ -105,7 +105,7 @@ def search_json(question: str, method: str, found: Sequence[Found]) -> SearchSha
     """The passages found, best first, with the chains of triples that explain each."""
     passages = [_found_passage(each) for each in found]
     written: SearchShape = {"question": question, "method": method, "passages": passages}
-    return {**written, "remark": words} if (words := remark(question, found)) else written
+    return {**written, "remark": words} if (words := remark(question, method, found)) else written
 
 
 def passage_json(index: Index, passage: Passage) -> PassageShape:

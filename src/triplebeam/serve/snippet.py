@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
-from triplebeam.index.words import query_words, text_words
+from triplebeam.index.words import ENGLISH, query_stems, stemmer_for, text_words
 from triplebeam.ingest.sentences import sentence_spans
 from triplebeam.passage import Passage
 from triplebeam.serve.layout import blocks
@@ -51,58 +51,70 @@ class _Piece(NamedTuple):
 
 def snippet(passage: Passage, question: str, facts: Iterable[Triple] = (), width: int = WIDTH) -> Snippet:
     """The part of a passage that matches best, cut at the borders of sentences or lines."""
-    wanted = wanted_words(question, facts)
+    stemmer = stemmer_of(passage)
+    wanted = wanted_words(question, facts, stemmer)
     pieces = _without_headings(passage, list(_pieces(passage.text, width)))
-    shown = _best([(piece, words_in(passage.text[piece.start : piece.end]) & wanted) for piece in pieces], width)
+    found = [words_in(passage.text[piece.start : piece.end], stemmer) & wanted for piece in pieces]
+    shown = _best(list(zip(pieces, found, strict=True)), width)
     text = _joined(passage.text, shown)
     before, after = (_ellipsis(shown, pieces, place) for place in (0, -1))
     text = f"{before}{text}{after[::-1]}"
-    return Snippet(text, highlights(text, wanted))
+    return Snippet(text, highlights(text, wanted, stemmer))
 
 
-def wanted_words(question: str, facts: Iterable[Triple] = ()) -> frozenset[str]:
-    """The words of a question and of the ends of facts, without function words."""
-    return _telling_words(question).union(*(_telling_words(f"{fact.subject} {fact.object}") for fact in facts))
+def stemmer_of(passage: Passage) -> str:
+    """The stemmer of its language. ASCII is mostly English or code, and telling takes half a second the first time."""
+    return ENGLISH if passage.text.isascii() else stemmer_for(passage.text)
+
+
+def wanted_words(question: str, facts: Iterable[Triple] = (), stemmer: str = ENGLISH) -> frozenset[str]:
+    """The words of a question and of the ends of facts, without function words, as a passage of that stemmer may have
+    them.
+    """
+    texts = (question, *(f"{fact.subject} {fact.object}" for fact in facts))
+    return frozenset[str]().union(*(_telling_words(text, each) for text in texts for each in {ENGLISH, stemmer}))
 
 
 @lru_cache(1 << 10)
-def _telling_words(text: str) -> frozenset[str]:
-    return frozenset(words_in(text) - (set(text_words(text)) - set(query_words(text))))
+def _telling_words(text: str, stemmer: str) -> frozenset[str]:
+    searched = {stem for stems in query_stems(text, [stemmer]) for stem in stems.values()}
+    return frozenset(words_in(text, stemmer) - (set(text_words(text, stemmer)) - searched))
 
 
-def highlights(text: str, wanted: frozenset[str]) -> tuple[Span, ...]:
+def highlights(text: str, wanted: frozenset[str], stemmer: str = ENGLISH) -> tuple[Span, ...]:
     """Where a text has these words; words in a row are one stretch."""
     merged: list[Span] = []
-    for start, end, word in _words(text):
+    for start, end, word in _words(text, stemmer):
         if word in wanted:
             adjoins = bool(merged) and (start <= merged[-1][1] or text[merged[-1][1] : start] == " ")
             merged[-1:] = [(merged[-1][0], end)] if adjoins else [*merged[-1:], (start, end)]
     return tuple(merged)
 
 
-def words_in(text: str) -> set[str]:
+def words_in(text: str, stemmer: str = ENGLISH) -> set[str]:
     """The words of a text, as they are compared."""
-    return {word for written in set(_WORD.findall(text)) for word in _compared(written)}
+    return {word for written in set(_WORD.findall(text)) for word in _compared(written, stemmer)}
 
 
-def _words(text: str) -> Iterator[tuple[int, int, str]]:
+def _words(text: str, stemmer: str) -> Iterator[tuple[int, int, str]]:
     """Words as they are compared, with their places."""
     for match in _WORD.finditer(text):
         start, end = match.span()
         spaced = not _UNSPACED_RUN.match(match[0])
-        for place, word in enumerate(_compared(match[0]), start):
-            yield (start, end, word) if spaced else (place, min(place + 2, end), word)
+        for place, word in enumerate(_compared(match[0], stemmer)):
+            first = start + place // 2
+            yield (start, end, word) if spaced else (first, first + len(word), word)
 
 
 @lru_cache(1 << 15)
-def _compared(written: str) -> tuple[str, ...]:
-    """A word as the term index has it; where no spaces are written, pairs of characters.
+def _compared(written: str, stemmer: str) -> tuple[str, ...]:
+    """A word as the term index has it; where no spaces are written, each character, alone and with the next one.
 
     Most words of a text are common ones, and stemming each time took most of the time of a search over HTTP.
     """
     if _UNSPACED_RUN.match(written):
-        return tuple(written[place : place + 2] for place in range(max(1, len(written) - 1)))
-    return tuple(text_words(written))
+        return tuple(written[place : place + length] for place in range(len(written)) for length in (1, 2))
+    return tuple(text_words(written, stemmer))
 
 
 def _pieces(text: str, width: int) -> Iterator[_Piece]:

@@ -25,10 +25,17 @@ def test_passages_come_with_chains_and_the_time_it_took(client: TestClient) -> N
 def test_where_no_passage_has_a_word_of_the_question_that_is_said(client: TestClient) -> None:
     found = client.post(SEARCH, json={"question": "asdf qwer"}).json()
     assert found["passages"]
-    assert found["remark"].startswith("None of these passages has a word of the question")
+    assert found["remark"].startswith("No word of the question occurs in these passages")
     assert "remark" not in client.post(SEARCH, json={"question": QUESTION}).json()
     assert "remark" not in client.post(SEARCH, json={"question": "asdf", "method": "bm25"}).json()  # nothing is found
-    assert "remark" not in client.post(SEARCH, json={"question": "who is it"}).json()
+    assert "remark" not in client.post(SEARCH, json={"question": "asdf", "method": "dense"}).json()  # needs no words
+
+
+@pytest.mark.parametrize("question", ["!!!", "🙂", "who is the"])
+def test_a_question_without_words_of_its_own_is_told_so(client: TestClient, question: str) -> None:
+    found = client.post(SEARCH, json={"question": question}).json()
+    assert found["passages"]
+    assert found["remark"].startswith("The question has no words other than")
 
 
 def test_the_default_tells_the_ranks_in_the_lists_it_fuses(client: TestClient) -> None:

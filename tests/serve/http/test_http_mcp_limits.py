@@ -88,6 +88,13 @@ def test_sessions_end_when_nobody_uses_them_and_there_is_a_limit(make: Make, mon
         assert client.post("/mcp", json={**OPEN, "method": "ping", "params": {}}, headers=known).status_code == 404
 
 
+def test_without_the_extra_a_client_learns_which_is_lacking(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mcp_endpoint, "_installed", lambda: False)
+    with make() as client:
+        said = error_of(client.post("/mcp", json=OPEN, headers=HEADERS), 404)[1]
+    assert said == "this server has no MCP tools: it lacks the extra 'mcp'."
+
+
 def test_tools_that_cannot_be_made_fail_their_request_alone(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(_: Runner) -> NoReturn:
         raise OSError("no more files can be opened")

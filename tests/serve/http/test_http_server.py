@@ -9,7 +9,14 @@ import pytest
 from fastapi.testclient import TestClient
 
 from serve.http.small_server import Make, error_of
-from triplebeam.errors import BadInputError, ClusterError, IndexBusyError, ModelMissingError, TriplebeamError
+from triplebeam.errors import (
+    BadInputError,
+    ClusterError,
+    ExtraMissingError,
+    IndexBusyError,
+    ModelMissingError,
+    TriplebeamError,
+)
 from triplebeam.serve import tracing
 from triplebeam.serve.http.errors import problem_of
 from triplebeam.serve.library import Library
@@ -59,6 +66,12 @@ def test_what_a_cluster_says_is_for_the_log_alone(caplog: pytest.LogCaptureFixtu
     assert problem.message.startswith("the cluster of this index cannot be reached")
     assert not any(word in problem.message for word in ("inner", "9200", "a reason"))
     assert "opensearch://inner:9200/x replied 500 (a reason)" in caplog.text
+
+
+def test_how_an_extra_is_installed_is_for_the_log_alone(caplog: pytest.LogCaptureFixture) -> None:
+    problem = problem_of(ExtraMissingError("mcp"), str)
+    assert (problem.status, "lacks the extra 'mcp'" in problem.message, "/" in problem.message) == (503, True, False)
+    assert "[mcp]" in caplog.text
 
 
 def test_an_error_of_an_index_on_a_cluster_does_not_name_its_hosts(client: TestClient) -> None:

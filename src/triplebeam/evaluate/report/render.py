@@ -10,7 +10,6 @@ from itertools import groupby
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
-from triplebeam.errors import install_command
 from triplebeam.evaluate.numbers import percent, plural
 from triplebeam.evaluate.report import plots
 from triplebeam.evaluate.report.cost import cost_figures, cost_table
@@ -35,7 +34,7 @@ def html_report(evaluation: Evaluation) -> str:
     """The whole page. Without matplotlib, figures show their numbers and the page says how to get the plots."""
     report = document(evaluation)
     drawn = plots.available()
-    lacks = [] if drawn else [Missing("Plots", f"matplotlib is not installed: run {install_command('plots')}.")]
+    lacks = [] if drawn else [Missing("Plots", "matplotlib is not installed: install the extra triplebeam[plots].")]
     return _TEMPLATES.get_template("report.html").render(
         report=report,
         missing=[*report.missing, *lacks],

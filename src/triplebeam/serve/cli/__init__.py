@@ -14,10 +14,9 @@ _COMPLETING = "_TRIPLEBEAM_COMPLETE"
 
 def main() -> None:
     """Run ``triplebeam``."""
-    options = sys.argv[: sys.argv.index("--")] if "--" in sys.argv else sys.argv
-    debug = "--debug" in options
-    if debug:
-        sys.argv.remove("--debug")
+    end = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    debug = "--debug" in sys.argv[:end]
+    sys.argv[:end] = [word for word in sys.argv[:end] if word != "--debug"]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a console that cannot show a character shows a question mark
             stream.reconfigure(errors="replace")

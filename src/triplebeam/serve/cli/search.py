@@ -72,17 +72,17 @@ def show_passages(
     if as_json:
         typer.echo(json.dumps(search_json(question, method, shown), ensure_ascii=False, indent=2))
     else:
-        _draw(index, question, shown, explain, full)
+        _draw(index, question, method, shown, explain, full)
 
 
-def _draw(index: "Index", question: str, shown: "list[Found]", explain: bool, full: bool) -> None:
+def _draw(index: "Index", question: str, method: str, shown: "list[Found]", explain: bool, full: bool) -> None:
     from triplebeam.serve.cli.display import draw_hit, err, out
     from triplebeam.serve.found import remark
 
     console = out()
     for rank, hit in enumerate(shown, start=1):
         draw_hit(console, index, rank, hit, question if full else None, explain=explain)
-    if words := remark(question, shown):
+    if words := remark(question, method, shown):
         err().print(words)
     if not shown:
         err().print("No passage matches: try other words, or --method dense, which needs no words in common.")

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from fastapi import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from triplebeam.errors import ExtraMissingError, install_command
+from triplebeam.errors import ExtraMissingError
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.keys import access_of_request
 from triplebeam.serve.running import Runner
@@ -55,7 +55,7 @@ class MCPEndpoint:
         scheme, _, key = request.headers.get("authorization", "").partition(" ")
         access = access_of_request(request, key.strip() if scheme.lower() == "bearer" else None)
         if self._running is None:
-            raise HTTPProblem(404, "not_found", f"this server has no MCP tools: run {install_command('mcp')}.")
+            raise HTTPProblem(404, "not_found", "this server has no MCP tools: it lacks the extra 'mcp'.")
         seen = access.index, access.where
         if seen not in self._tools:
             self._tools[seen] = asyncio.get_running_loop().create_future()

@@ -1,5 +1,7 @@
 """What the tools return, smaller than over HTTP: it all goes into the context of a model."""
 
+from operator import not_
+
 from pydantic import BaseModel, Field
 
 from triplebeam.answer import Answer, Evidence, Outcome, Step
@@ -61,7 +63,7 @@ class SearchResult(BaseModel):
 
     method: str
     passages: list[FoundPassage]
-    remark: str = Field("", description="That no passage has a word of the question.")
+    remark: str = Field("", exclude_if=not_, description="Set if no passage contains a word of the question.")
 
 
 class FollowedChain(BaseModel):

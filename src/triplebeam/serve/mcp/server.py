@@ -112,7 +112,7 @@ class _Tools:
             method = method or DEFAULT_METHOD
             found = await self.runner.search(await self._name(index), question, method, k, where=where)
             passages = [FoundPassage.of(each) for each in found.found]
-            return SearchResult(method=method, passages=passages, remark=remark(question, found.found))
+            return SearchResult(method=method, passages=passages, remark=remark(question, method, found.found))
 
     async def expand(
         self,

@@ -14,6 +14,8 @@ from triplebeam.serve.shapes import FoundPassageShape, SearchShape
 from triplebeam.serve.verdict import verdict
 
 _QUOTED_CHARACTERS = 300
+#: What Markdown puts around a heading.
+_MARKS = "#*_ \t\r"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,9 +43,10 @@ def reply_of_search(found: SearchShape, follow_up: FollowUp | None = None) -> Re
 
 
 def _head(passage: FoundPassageShape) -> str:
-    """The title, unless it is the text's first line, too, as that of a page."""
+    """The title, unless it is the text's first line, too, as that of a page, in whatever case and Markdown."""
     title, (first, *_) = passage["title"], passage["text"].lstrip().split("\n", 1)
-    return f"{title}\n" if title and title != first.strip() else ""
+    same = title.strip(_MARKS).casefold() == first.strip(_MARKS).casefold()
+    return f"{title}\n" if title and not same else ""
 
 
 def reply_of_answer(
