@@ -27,14 +27,17 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def evaluated(data: Path) -> set[str]:
-    """The ids of all passages in the fixtures, and of the samples that tests/data/test_support.py takes."""
+    """The ids of all passages in the fixtures, of their questions' gold ones, and of test_support.py's samples."""
     lines = (FIXTURES / "quoted_facts.jsonl").read_text(encoding="utf-8").splitlines()
     ids = {json.loads(line)["passage_id"] for line in lines}
-    for row in (row for draw in (FIXTURES / "careful_reader").iterdir() for row in rows(draw)):
+    asked = set()
+    for row in (row for draw in (FIXTURES / "careful_reader").glob("*.jsonl.gz") for row in rows(draw)):
+        asked.add(row["id"])
         ids.update(id_ for found in (*row["searches"].values(), *row["walks"].values()) for id_ in found)
     for name in DATASETS[:3]:
-        gold = {each for row in rows(data / name / "questions.dev.jsonl.gz") for each in row["gold"]}
-        ids.update(Random(0).sample(sorted(gold), 100))
+        questions = list(rows(data / name / "questions.dev.jsonl.gz"))
+        ids.update(each for row in questions if row["id"] in asked for each in row["gold"])
+        ids.update(Random(0).sample(sorted({each for row in questions for each in row["gold"]}), 100))
     return ids
 
 

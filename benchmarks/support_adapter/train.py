@@ -7,6 +7,13 @@ FOLDER is granite-embedding-30m-english as `triplebeam model install` leaves it.
 latest when the minutes are over. Each epoch has new false claims. From a third of the way on, or from the beginning
 where it started from an adapter, claims whose label may be wrong are left out where the model is sure of the opposite:
 extracted triples are not all true, nor are falsified ones all false.
+
+The packaged adapter is the third of these runs. SEVEN is the adapter of seven epochs (of commit c7b4a4c). Each run was
+ended by --minutes (which were not written down, and depend on the machine) after 2.8, 5.5 and 1.5 epochs:
+
+    train.py BANK FOLDER first.safetensors --start SEVEN --epochs 8 --rate 1.5e-3 --rank 16
+    train.py BANK FOLDER second.safetensors --start first.safetensors --epochs 7 --rate 1.5e-3 --rank 32
+    train.py BANK FOLDER third.safetensors --start second.safetensors --epochs 5 --rate 1e-3 --rank 32
 """
 
 import argparse
@@ -180,6 +187,8 @@ def train(given: argparse.Namespace, pool: Workers) -> None:
     parts = [(epoch, lines[at : at + 50]) for epoch in range(given.epochs) for at in range(0, len(lines), 50)]
     base = {name: tensor.float().to(device) for name, tensor in load_file(given.folder / "model.safetensors").items()}
     start = load_file(given.start) if given.start else {}
+    if start and (rank := len(start[f"{LINEAR[0]}.weight.A"])) > given.rank:
+        raise SystemExit(f"{given.start} has rank {rank}; give --rank {rank} or more (it was {given.rank}).")
     model = Adapted(base, given.rank, start).to(device).train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=given.rate, betas=(0.9, 0.98), weight_decay=0.01)
     total, steps, begun, random = math.ceil(len(parts) / PARTS_AT_A_TIME), 0, 0.0, np.random.default_rng(0)

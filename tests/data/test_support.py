@@ -1,9 +1,9 @@
 """Facts of real passages, true and falsified, through the check of quotations: the figures of docs/evidence.md.
 
 ``quoted_facts.jsonl`` has facts as a careful reader notes them down, each with the id of its passage and the place of
-its quotation there. The passages and the triples that GPT-3.5 extracted are in the data folder. No passage of these
-was trained on. On half of the facts, chosen by the ids of their passages, the least score of a claim was chosen; the
-other half is held out.
+its quotation there. The facts of the agent are those of the first draw in ``careful_reader``. The passages and the
+triples that GPT-3.5 extracted are in the data folder. No passage of these was trained on. On half of the facts, chosen
+by the ids of their passages, the least score of a claim was chosen; the other half is held out.
 """
 
 import gzip
@@ -22,6 +22,7 @@ from triplebeam.support import find_support, quoted
 from triplebeam.support.claim import Claim, claim_of
 from triplebeam.support.names import is_title, mentions
 from triplebeam.support.page import page_of
+from triplebeam.support.quotation import locate
 from triplebeam.triple import Triple, entity_key
 
 pytestmark = [pytest.mark.slow, pytest.mark.data]
@@ -32,7 +33,7 @@ LIGHT = ("is", "was", "are", "were", "be", "been", "became", "a", "an", "the", "
 SYMMETRIC = ("marri", "wife", "husband", "spouse", "brother", "sister", "cousin", "divorc", "known as", "real name")
 
 
-#: Falsified facts that their quotations state all the same, marked by a person who had not seen the verdicts on them.
+#: Falsified facts that their quotations state all the same: see docs/evidence.md.
 STATED = {
     ("Valley girl", "is associated with the dialect of", "Valleyspeak"),
     ("Born a Lion", "performer", "Canadian rock band"),
@@ -44,6 +45,36 @@ STATED = {
     ("University of Zurich", "located in", "Switzerland"),
     ("Claude Autant-Lara", "was", "film director"),
     ("John Alton", "collaborated with", "Anthony Mann"),
+    ("Queen Victoria's reign", "was a period of", "political change"),
+    ("Rialto Bridge", "is located in", "Venice"),
+    ("The Boatniks", "released", "1970"),
+    ("Michael Bublé and Josh Groban", "is", "AC artists"),
+    ('Andrew Joseph "Andy" Cohen', "full name", "Andy Cohen"),
+    ("$72,641", "was", "mean household income in the United States"),
+    ("$55,250", "was", "national median household income"),
+    ("a significant tourist attraction", "is", "Rialto Bridge"),
+    ("An Phú", "is a district in", "Mekong Delta region"),
+    ("Colorado Rapids", "compete in", "Western Conference"),
+    ("Navy SEALs", "named as", "Sea, Air, and Land Teams"),
+    ("Sleep-and-charge USB ports", "is powered even when", "the computer is off"),
+    ("real median household income in the United States", "recorded as", "$59,039"),
+    ("$59,039", "was in 2016", "real median household income in the United States"),
+    ("American film and television producer", "was", "Aaron Spelling"),
+    ("American documentary filmmaker", "is", "Mary Mazzio"),
+    ("Sacramento", "was founded by", "John Augustus Sutter, Jr."),
+    ("Perarasu", "comes from", "Tamil Nadu"),
+    ("Marvin Heemeyer", "inspired", "Leviathan"),
+    ("Maysum", "married", "Muawiya"),
+    ("an English politician", "was", "Henry Cavendish, 2nd Duke of Newcastle"),
+}
+
+#: Facts, by where they are from and whether they are held out: how many, the share of them that passes, and that of
+#: those with another object, another predicate, and swapped ends.
+TABLE = {
+    ("read", False): (148, 89.2, 0.0, 0.7, 0.7),
+    ("read", True): (147, 89.8, 1.4, 0.7, 2.9),
+    ("agent", False): (65, 92.3, 1.6, 4.8, 3.3),
+    ("agent", True): (66, 92.4, 1.5, 3.2, 3.4),
 }
 
 
@@ -79,13 +110,28 @@ class Library:
             self.sampled += [Fact(self.passages[key], each) for key in chosen for each in self.extracted[key]]
             self.samples[name] = [each for each in self.sampled if each.passage.id in chosen[:CHECKED]]
         self.read = [self._fact(json.loads(line)) for line in _fixture().read_text(encoding="utf-8").splitlines()]
+        self.agent = self._of_the_agent()
         self.triples = defaultdict(list, {key: list(each) for key, each in self.extracted.items()})
-        for fact in self.read:
+        for fact in (*self.read, *self.agent):
             self.triples[fact.passage.id].append(fact.triple)
 
     def _fact(self, row: dict[str, Any]) -> Fact:
         passage = self.passages[row["passage_id"]]
         return Fact(passage, Triple(*row["triple"]), passage.text[row["start"] : row["end"]], (*row.get("also", ()),))
+
+    def _of_the_agent(self) -> list[Fact]:
+        """The facts of the recorded replies, each in the first passage found that has its quotation."""
+        facts: dict[tuple[Triple, str, str], None] = {}
+        for row in rows(Path(__file__).parent / "careful_reader" / "first.jsonl.gz"):
+            found = [id_ for ids in (*row["searches"].values(), *row["walks"].values()) for id_ in ids]
+            replies = (json.loads(each["reply"]) for each in row["replies"].values())
+            for fact in (each for reply in replies for each in reply.get("facts", ())):
+                quotation = fact["quotation"]
+                id_ = next(each for each in found if locate(quotation, self.passages[each].text))
+                facts[Triple(*fact["triple"]), id_, quotation] = None
+        # Read with stop_when_stuck=no alone, it came last when falsified facts were marked; these depend on the order.
+        in_order = sorted(facts, key=lambda fact: fact[0].subject == "Waterloo")
+        return [Fact(self.passages[id_], triple, quotation) for triple, id_, quotation in in_order]
 
     def false(self, facts: list[Fact], kind: str) -> Iterator[Fact]:
         """Each fact with its object or its predicate replaced, or with its entities exchanged."""
@@ -174,26 +220,18 @@ def library(data: Path) -> Library:
     return Library(data)
 
 
-@pytest.fixture(scope="module")
-def held_out(library: Library) -> list[Fact]:
-    return list(filter(is_held_out, library.read))
-
-
-def test_true_facts_pass(held_out: list[Fact]) -> None:
-    assert len(held_out) == 147
-    assert share(by_quotation, held_out) >= 85
-
-
-@pytest.mark.parametrize("kind", ["object", "predicate", "swapped"])
-def test_falsified_facts_do_not(library: Library, held_out: list[Fact], kind: str) -> None:
-    assert share(by_quotation, list(library.false(held_out, kind))) <= 3
+@pytest.mark.parametrize(("facts", "held_out"), TABLE, ids=str)
+def test_the_table_with_quotations(library: Library, facts: str, held_out: bool) -> None:
+    true = [fact for fact in getattr(library, facts) if is_held_out(fact) == held_out]
+    false = [list(library.false(true, kind)) for kind in ("object", "predicate", "swapped")]
+    shares = [share(by_quotation, each) for each in (true, *false)]
+    assert (len(true), *shares) == pytest.approx(TABLE[facts, held_out], abs=0.05)
 
 
 def test_a_title_is_no_subject_of_what_is_said_of_others(library: Library) -> None:
     true, false = zip(*library.about_titles(), strict=True)
     assert len(true) == 138
-    assert share(by_quotation, list(true)) >= 75
-    assert share(by_quotation, list(false)) <= 16  # more than half of those that pass are true
+    assert [sum(map(by_quotation, each)) for each in (true, false)] == [110, 21]  # of the 21, 12 are true
 
 
 @pytest.mark.parametrize("name", DATASETS)

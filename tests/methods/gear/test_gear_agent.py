@@ -109,7 +109,8 @@ class TestEndings:
     """Every way out is taken, and named."""
 
     def run(self, replies: list[Completion], **parameters: Any) -> tuple[Answer, Table]:
-        table = Table({"q": ["film"], "r": ["film", "city"], "s": ["city"], f"q {' '.join(LIES)}": ["actor"]})
+        with_facts = {f"q {' '.join(read)}": ["actor"] for read in (LIES, LIVED + LIES)}
+        table = Table({"q": ["film"], "r": ["film", "city"], "s": ["city"], **with_facts})
         links = Table({" ".join(LIES): ["city"], " ".join(LIVED): ["actor"]})
         with Scripted(replies) as model:
             return agent(model, table, links, **(PAPER | parameters)).answer("q"), table
@@ -129,16 +130,19 @@ class TestEndings:
         assert (answer.ending, table.asked) == ("the next query repeats an earlier one", ["q", f"q {' '.join(LIES)}"])
         assert [read_by(step) for step in answer.steps] == [(Triple(*LIES),), (Triple(*LIVED),)]
 
-    def test_the_search_with_the_facts_has_those_of_the_chain_that_were_read(self) -> None:
+    @pytest.mark.parametrize(("used", "searched"), [([2], LIES), ([], LIVED + LIES)])
+    def test_the_search_with_the_facts_has_those_of_the_chain_that_were_read_or_all(
+        self, used: list[int], searched: tuple[str, ...]
+    ) -> None:
         replies = [
             facts(LIVED, LIES),
-            verdict(used=[2], from_memory=[["Wisconsin", "is in", "America"]], query="q"),
+            verdict(used=used, from_memory=[["Wisconsin", "is in", "America"]], query="q"),
             facts(),
             verdict(answer="Lake Michigan", used=[2]),
             final("Lake Michigan"),
         ]
         answer, table = self.run(replies, calls="few")
-        assert (answer.ending, table.asked) == ("the facts answer the question", ["q", f"q {' '.join(LIES)}"])
+        assert (answer.ending, table.asked) == ("the facts answer the question", ["q", f"q {' '.join(searched)}"])
 
     def test_a_step_that_brings_nothing(self) -> None:
         replies = [

@@ -192,7 +192,8 @@ class Gist(Loop):
     @property
     def with_facts(self) -> str:
         """A query that needs no model: the question with the chain so far, which leads to what is next to it."""
-        return " ".join([self.question, *(str(fact.triple) for fact in self.used if not fact.from_memory)])
+        read = [fact for fact in self.used if not fact.from_memory] or self.facts
+        return " ".join([self.question, *(str(fact.triple) for fact in read)])
 
     def is_new(self, query: str) -> bool:
         """Was nothing searched for in these words yet?"""
