@@ -19,7 +19,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.manifest import Manifest, VectorSpace
 from triplebeam.index.opensearch.address import Address
-from triplebeam.index.opensearch.documents import GRAPH, TOO_LONG, entity, field_term
+from triplebeam.index.opensearch.documents import GRAPH, TOO_LONG, encode, entity, field_term
 from triplebeam.index.opensearch.filters import condition_of
 from triplebeam.index.opensearch.generation import Published
 from triplebeam.index.opensearch.passages import ClusterPassages
@@ -127,6 +127,21 @@ def test_no_more_triples_are_asked_for_than_a_search_returns(k: int, size: int) 
     whole.triples.search(np.array([1, 0], np.float32), k)
     [body] = whole.published.client.asked  # type: ignore[attr-defined]
     assert body["size"] == size
+
+
+def test_neighbours_are_ranked_by_exact_cosines() -> None:
+    """The cluster compares with a rounded query, so that the best may be a little behind."""
+    codes = {0: [1, 0], 1: [100, 99], 2: [99, 100]}
+
+    def answer(kind: str, body: Json) -> Json:
+        sources = [
+            {**triple(each), "ends": ["a", "a"], "code": encode(np.array(row, np.int8))} for each, row in codes.items()
+        ]
+        return hits(*[{"_id": str(source["number"]), "_source": source} for source in sources][: body["size"]])
+
+    triples = ClusterSnapshot.over(Path("state"), published(answer)).triples
+    [found] = triples.neighbours([0], np.array([0.6, 0.8], np.float32), 1)
+    assert found.tolist() == [2]
 
 
 @pytest.mark.parametrize("layouts", [{}, {"triples": GRAPH}])

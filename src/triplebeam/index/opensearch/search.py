@@ -112,11 +112,15 @@ class ClusterVectors(VectorIndex):
         return _best_first(similar(self._kind, vector, {"match_all": {}}), self._size(k))
 
     def _size(self, k: int) -> int:
-        """The cluster compares triples with a rounded query: some more are fetched, and the best are chosen here."""
-        return k if self._kind == "passages" else max(k, min(MOST_RESULTS, k + k // 4 + _MORE))
+        return k if self._kind == "passages" else triples_fetched(k)
 
     def _is_exact(self, k: int) -> bool:
         return self._published.layouts.get(self._kind) != GRAPH or k > _MOST_FROM_GRAPH
+
+
+def triples_fetched(k: int) -> int:
+    """The cluster compares triples with a rounded query: some more are fetched, and the best are chosen here."""
+    return max(k, min(MOST_RESULTS, k + k // 4 + _MORE))
 
 
 def similar(kind: str, vector: NDArray[np.float32], query: Json) -> Json:

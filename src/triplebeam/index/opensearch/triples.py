@@ -11,7 +11,7 @@ from triplebeam.index.opensearch.client import Json
 from triplebeam.index.opensearch.documents import MOST_RESULTS, decode, entity, triple_of
 from triplebeam.index.opensearch.generation import NotInMemory, Published
 from triplebeam.index.opensearch.passages import ClusterPassages
-from triplebeam.index.opensearch.search import ClusterVectors, Found, cosines, similar
+from triplebeam.index.opensearch.search import ClusterVectors, Found, cosines, similar, triples_fetched
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.vectors import restored
 from triplebeam.triple import Triple
@@ -139,11 +139,11 @@ class ClusterTriples(TripleGraph):
         ]
 
     def _of_entities(self, entities: Sequence[str], query: NDArray[np.float32], limit: int) -> list[dict[int, float]]:
-        """For each entity its triples that are most similar to the query, with their cosines."""
+        """For each entity its triples that are most similar to the query, and some more, with their cosines."""
         bodies = [
             {
                 "query": similar("triples", query, {"term": {"ends": each}}),
-                "size": min(limit, MOST_RESULTS),
+                "size": triples_fetched(min(limit, MOST_RESULTS)),
                 "sort": [{"_score": "desc"}, {"number": "asc"}],
                 "track_scores": True,
             }
