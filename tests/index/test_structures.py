@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from small_world import WordEmbedder
-from triplebeam.errors import BadInputError
+from triplebeam.errors import BadInputError, IndexDamagedError
 from triplebeam.index.columns import StringColumn, write_strings
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.vectors import COARSE, FINE, VectorIndex, quantized, restored, top, write_vectors
@@ -69,8 +69,8 @@ def test_the_codes_of_format_5_are_scanned_as_well(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("dtype", [FINE, COARSE])
-def test_many_vectors_are_compared_where_they_are_stored(tmp_path: Path, dtype: "np.dtype[np.integer]") -> None:
-    """Cosines and looked-up rows are those of an index that has all rows in memory, which this one never has."""
+def test_many_vectors_are_compared_as_they_are_stored(tmp_path: Path, dtype: "np.dtype[np.integer]") -> None:
+    """Cosines and looked-up rows are those of an index with all unit vectors in memory, which this one never has."""
     data = np.random.default_rng(0).standard_normal((5000, 64)).astype(np.float32)
     data[7] = 0
     for name, exact_up_to in (("few", 5000), ("many", 1000)):
@@ -85,6 +85,14 @@ def test_many_vectors_are_compared_where_they_are_stored(tmp_path: Path, dtype: 
     np.testing.assert_array_equal(rows[:100], few.nearest(data[3], 4000)[0][:100])
     assert "rows" not in many.__dict__
     assert "_codes" not in many.__dict__, "they are read by the first search that needs them"
+
+
+def test_codes_that_are_damaged_are_reported(tmp_path: Path) -> None:
+    query = vectors(tmp_path / "v.npy", 1000, exact_up_to=10).at(np.array([17]))[0]
+    codes = tmp_path / "v.codes"
+    codes.write_bytes(b"what" + codes.read_bytes()[4:])
+    with pytest.raises(IndexDamagedError, match=r"v\.codes is not as it was written"):
+        VectorIndex(tmp_path / "v.npy").nearest(query, 5)
 
 
 def test_codes_are_searched_although_their_file_is_gone(tmp_path: Path) -> None:

@@ -50,6 +50,7 @@ def assemble() -> None:
 
 def run(folder: Path, count: int = 3) -> None:
     """Start nodes, say where they are, and stop them when standard input ends."""
+    folder.mkdir(parents=True, exist_ok=True)
     processes: list[subprocess.Popen[bytes]] = []
     try:
         assemble()

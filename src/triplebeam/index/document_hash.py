@@ -1,4 +1,4 @@
-"""By what a document is known to be unchanged, or renamed: hashes of what it says and of where it is cut."""
+"""Hashes of a document: they show whether its text and where it is cut are unchanged, or whether it was renamed."""
 
 import hashlib
 import json

@@ -195,7 +195,10 @@ class VectorIndex:
 
         assert self._codes_file is not None
         reader = faiss.PyCallbackIOReader(_reader(self._codes_file))  # type: ignore[attr-defined]
-        codes = faiss.read_index(reader)
+        try:
+            codes = faiss.read_index(reader)
+        except RuntimeError as error:
+            raise IndexDamagedError(f"{_codes_path(self._path)} is not as it was written: {REPAIR}") from error
         _let_go(self._codes_file)
         return codes
 

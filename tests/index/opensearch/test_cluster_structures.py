@@ -19,11 +19,12 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.manifest import Manifest, VectorSpace
 from triplebeam.index.opensearch.address import Address
-from triplebeam.index.opensearch.documents import GRAPH, TOO_LONG, entity, field_term
+from triplebeam.index.opensearch.documents import GRAPH, TOO_LONG, encode, entity, field_term
 from triplebeam.index.opensearch.filters import condition_of
 from triplebeam.index.opensearch.generation import Published
 from triplebeam.index.opensearch.passages import ClusterPassages
 from triplebeam.index.opensearch.snapshot import ClusterSnapshot
+from triplebeam.index.opensearch.triples import ClusterTriples
 from triplebeam.index.ownership import Ownership
 from triplebeam.index.passage_graph import GraphStatistics
 from triplebeam.index.passages import PassageTable
@@ -120,6 +121,42 @@ def test_where_a_filtered_graph_finds_fewer_every_vector_is_compared() -> None:
     assert len(view.published.client.asked) == 2 + 2 + 1  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize(("k", "size"), [(3, 13), (81_000, 100_000), (200_000, 100_000)])
+def test_no_more_triples_are_asked_for_than_a_search_returns(k: int, size: int) -> None:
+    whole = ClusterSnapshot.over(Path("state"), published(lambda kind, body: hits()))
+    whole.triples.search(np.array([1, 0], np.float32), k)
+    [body] = whole.published.client.asked  # type: ignore[attr-defined]
+    assert body["size"] == size
+
+
+def test_neighbours_are_ranked_by_exact_cosines() -> None:
+    """The cluster compares with a rounded query, so that the best may be a little behind."""
+    codes = {0: [1, 0], 1: [100, 99], 2: [99, 100]}
+
+    def answer(kind: str, body: Json) -> Json:
+        sources = [
+            {**triple(each), "ends": ["a", "a"], "code": encode(np.array(row, np.int8))} for each, row in codes.items()
+        ]
+        return hits(*[{"_id": str(source["number"]), "_source": source} for source in sources][: body["size"]])
+
+    triples = ClusterSnapshot.over(Path("state"), published(answer)).triples
+    [found] = triples.neighbours([0], np.array([0.6, 0.8], np.float32), 1)
+    assert found.tolist() == [2]
+
+
+@pytest.mark.parametrize("layouts", [{}, {"triples": GRAPH}])
+def test_a_vector_of_zeros_is_compared_with_nothing(layouts: dict[str, str]) -> None:
+    """A cluster refuses to compare its angle."""
+
+    def answer(kind: str, body: Json) -> Json:
+        assert body["query"] == {"constant_score": {"filter": {"match_all": {}}}}
+        return hits(*({"_source": triple(number)} for number in (2, 0, 1)))
+
+    whole = ClusterSnapshot.over(Path("state"), replace(published(answer), layouts=layouts))
+    numbers, cosines = whole.triples.search(np.zeros(2, np.float32), 2)
+    assert (numbers.tolist(), cosines.tolist()) == ([0, 1], [0, 0])
+
+
 def triple(number: int) -> Json:
     parts = ["x" if number % 2 else "a", "b", f"c{number}"]
     ends = [entity(parts[0]), entity(parts[2])]
@@ -146,6 +183,13 @@ def test_a_neighbourhood_is_returned_though_others_evict_it(words: Embedder, mon
     object.__setattr__(context, "_nearby", Forgetful())
     monkeypatch.setattr(ClusterSnapshot, "parts", made)
     assert str(context.nearby("Which lake?").snapshot) == "Which lake?"
+
+
+def test_a_triple_is_returned_though_others_evict_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    sources = hits(*({"_id": str(number), "_source": triple(number)} for number in range(3)))
+    triples = ClusterSnapshot.over(Path("state"), published(lambda kind, body: sources)).triples
+    monkeypatch.setattr(ClusterTriples, "_known", property(lambda self: {}, lambda self, kept: None), raising=False)
+    assert [each.passage for each in triples.known([2, 0])] == ["p1", "p0"]
 
 
 def test_every_member_works_over_a_cluster_or_says_why_not() -> None:

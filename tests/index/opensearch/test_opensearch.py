@@ -20,6 +20,7 @@ from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.client import Client
+from triplebeam.index.opensearch.documents import KINDS
 from triplebeam.index.opensearch.generation import published_generation
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.triple_store import TripleStore
@@ -194,6 +195,27 @@ def test_readers_see_one_generation_whatever_is_published(build: Callable[..., I
     builder.remove(["film", "actor", "city", "lake", "other"])
     with pytest.raises(IndexMissingError, match="there is no index"):
         Snapshot.open(builder.folder)
+
+
+def test_an_index_that_is_written_anew_is_divided_as_before(
+    build: Callable[..., IndexBuilder], address: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Shards and copies in an address are for a new index; so are those that it does not name."""
+    builder = build("divided")
+    builder.build(world_documents())
+    monkeypatch.setattr("triplebeam.index.opensearch.documents.EXACT_UP_TO", 0)
+    plain = Address.parse(address("divided").partition("?")[0])
+    assert (plain.shards, plain.replicas) == (1, None)
+    plain.folder(builder.folder.parents[2])
+    builder.remove(["other"])
+    client = Client(_address(builder))
+    assert client.address.shards == 1
+    for kind in KINDS:
+        path = f"/{client.address.prefix}-{kind}-000002/_settings"
+        [found] = client.request("GET", path, flat_settings="true").values()
+        known = found["settings"]
+        assert (known["index.number_of_shards"], known["index.number_of_replicas"]) == ("2", "1")
+        assert "index.auto_expand_replicas" not in known
 
 
 def test_what_was_lost_on_the_cluster_is_published_again(build: Callable[..., IndexBuilder], words: Embedder) -> None:

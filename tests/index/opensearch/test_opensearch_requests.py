@@ -10,8 +10,8 @@ import httpx2
 import pytest
 
 from triplebeam.assemble.place import index_folder
-from triplebeam.errors import BadInputError, ClusterError, IndexChangedError, IndexDamagedError
-from triplebeam.index.manifest import MANIFEST, Manifest
+from triplebeam.errors import BadInputError, ClusterError, IndexChangedError, IndexDamagedError, IndexTooNewError
+from triplebeam.index.manifest import FORMAT, MANIFEST, Manifest
 from triplebeam.index.opensearch import client as client_module
 from triplebeam.index.opensearch import generation, snapshot
 from triplebeam.index.opensearch.address import Address, is_remote
@@ -141,6 +141,15 @@ def test_a_busy_cluster_is_asked_again_and_an_error_is_not(replying: Callable[..
         client.request("GET", "/")
 
 
+def test_an_error_says_what_went_wrong_in_the_shards(replying: Callable[..., Client]) -> None:
+    cause = {"type": "illegal_argument_exception", "reason": "Result window is too large"}
+    error = {"type": "search_phase_execution_exception", "reason": "all shards failed", "root_cause": [cause]}
+    client = replying(lambda request: httpx2.Response(400, json={"error": error, "status": 400}))
+    with pytest.raises(ClusterError, match="Result window is too large") as caught:
+        client.request("POST", "/films/_search")
+    assert caught.value.kind == "search_phase_execution_exception"
+
+
 def test_when_no_host_answers_the_error_says_so(replying: Callable[..., Client]) -> None:
     def answer(request: httpx2.Request) -> httpx2.Response:
         raise httpx2.ConnectError("refused")
@@ -172,6 +181,19 @@ def test_a_document_that_is_refused_is_an_error(replying: Callable[..., Client])
     client = replying(lambda request: httpx2.Response(200, json={"errors": True, "items": [{"index": refused}]}))
     with pytest.raises(ClusterError, match="no such field"):
         client.write([Write("films", "one", {"colour": "red"})])
+
+
+def test_after_an_error_nothing_more_is_sent(replying: Callable[..., Client], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_module, "_MOST_DOCUMENTS", 1)
+    sent = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        sent.append(request)
+        return httpx2.Response(400, json={"error": {"type": "illegal_argument_exception", "reason": "closed"}})
+
+    with pytest.raises(ClusterError, match="closed"):
+        replying(answer).write(Write("films", str(number), {}) for number in range(100))
+    assert len(sent) < 10
 
 
 def test_what_is_gone_already_need_not_be_deleted(replying: Callable[..., Client]) -> None:
@@ -221,6 +243,13 @@ def test_an_index_that_was_not_published_here_is_reported(
     indices: dict[str, object], replying: Callable[..., Client]
 ) -> None:
     with pytest.raises(IndexDamagedError, match="films-passages"):
+        generation.published_generation(replying(lambda request: httpx2.Response(200, json=indices)))
+
+
+def test_an_index_of_a_newer_version_is_not_read(replying: Callable[..., Client]) -> None:
+    meta = {"owner": "x", "stemmers": [], "manifest": {"format": FORMAT + 1}}
+    indices = {"films-passages-000001": {"mappings": {"_meta": meta}}}
+    with pytest.raises(IndexTooNewError, match="upgrade Triplebeam"):
         generation.published_generation(replying(lambda request: httpx2.Response(200, json=indices)))
 
 

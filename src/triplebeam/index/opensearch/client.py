@@ -109,12 +109,15 @@ class Client:
         """Write documents, each once, in bulk: while some requests are under way, the next is made."""
         sent: deque[Future[None]] = deque()
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            for batch in _batches(writes):
-                sent.append(pool.submit(self._write, batch))
-                if len(sent) > _AT_ONCE:
+            try:
+                for batch in _batches(writes):
+                    sent.append(pool.submit(self._write, batch))
+                    if len(sent) > _AT_ONCE:
+                        sent.popleft().result()
+                while sent:
                     sent.popleft().result()
-            while sent:
-                sent.popleft().result()
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)  # after an error, what waits is not sent
 
     def _write(self, batch: "Sequence[_Encoded]") -> None:
         """Write a batch. What a full queue rejects is sent again after a pause."""
@@ -191,7 +194,7 @@ class Client:
     def error(self, status: int, reply: Json) -> ClusterError:
         """What the cluster says, on one line; the password is in no message, since none quotes the request."""
         found = reply.get("error", reply)
-        reason = found.get("reason", "") if isinstance(found, dict) else str(found)
+        cause = (found.get("root_cause") or [found])[0] if isinstance(found, dict) else {"reason": str(found)}
         kind = found.get("type", "") if isinstance(found, dict) else ""
         if status in (401, 403):
             return ClusterError(
@@ -199,7 +202,7 @@ class Client:
                 " the user's role.",
                 status,
             )
-        said = " ".join(": ".join(filter(None, (kind, reason))).split())[:300]
+        said = " ".join(": ".join(filter(None, (kind, cause.get("reason")))).split())[:300]
         return ClusterError(f"OpenSearch at {self.address.place} replied {status} ({said}).", status, kind)
 
 

@@ -37,6 +37,8 @@ KINDS = ("passages", "triples", "entities")
 #: Up to so many vectors of a shard each is compared, in half a microsecond. Lucene's graph takes 500 to add one.
 EXACT_UP_TO = 2_000_000
 _EXACT, GRAPH = "exact", "graph"
+#: Documents that one search returns.
+MOST_RESULTS = 100_000
 #: Cheap to build; enough where many candidates are looked at.
 _GRAPH_PARAMETERS = {"ef_construction": 32, "m": 12}
 #: The kind of vectors in each, as `EncodedTexts` names them.
@@ -71,7 +73,7 @@ def settings(shards: int, replicas: int | None, layout: str) -> Json:
         "knn": True,
         **({} if layout == GRAPH else {"knn.advanced.approximate_threshold": -1}),  # of this engine: no graph at all
         "replication.type": "SEGMENT",  # a copy gets the files that the first one made, graphs of vectors among them
-        "max_result_window": 100_000,
+        "max_result_window": MOST_RESULTS,
         "refresh_interval": "-1",
     }
 

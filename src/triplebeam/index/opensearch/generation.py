@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from triplebeam.errors import BadInputError, ClusterError, IndexChangedError, IndexDamagedError
-from triplebeam.index.manifest import Manifest
+from triplebeam.errors import BadInputError, ClusterError, IndexChangedError, IndexDamagedError, IndexTooNewError
+from triplebeam.index.manifest import FORMAT, Manifest
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.client import Client, Json
 
@@ -137,6 +137,7 @@ def published_generation(client: Client) -> Published | None:
     try:
         [(name, description)] = found.items()
         meta = description["mappings"]["_meta"]
+        _check_format(client, meta["manifest"]["format"])
         number, manifest = int(name.rpartition("-")[2]), Manifest.model_validate(meta["manifest"])
         return Published(client, number, meta["owner"], meta["stemmers"], manifest, meta.get("layouts", {}))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -144,6 +145,14 @@ def published_generation(client: Client) -> Published | None:
             f"{alias} at {client.address.place} is not an alias of one index that Triplebeam has published: choose"
             " another prefix, or remove what has that name from the cluster and run `triplebeam index` again."
         ) from error
+
+
+def _check_format(client: Client, found: int) -> None:
+    if found > FORMAT:
+        raise IndexTooNewError(
+            f"the index at {client.address.place} has format {found}, this Triplebeam reads formats up to {FORMAT}:"
+            " upgrade Triplebeam."
+        )
 
 
 def scan(client: Client, index: str, **body: object) -> Iterator[Json]:

@@ -10,7 +10,7 @@ import re
 import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -80,8 +80,9 @@ class OnCluster:
         client, before = self._client, published_generation(self._client)
         _remove_generations(client, before)
         drafts = Drafts(contents)
-        found_by = layouts(drafts.counts(), self.address.shards)
-        made = _Publishing(client, encoded, space.dimension, before, (before.number if before else 0) + 1, found_by)
+        parts = _divided(before) if before else self.address
+        found_by, number = layouts(drafts.counts(), parts.shards), (before.number if before else 0) + 1
+        made = _Publishing(client, encoded, space.dimension, before, number, found_by, parts)
         progress("publish", 0, len(KINDS))
         for done, kind in enumerate(KINDS, 1):
             made.write(kind, drafts)
@@ -107,6 +108,17 @@ def _owner(store: Store) -> str:
     return known
 
 
+def _divided(before: Published) -> Address:
+    """The address with the shards and copies that its index has: those that it names are for a new index."""
+    address = before.client.address
+    path = f"/{index_name(address, 'passages', before.number)}/_settings"
+    [found] = before.client.request("GET", path, flat_settings="true").values()
+    known = found["settings"]
+    expands = known.get("index.auto_expand_replicas", "false") != "false"
+    replicas = None if expands else int(known["index.number_of_replicas"])
+    return replace(address, shards=int(known["index.number_of_shards"]), replicas=replicas)
+
+
 def _uncounted(contents: Contents) -> GraphStatistics:
     """Edges between passages are made around a question, so nobody has counted them."""
     return GraphStatistics(nodes=len(contents.passages), edges=0, edges_by_kind={}, nodes_without_edges=0)
@@ -122,6 +134,8 @@ class _Publishing:
     before: Published | None
     number: int
     layouts: Mapping[str, str]
+    parts: Address
+    """How an index that is made from nothing is divided and copied."""
 
     def name(self, kind: str) -> str:
         return index_name(self.client.address, kind, self.number)
@@ -144,9 +158,9 @@ class _Publishing:
         self.client.request("PUT", f"/{self.name('passages')}/_mapping", {"_meta": meta})
 
     def _create(self, kind: str) -> dict[str, str]:
-        address, layout = self.client.address, self.layouts[kind]
+        layout = self.layouts[kind]
         body = {
-            "settings": {"index": settings(address.shards, address.replicas, layout)},
+            "settings": {"index": settings(self.parts.shards, self.parts.replicas, layout)},
             "mappings": mapping(kind, self.dimension, layout),
         }
         self.client.make(f"/{self.name(kind)}", body)
@@ -177,11 +191,15 @@ class _Publishing:
     def _wait_for_files(self, kind: str) -> None:
         """Until the copies have the files that were made from what was written: then all show the same."""
         for _ in range(_SECONDS_FOR_FILES):
-            found = self.client.request("GET", f"/{self.name(kind)}/_stats/segments")["_all"]["total"]
-            if not found["segments"]["segment_replication"]["total_bytes_behind"]:
+            reply = self.client.request("GET", f"/{self.name(kind)}/_stats/segments")
+            behind = reply["_all"]["total"]["segments"]["segment_replication"]["total_bytes_behind"]
+            if not behind and not reply["_shards"]["failed"]:
                 return
             time.sleep(1)
-        raise ClusterError(f"a copy of {self.name(kind)} does not receive its files, so nothing was published.")
+        raise ClusterError(
+            f"a copy of {self.name(kind)} does not receive its files, so nothing was published: look"
+            " at the cluster's health, and run the same command again."
+        )
 
     def _differences(self, kind: str, drafts: Drafts, known: dict[str, str]) -> Iterator[Write]:
         """What is new or has changed, with its vector; then what is gone."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.opensearch.client import Json
-from triplebeam.index.opensearch.documents import GRAPH, SPACES, compared, decode
+from triplebeam.index.opensearch.documents import GRAPH, MOST_RESULTS, SPACES, compared, decode
 from triplebeam.index.opensearch.generation import NotInMemory, Published
 from triplebeam.index.vectors import VectorIndex, restored
 from triplebeam.index.words import ENGLISH, query_stems
@@ -65,6 +65,9 @@ class ClusterVectors(VectorIndex):
     stored: Any = NotInMemory("the list of vectors")
     rows: Any = NotInMemory("the list of vectors")
     at: Any = NotInMemory("the list of vectors")
+    cosines: Any = NotInMemory("the list of vectors")
+    is_large: Any = False
+    """Nothing is read here."""
 
     def __init__(self, published: Published, kind: str, remember: Remember) -> None:
         self._published, self._kind, self._remember = published, kind, remember
@@ -81,6 +84,7 @@ class ClusterVectors(VectorIndex):
 
         A graph that is searched through a filter may find fewer than there are: then every vector is compared.
         """
+        k = min(k, len(self))
         if k <= 0:
             return [_nothing() for _ in vectors]
         replies = self._published.search_many(self._kind, [self.body(vector, k) for vector in vectors])
@@ -97,7 +101,7 @@ class ClusterVectors(VectorIndex):
 
     def body(self, vector: NDArray[np.float32], k: int) -> Json:
         """The search for one vector."""
-        if self._is_exact(k):
+        if self._is_exact(k) or not vector.any():
             return self._exact_body(vector, k)
         filters = {"filter": {"bool": {"filter": list(self._published.filters)}}} if self._published.filters else {}
         asked = {"vector": compared(self._kind, vector), "k": max(self._size(k), _CANDIDATES), **filters}
@@ -108,15 +112,24 @@ class ClusterVectors(VectorIndex):
         return _best_first(similar(self._kind, vector, {"match_all": {}}), self._size(k))
 
     def _size(self, k: int) -> int:
-        """The cluster compares triples with a rounded query: some more are fetched, and the best are chosen here."""
-        return k if self._kind == "passages" else k + k // 4 + _MORE
+        return k if self._kind == "passages" else triples_fetched(k)
 
     def _is_exact(self, k: int) -> bool:
         return self._published.layouts.get(self._kind) != GRAPH or k > _MOST_FROM_GRAPH
 
 
+def triples_fetched(k: int) -> int:
+    """The cluster compares triples with a rounded query: some more are fetched, and the best are chosen here."""
+    return max(k, min(MOST_RESULTS, k + k // 4 + _MORE))
+
+
 def similar(kind: str, vector: NDArray[np.float32], query: Json) -> Json:
-    """What a query finds, scored by its similarity to a vector: every vector of it is compared."""
+    """What a query finds, scored by its similarity to a vector: every vector of it is compared.
+
+    A vector of zeros has no direction: the cluster refuses to compare its angle, and nothing is nearer to it.
+    """
+    if not vector.any():
+        return {"constant_score": {"filter": query}}
     space = SPACES["byte" if kind == "triples" else "float"]
     params = {"field": "vector", "query_value": compared(kind, vector), "space_type": space}
     return {"script_score": {"query": query, "script": {"lang": "knn", "source": "knn_score", "params": params}}}

@@ -8,17 +8,16 @@ from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
 from triplebeam.index.opensearch.client import Json
-from triplebeam.index.opensearch.documents import decode, entity, triple_of
+from triplebeam.index.opensearch.documents import MOST_RESULTS, decode, entity, triple_of
 from triplebeam.index.opensearch.generation import NotInMemory, Published
 from triplebeam.index.opensearch.passages import ClusterPassages
-from triplebeam.index.opensearch.search import ClusterVectors, Found, cosines, similar
+from triplebeam.index.opensearch.search import ClusterVectors, Found, cosines, similar, triples_fetched
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.vectors import restored
 from triplebeam.triple import Triple
 
 #: Triples that are kept in memory: a walk of a few steps meets some thousands.
 _KEPT = 50_000
-_MOST = 100_000
 
 
 class Known(NamedTuple):
@@ -53,10 +52,7 @@ class ClusterTriples(TripleGraph):
         """Keep what a search showed."""
         if len(self._known) > _KEPT:
             self._known = {}
-        self._known |= {
-            each["number"]: Known(triple_of(each), each["passage"], tuple(each["ends"]), each["code"])
-            for each in sources
-        }
+        self._known |= _read(sources)
 
     def known(self, triple_ids: Iterable[int] | NDArray[np.int64]) -> list[Known]:
         """These triples; what is not in memory is fetched together."""
@@ -65,7 +61,7 @@ class ClusterTriples(TripleGraph):
         if missing := [number for number in dict.fromkeys(numbers) if number not in found]:
             sources = [each for each in self._published.sources("triples", list(map(str, missing))) if each]
             self.remember(sources)
-            found |= {number: known for number in missing if (known := self._known.get(number))}
+            found |= _read(sources)  # other threads may have evicted them
         if len(found) < len(set(numbers)):
             raise BadInputError("a triple is not in this index: ids must be those that it returned.")
         return [found[number] for number in numbers]
@@ -88,7 +84,7 @@ class ClusterTriples(TripleGraph):
         """The triples with an entity, by its name, as subject or object, in the order of their passages."""
         body = {
             "query": {"term": {"ends": entity(name)}},
-            "size": _MOST,
+            "size": MOST_RESULTS,
             "sort": [{"passage": "asc"}, {"place": "asc"}],
         }
         sources = [hit["_source"] for hit in self._published.search("triples", body)["hits"]["hits"]]
@@ -100,7 +96,7 @@ class ClusterTriples(TripleGraph):
             return {}
         body = {
             "query": {"terms": {"passage": list(dict.fromkeys(passage_ids))}},
-            "size": _MOST,
+            "size": MOST_RESULTS,
             "sort": [{"passage": "asc"}, {"place": "asc"}],
         }
         sources = [hit["_source"] for hit in self._published.search("triples", body)["hits"]["hits"]]
@@ -143,11 +139,11 @@ class ClusterTriples(TripleGraph):
         ]
 
     def _of_entities(self, entities: Sequence[str], query: NDArray[np.float32], limit: int) -> list[dict[int, float]]:
-        """For each entity its triples that are most similar to the query, with their cosines."""
+        """For each entity its triples that are most similar to the query, and some more, with their cosines."""
         bodies = [
             {
                 "query": similar("triples", query, {"term": {"ends": each}}),
-                "size": min(limit, _MOST),
+                "size": triples_fetched(min(limit, MOST_RESULTS)),
                 "sort": [{"_score": "desc"}, {"number": "asc"}],
                 "track_scores": True,
             }
@@ -160,6 +156,12 @@ class ClusterTriples(TripleGraph):
             scores = cosines("triples", query, sources).tolist()
             found.append({source["number"]: score for source, score in zip(sources, scores, strict=True)})
         return found
+
+
+def _read(sources: Iterable[Json]) -> dict[int, Known]:
+    return {
+        each["number"]: Known(triple_of(each), each["passage"], tuple(each["ends"]), each["code"]) for each in sources
+    }
 
 
 def _best(scores: dict[int, float], own: int, limit: int) -> NDArray[np.int64]:
