@@ -1,6 +1,7 @@
 """What a large index stores so that no question waits for it: it is what would be derived, bit for bit."""
 
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.index.manifest import generation_folder
 from triplebeam.index.names import SortedNames
 from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.synonyms import THRESHOLD
 from triplebeam.methods.hipporag.hipporag import HippoRAG
 from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
 from triplebeam.settings import Settings
@@ -80,3 +82,20 @@ def test_the_default_search_finds_the_same(world: Snapshot, stored: Snapshot, wo
     for passage in world.passages:
         query = f"What is {passage.title} known for?"
         assert one.retrieve(query) == two.retrieve(query)
+
+
+def test_what_is_half_removed_is_derived(world: Snapshot, stored: Snapshot, tmp_path: Path) -> None:
+    """The next generation removes the files of one that is open, in any order, while a question is answered."""
+    folder = shutil.copytree(stored.entities.folder or tmp_path, tmp_path / "generation")
+    opened = Snapshot.read(world.folder, world.manifest, folder)
+    for file in ("id_lookup.utf8", "entity_lookup.offsets.npy", "title_lookup.starts.npy", "walk_values.npy"):
+        (folder / file).unlink()
+    for file in (*folder.glob("walk_*_leaving.npy"), *folder.glob("entity_passages_*values.npy")):
+        file.unlink()
+    assert opened.passages.row("film") == world.passages.row("film")
+    assert opened.passages.rows_by_title == world.passages.rows_by_title
+    assert opened.entities.numbers == world.entities.numbers
+    same(opened.entities.weights(with_passages=True), world.entities.weights(with_passages=True))
+    same(opened.entities.passages_by_entity, world.entities.passages_by_entity)
+    graphs = (snapshot.entities.open_graph(THRESHOLD, 30) for snapshot in (opened, world))
+    np.testing.assert_array_equal(*(graph.leaving for graph in graphs))

@@ -224,9 +224,10 @@ class EntityGraph:
         return block_array([[among, mentions.T], [mentions, None]], format="csr", dtype=np.float64)
 
     def _stored(self, name: str, shape: tuple[int, int]) -> "csr_array[np.float64] | None":
-        if not self.folder or not _sparse_files(self.folder, name)[-1].is_file():
+        try:
+            return mapped_sparse(_sparse_files(self.folder, name), shape) if self.folder else None
+        except FileNotFoundError:  # not stored, or removed by the next generation
             return None
-        return mapped_sparse(_sparse_files(self.folder, name), shape)
 
     def _among_entities(self, synonym_threshold: float) -> "csr_array[np.float64]":
         if synonym_threshold < THRESHOLD:

@@ -49,10 +49,11 @@ def write_numbers(path: Path, numbers: Mapping[str, int]) -> None:
 
 
 def read_numbers(path: Path) -> SortedNames[int] | None:
-    """What `write_numbers` wrote; None where it did not."""
-    if not _beside(path, "numbers").is_file():
+    """What `write_numbers` wrote; None where it did not, or where the next generation has removed it."""
+    try:
+        return SortedNames(StringColumn(path), mapped(_beside(path, "numbers")).data.__getitem__)
+    except FileNotFoundError:
         return None
-    return SortedNames(StringColumn(path), mapped(_beside(path, "numbers")).data.__getitem__)
 
 
 def write_rows(path: Path, rows: Mapping[str, Sequence[int]]) -> None:
@@ -64,11 +65,12 @@ def write_rows(path: Path, rows: Mapping[str, Sequence[int]]) -> None:
 
 
 def read_rows(path: Path) -> SortedNames[list[int]] | None:
-    """What `write_rows` wrote; None where it did not."""
-    if not _beside(path, "rows").is_file():
+    """What `write_rows` wrote; None where it did not, or where the next generation has removed it."""
+    try:
+        starts, rows = mapped(_beside(path, "starts")), mapped(_beside(path, "rows"))
+        return SortedNames(StringColumn(path), lambda place: rows[starts[place] : starts[place + 1]].tolist())
+    except FileNotFoundError:
         return None
-    starts, rows = mapped(_beside(path, "starts")), mapped(_beside(path, "rows"))
-    return SortedNames(StringColumn(path), lambda place: rows[starts[place] : starts[place + 1]].tolist())
 
 
 def _beside(path: Path, what: str) -> Path:

@@ -83,7 +83,10 @@ class OpenGraph:
             np.save(self._path(folder, _spread(_DAMPING, tolerance)), spread)
 
     def _stored(self, what: str) -> NDArray[np.float64] | None:
-        return mapped(path) if self.folder and (path := self._path(self.folder, what)).is_file() else None
+        try:
+            return mapped(self._path(self.folder, what)) if self.folder else None
+        except FileNotFoundError:  # not stored, or removed by the next generation
+            return None
 
     def _path(self, folder: Path, what: str) -> Path:
         return folder / f"{self.name}_{what}.npy"
