@@ -118,7 +118,7 @@ class Method:
         return context.once(self.text, lambda: self._retriever(context))
 
     def _retriever(self, context: Context) -> Retriever:
-        graphs = [place for place, part in enumerate(self.parts, 1) if part.row.whole]
+        graphs = [place for place, part in enumerate(self.parts, 1) if part.row.in_neighbourhood]
         if graphs and context.is_remote:
             below = Method(self.text, parts=self.parts[: graphs[-1]])
             nearby = InNeighbourhood(context, self.text, below._built)

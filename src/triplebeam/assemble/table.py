@@ -29,8 +29,8 @@ class Row:
     build: Callable[..., object] = field(repr=False)
     base: str = ""
     uses_graph: bool = False
-    whole: bool = False
-    """It looks at a graph, or at the scores of all passages: on a cluster, at those of a neighbourhood."""
+    in_neighbourhood: bool = False
+    """It looks at a graph, or at the scores of all passages: on a cluster it runs on a neighbourhood."""
     uses_model: bool = False
     """It always calls a language model; a parameter whose value is ``llm`` makes others do so, too."""
     variants: Mapping[str, str] = field(default_factory=dict)
@@ -47,7 +47,7 @@ def _plain(name: str, line: str, build: Callable[..., object]) -> Row:
 
 
 def _walk(name: str, line: str, build: Callable[..., object], variants: Mapping[str, str] | None = None) -> Row:
-    return Row(name, "base", line, build, uses_graph=True, whole=True, variants=variants or {})
+    return Row(name, "base", line, build, uses_graph=True, in_neighbourhood=True, variants=variants or {})
 
 
 def _agent(name: str, line: str, build: Callable[..., object], base: str = "") -> Row:
@@ -61,7 +61,7 @@ _ROWS = [
     _plain("bm25", "shared words, rare ones counting more", retrievers.bm25),
     _plain("dense", "similarity of meaning", retrievers.dense),
     _plain("hybrid", "words and meaning, fused by rank", retrievers.hybrid),
-    Row("scaled_hybrid", "base", "words and meaning, added by score", retrievers.scaled_hybrid, whole=True),
+    Row("scaled_hybrid", "base", "words and meaning, added by score", retrievers.scaled_hybrid, in_neighbourhood=True),
     Row(
         "naive_ge", "expansion", "hybrid, then a walk along chains of triples",
         retrievers.naive_ge, "hybrid", uses_graph=True,
@@ -72,7 +72,7 @@ _ROWS = [
     ),
     Row(
         "gnn_ret", "expansion", "messages over the graph of passages, from the most similar in meaning",
-        gnn_ret, "dense", uses_graph=True, whole=True,
+        gnn_ret, "dense", uses_graph=True, in_neighbourhood=True,
         variants={"scaled_hybrid+gnn_ret": "messages over the graph of passages, from words and meaning"},
     ),
     _walk(

@@ -64,7 +64,10 @@ class OpenGraph:
         return float((start / np.where(self.leaving[nodes] > 0, 1 - damping, 1)).sum())
 
     def spread_evenly(self, nodes: slice, damping: float, tolerance: float) -> NDArray[np.float64]:
-        """Visits of these nodes, by way of edges, in a walk that starts with 1 at every one of them."""
+        """Visits of these nodes, by way of edges, in a walk that starts with 1 at every one of them.
+
+        What `write` stored is taken as it is: ask for the nodes that were given there.
+        """
         if (stored := self._stored(_spread(damping, tolerance))) is not None:
             return stored
         arriving, visits = np.zeros(len(self.open)), np.zeros(len(self.open))
