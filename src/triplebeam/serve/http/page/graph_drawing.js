@@ -3,8 +3,8 @@
 import { draw, factText } from "./dom.js";
 import { arrange } from "./layout.js";
 
-const LETTER = 6.7;
 const CHIP = 24;
+const pen = document.createElement("canvas").getContext("2d");
 
 /** Draw into `svg` at its own width. `choose(node)` is called for a click or Enter. */
 export function drawGraph(svg, graph, chosenId, choose) {
@@ -38,7 +38,7 @@ export function drawGraph(svg, graph, chosenId, choose) {
 function measure(node, graph, most, width, narrow) {
   node.shown = node.label.length > most ? `${node.label.slice(0, most - 1)}…` : node.label;
   node.hop = node.kind === "passage" ? graph.hops.get(node.id.slice(2)) : undefined;
-  node.width = Math.min(node.shown.length * LETTER + (node.kind === "passage" ? CHIP + 20 : 18), width - 20);
+  node.width = Math.min(textWidth(node) + (node.kind === "passage" ? CHIP + 20 : 18), width - 20);
   node.height = node.kind === "passage" ? 32 : 24;
   // A new width needs a new layout.
   if (node.laidOutFor !== width) {
@@ -48,6 +48,12 @@ function measure(node, graph, most, width, narrow) {
   const last = Math.min(Math.max(2, ...graph.hops.values()), 3);
   node.column = node.hop ? 0.16 + (0.68 * (Math.min(node.hop, last) - 1)) / (last - 1) : undefined;
   if (narrow && node.column !== undefined) node.column = 0.1 + 0.8 * ((node.column - 0.16) / 0.68);
+}
+
+/** As wide as the label will be: fonts differ between systems. */
+function textWidth(node) {
+  pen.font = `${node.kind === "passage" ? 600 : 400} 13px ${getComputedStyle(document.body).fontFamily}`;
+  return pen.measureText(node.shown).width;
 }
 
 function arrows() {

@@ -94,7 +94,7 @@ async function showResult(result, plain, signal) {
   if (result.mode !== "ask")
     say(
       result.passages.length
-        ? `${plural(result.passages.length, "passage")} in ${seconds(result.seconds)}.`
+        ? `${plural(result.passages.length, "passage")} in ${seconds(result.seconds)}. ${result.remark ?? ""}`.trim()
         : "Nothing was found: try other words.",
     );
   else say(`Done in ${seconds(result.seconds)}.`, ` ${result.verdict} ${result.sentence || result.answer}`);

@@ -46,10 +46,10 @@ export function showPassages(section, result, plain, hops, reader) {
   );
 }
 
-function column(title, { seconds: time, problem, mode, remark }, passages, options) {
+function column(title, { seconds: time, problem, mode }, passages, options) {
   const note =
     problem ??
-    [plural(passages.length, "passage"), mode !== "ask" && time !== undefined && seconds(time), remark]
+    [plural(passages.length, "passage"), mode !== "ask" && time !== undefined && seconds(time)]
       .filter(Boolean)
       .join(" · ");
   return make(
