@@ -89,7 +89,7 @@ def draw_hit(
     if full is None:
         draw_text(console, *found.snippet)
     else:
-        stemmer = stemmer_of(passage)
+        stemmer = stemmer_of(passage, full)
         wanted = wanted_words(full, telling_facts(found.chains), stemmer)
         draw_text(console, passage.text, highlights(passage.text, wanted, stemmer), spaced=True)
     if explain:
