@@ -7,7 +7,8 @@ or of every way in which Triplebeam encodes.
 
 The sides are processes that take turns, round by round, so that a busy machine treats them alike; what is printed
 are medians, and ratios of the same round. torch is no dependency of Triplebeam: it is installed into an environment of
-its own, once, under --environment. The endpoint of --ways is a server on this machine that runs the same model.
+its own, once, under --environment. The endpoint of --ways is a server on this machine that runs the same model; a GPU
+is one of the ways where onnxruntime-gpu is installed.
 """
 
 import argparse
@@ -37,6 +38,7 @@ WAYS = {
     "int8, 2 threads": ["int8:2"],
     "int8, 2 processes": ["int8:1", "int8:1"],
     "endpoint, fp32, 2 threads": ["endpoint:2"],
+    "fp32, GPU": ["gpu"],
 }
 FIRST_WAY = next(iter(WAYS))
 
@@ -67,16 +69,20 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _run_ways(arguments: argparse.Namespace) -> None:
+    from onnxruntime import get_available_providers
+
+    from triplebeam.embed.gpu import PROVIDER
     from triplebeam.weights import GRANITE, ensure
 
     folder = ensure(GRANITE, arguments.home)
-    started = {way: [_start(Path(sys.executable), side, folder) for side in sides] for way, sides in WAYS.items()}
+    ways = {way: sides for way, sides in WAYS.items() if sides != ["gpu"] or PROVIDER in get_available_providers()}
+    started = {way: [_start(Path(sys.executable), side, folder) for side in sides] for way, sides in ways.items()}
     for name, texts in _workloads(arguments).items():
         for workers in started.values():
             _share(workers, texts[:32])  # a round that does not count, to warm up
         rounds = [{way: _share(workers, texts) for way, workers in started.items()} for _ in range(arguments.rounds)]
         print(f"{len(texts)} {name}, {arguments.rounds} rounds; per second, and as multiples of {FIRST_WAY!r}")
-        for way in WAYS:
+        for way in ways:
             _print_way(way, len(texts), rounds)
     for process in itertools.chain.from_iterable(started.values()):
         process.stdin.close()
@@ -167,6 +173,8 @@ def _encoder(side: str, folder: Path) -> Callable[[list[str]], Any]:
         return OnnxEmbedder.from_folder(folder).embed
     if way == "sentence-transformers":
         return _sentence_transformers(folder)
+    if way == "gpu":
+        return OnnxEmbedder.from_folder(folder, on_gpu=True).embed
     if way == "endpoint":
         return _endpoint(OnnxEmbedder.from_folder(folder, threads=int(threads)).embed)
     return OnnxEmbedder.from_folder(folder, threads=int(threads), precision="int8" if way == "int8" else "fp32").embed

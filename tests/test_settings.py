@@ -214,14 +214,23 @@ def test_only_variables_that_look_like_settings_and_are_none_are_noticed() -> No
 
 
 @pytest.mark.parametrize(
-    ("compute", "precision", "on_cluster"),
-    [("fp32", "fp32", False), ("int8", "int8", False), ("fp32@ray", "fp32", True), ("int8@ray", "int8", True)],
+    ("compute", "precision", "on_gpu", "on_cluster"),
+    [
+        ("fp32", "fp32", False, False),
+        ("int8", "int8", False, False),
+        ("fp32@gpu", "fp32", True, False),
+        ("fp32@ray", "fp32", False, True),
+        ("int8@ray", "int8", False, True),
+    ],
 )
-def test_one_setting_says_how_and_where_texts_are_encoded(compute: str, precision: str, on_cluster: bool) -> None:
+def test_one_setting_says_how_and_where_texts_are_encoded(
+    compute: str, precision: str, on_gpu: bool, on_cluster: bool
+) -> None:
     settings = read_settings(compute=compute)
-    assert (settings.precision, settings.on_cluster) == (precision, on_cluster)
+    assert (settings.precision, settings.on_gpu, settings.on_cluster) == (precision, on_gpu, on_cluster)
 
 
-def test_another_way_of_encoding_is_refused() -> None:
+@pytest.mark.parametrize("compute", ["cuda", "int8@gpu"])
+def test_another_way_of_encoding_is_refused(compute: str) -> None:
     with pytest.raises(BadInputError, match="the setting compute cannot be used"):
-        read_settings(compute="cuda")
+        read_settings(compute=compute)

@@ -86,9 +86,9 @@ class Settings(BaseSettings):
     """Where documents, triples and vectors of indexes on OpenSearch are kept."""
     embedder: str | None = None
     """granite, minilm, a folder, a hub's name, openai:MODEL or dpr:QUESTIONS,PASSAGES; unless set, the index's own."""
-    compute: Literal["fp32", "int8", "fp32@ray", "int8@ray"] = "fp32"
-    """How texts are encoded: in fp32, or int8, which is faster and a little less exact; on this machine, or on a Ray
-    cluster, which also parses passages.
+    compute: Literal["fp32", "int8", "fp32@gpu", "fp32@ray", "int8@ray"] = "fp32"
+    """How texts are encoded: in fp32, or int8, which is faster and a little less exact; on processors, on an NVIDIA
+    GPU, or on a Ray cluster, which also parses passages.
     """
     triples_in_context: bool = True
     """Whether a new index encodes triples in the context of their passages; off: by themselves, as in the papers."""
@@ -140,6 +140,11 @@ class Settings(BaseSettings):
     def precision(self) -> Literal["fp32", "int8"]:
         """How an embedder computes."""
         return "int8" if self.compute.startswith("int8") else "fp32"
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether texts are encoded on a GPU."""
+        return self.compute.endswith("@gpu")
 
     @property
     def on_cluster(self) -> bool:

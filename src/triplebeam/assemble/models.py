@@ -31,6 +31,7 @@ def make_embedder(name: str, settings: Settings, progress: Progress = silent) ->
         offline=settings.offline,
         progress=progress,
         precision=settings.precision,
+        on_gpu=settings.on_gpu,
         base_url=settings.base_url,
         api_key=settings.api_key.get_secret_value() if settings.api_key else None,
     )

@@ -31,17 +31,19 @@ def load_embedder(
     offline: bool = False,
     progress: Progress = silent,
     precision: "Precision" = "fp32",
+    on_gpu: bool = False,
     base_url: str | None = None,
     api_key: str | None = None,
 ) -> Embedder:
     """The embedder called ``name``; weights that are not in ``home`` yet are downloaded there.
 
     A name is ``granite``, ``minilm``, a folder that holds a model, ``openai:MODEL`` at an endpoint, or
-    ``organisation/model`` on the model hub. In ``int8`` a model computes faster and a little less exactly.
+    ``organisation/model`` on the model hub. In ``int8`` a model computes faster and a little less exactly. What is not
+    at an endpoint runs on processors, or ``on_gpu``.
     ``dpr:QUESTIONS,PASSAGES`` is a pair of encoders, each a folder or on the hub.
     """
     if name.startswith(_PAIR):
-        return _pair(name, home, offline=offline, progress=progress, precision=precision)
+        return _pair(name, home, offline=offline, progress=progress, precision=precision, on_gpu=on_gpu)
     if name.startswith(_ENDPOINT):
         from triplebeam.embed.openai_compatible import OpenAICompatibleEmbedder
 
@@ -49,10 +51,12 @@ def load_embedder(
     from triplebeam.embed.onnx_embedder import OnnxEmbedder
 
     folder, known_as = _model_folder(name, home, offline=offline, progress=progress)
-    return OnnxEmbedder.from_folder(folder, name=known_as, precision=precision)
+    return OnnxEmbedder.from_folder(folder, name=known_as, precision=precision, on_gpu=on_gpu)
 
 
-def _pair(name: str, home: Path, *, offline: bool, progress: Progress, precision: "Precision") -> Embedder:
+def _pair(
+    name: str, home: Path, *, offline: bool, progress: Progress, precision: "Precision", on_gpu: bool
+) -> Embedder:
     from triplebeam.embed.model_folder import ModelFolder
     from triplebeam.embed.onnx_embedder import OnnxEmbedder
     from triplebeam.embed.two_encoders import TwoEncoders
@@ -66,6 +70,7 @@ def _pair(name: str, home: Path, *, offline: bool, progress: Progress, precision
             folder := ModelFolder(path),
             name=known_as,
             precision=precision,
+            on_gpu=on_gpu,
             pooling=None if folder.says("1_Pooling/config.json") else "cls",
         )
         for path, known_as in folders
