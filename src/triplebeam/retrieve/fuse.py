@@ -31,7 +31,7 @@ def reciprocal_rank_fusion(
     )
 
 
-def in_turn(rankings: Iterable[Ranking]) -> list[str]:
+def in_turn(lists: Iterable[Sequence[str]]) -> list[str]:
     """The best passage of each list, then the second best of each, and so on; each passage once."""
-    rows = zip_longest(*(ranking.ids for ranking in rankings))
+    rows = zip_longest(*lists)
     return list(dict.fromkeys(id_ for row in rows for id_ in row if id_ is not None))

@@ -15,8 +15,8 @@ Ours by default:
   the gist; no passage that gave a fact is read twice; the reasoning gives the next query, and others that the same
   step searches for, ``searches`` in all: the link in other words, another one, or the next one for a likely candidate.
 - ``quotations``: each fact comes with its passage and a quotation from it, which is the evidence.
-- ``ranking``: the passages of the facts used come first, then others that say the same, then those of the other facts,
-  then the best of each search in turn, so that every link has its own, then Eq. 9.
+- ``ranking``: the passages of the facts used come first, then, for an answer, others that say the same, then those of
+  the other facts, then the best of each search in turn, so that every link has its own, then Eq. 9.
 - ``answer_from``: the answer is read from the passages of the facts used, with the facts beside them.
 - ``stop_when_stuck``: the agent also stops, saying so, when a query repeats an earlier one, when a step brings neither
   a new fact nor a new passage, and when ``attempts`` searches in a row add nothing to the chain of facts. Small models
@@ -41,7 +41,6 @@ from triplebeam.methods.shared.facts import (
     evidence_first,
     new_facts,
     passages_of_facts,
-    passages_that_agree,
     raised,
     with_sources,
 )
@@ -122,8 +121,9 @@ class GeAR(AnsweringAgent):
         if self.calls == "few" and isinstance(below, SyncGE):
             below = below.base
         lists = [below.retrieve(query, self.retrieved) for query in loop.queries[-1]]
-        loop.searched.extend(lists)
-        return raised(in_turn(lists), reciprocal_rank_fusion(lists)) if len(lists) > 1 else lists[0]
+        found = [each.ids for each in lists]
+        loop.searched.extend(found)
+        return raised(in_turn(found), reciprocal_rank_fusion(lists)) if len(lists) > 1 else lists[0]
 
     def _expand(self, loop: "Gist", found: Ranking, facts: Sequence[Fact]) -> Ranking:
         """With few calls Eq. 2, 3 from what the step read; otherwise the retriever did it, with its own reading."""
@@ -200,7 +200,7 @@ class Gist(Loop):
 
     queries: list[tuple[str, ...]] = field(default_factory=list)
     """What each step searches for: its query, and what the model would search for beside it."""
-    searched: list[Ranking] = field(default_factory=list)
+    searched: list[list[str]] = field(default_factory=list)
     """What each of the queries found, before any walk."""
     linked: list[Ranking] = field(default_factory=list)
     """The passages that each fact is linked to."""
@@ -261,11 +261,16 @@ class Gist(Loop):
         return reciprocal_rank_fusion([*self.linked, *self.rankings])
 
     def ranked(self, first: First) -> Ranking:
-        """Eq. 9, and before it, for "evidence", the passages of the facts and the best of each search."""
+        """Eq. 9, and before it, for "evidence", the passages of the facts and the best of each search.
+
+        Passages that say the same as the chain come next to it once it is complete; before, other facts may be part of
+        it.
+        """
         if first == "fusion":
             return self.fused()
         used, others = passages_of_facts(self.used), passages_of_facts(self.facts)
-        return raised([*used, *passages_that_agree(self.used), *others, *in_turn(self.searched)], self.fused())
+        same = in_turn(fact.also_in for fact in self.used) if self.answer else ()
+        return raised([*used, *same, *others, *in_turn(self.searched)], self.fused())
 
 
 @dataclass(frozen=True, kw_only=True)

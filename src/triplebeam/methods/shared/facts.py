@@ -128,11 +128,6 @@ def passages_of_facts(facts: Iterable[Fact]) -> list[str]:
     return list(dict.fromkeys(fact.passage_id for fact in facts if fact.passage_id))
 
 
-def passages_that_agree(facts: Iterable[Fact]) -> list[str]:
-    """Further passages that say what these facts say."""
-    return [id_ for fact in facts for id_ in fact.also_in]
-
-
 def sources_of(facts: Iterable[Fact]) -> Ranking:
     """The passages that facts were read in, as a list that can be fused."""
     return Ranking(Hit(id_, -rank) for rank, id_ in enumerate(passages_of_facts(facts)))
