@@ -1,8 +1,9 @@
 """The agent over real questions, answered by a careful reader in place of a model: the table of docs/answering.md.
 
-``careful_reader`` has two draws of 40 questions, a row per question: what each search found, and the reply to each
-prompt. A row of the table asks all its questions again, so a change of the agent, its prompts or the check of
-quotations shows here. A prompt without a reply says that prompts have changed: the table must then be made again.
+``careful_reader`` has draws of 40 questions, a row per question: what each search found, and the reply to each prompt.
+A row of the table asks all its questions again, so a change of the agent, of what its prompts show or of the check of
+quotations shows here. (A prompt is known by what it shows; its instructions may have been worded differently.) A row is
+in the table only if its draw has a reply to every prompt: where prompts have changed, it must be made again.
 """
 
 import gzip
@@ -10,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -160,33 +161,15 @@ def _recall(asked: Asked, answer: Answer) -> float:
 AGENTS: Mapping[str, Callable[[Asked], Agent]] = {
     "read:blend": Asked.read_once,
     "gear": Asked.gear,
-    "gear[ranking=fusion]": partial(Asked.gear, ranking="fusion"),
-    "gear[answer_from=fusion]": partial(Asked.gear, answer_from="fusion"),
-    "gear[stop_when_stuck=no]": partial(Asked.gear, stop_when_stuck=False),
 }
 #: R@5, EM, calls and tokens read per question; right answers, those of them that are supported, wrong ones that are.
 TABLE: Mapping[tuple[str, str, str], tuple[float, ...]] = {
     ("first", "read:blend", "musique"): (75.0, 62.5, 1.0, 1354, 15, 0, 0),
     ("first", "read:blend", "2wikimultihopqa"): (96.9, 75.0, 1.0, 1542, 6, 0, 0),
     ("first", "read:blend", "hotpotqa"): (87.5, 50.0, 1.0, 1257, 4, 0, 0),
-    ("first", "gear", "musique"): (92.4, 79.2, 4.2, 5751, 19, 16, 1),
-    ("first", "gear", "2wikimultihopqa"): (100.0, 75.0, 4.2, 6460, 6, 5, 1),
-    ("first", "gear", "hotpotqa"): (93.8, 50.0, 3.0, 3972, 4, 3, 4),
-    ("first", "gear[ranking=fusion]", "musique"): (81.9, 79.2, 4.2, 5761, 19, 16, 1),
-    ("first", "gear[ranking=fusion]", "2wikimultihopqa"): (100.0, 75.0, 4.2, 6460, 6, 5, 1),
-    ("first", "gear[ranking=fusion]", "hotpotqa"): (93.8, 50.0, 3.0, 3972, 4, 3, 4),
-    ("first", "gear[answer_from=fusion]", "musique"): (92.4, 79.2, 4.2, 5716, 19, 13, 0),
-    ("first", "gear[answer_from=fusion]", "2wikimultihopqa"): (100.0, 75.0, 4.2, 6411, 6, 5, 1),
-    ("first", "gear[answer_from=fusion]", "hotpotqa"): (93.8, 50.0, 3.0, 3927, 4, 3, 4),
-    ("first", "gear[stop_when_stuck=no]", "musique"): (93.4, 79.2, 4.4, 5967, 19, 16, 1),
-    ("first", "gear[stop_when_stuck=no]", "2wikimultihopqa"): (100.0, 75.0, 4.2, 6460, 6, 5, 1),
-    ("first", "gear[stop_when_stuck=no]", "hotpotqa"): (93.8, 50.0, 3.0, 3972, 4, 3, 4),
     ("second", "read:blend", "musique"): (54.2, 29.2, 1.0, 1312, 7, 0, 0),
     ("second", "read:blend", "2wikimultihopqa"): (100.0, 75.0, 1.0, 1399, 6, 0, 0),
     ("second", "read:blend", "hotpotqa"): (93.8, 87.5, 1.0, 1149, 7, 0, 0),
-    ("second", "gear", "musique"): (78.1, 58.3, 5.83, 7560, 14, 7, 1),
-    ("second", "gear", "2wikimultihopqa"): (100.0, 87.5, 3.0, 4483, 7, 5, 1),
-    ("second", "gear", "hotpotqa"): (100.0, 87.5, 3.0, 3987, 7, 7, 1),
 }
 
 

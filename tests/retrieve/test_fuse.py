@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from oracles.reciprocal_rank_fusion import rrf, rrf_scores
 from triplebeam.ranking import Hit, Ranking
-from triplebeam.retrieve.fuse import reciprocal_rank_fusion
+from triplebeam.retrieve.fuse import in_turn, reciprocal_rank_fusion
 from triplebeam.triple import Triple
 
 lists = st.lists(st.lists(st.sampled_from("abcdefgh"), unique=True), max_size=4)
@@ -37,3 +37,8 @@ def test_chains_are_kept_once() -> None:
     chain = (Triple("a", "b", "c"),)
     one, two = Ranking([Hit("p", 1.0, (chain,))]), Ranking([Hit("p", 0.5, (chain,)), Hit("q", 0.1)])
     assert reciprocal_rank_fusion([one, two])[0].chains == (chain,)
+
+
+def test_lists_in_turn() -> None:
+    assert in_turn([["a", "b", "c"], [], ["b", "d"]]) == ["a", "b", "d", "c"]
+    assert in_turn([]) == []

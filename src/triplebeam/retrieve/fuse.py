@@ -1,7 +1,8 @@
-"""Reciprocal rank fusion (Cormack, Clarke & Büttcher, 2009): several lists into one, by ranks alone."""
+"""Several lists into one, by ranks alone: reciprocal rank fusion (Cormack, Clarke & Büttcher, 2009), or in turn."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.triple import Chain
@@ -28,3 +29,9 @@ def reciprocal_rank_fusion(
         Hit(passage_id, math.fsum(terms), tuple(dict.fromkeys(chains[passage_id])))
         for passage_id, terms in parts.items()
     )
+
+
+def in_turn(lists: Iterable[Sequence[str]]) -> list[str]:
+    """The best passage of each list, then the second best of each, and so on; each passage once."""
+    rows = zip_longest(*lists)
+    return list(dict.fromkeys(id_ for row in rows for id_ in row if id_ is not None))

@@ -157,6 +157,72 @@ class TestSources:
         assert step.usage.calls == 2
 
 
+class TestSeveralSearches:
+    """A step may search for more than its query; every search has its place in what is read and in the ranking."""
+
+    def run(self, **parameters: Any) -> tuple[Answer, Scripted, Table]:
+        table = Table({"q": ["film", "actor"], "r": ["director", "other"], "s": ["city"], "t": ["lake"]})
+        links = Table({" ".join(DIRECTED): ["film"], " ".join(LIES): ["city"]})
+        replies = [
+            cited((DIRECTED, 1, "a drama film directed by Edward Cahn")),
+            verdict(used=[1], query="r", also=["Q?", " s ", "t"]),
+            cited((LIES, 2, "Milwaukee lies in Wisconsin on Lake Michigan.")),
+            verdict(used=[1], answer="Lake Michigan"),
+            final("Lake Michigan"),
+        ]
+        with Scripted(replies) as model:
+            return agent(model, table, links, **parameters).answer("q"), model, table
+
+    def test_they_are_read_in_turn_without_what_was_asked_before(self) -> None:
+        answer, model, table = self.run()
+        assert table.asked == ["q", "r", "s"], "three at once, of which one was searched for before"
+        reading = model.prompts[2].user
+        assert reading.index("[1] Edward") < reading.index("[2] Milwaukee") < reading.index("[3]")
+        assert "The search was for: r / s" in reading
+        assert "- q\n- r / s" in model.prompts[3].user
+        assert answer.steps[1].query == "r / s"
+
+    def test_one_search_alone(self) -> None:
+        *_, table = self.run(searches=1)
+        assert table.asked == ["q", "r"]
+
+    def test_each_search_is_in_the_ranking_with_its_best(self) -> None:
+        answer, *_ = self.run()
+        assert answer.ranking.ids == ["film", "city", "director", "actor", "other"], "two of facts, then in turn"
+
+
+def test_a_best_passage_without_a_fact_is_read_again() -> None:
+    replies = [
+        cited((DIRECTED, 1, "a drama film directed by Edward Cahn")),
+        verdict(used=[1], query="r"),
+        cited((LIES, 1, "Milwaukee lies in Wisconsin on Lake Michigan.")),
+        verdict(used=[1, 2], answer="Lake Michigan"),
+        final("Lake Michigan"),
+    ]
+    table = Table({"q": ["film", "city"], "r": ["film", "city", "actor"]})
+    with Scripted(replies) as model:
+        links = Table({" ".join(DIRECTED): ["film"], " ".join(LIES): ["city"]})
+        answer = agent(model, table, links).answer("q")
+    second = model.prompts[2].user
+    assert "[1] Milwaukee" in second
+    assert PASSAGES["film"].text not in second
+    assert answer.supported
+
+
+def test_passages_that_say_the_same_come_after_those_of_the_chain() -> None:
+    said = {
+        "triple": LIES,
+        "passage": 3,
+        "quotation": "Milwaukee lies in Wisconsin on Lake Michigan.",
+        "also": [2, 9, 3],
+    }
+    other = {"triple": DIRECTED, "passage": 4, "quotation": "", "also": None}
+    with Scripted([reply(facts=[other, said]), verdict(used=[2], answer="Lake Michigan"), final("x")]) as model:
+        links = Table({" ".join(LIES): [], " ".join(DIRECTED): []})
+        answer = agent(model, Table({"q": ["actor", "lake", "city", "film"]}), links).answer("q")
+    assert answer.ranking.ids == ["city", "lake", "film", "actor"]
+
+
 class TestGivingUp:
     """What two searches did not find is given up, and the answer says what is missing."""
 
@@ -189,6 +255,19 @@ class TestGivingUp:
         answer, _ = self.run(guess)
         assert (answer.text, answer.outcome, answer.supported) == ("Frank Zeidler", "guess", False)
         assert answer.missing == ("No document says it.",)
+
+    def test_a_fact_that_was_not_needed_before_starts_the_count_again(self) -> None:
+        table = Table({"q": ["film"], "r": ["actor"], "s": ["city"], "t": ["lake"]})
+        links = Table({" ".join(LIES): [], " ".join(LIVED): []})
+        replies = [
+            facts(LIVED, LIES), verdict(used=[1], query="r"),
+            facts(), verdict(used=[1], query="s"),
+            facts(), verdict(used=[1, 2], query="t"),
+            facts(), verdict(used=[1]), final(""),
+        ]  # fmt: skip
+        with Scripted(replies) as model:
+            answer = agent(model, table, links).answer("q")
+        assert answer.ending == "the last step was reached"
 
     def test_a_search_that_helps_the_chain_starts_the_count_again(self) -> None:
         table = Table({"q": ["film"], "r": ["actor"], "s": ["city"], "t": ["lake"]})

@@ -12,9 +12,11 @@ passages, passageLink takes 10, a step's list holds 20.
 
 Ours by default:
 - ``calls="few"``: two calls a step. What is read in the base's passages is where SyncGE's walk starts and what enters
-  the gist; no passage is read twice; the reasoning gives the next query.
+  the gist; no passage that gave a fact is read twice; the reasoning gives the next query, and others that the same
+  step searches for, ``searches`` in all: the link in other words, another one, or the next one for a likely candidate.
 - ``quotations``: each fact comes with its passage and a quotation from it, which is the evidence.
-- ``ranking``: the passages of the facts used come first, then those of the other facts, then Eq. 9.
+- ``ranking``: the passages of the facts used come first, then, for an answer, others that say the same, then those of
+  the other facts, then the best of each search in turn, so that every link has its own, then Eq. 9.
 - ``answer_from``: the answer is read from the passages of the facts used, with the facts beside them.
 - ``stop_when_stuck``: the agent also stops, saying so, when a query repeats an earlier one, when a step brings neither
   a new fact nor a new passage, and when ``attempts`` searches in a row add nothing to the chain of facts. Small models
@@ -24,6 +26,7 @@ Ours by default:
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import chain
 from typing import Literal, TypeAlias
 
 from triplebeam.answer import Answer, Step
@@ -32,11 +35,19 @@ from triplebeam.methods.gear.expand import NaiveGE, SyncGE
 from triplebeam.methods.gear.link import PassageLink
 from triplebeam.methods.gear.read import LLMReader, Reader
 from triplebeam.methods.gear.reason import Reasoner, Verdict
-from triplebeam.methods.shared.facts import Fact, First, evidence_first, new_facts, with_sources
+from triplebeam.methods.shared.facts import (
+    Fact,
+    First,
+    evidence_first,
+    new_facts,
+    passages_of_facts,
+    raised,
+    with_sources,
+)
 from triplebeam.methods.shared.loop import LAST_STEP, ONE_STEP, Loop
 from triplebeam.methods.shared.reading import AnsweringAgent
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.fuse import reciprocal_rank_fusion
+from triplebeam.retrieve.fuse import in_turn, reciprocal_rank_fusion
 from triplebeam.triple import entity_key
 
 #: Two calls a step, or those of the paper: up to four.
@@ -47,6 +58,8 @@ _NO_QUERY = "the model gave no further query"
 _REPEATED = "the next query repeats an earlier one"
 _NOTHING_NEW = "the step brought nothing new"
 _GIVEN_UP = "what is missing was searched for in other words and not found"
+#: As many of the best passages of a step are read again if no fact was taken from them.
+_READ_AGAIN = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,11 +77,13 @@ class GeAR(AnsweringAgent):
     max_steps: int = 4
     retrieved: int = 20
     """Passages that a step retrieves."""
-    read: int = 10
-    """Passages that a step reads into the gist."""
+    read: int = 15
+    """Passages that a step reads into the gist; 10 as published."""
     linked: int = 10
     """k of passageLink (Eq. 8)."""
     calls: Calls = "few"
+    searches: int = 3
+    """Searches that a step may make at once, with few calls; one as published."""
     quotations: bool = True
     ranking: First = "evidence"
     answer_from: First = "evidence"
@@ -78,18 +93,18 @@ class GeAR(AnsweringAgent):
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """Eq. 4 to 7, step by step."""
-        loop = Gist(question, self.retriever, queries=[question])
+        loop = Gist(question, self.retriever, queries=[(question,)])
         yield from loop.take_all(partial(self._step, loop))
         return self._conclude(loop, answer_from=self.answer_from)
 
     def _step(self, loop: "Gist") -> Step:
-        query = loop.queries[-1]
-        found = self._retrieve(loop, query)
+        query = loop.asked[-1]
+        found = self._retrieve(loop)
         facts = self._read(loop, query, found)
-        ranking = self._expand(loop, query, found, facts)
+        ranking = self._expand(loop, found, facts)
         stuck = not facts and set(ranking.ids) <= loop.seen
         loop.add(ranking, facts, [self._passage_link.link(fact.triple, self.linked) for fact in facts])
-        loop.judge(self._reasoner.reason(loop.facts, loop.question, loop.queries), facts)
+        loop.judge(self._reasoner.reason(loop.facts, loop.question, loop.asked))
         self._decide(loop, stuck)
         return Step(
             number=loop.number,
@@ -100,19 +115,22 @@ class GeAR(AnsweringAgent):
             thought=loop.answer or loop.verdict.missing,
         )
 
-    def _retrieve(self, loop: "Gist", query: str) -> Ranking:
-        """What the step reads: with few calls what SyncGE's base finds, before the walk."""
+    def _retrieve(self, loop: "Gist") -> Ranking:
+        """What the step reads: the best of its searches in turn; with few calls of SyncGE's base, before the walk."""
         below = loop.retriever
         if self.calls == "few" and isinstance(below, SyncGE):
             below = below.base
-        return below.retrieve(query, self.retrieved)
+        lists = [below.retrieve(query, self.retrieved) for query in loop.queries[-1]]
+        found = [each.ids for each in lists]
+        loop.searched.extend(found)
+        return raised(in_turn(found), reciprocal_rank_fusion(lists)) if len(lists) > 1 else lists[0]
 
-    def _expand(self, loop: "Gist", query: str, found: Ranking, facts: Sequence[Fact]) -> Ranking:
+    def _expand(self, loop: "Gist", found: Ranking, facts: Sequence[Fact]) -> Ranking:
         """With few calls Eq. 2, 3 from what the step read; otherwise the retriever did it, with its own reading."""
         sync = loop.retriever
         if self.calls == "paper" or not isinstance(sync, SyncGE) or not facts:
             return found
-        return sync.expand(query, found, sync.link([fact.triple for fact in facts])).top(self.retrieved)
+        return sync.expand(loop.queries[-1][0], found, sync.link([fact.triple for fact in facts])).top(self.retrieved)
 
     def _read(self, loop: "Gist", query: str, ranking: Ranking) -> tuple[Fact, ...]:
         """Eq. 4, 5: what the step adds to the gist."""
@@ -122,9 +140,14 @@ class GeAR(AnsweringAgent):
         return with_sources(facts, [self._passages[id_] for id_ in ids])
 
     def _unread(self, loop: "Gist", ranking: Ranking) -> list[str]:
-        """The best that no earlier step has read, or, where those are few, some of the next best."""
-        unread = [id_ for id_ in ranking.ids if id_ not in loop.read]
-        best = set(ranking.ids[: self.read]) - loop.read
+        """The best that no earlier step has read, or, where those are few, some of the next best.
+
+        The very best are read again if no fact was taken from them: the reader now knows what to look for.
+        """
+        again = set(ranking.ids[:_READ_AGAIN]).difference(passages_of_facts(loop.facts))
+        read = loop.read - again
+        unread = [id_ for id_ in ranking.ids if id_ not in read]
+        best = set(ranking.ids[: self.read]) - read
         return unread[: max(len(best), self.read // 2)]
 
     def _decide(self, loop: "Gist", stuck: bool) -> None:
@@ -137,20 +160,23 @@ class GeAR(AnsweringAgent):
             loop.ending = _NOTHING_NEW
         elif self.stop_when_stuck and loop.in_vain >= self.attempts:
             loop.ending = _GIVEN_UP
-        elif not (query := self._next_query(loop)):
+        elif not (queries := self._next_queries(loop)):
             loop.ending = _NO_QUERY
-        elif not self.stop_when_stuck or loop.is_new(query):
-            loop.queries.append(query)
+        elif not self.stop_when_stuck:
+            loop.search_next(queries)
+        elif new := list(filter(loop.is_new, queries)):
+            loop.search_next(new)
         elif not loop.repeated and loop.is_new(loop.with_facts):
             loop.repeated = True
-            loop.queries.append(loop.with_facts)
+            loop.search_next([loop.with_facts])
         else:
             loop.ending = _REPEATED
 
-    def _next_query(self, loop: "Gist") -> str:
+    def _next_queries(self, loop: "Gist") -> Sequence[str]:
         if self.calls == "few":
-            return loop.verdict.query
-        return self._reasoner.rewrite(loop.facts, loop.question, loop.verdict.missing, loop.queries)
+            return loop.verdict.queries[: self.searches]
+        query = self._reasoner.rewrite(loop.facts, loop.question, loop.verdict.missing, loop.asked)
+        return [query] if query else []
 
     @cached_property
     def _reader(self) -> Reader:
@@ -172,13 +198,18 @@ class GeAR(AnsweringAgent):
 class Gist(Loop):
     """What one question has brought so far."""
 
-    queries: list[str] = field(default_factory=list)
+    queries: list[tuple[str, ...]] = field(default_factory=list)
+    """What each step searches for: its query, and what the model would search for beside it."""
+    searched: list[list[str]] = field(default_factory=list)
+    """What each of the queries found, before any walk."""
     linked: list[Ranking] = field(default_factory=list)
     """The passages that each fact is linked to."""
     seen: set[str] = field(default_factory=set)
     """Passages that a step found."""
     read: set[str] = field(default_factory=set)
     verdict: Verdict = field(default_factory=lambda: Verdict(answerable=False))
+    named: set[Fact] = field(default_factory=set)
+    """Facts that a verdict has named."""
     in_vain: int = 0
     """Searches in a row, but for that of the question itself, that added nothing to the chain."""
     repeated: bool = False
@@ -195,9 +226,14 @@ class Gist(Loop):
         read = [fact for fact in self.used if not fact.from_memory] or self.facts
         return " ".join([self.question, *(str(fact.triple) for fact in read)])
 
+    @property
+    def asked(self) -> list[str]:
+        """The searches of each step on one line."""
+        return list(map(" / ".join, self.queries))
+
     def is_new(self, query: str) -> bool:
         """Was nothing searched for in these words yet?"""
-        return entity_key(query) not in map(entity_key, self.queries)
+        return entity_key(query) not in map(entity_key, chain.from_iterable(self.queries))
 
     def add(self, ranking: Ranking, facts: Sequence[Fact], linked: Sequence[Ranking]) -> None:
         """Eq. 5, and the lists that Eq. 9 fuses: the step's, and what Eq. 8 gave for each of its facts."""
@@ -206,18 +242,35 @@ class Gist(Loop):
         self.facts = (*self.facts, *facts)
         self.linked.extend(linked)
 
-    def judge(self, verdict: Verdict, new: Sequence[Fact]) -> None:
-        """Eq. 6: the verdict, and whether the facts that are new with this step are part of its chain."""
+    def search_next(self, queries: Sequence[str]) -> None:
+        """Set what the next step searches for."""
+        self.queries.append(tuple(dict.fromkeys(queries)))
+
+    def judge(self, verdict: Verdict) -> None:
+        """Eq. 6: the verdict, and whether the chain has grown: by a new fact, or by one that was not needed before."""
         self.verdict = verdict
         self.answer = verdict.answer if verdict.answerable else ""
         self.others = verdict.others
         self.missing = (verdict.missing,) if verdict.missing else ()
-        useful = len(self.queries) == 1 or any(fact in verdict.used for fact in new)
-        self.in_vain = 0 if useful else self.in_vain + 1
+        grown = {fact for fact in verdict.used if not fact.from_memory} - self.named
+        self.named |= grown
+        self.in_vain = 0 if grown or not self.steps else self.in_vain + 1
 
     def fused(self) -> Ranking:
         """Eq. 9: RRF of the passages linked to each fact of the gist and of all steps' passages."""
         return reciprocal_rank_fusion([*self.linked, *self.rankings])
+
+    def ranked(self, first: First) -> Ranking:
+        """Eq. 9, and before it, for "evidence", the passages of the facts and the best of each search.
+
+        Passages that say the same as the chain come next to it once it is complete; before, other facts may be part of
+        it.
+        """
+        if first == "fusion":
+            return self.fused()
+        used, others = passages_of_facts(self.used), passages_of_facts(self.facts)
+        same = in_turn(fact.also_in for fact in self.used) if self.answer else ()
+        return raised([*used, *same, *others, *in_turn(self.searched)], self.fused())
 
 
 @dataclass(frozen=True, kw_only=True)

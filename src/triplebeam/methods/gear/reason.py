@@ -3,8 +3,8 @@
 Followed to the letter: `reason` sees the gist and the original question and gives answerability with a reason;
 `rewrite` sees the gist, the original question and that reason. Ours: the prompts' words; the facts an answer rests on
 are asked for by number; both see what was searched for before; `reason` gives the next query as well, which saves the
-call of `rewrite`, names the everyday knowledge that it bridges a gap with, and the answers that fit as well. A reply
-that cannot be used is noted, never guessed.
+call of `rewrite`, and others to be searched for beside it; it names the everyday knowledge that it bridges a gap with,
+and the answers that fit as well. A reply that cannot be used is noted, never guessed.
 """
 
 from collections.abc import Sequence
@@ -29,6 +29,7 @@ class _Verdict(BaseModel):
     from_memory: TripleRows = []
     others: Texts = []
     query: Text = ""
+    also: Texts = []
 
 
 class _Query(BaseModel):
@@ -44,7 +45,8 @@ class Verdict:
     answer: str = ""
     used: tuple[Fact, ...] = ()
     others: tuple[str, ...] = ()
-    query: str = ""
+    queries: tuple[str, ...] = ()
+    """What to search for next: the query, and other searches to be made beside it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +70,7 @@ class Reasoner:
             answer=answer,
             used=(*used, *facts_from_memory(reply.from_memory)),
             others=tuple(filter(None, map(str.strip, reply.others))),
-            query=reply.query.strip(),
+            queries=tuple(filter(None, map(str.strip, (reply.query, *reply.also)))),
         )
 
     def rewrite(self, gist: Sequence[Fact], question: str, missing: str, searched: Sequence[str]) -> str:

@@ -38,6 +38,8 @@ class Fact:
     """Empty where the model does not say it."""
     span: Span | None = None
     from_memory: bool = False
+    also_in: tuple[str, ...] = ()
+    """Other passages that say the same, as far as the model names them."""
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -69,6 +71,7 @@ class _CitedFact(BaseModel):
     triple: TripleRow
     passage: Annotated[int, BeforeValidator(_first_number)]
     quotation: Text
+    also: Annotated[list[Annotated[int, BeforeValidator(_first_number)]], BeforeValidator(as_list)] = []
 
 
 #: The facts of a reply, each with the number of its passage and a quotation from it; null counts as none.
@@ -89,7 +92,9 @@ def _sourced(triple: Triple, row: _CitedFact, passages: Sequence[Passage]) -> Fa
     named = passages[row.passage - 1 : row.passage] if row.passage else ()
     spans = (quoted(triple, row.quotation, passage) for passage in [*named, *passages] if row.quotation)
     span = next(filter(None, spans), None) or support_among(triple, named or passages)
-    return Fact(triple, span.passage_id if span else "".join(passage.id for passage in named), span)
+    passage_id = span.passage_id if span else "".join(passage.id for passage in named)
+    same = [passages[number - 1].id for number in row.also if 1 <= number <= len(passages)]
+    return Fact(triple, passage_id, span, also_in=tuple(id_ for id_ in dict.fromkeys(same) if id_ != passage_id))
 
 
 def found_in(triple: Triple, passages: Sequence[Passage]) -> Fact:
@@ -130,8 +135,13 @@ def sources_of(facts: Iterable[Fact]) -> Ranking:
 
 def evidence_first(facts: Iterable[Fact], ranking: Ranking) -> Ranking:
     """The passages of the facts before all others."""
-    first = passages_of_facts(facts)
+    return raised(passages_of_facts(facts), ranking)
+
+
+def raised(passage_ids: Iterable[str], ranking: Ranking) -> Ranking:
+    """These passages, in their order, before all others of the ranking."""
+    first = dict.fromkeys(passage_ids)
     hits = {hit.passage_id: hit for hit in ranking}
     best = ranking[0].score if ranking else 0.0
-    raised = [hits.get(id_, Hit(id_, 0.0))._replace(score=best + len(first) - place) for place, id_ in enumerate(first)]
-    return Ranking([*raised, *(hit for hit in ranking if hit.passage_id not in first)])
+    above = [hits.get(id_, Hit(id_, 0.0))._replace(score=best + len(first) - place) for place, id_ in enumerate(first)]
+    return Ranking([*above, *(hit for hit in ranking if hit.passage_id not in first)])
