@@ -191,24 +191,6 @@ class TestSeveralSearches:
         assert answer.ranking.ids == ["film", "city", "director", "actor", "other"], "two of facts, then in turn"
 
 
-def test_a_best_passage_without_a_fact_is_read_again() -> None:
-    replies = [
-        cited((DIRECTED, 1, "a drama film directed by Edward Cahn")),
-        verdict(used=[1], query="r"),
-        cited((LIES, 1, "Milwaukee lies in Wisconsin on Lake Michigan.")),
-        verdict(used=[1, 2], answer="Lake Michigan"),
-        final("Lake Michigan"),
-    ]
-    table = Table({"q": ["film", "city"], "r": ["film", "city", "actor"]})
-    with Scripted(replies) as model:
-        links = Table({" ".join(DIRECTED): ["film"], " ".join(LIES): ["city"]})
-        answer = agent(model, table, links).answer("q")
-    second = model.prompts[2].user
-    assert "[1] Milwaukee" in second
-    assert PASSAGES["film"].text not in second
-    assert answer.supported
-
-
 def test_passages_that_say_the_same_come_after_those_of_the_chain() -> None:
     said = {
         "triple": LIES,

@@ -12,7 +12,7 @@ passages, passageLink takes 10, a step's list holds 20.
 
 Ours by default:
 - ``calls="few"``: two calls a step. What is read in the base's passages is where SyncGE's walk starts and what enters
-  the gist; no passage that gave a fact is read twice; the reasoning gives the next query, and others that the same
+  the gist; no passage is read twice; the reasoning gives the next query, and others that the same
   step searches for, ``searches`` in all: the link in other words, another one, or the next one for a likely candidate.
 - ``quotations``: each fact comes with its passage and a quotation from it, which is the evidence.
 - ``ranking``: the passages of the facts used come first, then, for an answer, others that say the same, then those of
@@ -58,8 +58,6 @@ _NO_QUERY = "the model gave no further query"
 _REPEATED = "the next query repeats an earlier one"
 _NOTHING_NEW = "the step brought nothing new"
 _GIVEN_UP = "what is missing was searched for in other words and not found"
-#: As many of the best passages of a step are read again if no fact was taken from them.
-_READ_AGAIN = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,14 +138,9 @@ class GeAR(AnsweringAgent):
         return with_sources(facts, [self._passages[id_] for id_ in ids])
 
     def _unread(self, loop: "Gist", ranking: Ranking) -> list[str]:
-        """The best that no earlier step has read, or, where those are few, some of the next best.
-
-        The very best are read again if no fact was taken from them: the reader now knows what to look for.
-        """
-        again = set(ranking.ids[:_READ_AGAIN]).difference(passages_of_facts(loop.facts))
-        read = loop.read - again
-        unread = [id_ for id_ in ranking.ids if id_ not in read]
-        best = set(ranking.ids[: self.read]) - read
+        """The best that no earlier step has read, or, where those are few, some of the next best."""
+        unread = [id_ for id_ in ranking.ids if id_ not in loop.read]
+        best = set(ranking.ids[: self.read]) - loop.read
         return unread[: max(len(best), self.read // 2)]
 
     def _decide(self, loop: "Gist", stuck: bool) -> None:
