@@ -34,6 +34,10 @@ class TermSearch(Protocol):
         """The best k and their scores."""
         ...
 
+    def stemmers_of(self, rows: Sequence[int]) -> list[str]:
+        """The stemmers of these texts, those of their languages."""
+        ...
+
 
 class Parts(Protocol):
     """Snapshots of parts of an index."""
