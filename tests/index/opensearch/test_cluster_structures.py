@@ -260,5 +260,6 @@ def test_triples_of_a_cluster_are_printed(
 
 def test_an_entity_that_no_triple_of_a_cluster_has_is_an_error() -> None:
     snapshot = ClusterSnapshot.over(Path("state"), published(of_two_passages))
-    assert snapshot.triples.about("nobody").tolist() == []  # type: ignore[attr-defined]
-    assert snapshot.triples.about("a").tolist() == [0, 2]  # type: ignore[attr-defined]
+    assert snapshot.triples_about("nobody").tolist() == []
+    assert snapshot.entity_meant("nobody") == ""
+    assert snapshot.triples_about("a").tolist() == [0, 2]
