@@ -142,6 +142,12 @@ def recorded(folder: Path) -> Manifest | None:
         return None
 
 
+def recorded_generation(folder: Path) -> str | None:
+    """The generation that the manifest names, if it can be read."""
+    manifest = recorded(folder)
+    return manifest.generation if manifest else None
+
+
 def read_manifest(folder: Path) -> Manifest:
     """Read and check the manifest of an index, and that the files it names are there."""
     try:
@@ -290,15 +296,17 @@ def _unsealed(text: str) -> str:
 
 
 @contextmanager
-def removed_on_error(generation: Path) -> Iterator[None]:
-    """Remove a generation that cannot be finished or published: it would fill a disk that is full already."""
+def removed_on_error(generation: Path, published: Callable[[], str | None]) -> Iterator[None]:
+    """Remove a generation that cannot be finished or published: it would fill a disk that is full already.
+
+    ``published`` returns the name of the generation that readers see by then.
+    """
     with ExitStack() as on_error:
-        on_error.callback(_remove_unpublished, generation)
+        on_error.callback(_remove_unpublished, generation, published)
         yield
         on_error.pop_all()
 
 
-def _remove_unpublished(generation: Path) -> None:
-    manifest = recorded(generation.parent.parent)
-    if manifest is None or manifest.generation != generation.name:
+def _remove_unpublished(generation: Path, published: Callable[[], str | None]) -> None:
+    if published() != generation.name:
         shutil.rmtree(generation, ignore_errors=True)
