@@ -139,7 +139,8 @@ class Client:
         while task := waiting.get():
             batch, done = task
             try:
-                done.set_result(self._write(batch))
+                self._write(batch)
+                done.set_result(None)
             except BaseException as error:  # noqa: BLE001 - carried to the caller's thread, where `result` raises it
                 done.set_exception(error)
 
