@@ -1,5 +1,6 @@
 """Damage that leaves a file's size alone: it is noticed, named, and repaired from what is not damaged."""
 
+import os
 import random
 import shutil
 import sqlite3
@@ -11,6 +12,7 @@ import pytest
 from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
 from triplebeam.assemble import Index
 from triplebeam.errors import IndexDamagedError
+from triplebeam.index import manifest
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.checking import check_index
 from triplebeam.index.compact import compact
@@ -54,6 +56,29 @@ def test_a_flipped_bit_in_any_file_is_noticed_named_and_repaired(folder: Path) -
         report = builder(folder).repair()
         assert (report.damaged, report.published) == ([name], True)
         assert files(folder) == before
+
+
+@pytest.mark.parametrize("change", [-1, 1])
+def test_a_file_of_another_size_is_refused_when_the_index_is_opened(folder: Path, change: int) -> None:
+    generation = generation_folder(folder, read_manifest(folder).generation)
+    for name, size in read_manifest(folder).files.items():
+        if size + change >= 0:
+            os.truncate(generation / name, size + change)
+            with pytest.raises(IndexDamagedError, match=f"{name} has {size + change} bytes where {size} were written"):
+                Snapshot.open(folder)
+            os.truncate(generation / name, size)
+
+
+def test_one_file_that_is_too_large_to_be_checked_hides_no_other(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = {name: size for name, size in read_manifest(folder).files.items() if not name.endswith("_vectors.npy")}
+    largest = max(sizes.values())
+    monkeypatch.setattr(manifest, "_CHECKED_WHEN_OPENED", sum(sizes.values()) - 1)
+    generation = generation_folder(folder, read_manifest(folder).generation)
+    for name in [name for name, size in sizes.items() if 0 < size < largest]:
+        flip(generation / name, 0.9)
+        with pytest.raises(IndexDamagedError, match=f"{name} is not as it was written"):
+            Snapshot.open(folder)
+        flip(generation / name, 0.9)
 
 
 def use_all(folder: Path) -> None:

@@ -23,10 +23,11 @@ from triplebeam.errors import (
     IndexMissingError,
 )
 from triplebeam.index.build import IndexBuilder
+from triplebeam.index.manifest import publish
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.token_vectors import TokenIndexBuilder, TokenVectorIndex
+from triplebeam.index.token_vectors import TokenIndexBuilder, TokenVectorIndex, token_builder
 from triplebeam.index.token_vectors.codec import ResidualCodec, centroids_for, sample_size
-from triplebeam.index.token_vectors.token_index import blocks_of, places_of
+from triplebeam.index.token_vectors.token_index import TokenManifest, blocks_of, places_of
 from triplebeam.passage import Document
 from word_tokens import WordTokens
 
@@ -236,6 +237,31 @@ def test_damage_is_reported_and_repaired(index: Snapshot, damage: str) -> None:
         TokenVectorIndex.open(index.folder)
     TokenIndexBuilder(index=index, encoder=WordTokens()).build()
     assert len(TokenVectorIndex.open(index.folder)) == 6
+
+
+@pytest.mark.parametrize("step", ["flush_tree", "publish"])
+def test_a_generation_that_fails_is_removed(index: Snapshot, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one that has the number of the index's own generation."""
+
+    def fail(*_: object) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(token_builder, step, fail)
+    with pytest.raises(OSError, match="no space left"):
+        TokenIndexBuilder(index=index, encoder=WordTokens()).build()
+    assert index.manifest.generation == "000001"
+    assert not list((index.folder / "late_interaction").glob("0*"))
+
+
+def test_a_published_generation_stays_whatever_fails_then(index: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
+    def published_and_failed(folder: Path, manifest: TokenManifest) -> None:
+        publish(folder, manifest)
+        raise OSError("the folder cannot be flushed")
+
+    monkeypatch.setattr(token_builder, "publish", published_and_failed)
+    with pytest.raises(OSError, match="cannot be flushed"):
+        TokenIndexBuilder(index=index, encoder=WordTokens()).build()
+    assert len(TokenVectorIndex.open(index.folder)) == len(index.passages)
 
 
 def test_one_writes_at_a_time(index: Snapshot) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from safetensors.numpy import save_file
+from typer.testing import CliRunner
 
 from embed.tiny_model import random_weights
 from journeys.command_line import Quick, Run, environment, triplebeam
@@ -170,6 +171,20 @@ def test_debug_shows_the_traceback(run: Run) -> None:
     assert "IndexMissingError" in run("--debug", "status", "no.index", "--debug", code=1).stderr
     assert "--debug" in run("--help").stdout
     assert "no index at no.index" in run("search", "no.index", "--", "--debug", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "option", "taken"),
+    [
+        (["--method", "--debug", "river"], "--method", "--debug"),
+        (["--debug", "--method", "--where", "river"], "--method", "--where"),
+        (["river", "-k", "--json"], "-k", "--json"),
+    ],
+)
+def test_an_option_without_its_value_is_what_is_wrong(words: list[str], option: str, taken: str) -> None:
+    result = CliRunner().invoke(app, ["search", "no.index", *words])
+    assert result.exit_code == 2
+    assert f"Option '{option}' needs a value, and '{taken}' is another option" in " ".join(result.output.split())
 
 
 def test_a_reader_that_has_gone_is_no_error(small_index: Path, tmp_path: Path, home: Path) -> None:

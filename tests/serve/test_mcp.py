@@ -232,3 +232,18 @@ async def test_indexes_may_be_created_while_the_server_runs(served: Served, worl
         shutil.copytree(world.folder, tmp_path / "world.index")
         after = await client.call_tool("search", {"question": "lake"})
     assert (before.is_error, after.is_error) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "what"),
+    [
+        ("search", {"question": "lake \ud800?"}, "question"),
+        ("ask", {"question": "lake \ud800?"}, "question"),
+        ("expand", {"entity": "\ud800"}, "entity"),
+        ("expand", {"entity": "Edward Cahn", "question": "\ud800"}, "question"),
+    ],
+)
+async def test_half_a_character_is_named(served: Served, tool: str, arguments: dict[str, Any], what: str) -> None:
+    said = await refused(served(), tool, **arguments)
+    assert f"the {what} '" in said
+    assert r"has '\ud800', which is no character" in said

@@ -1,14 +1,22 @@
 """The part of a passage that is shown: around what matches, wherever that is."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from small_world import WordEmbedder
+from triplebeam.answer import Answer
+from triplebeam.assemble import create_index
+from triplebeam.index import words
+from triplebeam.index.words import stemmer_for
 from triplebeam.passage import Passage
-from triplebeam.ranking import Hit
-from triplebeam.serve.found import Found, remark
+from triplebeam.ranking import Hit, Ranking
+from triplebeam.serve.answer_shapes import answer_json
+from triplebeam.serve.found import Found, found, remark, stemmers
 from triplebeam.serve.layout import blocks, filled
-from triplebeam.serve.snippet import WIDTH, snippet
+from triplebeam.serve.snippet import WIDTH, Snippet, snippet
 from triplebeam.triple import Triple
 
 FILLER = [
@@ -53,12 +61,12 @@ def test_the_fact_that_led_there_counts_as_the_question_does() -> None:
 
 def test_words_match_folded_and_stemmed_and_function_words_do_not() -> None:
     found = snippet(Passage("p", "The cafés of Brno are closed."), "Which café in brno closes?")
-    assert [found.text[start:end] for start, end in found.highlights] == ["cafés", "Brno", "closed"]
+    assert highlighted(found) == ["cafés", "Brno", "closed"]
 
 
 def test_words_in_a_row_are_one_highlight() -> None:
     found = snippet(Passage("p", "It was Irma Kroll who drew it."), "Irma Kroll")
-    assert [found.text[start:end] for start, end in found.highlights] == ["Irma Kroll"]
+    assert highlighted(found) == ["Irma Kroll"]
 
 
 def test_scripts_without_spaces_are_matched_within_a_line() -> None:
@@ -66,7 +74,7 @@ def test_scripts_without_spaces_are_matched_within_a_line() -> None:
         Passage("p", "今天天气很好。" * 60 + "防火墙在这里设置。" + "今天天气很好。" * 60), "如何设置防火墙"
     )
     assert "防火墙在这里设置。" in found.text
-    assert "防火墙" in [found.text[start:end] for start, end in found.highlights]
+    assert "防火墙" in highlighted(found)
 
 
 @pytest.mark.parametrize(
@@ -78,11 +86,36 @@ def test_scripts_without_spaces_are_matched_within_a_line() -> None:
     ],
 )
 def test_words_are_compared_as_in_the_language_of_the_passage(text: str, question: str, marked: str) -> None:
-    found = snippet(Passage("p", text), question)
-    assert [found.text[start:end] for start, end in found.highlights] == [marked]
-    hit = Found(Hit("p", 1.0), Passage("p", text), "", (), found)
+    found = snippet(Passage("p", text), question, stemmer=stemmer_for(text))
+    assert highlighted(found) == [marked]
+    hit = Found(Hit("p", 1.0), Passage("p", text), "", (), found, stemmer_for(text))
     assert remark(question, "bm25", [hit]) == ""
     assert remark("Quarz", "hybrid", [hit])
+
+
+GERMAN = {
+    "ascii": "Die Schulen der Stadt liegen neben den Parks, in denen die Kinder am Nachmittag spielen und lernen.",
+    "umlauts": "Die Häuser stehen neben den neuen Schulen, die der Bürgermeister im Herbst eröffnete.",
+}
+
+
+def test_the_language_of_a_passage_is_the_one_it_was_indexed_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = create_index(tmp_path / "small.index", embedder=WordEmbedder())
+    index.add([{"id": id_, "text": text} for id_, text in GERMAN.items()], extractor="none")
+    monkeypatch.setattr(words, "foreign_language", pytest.fail)
+    shown = found(index, "Schule", index.search("Schule", "bm25"))
+    assert [each.stemmer for each in shown] == ["german", "german"]
+    assert [highlighted(each.snippet) for each in shown] == [["Schulen"], ["Schulen"]]
+    assert remark("Schule", "bm25", shown) == ""
+    answer = Answer(question="Schule", text="", ranking=Ranking.from_scores({"ascii": 1.0}))
+    [passage] = answer_json(answer, index.passages, stemmers=stemmers(index, ["ascii"]))["passages"]
+    assert passage["snippet"]["highlights"] == [(4, 11)]
+
+
+def highlighted(found: Snippet) -> list[str]:
+    return [found.text[start:end] for start, end in found.highlights]
 
 
 def test_code_keeps_its_lines() -> None:

@@ -5,6 +5,7 @@ from triplebeam.assemble.index import (
     DEFAULT_METHOD,
     Index,
     check_question,
+    check_text,
     create_index,
     open_index,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "Index",
     "Method",
     "check_question",
+    "check_text",
     "create_index",
     "make_embedder",
     "make_extractor",

@@ -382,11 +382,17 @@ def check_question(question: str) -> None:
     """A question must have words, and be text."""
     if not question.strip():
         raise BadInputError("the question is empty: ask for something.")
+    check_text("question", question)
+
+
+def check_text(what: str, text: str) -> None:
+    """No byte that a terminal could not decode, and no half of a character (a lone surrogate)."""
     try:
-        question.encode()
-    except UnicodeEncodeError:
+        text.encode()
+    except UnicodeEncodeError as error:
         raise BadInputError(
-            f"the question {question!r} holds bytes that are not UTF-8: check the terminal's encoding."
+            f"the {what} {text!r} has {text[error.start]!r}, which is no character: check the encoding of the terminal"
+            " or of the program that sent it."
         ) from None
 
 

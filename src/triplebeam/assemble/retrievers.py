@@ -10,6 +10,7 @@ from triplebeam.blend import Blend, Walk
 from triplebeam.embed import load_token_encoder
 from triplebeam.errors import BadInputError
 from triplebeam.fact_links import OwnerLinks, TitleLink, TitleLinks
+from triplebeam.index.open_graph import BLENDED_PASSAGES, BLENDED_TOLERANCE
 from triplebeam.index.passage_graph import KINDS
 from triplebeam.index.token_vectors import published_tokens
 from triplebeam.methods.gear import Cascade, Exact, LLMReader, NaiveGE, Pooled, SyncGE
@@ -42,10 +43,6 @@ BlendedPart: TypeAlias = Literal["messages", "triples", "names", "titles", "owne
 _TITLE_BONUS = 0.2
 #: HippoRAG 2 keeps five entities of the nearest triples; twice as many find more here.
 _BLENDED_SEEDS = 10
-#: A fusion looks at ranks alone: four steps of a walk instead of nine give the same passages but for one in 300.
-_BLENDED_TOLERANCE = 5e-3
-#: An entity of more passages than this leads nowhere in particular: walks of the blend pass it by.
-_MOST_PASSAGES = 30
 
 
 def bm25(context: Context, *, over: Over = "passages") -> BM25:
@@ -152,7 +149,7 @@ def _plain(context: Context, near: CachedScores) -> ScoringRetriever:
 
 def _walks(context: Context, plain: ScoringRetriever) -> Mapping[str, Walk]:
     index, embedder = context.snapshot, context.embedder
-    walk: dict[str, Any] = {"max_passages": _MOST_PASSAGES, "tolerance": _BLENDED_TOLERANCE}
+    walk: dict[str, Any] = {"max_passages": BLENDED_PASSAGES, "tolerance": BLENDED_TOLERANCE}
     names = VerbatimEntities(index.entities)
     return {
         "messages": GNNRet(

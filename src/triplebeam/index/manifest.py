@@ -142,6 +142,12 @@ def recorded(folder: Path) -> Manifest | None:
         return None
 
 
+def recorded_generation(folder: Path) -> str | None:
+    """The generation that the manifest names, if it can be read."""
+    manifest = recorded(folder)
+    return manifest.generation if manifest else None
+
+
 def read_manifest(folder: Path) -> Manifest:
     """Read and check the manifest of an index, and that the files it names are there."""
     try:
@@ -203,12 +209,17 @@ def check_contents(folder: Path, manifest: Manifest) -> None:
     """Raise where a file of a generation is not what was written, as far as that can be known in little time.
 
     Vectors are left out, which are most of the bytes: up to 300,000 of a kind are checked when they are first used. So
-    is what goes beyond ``_CHECKED_WHEN_OPENED`` bytes. `damaged_files` checks everything.
+    are the largest files, where all together have more than ``_CHECKED_WHEN_OPENED`` bytes. `damaged_files` checks
+    everything.
     """
     generation, left = generation_folder(folder, manifest.generation), _CHECKED_WHEN_OPENED
-    for name, expected in manifest.checksums.items():
-        left -= 0 if name.endswith(_VECTORS) else manifest.files[name]
-        if left >= 0 and not name.endswith(_VECTORS) and checksum(generation / name) != expected:
+    for name in sorted(manifest.checksums, key=lambda name: manifest.files[name]):
+        if name.endswith(_VECTORS):
+            continue
+        left -= manifest.files[name]
+        if left < 0:
+            break
+        if checksum(generation / name) != manifest.checksums[name]:
             raise IndexDamagedError(f"{generation / name} is not as it was written: {REPAIR}")
 
 
@@ -290,15 +301,17 @@ def _unsealed(text: str) -> str:
 
 
 @contextmanager
-def removed_on_error(generation: Path) -> Iterator[None]:
-    """Remove a generation that cannot be finished or published: it would fill a disk that is full already."""
+def removed_on_error(generation: Path, published: Callable[[], str | None]) -> Iterator[None]:
+    """Remove a generation that cannot be finished or published: it would fill a disk that is full already.
+
+    ``published`` returns the name of the generation that readers see by then.
+    """
     with ExitStack() as on_error:
-        on_error.callback(_remove_unpublished, generation)
+        on_error.callback(_remove_unpublished, generation, published)
         yield
         on_error.pop_all()
 
 
-def _remove_unpublished(generation: Path) -> None:
-    manifest = recorded(generation.parent.parent)
-    if manifest is None or manifest.generation != generation.name:
+def _remove_unpublished(generation: Path, published: Callable[[], str | None]) -> None:
+    if published() != generation.name:
         shutil.rmtree(generation, ignore_errors=True)

@@ -8,6 +8,7 @@ there.
 
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
@@ -23,7 +24,15 @@ from triplebeam.index.encoded import EncodedTexts, remove_encoded
 from triplebeam.index.entity_graph import MENTIONS, EntityGraph, write_aliases
 from triplebeam.index.generation_files import checksums, file_sizes, new_generation, remove_generations
 from triplebeam.index.keys import as_keys, key_of
-from triplebeam.index.manifest import MANIFEST, LastGeneration, Manifest, VectorSpace, publish, removed_on_error
+from triplebeam.index.manifest import (
+    MANIFEST,
+    LastGeneration,
+    Manifest,
+    VectorSpace,
+    publish,
+    recorded_generation,
+    removed_on_error,
+)
 from triplebeam.index.material import pairs
 from triplebeam.index.ownership import Topics
 from triplebeam.index.passage_graph import (
@@ -57,7 +66,7 @@ def publish_generation(
 ) -> Manifest:
     """Write a new generation, with what can be taken over from the last one, and make it the published one."""
     generation = new_generation(folder / "generations")
-    with removed_on_error(generation):
+    with removed_on_error(generation, partial(recorded_generation, folder)):
         passage_graph = write_generation(generation, contents, encoded, last, progress)
         _write_derived(generation)
         flush_tree(generation)

@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.errors import IndexDamagedError
+from triplebeam.errors import IndexDamagedError, nearest
 from triplebeam.index.columns import mapped
 from triplebeam.index.entity_graph import EntityGraph
 from triplebeam.index.manifest import Manifest, check_contents, generation_folder, read_manifest, retried
@@ -20,6 +20,7 @@ from triplebeam.index.references import REFERENCES
 from triplebeam.index.terms import TermIndex
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.vectors import VectorIndex
+from triplebeam.triple import entity_key
 from triplebeam.where import Where
 
 T = TypeVar("T")
@@ -32,6 +33,10 @@ class TermSearch(Protocol):
 
     def search(self, query: str, k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The best k and their scores."""
+        ...
+
+    def stemmers_of(self, rows: Sequence[int]) -> list[str]:
+        """The stemmers of these texts, those of their languages."""
         ...
 
 
@@ -75,6 +80,15 @@ class Snapshot:
     def parts(self) -> "Parts | None":
         """Of an index that is too large to hold: what makes snapshots of parts of it; None: all is here."""
         return None
+
+    def triples_about(self, name: str) -> NDArray[np.int64]:
+        """The triples with an entity, by its name, as subject or object, in the order of their passages."""
+        number = self.entities.numbers.get(entity_key(name))
+        return np.zeros(0, np.int64) if number is None else self.triples.of_entity(number)
+
+    def entity_meant(self, name: str) -> str:
+        """By a name that no entity has, as the end of an error message; empty where that is not known."""
+        return "" if entity_key(name) in self.entities.numbers else nearest(name, self.entities.names)
 
     @classmethod
     def open(cls, folder: Path) -> "Snapshot":

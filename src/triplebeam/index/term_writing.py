@@ -84,9 +84,9 @@ class _Known:
         if not last.has(*(f"{name}/{file}" for file in _FILES)):
             return cls(as_keys([]), [], csr_array(np.zeros((0, 0), np.uint16)), [])
         index = TermIndex(last.folder / name)
+        stemmers = index.stemmers_of(range(len(index)))
         by_word = csr_array((index.counts, index.rows, index.starts), shape=(len(index.words), len(index)))
-        names = [index.stemmer_names[place] for place in index.stemmers]
-        return cls(read_keys(last.folder / name / "keys.npy"), list(index.words), csr_array(by_word.T), names)
+        return cls(read_keys(last.folder / name / "keys.npy"), list(index.words), csr_array(by_word.T), stemmers)
 
 
 def _merged(known: _Known, before: NDArray[np.int64], fresh: _Counts) -> "tuple[list[str], csr_array[np.uint16]]":

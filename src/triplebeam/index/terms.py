@@ -7,7 +7,7 @@ about 8 % steps from 40 words on, so that texts of nearly the same length are no
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -77,6 +77,10 @@ class TermIndex:
         found = np.flatnonzero(scores)
         best = found[top(scores[found], k)]
         return best, scores[best]
+
+    def stemmers_of(self, rows: Sequence[int]) -> list[str]:
+        """The stemmers of the texts at these rows."""
+        return [self.stemmer_names[self.stemmers[row]] for row in rows]
 
     def _add(self, stems: Mapping[str, str], scores: NDArray[np.float32]) -> None:
         """Add a word's weight to the rows that have it: the English stem in any text, another stem in texts of that

@@ -33,10 +33,9 @@ from scipy.sparse import csr_array, diags_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from triplebeam.errors import BadInputError
+from triplebeam.index.open_graph import TOLERANCE
 from triplebeam.retrieve.walk_nearby import WalkNearby
 
-#: How near to the end of the walk its result is, by default.
-TOLERANCE = 1e-5
 #: Single precision adds errors of about a tenth of this.
 _SINGLE_PRECISION_FROM = 1e-6
 #: Reset vectors that walk together: with more of them a product no longer fits into the processor's cache.

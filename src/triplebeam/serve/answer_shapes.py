@@ -1,5 +1,6 @@
 """Answers as JSON: the same over HTTP, on the command line and in files for `triplebeam verify`."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Annotated, NotRequired, cast
 
@@ -10,6 +11,7 @@ from triplebeam.answer import Answer, Evidence, Outcome, Span, Step
 from triplebeam.assemble import Index
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import price
+from triplebeam.index.words import ENGLISH
 from triplebeam.passage import Passage, Passages
 from triplebeam.ranking import Hit
 from triplebeam.serve.conversation import FollowUp
@@ -106,9 +108,16 @@ _WITH_EVIDENCE = TypeAdapter(_WithEvidence)
 
 
 def answer_json(
-    answer: Answer, passages: Passages, *, price: float | None = None, follow_up: FollowUp | None = None
+    answer: Answer,
+    passages: Passages,
+    *,
+    stemmers: Mapping[str, str] | None = None,
+    price: float | None = None,
+    follow_up: FollowUp | None = None,
 ) -> AnswerShape:
-    """The whole answer. ``price`` is in US dollars, and is left out where it is not known."""
+    """The whole answer. ``stemmers`` are those of its passages (`found.stemmers`). ``price`` is in US dollars, and is
+    left out where it is not known.
+    """
     written: AnswerShape = {
         "question": answer.question,
         "outcome": answer.outcome,
@@ -121,7 +130,10 @@ def answer_json(
         "ending": answer.ending,
         "loop_answer": answer.loop_text,
         "evidence": [_evidence(fact) for fact in answer.evidence],
-        "passages": [_ranked_passage(hit, answer, passages[hit.passage_id]) for hit in answer.ranking],
+        "passages": [
+            _ranked_passage(hit, answer, passages[hit.passage_id], (stemmers or {}).get(hit.passage_id, ENGLISH))
+            for hit in answer.ranking
+        ],
         "steps": [step_json(step) for step in answer.steps],
         "usage": usage_json(answer.usage),
     }
@@ -190,9 +202,9 @@ def _fault(error: ValidationError) -> str:
             )
 
 
-def _ranked_passage(hit: Hit, answer: Answer, passage: Passage) -> RankedPassageShape:
+def _ranked_passage(hit: Hit, answer: Answer, passage: Passage, stemmer: str) -> RankedPassageShape:
     facts = (fact.triple for fact in answer.evidence if fact.span and fact.span.passage_id == passage.id)
-    shown = snippet(passage, answer.question, facts)
+    shown = snippet(passage, answer.question, facts, stemmer)
     return {**place_json(passage), "score": hit.score, "snippet": snippet_json(shown)}
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from triplebeam.assemble import Index
-from triplebeam.index.words import ENGLISH, query_stems, query_words, stemmer_for, text_words
+from triplebeam.index.words import ENGLISH, query_stems, query_words, text_words
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
 from triplebeam.serve.cross_references import CrossReferences, telling_facts
@@ -23,6 +23,8 @@ class Found:
     heading: str
     chains: tuple[Chain, ...]
     snippet: Snippet
+    stemmer: str = ENGLISH
+    """That of its language."""
 
 
 def found(index: Index, question: str, hits: Iterable[Hit]) -> list[Found]:
@@ -36,10 +38,18 @@ def found(index: Index, question: str, hits: Iterable[Hit]) -> list[Found]:
         explanation.chains(hit, passage) or references.chains(place)
         for place, (hit, passage) in enumerate(zip(hits, passages, strict=True))
     ]
-    snippets = [
-        snippet(passage, question, telling_facts(chains)) for passage, chains in zip(passages, shown, strict=True)
+    known = stemmers(index, [passage.id for passage in passages])
+    return [
+        Found(hit, passage, written, chains, snippet(passage, question, telling_facts(chains), stemmer), stemmer)
+        for hit, passage, written, chains in zip(hits, passages, headings(passages), shown, strict=True)
+        for stemmer in [known[passage.id]]
     ]
-    return [Found(*each) for each in zip(hits, passages, headings(passages), shown, snippets, strict=True)]
+
+
+def stemmers(index: Index, passage_ids: Sequence[str]) -> dict[str, str]:
+    """The stemmer of each of these passages, by id, as its words were indexed."""
+    rows = list(map(index.passages.row, passage_ids))
+    return dict(zip(passage_ids, index.snapshot.passage_terms.stemmers_of(rows), strict=True))
 
 
 def remark(question: str, method: str, shown: Sequence[Found]) -> str:
@@ -50,11 +60,7 @@ def remark(question: str, method: str, shown: Sequence[Found]) -> str:
         return ""
     if len(query_words(f"{question} 0")) == 1:  # function words are left out only where there is another word
         return 'The question has no words other than such as "who" and "is"; these passages may be irrelevant.'
-    passages = [each.passage for each in shown]
-    # Telling the language takes half a second the first time: most questions do without.
-    if any(_has_word(question, each, ENGLISH) for each in passages) or any(
-        _has_word(question, each, stemmer_for(each.text)) for each in passages
-    ):
+    if any(_has_word(question, each.passage, each.stemmer) for each in shown):
         return ""
     return "No word of the question occurs in these passages; they may be irrelevant."
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, Field
 
-from triplebeam.assemble import Index
+from triplebeam.assemble import Index, check_text
 from triplebeam.errors import BadInputError
 from triplebeam.methods.gear import Cascade
 from triplebeam.methods.gear.beam_search import DiverseTripleBeamSearch
@@ -74,6 +74,7 @@ def around_passage(index: Index, passage_id: str, limit: int) -> Neighbourhood:
 
 def follow(index: Index, entity: int, question: str, length: int, limit: int) -> list[ScoredChain]:
     """Chains that begin at an entity, found by GeAR's beam search, most similar to the question first."""
+    check_text("question", question)
     triples = index.triples
     search = DiverseTripleBeamSearch(
         triples=triples,
@@ -93,6 +94,7 @@ def find_entity(index: Index, name: str) -> int:
     """The number of an entity by its name; the error for an unknown one suggests those nearest in meaning."""
     if not name.strip():
         raise BadInputError("the entity is empty: name one, such as a person or a place.")
+    check_text("entity", name)
     entities = index.snapshot.entities
     number = entities.numbers.get(entity_key(name))
     if number is None:

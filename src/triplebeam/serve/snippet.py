@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
-from triplebeam.index.words import ENGLISH, query_stems, stemmer_for, text_words
+from triplebeam.index.words import ENGLISH, query_stems, text_words
 from triplebeam.ingest.sentences import sentence_spans
 from triplebeam.passage import Passage
 from triplebeam.serve.layout import blocks
@@ -49,24 +49,19 @@ class _Piece(NamedTuple):
     keeps_lines: bool
 
 
-def snippet(passage: Passage, question: str, facts: Iterable[Triple] = (), width: int = WIDTH) -> Snippet:
-    """The part of a passage that matches best, cut at the borders of sentences or lines."""
-    stemmer = stemmer_of(passage, question)
+def snippet(passage: Passage, question: str, facts: Iterable[Triple] = (), stemmer: str = ENGLISH) -> Snippet:
+    """The part of a passage that matches best, cut at the borders of sentences or lines.
+
+    ``stemmer`` is that of the passage's language, which the term index knows (`found.stemmers`).
+    """
     wanted = wanted_words(question, facts, stemmer)
-    pieces = _without_headings(passage, list(_pieces(passage.text, width)))
+    pieces = _without_headings(passage, list(_pieces(passage.text)))
     found = [words_in(passage.text[piece.start : piece.end], stemmer) & wanted for piece in pieces]
-    shown = _best(list(zip(pieces, found, strict=True)), width)
+    shown = _best(list(zip(pieces, found, strict=True)))
     text = _joined(passage.text, shown)
     before, after = (_ellipsis(shown, pieces, place) for place in (0, -1))
     text = f"{before}{text}{after[::-1]}"
     return Snippet(text, highlights(text, wanted, stemmer))
-
-
-def stemmer_of(passage: Passage, question: str) -> str:
-    """The stemmer of its language. Detecting that takes 4 ms: not done for ASCII, nor where English stems match."""
-    if passage.text.isascii() or not wanted_words(question).isdisjoint(words_in(passage.text)):
-        return ENGLISH
-    return stemmer_for(passage.text)
 
 
 def wanted_words(question: str, facts: Iterable[Triple] = (), stemmer: str = ENGLISH) -> frozenset[str]:
@@ -119,12 +114,12 @@ def _compared(written: str, stemmer: str) -> tuple[str, ...]:
     return tuple(text_words(written, stemmer))
 
 
-def _pieces(text: str, width: int) -> Iterator[_Piece]:
+def _pieces(text: str) -> Iterator[_Piece]:
     for number, (start, end, keeps_lines) in enumerate(blocks(text)):
         lines = (match.span() for match in re.compile(r"[^\n]+").finditer(text, start, end))
         for first, last in lines if keeps_lines else sentence_spans(text, start, end):
             parts = [(first, last)]
-            if last - first > width:
+            if last - first > WIDTH:
                 parts = [match.span() for match in _PART.finditer(text, first, last)]
             yield from (_Piece(*part, number, keeps_lines) for part in parts)
 
@@ -135,14 +130,14 @@ def _without_headings(passage: Passage, pieces: list[_Piece]) -> list[_Piece]:
     return [piece for piece in pieces if passage.text[piece.start : piece.end].strip() not in above] or pieces
 
 
-def _best(pieces: Sequence[tuple[_Piece, set[str]]], width: int) -> list[_Piece]:
+def _best(pieces: Sequence[tuple[_Piece, set[str]]]) -> list[_Piece]:
     """The window with most of the words, each counting less the more pieces have it. The last of equal ones starts with
     a match; it is then made as long as it may be.
     """
     if not pieces:
         return []
     spread = Counter(word for _, words in pieces for word in words)
-    ends = [_last_within(pieces, first, width) for first in range(len(pieces))]
+    ends = [_last_within(pieces, first) for first in range(len(pieces))]
     worth = [
         round(sum(1 / spread[word] for word in set().union(*(words for _, words in pieces[first : last + 1]))), 9)
         for first, last in enumerate(ends)
@@ -150,14 +145,14 @@ def _best(pieces: Sequence[tuple[_Piece, set[str]]], width: int) -> list[_Piece]
     worth[0] += _BEGINNING
     first = max(range(len(pieces)), key=lambda place: (worth[place], place))
     last = ends[first]
-    while first and pieces[last][0].end - pieces[first - 1][0].start <= width:
+    while first and pieces[last][0].end - pieces[first - 1][0].start <= WIDTH:
         first -= 1
     return [piece for piece, _ in pieces[first : last + 1]]
 
 
-def _last_within(pieces: Sequence[tuple[_Piece, set[str]]], first: int, width: int) -> int:
+def _last_within(pieces: Sequence[tuple[_Piece, set[str]]], first: int) -> int:
     last = first
-    while last + 1 < len(pieces) and pieces[last + 1][0].end - pieces[first][0].start <= width:
+    while last + 1 < len(pieces) and pieces[last + 1][0].end - pieces[first][0].start <= WIDTH:
         last += 1
     return last
 

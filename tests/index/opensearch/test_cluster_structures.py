@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from triplebeam.assemble import Index
 from triplebeam.assemble.context import Context
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError
+from triplebeam.errors import BadInputError, IndexChangedError
 from triplebeam.index.manifest import Manifest, VectorSpace
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.documents import GRAPH, TOO_LONG, encode, entity, field_term
@@ -127,6 +127,16 @@ def test_no_more_triples_are_asked_for_than_a_search_returns(k: int, size: int) 
     whole.triples.search(np.array([1, 0], np.float32), k)
     [body] = whole.published.client.asked  # type: ignore[attr-defined]
     assert body["size"] == size
+
+
+def test_the_stemmers_of_passages_are_those_they_were_published_with() -> None:
+    sources = [{"number": 1, "stemmer": "german"}, {"number": 2, "stemmer": "english"}]
+    terms = ClusterSnapshot.over(
+        Path("state"), published(lambda kind, body: hits(*({"_source": each} for each in sources)))
+    ).passage_terms
+    assert terms.stemmers_of([2, 1]) == ["english", "german"]
+    with pytest.raises(IndexChangedError):
+        terms.stemmers_of([1, 3])
 
 
 def test_neighbours_are_ranked_by_exact_cosines() -> None:
@@ -250,5 +260,6 @@ def test_triples_of_a_cluster_are_printed(
 
 def test_an_entity_that_no_triple_of_a_cluster_has_is_an_error() -> None:
     snapshot = ClusterSnapshot.over(Path("state"), published(of_two_passages))
-    assert snapshot.triples.about("nobody").tolist() == []  # type: ignore[attr-defined]
-    assert snapshot.triples.about("a").tolist() == [0, 2]  # type: ignore[attr-defined]
+    assert snapshot.triples_about("nobody").tolist() == []
+    assert snapshot.entity_meant("nobody") == ""
+    assert snapshot.triples_about("a").tolist() == [0, 2]

@@ -2,7 +2,8 @@
 
 import json
 import logging
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,7 +14,7 @@ from triplebeam.assemble.place import index_folder
 from triplebeam.errors import BadInputError, ClusterError, IndexChangedError, IndexDamagedError, IndexTooNewError
 from triplebeam.index.manifest import FORMAT, MANIFEST, Manifest
 from triplebeam.index.opensearch import client as client_module
-from triplebeam.index.opensearch import generation, snapshot
+from triplebeam.index.opensearch import generation, publish, snapshot
 from triplebeam.index.opensearch.address import Address, is_remote
 from triplebeam.index.opensearch.client import Client, Write, client_of
 from triplebeam.index.opensearch.passages import ClusterPassages
@@ -194,6 +195,66 @@ def test_after_an_error_nothing_more_is_sent(replying: Callable[..., Client], mo
     with pytest.raises(ClusterError, match="closed"):
         replying(answer).write(Write("films", str(number), {}) for number in range(100))
     assert len(sent) < 10
+
+
+def test_on_ctrl_c_requests_under_way_are_abandoned_and_not_sent_again(
+    replying: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_module, "_MOST_DOCUMENTS", 1)
+    monkeypatch.setattr(client_module, "_SECONDS_TO_END", 0.1)
+    sent, release, replied = threading.Semaphore(0), threading.Event(), []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        sent.release()
+        release.wait(20)
+        replied.append(threading.current_thread())
+        return httpx2.Response(429, json={})
+
+    def interrupted() -> Iterator[Write]:
+        yield from (Write("films", str(number), {}) for number in range(4))
+        for _ in range(3):
+            sent.acquire()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        replying(answer).write(interrupted())
+    assert replied == []
+    release.set()
+    for _ in range(3):
+        assert not sent.acquire(timeout=0.1)
+    for thread in replied:
+        thread.join()
+    assert len(replied) == 3
+
+
+@pytest.mark.parametrize(
+    ("segments", "behind"),
+    [
+        ({"segments": {"segment_replication": {"total_bytes_behind": 7}}}, 7),
+        ({"segments": {"segment_replication": {"total_bytes_behind": 0}}}, 0),
+        ({"segments": {}}, 0),
+        ({}, None),
+    ],
+)
+def test_what_copies_lack_is_known_if_a_shard_says_it(segments: dict[str, object], behind: int | None) -> None:
+    assert publish._bytes_behind({"_all": {"total": segments}}) == behind
+
+
+def test_a_generation_that_was_given_up_is_removed_and_its_number_not_used_again(
+    replying: Callable[..., Client],
+) -> None:
+    deleted = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        if request.method == "DELETE":
+            deleted.append(request.url.path)
+        names = ["films-passages-000003", "films-passages-000004", "films-triples-000004", "films-other-000009"]
+        return httpx2.Response(200, json={name: {} for name in names})
+
+    client = replying(answer)
+    published = generation.Published(client, 3, "x", (), Manifest.model_construct())
+    assert publish._remove_generations(client, published) == 4
+    assert deleted == ["/films-passages-000004", "/films-triples-000004"]
 
 
 def test_what_is_gone_already_need_not_be_deleted(replying: Callable[..., Client]) -> None:

@@ -181,6 +181,23 @@ def test_half_a_character_of_a_model_is_no_error(make: MakeApp, method: str) -> 
     assert client.post("/v1/chat/completions", json=chat).status_code == 200
 
 
+@pytest.mark.parametrize("path", ["search", "ask"])
+def test_half_a_character_in_a_request_is_named(client: TestClient, path: str) -> None:
+    sends_json = {"Content-Type": "application/json", **JSON}
+    sent = {
+        "question": r'{"question": "lake \ud800?"}',
+        "where": r'{"question": "lake", "where": "title = \"\ud800\""}',
+    }
+    for part, body in sent.items():
+        replied = client.post(f"/api/indexes/world/{path}", content=body, headers=sends_json)
+        assert replied.status_code == 400
+        assert part in replied.json()["error"]["message"]
+    chat = r'{"model": "world/bm25", "messages": [{"role": "user", "content": "lake \ud800?"}]}'
+    replied = client.post("/v1/chat/completions", content=chat, headers=sends_json)
+    assert replied.status_code == 400
+    assert r"has '\ud800', which is no character" in replied.json()["error"]["message"]
+
+
 def test_a_guess_and_what_is_missing_over_every_protocol(make: MakeApp) -> None:
     missing = "No document says who taught Edward Cahn."
     guess = reply(found=False, answer="Tod Browning", sentence="He may have learnt from Tod Browning.", missing=missing)

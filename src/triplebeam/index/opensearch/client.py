@@ -8,16 +8,18 @@ request.
 import json
 import logging
 import random
-import time
+import threading
 import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from triplebeam.errors import ClusterError
+from triplebeam.generate.cancellation import cancel_on, check_cancelled, sleep
 from triplebeam.index.opensearch.address import Address
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 10.0
 _SECONDS, _SECONDS_TO_CONNECT = 120.0, 5.0
 #: Bulk requests that are under way.
 _AT_ONCE = 3
+#: For bulk requests under way, after an error or Ctrl-C.
+_SECONDS_TO_END = 1.0
 #: Of one bulk request: few enough documents for a small heap, in a body that any cluster takes.
 _MOST_DOCUMENTS, _MOST_BYTES = 1000, 4_000_000
 
@@ -106,18 +110,39 @@ class Client:
         return True
 
     def write(self, writes: Iterable[Write]) -> None:
-        """Write documents, each once, in bulk: while some requests are under way, the next is made."""
+        """Write documents, each once, in bulk: while some requests are under way, the next is made.
+
+        After an error, and on Ctrl-C, nothing more is sent. Requests under way are abandoned if they do not end soon;
+        the threads are daemons, since Python waits for those of an executor when it exits.
+        """
         sent: deque[Future[None]] = deque()
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            try:
-                for batch in _batches(writes):
-                    sent.append(pool.submit(self._write, batch))
-                    if len(sent) > _AT_ONCE:
-                        sent.popleft().result()
-                while sent:
+        waiting: SimpleQueue[_Task | None] = SimpleQueue()
+        stop = threading.Event()
+        for _ in range(_AT_ONCE):
+            threading.Thread(target=self._work, args=(waiting, stop), daemon=True).start()
+        try:
+            for batch in _batches(writes):
+                sent.append(Future())
+                waiting.put((batch, sent[-1]))
+                if len(sent) > _AT_ONCE:
                     sent.popleft().result()
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)  # after an error, what waits is not sent
+            while sent:
+                sent.popleft().result()
+        finally:
+            stop.set()
+            for _ in range(_AT_ONCE):
+                waiting.put(None)
+            wait(sent, timeout=_SECONDS_TO_END)
+
+    def _work(self, waiting: "SimpleQueue[_Task | None]", stop: threading.Event) -> None:
+        cancel_on(stop)
+        while task := waiting.get():
+            batch, done = task
+            try:
+                self._write(batch)
+                done.set_result(None)
+            except BaseException as error:  # noqa: BLE001 - carried to the caller's thread, where `result` raises it
+                done.set_exception(error)
 
     def _write(self, batch: "Sequence[_Encoded]") -> None:
         """Write a batch. What a full queue rejects is sent again after a pause."""
@@ -151,6 +176,7 @@ class Client:
 
         problem: Exception | None = None
         for number, pause in enumerate(_pauses(self.tries)):
+            check_cancelled()
             try:
                 reply = self._http.request(
                     method,
@@ -224,6 +250,9 @@ class _Encoded(NamedTuple):
     deletes: bool
 
 
+_Task: TypeAlias = "tuple[Sequence[_Encoded], Future[None]]"
+
+
 def _as_lines(lines: Iterable[Json]) -> bytes:
     return b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines)
 
@@ -257,7 +286,7 @@ def _pauses(tries: int) -> Iterator[float | None]:
 
 def _wait(seconds: float) -> None:
     """Wait about so long: clients that were rejected together must not come back together."""
-    time.sleep(seconds * random.uniform(0.5, 1))
+    sleep(seconds * random.uniform(0.5, 1))
 
 
 def _read(reply: "httpx2.Response") -> Json | None:

@@ -151,12 +151,10 @@ class Nearby:
         with scratch_folder() as scratch:
             write_generation(scratch, contents, vectors, LastGeneration(scratch), in_whole=counted)
             made = _opened(scratch, self.whole)
-        local = {each["number"]: row for row, each in enumerate(sources)}
-        of_triples = {each["number"]: row for row, each in enumerate(triples)}
         return replace(
             made,
-            passage_terms=_NearbyTerms(self.whole.passage_terms, local),
-            triple_terms=_NearbyTerms(self.whole.triple_terms, of_triples),
+            passage_terms=_NearbyTerms(self.whole.passage_terms, sources),
+            triple_terms=_NearbyTerms(self.whole.triple_terms, triples),
             entities=replace(made.entities, counted=counted),
         )
 
@@ -164,8 +162,10 @@ class Nearby:
 class _NearbyTerms:
     """BM25 of the whole index, for the documents of a neighbourhood."""
 
-    def __init__(self, whole: ClusterTerms, rows: dict[int, int]) -> None:
-        self._whole, self._local = whole, rows
+    def __init__(self, whole: ClusterTerms, sources: Sequence[Json]) -> None:
+        self._whole = whole
+        self._local = {each["number"]: row for row, each in enumerate(sources)}
+        self._stemmers = [each["stemmer"] for each in sources]
 
     def __len__(self) -> int:
         return len(self._local)
@@ -174,6 +174,10 @@ class _NearbyTerms:
         """The best k rows."""
         numbers, scores = self._whole.search(query, min(k, len(self)), among=list(self._local))
         return np.array([self._local[number] for number in numbers.tolist()], np.int64), scores
+
+    def stemmers_of(self, rows: Sequence[int]) -> list[str]:
+        """The stemmers of the texts at these rows."""
+        return [self._stemmers[row] for row in rows]
 
 
 @dataclass(frozen=True)

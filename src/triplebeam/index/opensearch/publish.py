@@ -78,10 +78,10 @@ class OnCluster:
     ) -> Manifest:
         """Writes what differs from the last generation."""
         client, before = self._client, published_generation(self._client)
-        _remove_generations(client, before)
+        number = _remove_generations(client, before) + 1
         drafts = Drafts(contents)
         parts = _divided(before) if before else self.address
-        found_by, number = layouts(drafts.counts(), parts.shards), (before.number if before else 0) + 1
+        found_by = layouts(drafts.counts(), parts.shards)
         made = _Publishing(client, encoded, space.dimension, before, number, found_by, parts)
         progress("publish", 0, len(KINDS))
         for done, kind in enumerate(KINDS, 1):
@@ -192,8 +192,7 @@ class _Publishing:
         """Until the copies have the files that were made from what was written: then all show the same."""
         for _ in range(_SECONDS_FOR_FILES):
             reply = self.client.request("GET", f"/{self.name(kind)}/_stats/segments")
-            behind = reply["_all"]["total"]["segments"]["segment_replication"]["total_bytes_behind"]
-            if not behind and not reply["_shards"]["failed"]:
+            if _bytes_behind(reply) == 0 and not reply["_shards"]["failed"]:
                 return
             time.sleep(1)
         raise ClusterError(
@@ -223,6 +222,12 @@ class _Publishing:
             )
 
 
+def _bytes_behind(statistics: Json) -> int | None:
+    """What copies lack of the files; None where no shard says. A cluster that copies documents has no such number."""
+    segments = statistics["_all"]["total"].get("segments")
+    return None if segments is None else segments.get("segment_replication", {}).get("total_bytes_behind", 0)
+
+
 def _show(client: Client, number: int) -> None:
     """Point the aliases to the new indices, all at once."""
     actions: list[Json] = []
@@ -233,11 +238,16 @@ def _show(client: Client, number: int) -> None:
     client.request("POST", "/_aliases", {"actions": actions})
 
 
-def _remove_generations(client: Client, keep: Published | None) -> None:
-    """Remove the indices of all generations but the published one: older ones, and those that were never finished."""
+def _remove_generations(client: Client, keep: Published | None) -> int:
+    """Remove the indices of all generations but the published one: older ones, and those that were never finished.
+
+    Returns the highest number that was there. The next is above it: documents that somebody sent to a generation, and
+    gave up on, do not get into another.
+    """
     pattern = re.compile(rf"{re.escape(client.address.prefix)}-({'|'.join(KINDS)})-(\d{{6,}})")
     found = client.request("GET", f"/{client.address.prefix}-*/_alias", expand_wildcards="all")
-    for name in found:
-        match = pattern.fullmatch(name)
-        if match and not (keep and int(match[2]) == keep.number):
+    numbers = {name: int(match[2]) for name in found if (match := pattern.fullmatch(name))}
+    for name, number in numbers.items():
+        if not (keep and number == keep.number):
             client.request("DELETE", f"/{name}", ignore_unavailable="true")
+    return max(numbers.values(), default=0)

@@ -53,6 +53,15 @@ class ClusterTerms:
         numbers = np.array([hit["sort"][1] for hit in hits], np.int64)
         return numbers, np.array([hit["_score"] for hit in hits], np.float32)
 
+    def stemmers_of(self, rows: Sequence[int]) -> list[str]:
+        """The stemmers of the documents of these numbers."""
+        body = {"query": {"terms": {"number": list(rows)}}, "size": len(rows), "_source": ["number", "stemmer"]}
+        hits = self._published.search(self._kind, body)["hits"]["hits"] if rows else []
+        found = {hit["_source"]["number"]: hit["_source"]["stemmer"] for hit in hits}
+        if not found.keys() >= set(rows):
+            raise self._published.changed()
+        return [found[row] for row in rows]
+
     def body(self, query: str, k: int) -> Json:
         """The search for the words of a query."""
         return _best_first(_words_query(query_stems(query, self._published.stemmers)), k)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from triplebeam.errors import ClusterError, IndexMissingError
 from triplebeam.index import manifest as manifests
@@ -70,6 +71,14 @@ class ClusterSnapshot(Snapshot):
         """The passages for which a filter holds."""
         visible = self.published.filtered(condition_of(where, self.published))
         return self.over(self.folder, replace(visible, manifest=_manifest_of(visible)))
+
+    def triples_about(self, name: str) -> NDArray[np.int64]:
+        """The triples with an entity, by its name."""
+        return self.triples.about(name)
+
+    def entity_meant(self, name: str) -> str:
+        """Not known: names are not searched by their letters."""
+        return ""
 
     @property
     def entities(self) -> EntityGraph:

@@ -84,11 +84,25 @@ class TokenIndexBuilder:
         codec = before.codec if before else self._train(encoded, sum(lengths[each] for each in hashes))
         files = new_generation(place)
         windows = _windows(before, encoded, codec)
-        with removed_on_error(files):
+        with removed_on_error(files, self._published_generation):
             _write(files, hashes, lengths, codec, windows, self.progress)
             flush_tree(files)
+            manifest = self._describe(files, hashes, lengths, codec, before)
+            publish(place, manifest)
+        remove_generations(place, keep=files.name)
+        shutil.rmtree(encoded.folder, ignore_errors=True)
+        return TokenBuildReport(manifest, count)
+
+    def _describe(
+        self,
+        files: Path,
+        hashes: list[bytes],
+        lengths: dict[bytes, int],
+        codec: ResidualCodec,
+        before: TokenVectorIndex | None,
+    ) -> TokenManifest:
         counts = {"tokens": sum(lengths[each] for each in hashes), "centroids": len(codec.centroids)}
-        manifest = TokenManifest(
+        return TokenManifest(
             triplebeam=version("triplebeam"),
             created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             files_in=files.name,
@@ -103,10 +117,10 @@ class TokenIndexBuilder:
             passages=digest(self.index.passages, hashes),
             files=file_sizes(files),
         )
-        publish(place, manifest)
-        remove_generations(place, keep=files.name)
-        shutil.rmtree(encoded.folder, ignore_errors=True)
-        return TokenBuildReport(manifest, count)
+
+    def _published_generation(self) -> str | None:
+        there = published_tokens(self.index.folder)
+        return there.files_in if there else None
 
     def _published(self, passages: int) -> TokenVectorIndex | None:
         """What is there already, if it can be taken over."""

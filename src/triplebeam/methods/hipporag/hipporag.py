@@ -29,7 +29,7 @@ from triplebeam.bounds import check_fields
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import remark
 from triplebeam.index.entity_graph import EntityGraph
-from triplebeam.index.open_graph import OpenGraph
+from triplebeam.index.open_graph import TOLERANCE, OpenGraph
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.synonyms import THRESHOLD
@@ -38,7 +38,7 @@ from triplebeam.methods.hipporag.walk_chains import WalkChains
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.explained import Found, Reasons, explained, no_reasons
-from triplebeam.retrieve.personalized_pagerank import TOLERANCE, PersonalizedPageRank, Reset
+from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset
 from triplebeam.retrieve.push import push
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.retrieve.scores import rank_positive

@@ -28,7 +28,7 @@ from triplebeam.bounds import check_fields
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import remark
 from triplebeam.index.entity_graph import EntityGraph
-from triplebeam.index.open_graph import OpenGraph
+from triplebeam.index.open_graph import TOLERANCE, OpenGraph
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.synonyms import THRESHOLD
@@ -39,7 +39,7 @@ from triplebeam.methods.shared.triple_filter import TripleFilter
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.explained import Found, explained
-from triplebeam.retrieve.personalized_pagerank import TOLERANCE, PersonalizedPageRank, Reset
+from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset
 from triplebeam.retrieve.push import push
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever, retrieve_many, scores_many
 from triplebeam.retrieve.scores import min_max, rank_positive

@@ -16,7 +16,6 @@ def main() -> None:
     """Run ``triplebeam``."""
     end = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
     debug = "--debug" in sys.argv[:end]
-    sys.argv[:end] = [word for word in sys.argv[:end] if word != "--debug"]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a console that cannot show a character shows a question mark
             stream.reconfigure(errors="replace")

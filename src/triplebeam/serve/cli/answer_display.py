@@ -8,6 +8,7 @@ from rich.text import Text
 
 from triplebeam.answer import Answer, Evidence, Run, Step
 from triplebeam.generate.language_model import Usage
+from triplebeam.index.words import ENGLISH
 from triplebeam.passage import Passages
 from triplebeam.serve.cli.display import draw_indented, draw_text, draw_triple, err
 from triplebeam.serve.found import heading, headings
@@ -55,7 +56,14 @@ def _read_fact(fact: Evidence, passages: Passages) -> Text:
     return draw_triple(fact.triple).append(f"  ({source})" if source else "", style="dim")
 
 
-def draw_answer(console: Console, answer: Answer, passages: Passages, k: int, dollars: float | None = None) -> None:
+def draw_answer(
+    console: Console,
+    answer: Answer,
+    passages: Passages,
+    k: int,
+    dollars: float | None = None,
+    stemmers: Mapping[str, str] | None = None,
+) -> None:
     """The answer, the evidence for it, what is missing, the passages, and what it cost."""
     console.print()
     _draw_outcome(console, answer)
@@ -68,7 +76,7 @@ def draw_answer(console: Console, answer: Answer, passages: Passages, k: int, do
         console.print("\n[bold]What is missing[/bold]")
     for sentence in answer.missing:
         draw_indented(console, Text(sentence), 2)
-    _draw_passages(console, answer, passages, k)
+    _draw_passages(console, answer, passages, k, stemmers or {})
     price = "" if dollars is None else f", ${dollars:.4f}"
     console.print(f"\n[dim]{usage_line(answer.usage)}{price}[/dim]")
 
@@ -107,13 +115,13 @@ def _draw_evidence(console: Console, number: int, fact: Evidence, ranks: Mapping
         console.print(f"     [dim]for {escape(fact.note)}[/dim]")
 
 
-def _draw_passages(console: Console, answer: Answer, passages: Passages, k: int) -> None:
+def _draw_passages(console: Console, answer: Answer, passages: Passages, k: int, stemmers: Mapping[str, str]) -> None:
     console.print("\n[bold]Passages[/bold]")
     best = [passages[hit.passage_id] for hit in answer.ranking.top(k)]
     for rank, (passage, written) in enumerate(zip(best, headings(best), strict=True), start=1):
         console.print(f"  \\[{rank}] [bold]{escape(written)}[/bold]  [dim]{escape(passage.id)}[/dim]")
         facts = (fact.triple for fact in answer.evidence if fact.span and fact.span.passage_id == passage.id)
-        draw_text(console, *snippet(passage, answer.question, facts))
+        draw_text(console, *snippet(passage, answer.question, facts, stemmers.get(passage.id, ENGLISH)))
 
 
 def usage_line(usage: Usage) -> str:

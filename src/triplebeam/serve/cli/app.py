@@ -1,6 +1,10 @@
 """The commands, in the order in which a newcomer needs them."""
 
+from itertools import pairwise
+from typing import Any
+
 import typer
+from typer.core import TyperGroup
 
 from triplebeam.serve.cli.ask import ask
 from triplebeam.serve.cli.bench import bench
@@ -31,8 +35,32 @@ from triplebeam.serve.cli.tune import tune
 from triplebeam.serve.cli.verify import verify
 
 _RESEARCH = "Research"
+_DEBUG = "--debug"
+
+
+class _Commands(TyperGroup):
+    """Takes ``--debug`` out wherever it is, and notices where the value of an option has been left out."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command, and what follows its name."""
+        name, command, words = super().resolve_command(ctx, args)
+        end = words.index("--") if "--" in words else len(words)
+        if command and not ctx.resilient_parsing:
+            _check_values(ctx, command.params, words[:end])
+        return name, command, [word for word in words[:end] if word != _DEBUG] + words[end:]
+
+
+def _check_values(ctx: Any, params: list[Any], words: list[str]) -> None:
+    """Otherwise the next option would be taken for the value, and what then lacks or is too much would be named."""
+    names = {_DEBUG, *(name for param in params for name in (*param.opts, *param.secondary_opts) if name[0] == "-")}
+    valued = {name for param in params if not getattr(param, "is_flag", True) for name in param.opts}
+    for word, following in pairwise(words):
+        if word in valued and following in names:
+            ctx.fail(f"Option {word!r} needs a value, and {following!r} is another option.")
+
 
 app = typer.Typer(
+    cls=_Commands,
     name="triplebeam",
     help="Multi-hop search and question answering over your own documents, through a graph of triples.\n\n"
     'Start with `triplebeam demo`, then `triplebeam index my.index docs/` and `triplebeam search my.index "…"`.',
@@ -72,9 +100,9 @@ app.command("late-index", rich_help_panel=_RESEARCH)(late_index)
 @app.callback(invoke_without_command=True)
 def _global_options(
     version: bool = typer.Option(False, "--version", metavar="", help="Print the version and exit."),
-    # For the list of options: `main` takes it out wherever it stands, since it is what catches errors.
+    # For the list of options: `main` looks for it, since it is what catches errors.
     debug: bool = typer.Option(
-        False, "--debug", metavar="", help="Show the full traceback of an error; also after any command."
+        False, _DEBUG, metavar="", help="Show the full traceback of an error; also after any command."
     ),
 ) -> None:
     if version:

@@ -69,6 +69,7 @@ def ask(
     from triplebeam.serve.cli.answer_display import draw_answer, take_steps
     from triplebeam.serve.cli.display import err, out
     from triplebeam.serve.cli.search import show_passages
+    from triplebeam.serve.found import stemmers
     from triplebeam.settings import read_settings
 
     check_question(question)
@@ -92,7 +93,9 @@ def ask(
     run = index.run(question, method or _METHODS[effort])
     answer = take_steps(run, None if as_json else out(), index.passages)
     dollars = price_of_answer(answer, index)
+    known = stemmers(index, answer.ranking.ids)
     if as_json:
-        typer.echo(json.dumps(answer_json(answer, index.passages, price=dollars), ensure_ascii=False, indent=2))
+        written = answer_json(answer, index.passages, stemmers=known, price=dollars)
+        typer.echo(json.dumps(written, ensure_ascii=False, indent=2))
     else:
-        draw_answer(out(), answer, index.passages, k, dollars)
+        draw_answer(out(), answer, index.passages, k, dollars, known)

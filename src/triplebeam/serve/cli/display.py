@@ -80,7 +80,7 @@ def draw_hit(
     """
     from triplebeam.serve.cross_references import is_made_by, telling_facts
     from triplebeam.serve.found import path_of
-    from triplebeam.serve.snippet import highlights, stemmer_of, wanted_words
+    from triplebeam.serve.snippet import highlights, wanted_words
 
     passage, hit = found.passage, found.hit
     path = path_of(passage)
@@ -89,9 +89,8 @@ def draw_hit(
     if full is None:
         draw_text(console, *found.snippet)
     else:
-        stemmer = stemmer_of(passage, full)
-        wanted = wanted_words(full, telling_facts(found.chains), stemmer)
-        draw_text(console, passage.text, highlights(passage.text, wanted, stemmer), spaced=True)
+        wanted = wanted_words(full, telling_facts(found.chains), found.stemmer)
+        draw_text(console, passage.text, highlights(passage.text, wanted, found.stemmer), spaced=True)
     if explain:
         if hit.found_by:
             ranks = ", ".join(f"{part} {rank}" for part, rank in hit.found_by)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from triplebeam.errors import BadInputError, nearest
+from triplebeam.errors import BadInputError
 from triplebeam.serve.cli.options import AsJson, IndexFolder
 from triplebeam.text import showable
 
@@ -78,16 +78,8 @@ def _passages(index: "Index", document: str | None) -> Iterator[str]:
 
 def _about(index: "Index", name: str) -> list[int]:
     """The numbers of the triples with an entity, in the order of their passages."""
-    from triplebeam.index.opensearch.triples import ClusterTriples
-    from triplebeam.triple import entity_key
-
-    graph, known, found = index.triples, "", list[int]()
-    if isinstance(graph, ClusterTriples):
-        found = graph.about(name).tolist()
-    elif (number := index.snapshot.entities.numbers.get(entity_key(name))) is not None:
-        found = graph.of_entity(number).tolist()
-    else:
-        known = nearest(name, index.snapshot.entities.names)
+    found: list[int] = index.snapshot.triples_about(name).tolist()
     if not found:
-        raise BadInputError(f"no triple has the entity {name!r}{known}: the whole name must match; case is ignored.")
+        meant = index.snapshot.entity_meant(name)
+        raise BadInputError(f"no triple has the entity {name!r}{meant}: the whole name must match; case is ignored.")
     return found

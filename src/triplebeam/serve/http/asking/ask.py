@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 from fastapi import APIRouter, Request, Response
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -11,6 +12,7 @@ from triplebeam.answer import Answer, Step
 from triplebeam.assemble import DEFAULT_AGENT
 from triplebeam.serve.answer_shapes import AnswerShape, answer_json, price_of_answer, step_json
 from triplebeam.serve.conversation import Turn
+from triplebeam.serve.found import stemmers
 from triplebeam.serve.http.asking.search import EXAMPLE, IndexName, WhereText
 from triplebeam.serve.http.errors import problem_of
 from triplebeam.serve.http.event_stream import EventStream, event
@@ -54,7 +56,7 @@ async def ask(request: Request, name: IndexName, asked: AskRequest) -> Response:
     """Answer a question with a language model, step by step, with evidence."""
     run = await runner_of(request).ask(name, asked.question, asked.method, asked.conversation, asked.where)
     if _wants_json(request):
-        return JSONResponse(priced_json(run, await answered(request, run)))
+        return JSONResponse(await run_in_threadpool(priced_json, run, await answered(request, run)))
     return EventStream(_events(request, run), closing=run.cancel)
 
 
@@ -70,7 +72,7 @@ async def _events(request: Request, run: AgentRun) -> AsyncGenerator[bytes, None
     if run.error:
         yield event("error", problem_of(run.error, request.app.state.library.redact).content())
     else:
-        yield event("answer", priced_json(run, run.answer))
+        yield event("answer", await run_in_threadpool(priced_json, run, run.answer))
 
 
 async def answered(request: Request, run: AgentRun) -> Answer:
@@ -87,8 +89,10 @@ async def answered(request: Request, run: AgentRun) -> Answer:
 
 
 def priced_json(run: AgentRun, answer: Answer) -> AnswerShape:
-    """The answer with its price, and the question it was made of."""
-    return answer_json(answer, run.index.passages, price=price_of_answer(answer, run.index), follow_up=run.follow_up)
+    """The answer with its price, and the question it was made of. It may take a request to a cluster."""
+    index, known = run.index, stemmers(run.index, answer.ranking.ids)
+    price = price_of_answer(answer, index)
+    return answer_json(answer, index.passages, stemmers=known, price=price, follow_up=run.follow_up)
 
 
 async def _cancel_when_disconnected(request: Request, run: AgentRun) -> None:

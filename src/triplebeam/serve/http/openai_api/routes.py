@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from fastapi import APIRouter, Request, Response
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
@@ -80,7 +81,8 @@ async def _at_once(reply: Reply) -> Reply:
 
 async def _answered(request: Request, run: AgentRun) -> Reply:
     answer = await answered(request, run)
-    return reply_of_answer(answer, run.index.passages, priced_json(run, answer), run.follow_up)
+    written = await run_in_threadpool(priced_json, run, answer)
+    return reply_of_answer(answer, run.index.passages, written, run.follow_up)
 
 
 class Model(BaseModel):
