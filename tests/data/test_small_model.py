@@ -33,6 +33,7 @@ from triplebeam.methods.gear.score import ChainScorer
 from triplebeam.methods.shared.question_answering import AlwaysAnswerer
 from triplebeam.passage import Document, Passage
 from triplebeam.ranking import Ranking
+from triplebeam.support.claim import Claim
 from triplebeam.triple import entity_key
 
 pytestmark = pytest.mark.data
@@ -129,7 +130,11 @@ class Asked:
 def _recorded_verdicts(_reader_of_claims: None, asked: list[Asked], monkeypatch: pytest.MonkeyPatch) -> None:
     """Facts are not checked again: another verdict would lead to a prompt without a reply."""
     stated = {each for row in asked for each in row.recorded.get("stated", ())}
-    monkeypatch.setattr("triplebeam.support.find.states", lambda claim: _hash("\n".join(claim)) in stated)
+
+    def states(claim: Claim) -> bool:
+        return _hash("\n".join([claim.fact, claim.words, claim.context])) in stated
+
+    monkeypatch.setattr("triplebeam.support.find.states", states)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """What the model reads, and how its adapter is merged."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Passage
 from triplebeam.settings import Settings
 from triplebeam.support.claim import Claim, claim_of
-from triplebeam.support.entailment import merged, prepare
+from triplebeam.support.entailment import merged, prepare, states
 from triplebeam.support.page import page_of
 from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
@@ -27,8 +28,11 @@ def claim(subject: str, predicate: str, object_: str, quotation: str) -> Claim |
 
 
 def test_a_claim_marks_the_ends_or_the_title() -> None:
-    assert claim("Edward Cahn", "directed", "Laughter in Hell", "directed Laughter in Hell") == Claim(
-        "[ Edward Cahn ] directed { Laughter in Hell }",
+    made = claim("Edward Cahn", "directed", "Laughter in Hell", "directed Laughter in Hell")
+    assert isinstance(made, Claim)
+    assert made.fact == "[ Edward Cahn ] directed { Laughter in Hell }"
+    assert made == Claim(
+        Triple("Edward Cahn", "directed", "Laughter in Hell"),
         "[ Edward Cahn ] : He directed { Laughter in Hell } with care.",
         "[ Edward Cahn ] : Cahn made films. He directed { Laughter in Hell } with care.",
     )
@@ -47,6 +51,50 @@ def test_a_mention_is_marked_whole(subject: str, object_: str, text: str, marked
     made = claim_of(Triple(subject, "does", object_), page_of(text, "Ann Lee"), 0, len(text))
     assert isinstance(made, Claim)
     assert (made.fact, made.words) == (f"[ {' '.join(subject.split())} ] does {{ {object_} }}", marked)
+
+
+def test_a_dash_that_was_lost_between_two_dates_is_read() -> None:
+    text = "Ann Lee( 6 June 19505 October 2015) met Eva (May 3, 1948July 1, 2001)."
+    made = claim_of(Triple("Ann Lee", "born", "6 June 1950"), page_of(text, "Ann Lee"), 0, len(text))
+    assert isinstance(made, Claim)
+    assert made.words == (
+        "Ann Lee : [ Ann Lee ] ( { 6 June 1950 } – 5 October 2015) met Eva (May 3, 1948 – July 1, 2001)."
+    )
+    died = claim_of(Triple("Ann Lee", "died", "5 October 2015"), page_of(text, "Ann Lee"), 0, len(text))
+    assert isinstance(died, Claim)
+    assert "6 June 1950 – { 5 October 2015 } )" in died.words
+
+
+class Scores(NamedTuple):
+    """A reader that has a score for each fact."""
+
+    of: dict[str, float]
+
+    def score(self, claim: Claim) -> float:
+        return self.of[claim.fact]
+
+
+@pytest.mark.parametrize(
+    ("predicate", "forward", "backward", "stated"),
+    [
+        ("abbreviates", 1.0, 0.5, True),
+        ("abbreviates", 1.0, 1.0, True),
+        ("abbreviates", 1.0, 1.5, False),
+        ("abbreviates", -1.0, -2.0, False),
+        ("was married to", 1.0, 3.0, True),
+        ("Worked with", 1.0, 3.0, True),
+        ("lies within", 1.0, 3.0, False),
+        ("was married to", -1.0, 3.0, False),
+    ],
+)
+def test_words_that_rather_state_the_reverse_do_not_state_a_fact(
+    predicate: str, forward: float, backward: float, stated: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scores = {f"[ A ] {predicate} {{ B }}": forward, f"[ B ] {predicate} {{ A }}": backward}
+    monkeypatch.setattr("triplebeam.support.entailment.reader", lambda: Scores(scores))
+    made = Claim(Triple("A", predicate, "B"), "T : [ A ] and { B } .", "T : Before. [ A ] and { B } .")
+    assert states.__wrapped__(made) is stated
+    assert made.swapped == Claim(Triple("B", predicate, "A"), "T : { A } and [ B ] .", "T : Before. { A } and [ B ] .")
 
 
 def test_an_end_that_is_not_named_is_returned() -> None:

@@ -24,6 +24,8 @@ TEXTS = {
     " founded in Madrid? If the church had moved to Girona, few would mind.",
     "Bauhaus": "The Bauhaus was a German art school. It was founded by Walter Gropius in Weimar. Gropius, who served in"
     " the war, left in 1928; Hannes Meyer followed. Meyer met Ludwig Hilberseimer, who died in Chicago.",
+    "Erik Lund (director)": "Erik Lund made films in Norway. He was married to the actress Eva May. His brother is Ola"
+    " Lund. He owned the Search and Rescue Fund, commonly abbreviated as the SARF.",
 }
 
 SAID = [
@@ -56,6 +58,11 @@ SAID = [
     ("Bauhaus", ("Bauhaus", "founder", "Walter Gropius")),
     ("Bauhaus", ("Bauhaus", "founded in", "Weimar")),
     ("Bauhaus", ("Walter Gropius", "left in", "1928")),
+    ("Erik Lund (director)", ("Erik Lund", "was married to", "Eva May")),
+    ("Erik Lund (director)", ("Eva May", "married to", "Erik Lund")),
+    ("Erik Lund (director)", ("Ola Lund", "is the brother of", "Erik Lund")),
+    ("Erik Lund (director)", ("Erik Lund", "is the brother of", "Ola Lund")),
+    ("Erik Lund (director)", ("SARF", "is an abbreviation for", "Search and Rescue Fund")),
 ]
 
 PLANTED = [
@@ -77,6 +84,8 @@ PLANTED = [
     ("a negation the text lacks", "Marie Curie", ("Marie Curie", "not born in", "Warsaw")),
     ("mother for daughter", "Marie Curie", ("Marie Curie", "daughter of", "Irène Joliot-Curie")),
     ("a capital's country exchanged", "Canberra", ("Australia", "capital of", "Canberra")),
+    ("a name and its letters", "Erik Lund (director)", ("Search and Rescue Fund", "is an abbreviation for", "SARF")),
+    ("a brother's wife", "Erik Lund (director)", ("Ola Lund", "was married to", "Eva May")),
     ("the neighbour's capital", "Canberra", ("Canberra", "capital of", "France")),
     ("a question", "Sagrada Família", ("Sagrada Família", "founded in", "Madrid")),
     ("a condition", "Sagrada Família", ("Sagrada Família", "moved to", "Girona")),
@@ -102,6 +111,12 @@ def test_what_is_said_is_found_verbatim(title: str, fact: tuple[str, str, str]) 
 @pytest.mark.parametrize(("why", "title", "fact"), PLANTED)
 def test_what_is_planted_is_rejected(why: str, title: str, fact: tuple[str, str, str]) -> None:
     assert find_support(Triple(*fact), passage(title)) is None, why
+
+
+def test_of_two_directions_that_could_be_meant_one_is_said() -> None:
+    page = Passage("lund", "Filming took place in New Zealand, Lund's native country.", "Lund")
+    assert find_support(Triple("New Zealand", "is the native country of", "Lund"), page)
+    assert find_support(Triple("Lund", "is the native country of", "New Zealand"), page) is None
 
 
 def test_a_span_is_short() -> None:

@@ -107,12 +107,74 @@ def test_a_fact_needs_a_quotation_that_states_it() -> None:
         ("Paris", "She came from Paris, France.", ["Paris"]),
         ("New York City", "She founded the New York City Ballet.", []),
         ("John Lee", "It was written by John van Lee Smith.", []),
+        ("John Lee", "Directed by John Lee Produced by Per Lund", []),
+        ("6 June 1950", "Ann Lee( 6 June 19505 October 2015)", ["6 June 1950"]),
+        ("October 5, 2015", "Ann Lee( 6 June 19505 October 2015)", ["5 October 2015"]),
+        ("6 June 1950", "Born on 6 June 19505, she sold 19505 sacks.", []),
+        ("19505 sacks", "In May 19505 sacks were sold.", ["19505 sacks"]),
     ],
 )
 def test_a_short_name_is_not_found_in_a_longer_one(name: str, text: str, found: list[str]) -> None:
     page = page_of(text, "")
     places = mentions(name, page, range(len(page.words)))
     assert [text[page.words[each.start].start : page.words[each.stop - 1].end] for each in places] == found
+
+
+ROWS = Passage(
+    "rows",
+    "Holm Records Parent company Skarnes Music Group Founded March 19, 1958 Founder Eva Holm Genre Pop Location Oslo",
+    "Holm Records",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("fact", "stated"),
+    [
+        (("Holm Records", "parent company", "Skarnes Music Group"), True),
+        (("Holm Records", "parent company", "Skarnes Music"), False),
+        (("Holm Records", "parent company", "Skarnes"), False),
+        (("Holm Records", "was founded by", "Skarnes Music Group"), False),
+        (("Holm Records", "founder", "Skarnes Music Group"), False),
+        (("Holm Records", "is the parent company of", "Skarnes Music Group"), False),
+        (("Skarnes Music Group", "parent company", "Holm Records"), False),
+        (("Skarnes Music Group", "founded", "March 19, 1958"), False),
+        (("Oslo", "parent company", "Skarnes Music Group"), False),
+        (("Holm Records", "", "Skarnes Music Group"), False),
+    ],
+)
+def test_a_row_of_a_table_without_punctuation_needs_its_own_words(fact: tuple[str, str, str], stated: bool) -> None:
+    assert (quoted(Triple(*fact), ROWS.text, ROWS) is not None) is stated
+
+
+@pytest.mark.slow
+def test_a_longer_name_is_no_row() -> None:
+    ballet = Passage("b", "Ann Lee founded the New York City Ballet Released by Per Lund.", "Ann Lee")
+    assert quoted(Triple("Ann Lee", "founded the", "New York City"), ballet.text, ballet) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "lived", ["6 June 19505 October 2015", "June 6, 1950October 5, 2015", "6 June 1950 – 5 October 2015"]
+)
+@pytest.mark.parametrize(
+    ("predicate", "date", "stated"),
+    [
+        ("was born on", "6 June 1950", True),
+        ("died on", "5 October 2015", True),
+        ("was born in", "1950", True),
+        ("died in", "2015", True),
+        ("was born on", "5 October 2015", False),
+        ("died on", "6 June 1950", False),
+        ("was born in", "2015", False),
+        ("died in", "1950", False),
+    ],
+)
+def test_two_dates_that_run_into_each_other_are_birth_and_death(
+    lived: str, predicate: str, date: str, stated: bool
+) -> None:
+    page = Passage("p", f"Eva Maria Holm( {lived}) was a Norwegian engineer.", "Eva Holm")
+    assert (quoted(Triple("Eva Holm", predicate, date), page.text, page) is not None) is stated
 
 
 @pytest.mark.slow

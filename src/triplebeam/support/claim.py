@@ -7,8 +7,9 @@ same marks around every mention; an end that they do not name is the title, whic
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from triplebeam.support.names import is_title, mentions
+from triplebeam.support.names import is_title, mentions, row_values
 from triplebeam.support.page import Page
+from triplebeam.support.words import LOST_DASH
 from triplebeam.triple import Triple
 
 #: In characters: so much of the sentence before is shown.
@@ -18,9 +19,20 @@ _CONTEXT = 200
 class Claim(NamedTuple):
     """A fact, the sentences that are said to state it, and the same with the sentence before."""
 
-    fact: str
+    triple: Triple
     words: str
     context: str
+
+    @property
+    def fact(self) -> str:
+        """The fact with marks around its ends."""
+        return " ".join(f"[ {self.triple.subject} ] {self.triple.predicate} {{ {self.triple.object} }}".split())
+
+    @property
+    def swapped(self) -> "Claim":
+        """The claim that the same sentences state the fact the other way round."""
+        exchanged = (text.translate(str.maketrans("[]{}", "{}[]")) for text in (self.words, self.context))
+        return Claim(Triple(*reversed(self.triple)), *exchanged)
 
 
 def claim_of(triple: Triple, page: Page, start: int, end: int) -> Claim | str:
@@ -32,13 +44,13 @@ def claim_of(triple: Triple, page: Page, start: int, end: int) -> Claim | str:
     sentence = page.sentences_of(start, end)
     inside = [n for n in sentence if start <= page.words[n].start and page.words[n].end <= end]
     quote = range(inside[0], inside[-1] + 1) if inside else range(0)
-    subjects, objects = mentions(triple.subject, page, sentence), mentions(triple.object, page, quote)
+    subjects = mentions(triple.subject, page, sentence)
+    objects = mentions(triple.object, page, quote) or row_values(triple, page, quote)
     if not subjects and not (sentence.start in page.about_title and is_title(triple.subject, page)):
         return triple.subject
     if not objects and not (mentions(triple.subject, page, quote) and is_title(triple.object, page)):
         return triple.object
-    fact = f"[ {triple.subject} ] {triple.predicate} {{ {triple.object} }}"
-    return Claim(" ".join(fact.split()), *_marked(page, sentence, subjects, objects))
+    return Claim(triple, *_marked(page, sentence, subjects, objects))
 
 
 def _marked(page: Page, sentence: range, subjects: Sequence[range], objects: Sequence[range]) -> tuple[str, str]:
@@ -47,7 +59,8 @@ def _marked(page: Page, sentence: range, subjects: Sequence[range], objects: Seq
     end = page.words[sentence.stop].start if sentence.stop < len(page.words) else len(page.text)
     title = page.title if subjects else f"[ {page.title} ]"
     title, marked = title if objects else f"{{ {title} }}", ""
-    for place, mark in sorted([*_marks(page, subjects, "[]"), *_marks(page, objects, "{}")]):
+    dashes = [((start + each.start(), 1, 0), "–") for each in LOST_DASH.finditer(page.text[start:end])]
+    for place, mark in sorted([*_marks(page, subjects, "[]"), *_marks(page, objects, "{}"), *dashes]):
         marked, at = f"{marked}{page.text[at : place[0]]} {mark} ", place[0]
     earlier = [page.words[each.start].start for each in page.sentences if each.stop <= sentence.start]
     before = page.text[max([*earlier[-1:], start - _CONTEXT]) : start] if earlier else ""
@@ -60,5 +73,5 @@ def _marks(page: Page, found: Sequence[range], marks: str) -> Iterator[tuple[tup
     """Each mark with its place; at the same place, what ends comes before what begins, and the longer begins first."""
     for mention in found:
         start, end = page.words[mention.start].start, page.words[mention.stop - 1].end
-        yield (start, 1, -end), marks[0]
+        yield (start, 2, -end), marks[0]
         yield (end, 0, -start), marks[1]

@@ -5,6 +5,7 @@ thin matrices, whose product is added to the layer's weights when the model is l
 vector makes one number of the first token. ``benchmarks/support_adapter`` trains it: see ``docs/evidence.md``.
 """
 
+import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
@@ -22,6 +23,11 @@ ADAPTER = Path(__file__).with_name("adapter.safetensors")
 _LONGEST = 224
 #: The least score of a claim that holds: chosen on facts that no figure of the documentation is about.
 _LEAST = -0.36
+#: Relations that hold both ways, or nearly so ("wife"): they have no direction that could be wrong.
+_MUTUAL = re.compile(
+    r"(?i)\b(?:marri|wed\b|wife|husband|spouse|divorc|brother|sister|sibling|twin|cousin|friend|partner|colleague|rival"
+    r"|neighbo|border|adjacent|near|connect|link|met\b|meet|fought|equal|same|known as|alias|with\b|between|against)"
+)
 #: Where the embedder's weights were found last; they are the same wherever they are.
 _found: list[Path] = []
 
@@ -38,8 +44,9 @@ def prepare(home: Path, *, offline: bool, progress: Progress = silent) -> None:
 
 @lru_cache(maxsize=4096)
 def states(claim: Claim) -> bool:
-    """The words state the fact. The last claims are kept, since facts are often read twice."""
-    return reader().score(claim) > _LEAST
+    """The words state the fact, and not rather its reverse. The last claims are kept: facts are often read twice."""
+    score = reader().score(claim)
+    return score > _LEAST and bool(_MUTUAL.search(claim.triple.predicate) or score >= reader().score(claim.swapped))
 
 
 @cache

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from triplebeam.support.page import Page
-from triplebeam.support.words import LIGHT, REFLEXIVES, Word, content, words_of
+from triplebeam.support.words import LIGHT, REFLEXIVES, ROW_STARTS, Word, content, words_of
+from triplebeam.triple import Triple
 
 _MONTH = {name[:length].casefold(): n for n, name in enumerate(month_name) if n for length in (3, len(name))}
 _LONGEST_DATE = 4
@@ -25,6 +26,15 @@ def mentions(entity: str, page: Page, places: range) -> list[range]:
     return [*found, *_reflexives(found, page.words, places)]
 
 
+def row_values(triple: Triple, page: Page, places: range) -> list[range]:
+    """Where the object is a value in a table without punctuation: right behind its predicate, before another row."""
+    row, size = [word.folded for word in words_of(f"{triple.predicate} {triple.object}")], len(words_of(triple.object))
+    ends = [n for n, word in enumerate(page.words) if word.key in ROW_STARTS and word.is_name and n <= places.stop]
+    rows = [range(end - len(row), end) for end in ends if end - len(row) >= places.start]
+    found = [each for each in rows if [page.words[n].folded for n in each] == row]
+    return [each[-size:] for each in found] if 0 < size < len(row) else []
+
+
 def is_date(entity: str) -> bool:
     """The entity is a date or a year."""
     return bool(_date_of(words_of(entity)))
@@ -33,21 +43,17 @@ def is_date(entity: str) -> bool:
 def is_title(entity: str, page: Page) -> bool:
     """The entity is what the passage is about: it has the title's words, or at least half of them and no others."""
     name, title, whole = _folded(content(entity)), _folded(page.title_words), _folded(content(page.title))
-    if any(map(str.isdecimal, name - whole)):  # "Season 12" is not "Season 6"
-        return False
-    return 2 * len(name & title) >= len(title) > 0 and (title <= name or name <= whole)
+    has_other_number = any(map(str.isdecimal, name - whole))  # "Season 12" is not "Season 6"
+    return not has_other_number and 2 * len(name & title) >= len(title) > 0 and (title <= name or name <= whole)
 
 
 def _widened(mention: range, whole: Sequence[Word], name: Sequence[Word], words: Sequence[Word]) -> range:
     """A mention with the light words around it that the entity begins or ends with: "On Broadway", "Stroh's"."""
-    opening, closing = whole[: whole.index(name[0])], whole[whole.index(name[-1]) + 1 :]
-    before = takewhile(lambda place: _has(opening, words[place]), range(mention.start - 1, -1, -1))
-    behind = takewhile(lambda place: _has(closing, words[place]), range(mention.stop, len(words)))
+    opening = {word.key for word in whole[: whole.index(name[0])]}
+    closing = {word.key for word in whole[whole.index(name[-1]) + 1 :]}
+    before = takewhile(lambda place: words[place].key in opening, range(mention.start - 1, -1, -1))
+    behind = takewhile(lambda place: words[place].key in closing, range(mention.stop, len(words)))
     return range(mention.start - len(list(before)), mention.stop + len(list(behind)))
-
-
-def _has(words: Sequence[Word], word: Word) -> bool:
-    return any(each.key == word.key for each in words)
 
 
 def _reflexives(found: Sequence[range], words: Sequence[Word], places: range) -> Iterator[range]:

@@ -44,10 +44,8 @@ class Page:
 
     def sentences_of(self, start: int, end: int) -> range:
         """The places of the words of the sentences that a stretch of the text is in."""
-        places = [(self.words[each.start].start, self.words[each.stop - 1].end) for each in self.sentences]
-        inside = [
-            each for each, (first, last) in zip(self.sentences, places, strict=True) if first < end and start < last
-        ]
+        words = self.words
+        inside = [each for each in self.sentences if words[each.start].start < end and start < words[each.stop - 1].end]
         return range(inside[0].start, inside[-1].stop) if inside else range(0)
 
     @cached_property

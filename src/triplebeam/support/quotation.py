@@ -50,9 +50,7 @@ def _nearly(piece: list[str], words: list[Word]) -> tuple[int, int] | None:
     anchor = SequenceMatcher(None, piece, keys, autojunk=False).find_longest_match()
     start = max(0, anchor.b - anchor.a - 2)
     window = keys[start : anchor.b - anchor.a + len(piece) + 2]
-    blocks = [
-        block for block in SequenceMatcher(None, piece, window, autojunk=False).get_matching_blocks() if block.size
-    ]
+    blocks = SequenceMatcher(None, piece, window, autojunk=False).get_matching_blocks()[:-1]  # the last is empty
     if sum(block.size for block in blocks) < _NEARLY * len(piece):
         return None
     return start + blocks[0].b, start + blocks[-1].b + blocks[-1].size

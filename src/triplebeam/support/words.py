@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from calendar import month_name
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -20,9 +21,14 @@ LIGHT |= word_set(
     " of with alongside against by for as through over under across via about along behind beyond above below off"
     " without and or s t also who which that this there where one then later now both such other"
 )
+#: With a capital letter behind a name, no part of it: "Directed by Ann Lee Produced by Per Lund Released 1985".
+ROW_STARTS = word_set("born created died directed established founded produced published released starring written")
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _DIGITS = {word: str(number) for number, word in enumerate(_NUMBERS, start=1)}
-_WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W_]+")
+#: What follows a year at once where the dash before a second date is lost: "6 June 19505 October 2015".
+_DATE = rf"(?:\d\d? )?(?:{'|'.join(month_name[1:])})\b"
+LOST_DASH = re.compile(rf"(?<=\D[12]\d{{3}})(?={_DATE})")
+_WORD = re.compile(rf"[12]\d{{3}}(?={_DATE})|\d+(?:[.,]\d+)*|[^\W_]+")
 
 
 class Word(NamedTuple):
