@@ -1,9 +1,10 @@
 """How building and searching grow with the corpus, from clones of real passages and triples.
 
-    python benchmarks/scale_trial.py 27000 [108000 490000] --folder FOLDER [--questions 40] [-m METHOD ...]
+    python benchmarks/scale_trial.py 27000 [108000 490000] --folder FOLDER [--questions 40] [--rounds 1] [-m METHOD ...]
 
 Indexes are kept in the folder, so that a second run only searches. Results are appended to ``FOLDER/results.jsonl``.
-Times of search and of the stages of a build are processor time: compare them inside one run.
+Times of search and of the stages of a build are processor time unless they say so: compare them inside one run, which
+should have OMP_NUM_THREADS=1 for them.
 """
 
 import argparse
@@ -21,7 +22,7 @@ def main() -> None:
     arguments = _arguments()
     data = Path(os.environ["TRIPLEBEAM_DATA"])
     questions = Clones(data, 0).questions(arguments.questions + 1)
-    for passages in arguments.passages:
+    for passages in arguments.passages * arguments.rounds:
         folder = arguments.folder / f"{passages}.index"
         if not (folder / "manifest.json").exists():
             _report(arguments.folder, passages, "build", in_its_own_process(build, folder, data, passages))
@@ -35,6 +36,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("passages", nargs="+", type=int)
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--questions", type=int, default=40)
+    parser.add_argument("--rounds", type=int, default=1, help="how often the sizes take their turns")
     parser.add_argument("-m", "--method", action="append", help="only these; all unless given")
     return parser.parse_args()
 

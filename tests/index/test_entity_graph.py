@@ -18,8 +18,8 @@ from triplebeam.index.build import IndexBuilder
 from triplebeam.index.keys import as_keys, key_of, write_keys
 from triplebeam.index.manifest import LastGeneration
 from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.stored_vectors import quantized
 from triplebeam.index.synonyms import link_synonyms, write_synonyms
-from triplebeam.index.vectors import quantized
 from triplebeam.passage import Document
 from triplebeam.triple import Triple, entity_key
 

@@ -18,7 +18,7 @@ from triplebeam.index.build import IndexBuilder
 from triplebeam.index.compact import compact
 from triplebeam.index.keys import key_of
 from triplebeam.index.store import Store
-from triplebeam.index.vectors import COARSE, FINE, quantized
+from triplebeam.index.stored_vectors import COARSE, FINE, quantized
 from triplebeam.index.writing import writing
 from triplebeam.ingest import FolderFiles, SourceNames, split
 from triplebeam.lines import line_numbers

@@ -13,7 +13,8 @@ from small_world import WordEmbedder
 from triplebeam.errors import BadInputError, IndexDamagedError
 from triplebeam.index.columns import StringColumn, write_strings
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.vectors import COARSE, FINE, VectorIndex, quantized, restored, top, write_vectors
+from triplebeam.index.stored_vectors import COARSE, FINE, quantized, restored
+from triplebeam.index.vectors import RERANK_AT_LEAST, VectorIndex, top, write_vectors
 from triplebeam.triple import entity_key
 
 
@@ -46,7 +47,7 @@ def test_nearest_is_exact_while_there_are_few(tmp_path: Path) -> None:
     np.testing.assert_allclose(scores, np.sort(index.rows @ query)[::-1][:5], rtol=1e-6)
 
 
-def test_many_vectors_are_scanned_by_bits_and_reranked_exactly(tmp_path: Path) -> None:
+def test_many_vectors_are_scanned_by_codes_and_reranked_exactly(tmp_path: Path) -> None:
     index = vectors(tmp_path / "v.npy", 5000, exact_up_to=1000)
     found = 0
     for row in range(0, 5000, 250):
@@ -58,9 +59,10 @@ def test_many_vectors_are_scanned_by_bits_and_reranked_exactly(tmp_path: Path) -
     assert found / 100 >= 0.8
 
 
-def test_the_codes_of_format_5_are_scanned_as_well(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", [faiss.IndexRaBitQ, faiss.IndexRaBitQFastScan])
+def test_the_codes_of_earlier_versions_are_scanned_as_well(tmp_path: Path, kind: type) -> None:
     rows = vectors(tmp_path / "v.npy", 1000, exact_up_to=1000).rows
-    codes = faiss.IndexRaBitQ(rows.shape[1], faiss.METRIC_INNER_PRODUCT)
+    codes = kind(rows.shape[1], faiss.METRIC_INNER_PRODUCT)
     codes.train(rows)
     codes.add(rows)
     faiss.write_index(codes, str(tmp_path / "v.codes"))
@@ -77,8 +79,12 @@ def test_many_vectors_are_compared_as_they_are_stored(tmp_path: Path, dtype: "np
         write_vectors(tmp_path / f"{name}.npy", quantized(data, dtype), exact_up_to)
     few, many = VectorIndex(tmp_path / "few.npy"), VectorIndex(tmp_path / "many.npy")
     assert (few.is_large, many.is_large) == (False, True)
-    for count in (1, 3):
-        np.testing.assert_allclose(many.cosines(data[:count]), few.cosines(data[:count]), rtol=1e-5, atol=1e-5)
+    queries = restored(quantized(data[:3], FINE))
+    for found, expected in zip(many.cosines(queries), few.cosines(queries), strict=True):
+        np.testing.assert_allclose(found, expected, atol=0.01)  # by a byte of each number
+        best = top(expected, RERANK_AT_LEAST // 2)
+        np.testing.assert_allclose(found[best], expected[best], atol=1e-6)  # and exactly
+        np.testing.assert_array_equal(top(found, len(best)), best)
     some = np.tile(np.arange(4999, -1, -1), 2)  # so many that pages are let go in between
     np.testing.assert_array_equal(many.at(some), few.rows[some])
     rows, _ = many.nearest(data[3], 4000)  # too many for the codes to choose

@@ -9,7 +9,8 @@ import pytest
 from triplebeam.embed.embedder import Embedder
 from triplebeam.fact_links import TitleLink, TitleLinks
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.vectors import VectorIndex, quantized, write_vectors
+from triplebeam.index.stored_vectors import quantized
+from triplebeam.index.vectors import VectorIndex, write_vectors
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.hybrid import Hybrid

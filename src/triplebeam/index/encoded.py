@@ -23,7 +23,8 @@ from triplebeam.errors import IndexDamagedError
 from triplebeam.index.columns import mapped
 from triplebeam.index.keys import Keys, as_keys, distinct, key_of, read_keys, rows_of, write_keys
 from triplebeam.index.manifest import LastGeneration
-from triplebeam.index.vectors import COARSE, FINE, quantized, write_vectors
+from triplebeam.index.stored_vectors import COARSE, FINE, quantized
+from triplebeam.index.vectors import write_vectors
 
 _FILE = "encoded.sqlite"
 _SCHEMA = "CREATE TABLE encoded (number INTEGER PRIMARY KEY, key BLOB NOT NULL, vector BLOB NOT NULL);"

@@ -32,7 +32,7 @@ from triplebeam.index.ownership import Ownership
 from triplebeam.index.passage_graph import MAX_PASSAGES, GraphStatistics
 
 FORMAT = 6
-#: Read as it is. Since then the one-bit codes of large indexes are laid out in another way, which faiss tells apart.
+#: Read as it is. Since then large indexes have other codes (`triplebeam.index.scan`), which faiss tells apart.
 OLDEST_READ = 5
 MANIFEST = "manifest.json"
 STORE = "store.sqlite"

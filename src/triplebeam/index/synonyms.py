@@ -27,7 +27,7 @@ from scipy.sparse import csr_array
 from triplebeam.index.columns import loaded, mapped_sparse
 from triplebeam.index.keys import read_keys, rows_of
 from triplebeam.index.manifest import LastGeneration
-from triplebeam.index.vectors import lengths, restored
+from triplebeam.index.stored_vectors import lengths, restored
 from triplebeam.progress import Progress, silent
 
 THRESHOLD = 0.8

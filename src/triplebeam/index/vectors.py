@@ -1,22 +1,16 @@
-"""Unit vectors on disk as whole numbers, searched exactly while they are few, and by a one-bit scan with exact
-reranking later.
+"""Unit vectors on disk, searched exactly while they are few; later a scan of short codes chooses those that are worth
+an exact look.
 
-A vector is stored as whole numbers from -127 to 127, or from -32,767 to 32,767 for passages, scaled so that its largest
-dimension is the largest number. Its length was 1, so the scale need not be kept: dividing by the length of the stored
-numbers restores it. One byte per dimension changes no cosine on MuSiQue by more than 0.003, and two none that counts
-(docs/benchmarks.md). Products of single bytes are exact, so the cosine of two such vectors is the same in whatever
-order and however many at a time they are compared.
-
-Few vectors are restored as a whole at their first use, and stay in memory. Many are read where they are stored; those
-of passages, which every question may be compared with, stay in memory as they are stored.
+Few vectors are restored as a whole at their first use, and stay in memory. Many are read where they are stored; of
+passages, which every question may be compared with, a byte per dimension stays in memory.
 """
 
 import mmap
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,61 +18,31 @@ from numpy.typing import NDArray
 from triplebeam.errors import IndexDamagedError
 from triplebeam.index.columns import mapped
 from triplebeam.index.manifest import REPAIR
+from triplebeam.index.scan import Codes, HighBytes, write_codes
+from triplebeam.index.stored_vectors import restored
 
-#: Of passages, whose similarity to a question decides alone, and of triples and entities, which are many more.
-FINE, COARSE = np.dtype(np.int16), np.dtype(np.int8)
-#: Above this many rows a scan of one bit per dimension, reranked exactly, beats the exact product several times over.
+Read = TypeVar("Read")
+
+#: Above this many rows a scan of codes, reranked exactly, beats the exact product several times over.
 EXACT_UP_TO = 300_000
-#: Candidates of the one-bit scan that are reranked exactly, at least.
+#: The best of a pass over all rows that are compared exactly, at least.
 RERANK_AT_LEAST = 400
 RERANK_PER_RESULT = 40
-_BLOCK = 50_000
-#: Rows that are widened and compared at a time: so many stay in the processor's cache, and BLAS need not copy them.
-_COMPARED = 256
 #: Rows that are looked up before their pages are let go. The system maps up to 64 kB around each: 0.25 GB at most.
 _LOOKED_UP = 4096
 #: Scores of which only the best is looked at, at first, when the best of many are wanted.
 _PILE = 16
 
 
-def quantized(vectors: NDArray[np.float32], stored_as: "np.dtype[Any]" = COARSE) -> NDArray[Any]:
-    """Unit vectors as they are stored."""
-    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
-    return np.rint(vectors * (np.iinfo(stored_as).max / np.where(largest, largest, 1))).astype(stored_as)
-
-
-def restored(stored: NDArray[np.integer]) -> NDArray[np.float32]:
-    """Stored vectors as unit vectors."""
-    rows = stored.astype(np.float32)
-    rows /= lengths(rows)[:, None]
-    return rows
-
-
-def lengths(rows: NDArray[np.floating]) -> NDArray[np.float32]:
-    """The lengths of stored rows, whose numbers were widened; 1 for a row of zeros, which stays one."""
-    squares = np.einsum("ij,ij->i", rows, rows)
-    return np.sqrt(np.where(squares, squares, 1), dtype=np.float32)
-
-
 def write_vectors(path: Path, stored: NDArray[np.integer], exact_up_to: int = EXACT_UP_TO) -> None:
-    """Write stored vectors and, where there are many, one-bit codes beside them."""
+    """Write stored vectors and, where there are many, short codes beside them."""
     np.save(path, stored)
     if len(stored) > exact_up_to:
-        _write_codes(_codes_path(path), stored)
+        write_codes(_codes_path(path), stored)
 
 
 def _codes_path(path: Path) -> Path:
     return path.with_suffix(".codes")
-
-
-def _write_codes(path: Path, stored: NDArray[np.integer]) -> None:
-    import faiss
-
-    codes = faiss.IndexRaBitQFastScan(stored.shape[1], faiss.METRIC_INNER_PRODUCT)
-    codes.train(restored(stored[:: max(1, len(stored) // 20_000)]))
-    for start in range(0, len(stored), _BLOCK):
-        codes.add(restored(stored[start : start + _BLOCK]))
-    faiss.write_index(codes, str(path))
 
 
 def top(scores: NDArray[np.floating], k: int) -> NDArray[np.int64]:
@@ -131,7 +95,7 @@ class VectorIndex:
 
     @property
     def is_large(self) -> bool:
-        """Whether rows are read where they are stored, and one-bit codes choose those that are worth a look."""
+        """Whether rows are read where they are stored, and short codes choose those that are worth a look."""
         return self._codes_file is not None
 
     @cached_property
@@ -140,11 +104,11 @@ class VectorIndex:
         return self._read(restored)
 
     @cached_property
-    def _compared(self) -> NDArray[np.integer]:
-        """All rows as they are stored, in memory from the first use on; a mapped file takes half as long again."""
-        return self._read(np.array)
+    def _high_bytes(self) -> HighBytes:
+        """Of all rows, in memory from the first use on."""
+        return self._read(HighBytes)
 
-    def _read(self, how: Callable[[NDArray[np.integer]], NDArray[Any]]) -> NDArray[Any]:
+    def _read(self, how: Callable[[NDArray[np.integer]], Read]) -> Read:
         """All rows, after a look at their checksum."""
         if self.checksum is not None and zlib.crc32(_file_of(self.stored)) != self.checksum:
             raise IndexDamagedError(f"{self._path} is not as it was written: {REPAIR}")
@@ -167,36 +131,27 @@ class VectorIndex:
         return found
 
     def cosines(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """For each vector a row of its cosines with all rows."""
+        """For each vector a row of its cosines with all rows: exactly those of the best, and where there are many rows,
+        those of the others by their high bytes.
+        """
         if not self.is_large:
             return np.asarray(vectors @ self.rows.T)
-        found = np.empty((len(vectors), len(self)), np.float32)
-        for start, block in self._blocks():
-            np.matmul(vectors, block.T, out=found[:, start : start + len(block)])
-        found /= self._lengths
+        found = self._high_bytes.cosines(vectors)
+        for cosines, vector in zip(found, vectors, strict=True):
+            best = top(cosines, RERANK_AT_LEAST)
+            cosines[best] = self._exactly(vector, best)
         return found
 
-    @cached_property
-    def _lengths(self) -> NDArray[np.float32]:
-        return np.concatenate([lengths(block) for _, block in self._blocks()])
-
-    def _blocks(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
-        """All rows as they are stored, widened, a few at a time, with the number of the first; each until the next."""
-        room = np.empty((_COMPARED, self.stored.shape[1]), np.float32)
-        for start in range(0, len(self), _COMPARED):
-            block = self._compared[start : start + _COMPARED]
-            room[: len(block)] = block
-            yield start, room[: len(block)]
+    def _exactly(self, vector: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Cosines with some rows; not by BLAS, whose last bits depend on its threads."""
+        return np.asarray(np.einsum("ij,j->i", self.at(rows), vector))
 
     @cached_property
-    def _codes(self) -> Any:
-        """The one-bit codes, in memory from the first use on."""
-        import faiss
-
+    def _codes(self) -> Codes:
+        """In memory from the first use on."""
         assert self._codes_file is not None
-        reader = faiss.PyCallbackIOReader(_reader(self._codes_file))  # type: ignore[attr-defined]
         try:
-            codes = faiss.read_index(reader)
+            codes = Codes(self._codes_file, len(self))
         except RuntimeError as error:
             raise IndexDamagedError(f"{_codes_path(self._path)} is not as it was written: {REPAIR}") from error
         _let_go(self._codes_file)
@@ -204,45 +159,22 @@ class VectorIndex:
 
     def nearest(self, vector: NDArray[np.float32], k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The k rows of highest cosine and their cosines, ties by row."""
-        if k <= 0 or not len(self):
-            return np.zeros(0, np.int64), np.zeros(0, np.float32)
-        candidates = self._candidates(vector, k)
-        scores = self.cosines(vector[None])[0] if candidates is None else self.at(candidates) @ vector
-        best = top(scores, k)
-        return (best if candidates is None else candidates[best]), scores[best]
+        return self.nearest_many(vector[None], k)[0]
 
     def nearest_many(
         self, vectors: NDArray[np.float32], k: int
     ) -> Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        """What `nearest` returns for each, apart from rounding, in one pass over the rows where all are compared."""
-        if k <= 0 or not len(self) or self._scans(k):
-            return [self.nearest(vector, k) for vector in vectors]
-        scores = self.cosines(vectors)
-        best = [top(row, k) for row in scores]
-        return [(rows, row[rows]) for row, rows in zip(scores, best, strict=True)]
-
-    def _scans(self, k: int) -> bool:
-        """Whether the one-bit codes choose the rows that are worth an exact look."""
-        return self.is_large and _reranked(k) < len(self)
-
-    def _candidates(self, vector: NDArray[np.float32], k: int) -> NDArray[np.int64] | None:
-        """Rows worth an exact look: all of them (None) while there are few."""
-        if not self._scans(k):
-            return None
-        _, rows = self._codes.search(vector[None], _reranked(k))
-        return np.sort(rows[0][rows[0] >= 0])
-
-
-def _reader(file: NDArray[np.uint8]) -> Callable[[int], bytes]:
-    """Reads a mapped file from its beginning, so many bytes at each call."""
-    unread = file.data
-
-    def read(size: int) -> bytes:
-        nonlocal unread
-        part, unread = unread[:size], unread[size:]
-        return part.tobytes()
-
-    return read
+        """What `nearest` returns for each, apart from rounding, in one pass over the rows or their codes."""
+        if k <= 0 or not len(self):
+            return [(np.zeros(0, np.int64), np.zeros(0, np.float32)) for _ in vectors]
+        if self.is_large and _reranked(k) < len(self):
+            chosen = self._codes.nearest(vectors, _reranked(k))
+            scores = [self._exactly(vector, rows) for vector, rows in zip(vectors, chosen, strict=True)]
+            best = [top(row, k) for row in scores]
+            return [(rows[kept], row[kept]) for rows, row, kept in zip(chosen, scores, best, strict=True)]
+        cosines = self.cosines(vectors)
+        best = [top(row, k) for row in cosines]
+        return [(rows, row[rows]) for row, rows in zip(cosines, best, strict=True)]
 
 
 def _file_of(stored: NDArray[Any]) -> mmap.mmap:

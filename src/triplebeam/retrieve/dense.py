@@ -75,7 +75,7 @@ class Dense:
         ]
 
     def scores(self, query: str) -> NDArray[np.float32]:
-        """The cosine of every passage, exactly."""
+        """The cosine of every passage, as `VectorIndex.cosines` has it."""
         cosines: NDArray[np.float32] = self.scores_many([query])[0]
         return cosines
 

@@ -28,7 +28,7 @@ from triplebeam.index.encoded import STORED_AS
 from triplebeam.index.keys import key_of
 from triplebeam.index.opensearch.client import Json
 from triplebeam.index.passages import compared_fields, title_keys
-from triplebeam.index.vectors import quantized, restored
+from triplebeam.index.stored_vectors import quantized, restored
 from triplebeam.index.words import stemmer_for, text_words
 from triplebeam.passage import Passage
 from triplebeam.triple import Triple, entity_key

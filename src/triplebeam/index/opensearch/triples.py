@@ -12,8 +12,8 @@ from triplebeam.index.opensearch.documents import MOST_RESULTS, decode, entity, 
 from triplebeam.index.opensearch.generation import NotInMemory, Published
 from triplebeam.index.opensearch.passages import ClusterPassages
 from triplebeam.index.opensearch.search import ClusterVectors, Found, cosines, similar, triples_fetched
+from triplebeam.index.stored_vectors import restored
 from triplebeam.index.triple_graph import TripleGraph
-from triplebeam.index.vectors import restored
 from triplebeam.triple import Triple
 
 #: Triples that are kept in memory: a walk of a few steps meets some thousands.

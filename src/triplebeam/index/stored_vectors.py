@@ -1,0 +1,41 @@
+"""How unit vectors are stored: as whole numbers from -127 to 127, or from -32,767 to 32,767 for passages, scaled so
+that the largest dimension is the largest number.
+
+The length was 1, so the scale need not be kept: dividing by the length of the stored numbers restores it. One byte per
+dimension changes no cosine on MuSiQue by more than 0.003, and two none that counts (docs/benchmarks.md). Products of
+single bytes are exact, so the cosine of two such vectors is the same in whatever order and however many at a time they
+are compared.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Of passages, whose similarity to a question decides alone, and of triples and entities, which are many more.
+FINE, COARSE = np.dtype(np.int16), np.dtype(np.int8)
+
+
+def quantized(vectors: NDArray[np.float32], stored_as: "np.dtype[Any]" = COARSE) -> NDArray[Any]:
+    """Unit vectors as they are stored."""
+    return scaled(vectors, np.iinfo(stored_as).max)[0].astype(stored_as)
+
+
+def scaled(vectors: NDArray[np.floating], to: int) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+    """Each vector in whole numbers, the largest of them ``to``, and what each was multiplied by."""
+    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
+    factors = to / np.where(largest, largest, 1)
+    return np.rint(vectors * factors), factors
+
+
+def restored(stored: NDArray[np.integer]) -> NDArray[np.float32]:
+    """Stored vectors as unit vectors."""
+    rows = stored.astype(np.float32)
+    rows /= lengths(rows)[:, None]
+    return rows
+
+
+def lengths(rows: NDArray[np.floating]) -> NDArray[np.float32]:
+    """The lengths of stored rows, whose numbers were widened; 1 for a row of zeros, which stays one."""
+    squares = np.einsum("ij,ij->i", rows, rows)
+    return np.sqrt(np.where(squares, squares, 1), dtype=np.float32)

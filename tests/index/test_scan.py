@@ -1,0 +1,156 @@
+"""Passes over all vectors, against plain products, with any number of threads."""
+
+import multiprocessing
+import threading
+from pathlib import Path
+
+import faiss
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from triplebeam.index import scan
+from triplebeam.index.scan import Codes, HighBytes, shared, write_codes
+from triplebeam.index.stored_vectors import COARSE, FINE, quantized, restored
+from triplebeam.index.vectors import VectorIndex, top, write_vectors
+
+
+@pytest.fixture(params=["1", "2", "5"])
+def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """So many processors, and parts so small that there are several of them."""
+    monkeypatch.setattr(scan, "processors", lambda: int(request.param))
+    monkeypatch.setattr(scan, "_PART", 700)
+    monkeypatch.setattr(scan, "_BLOCK", 300)
+    monkeypatch.setattr(scan, "_READ", 64)
+    monkeypatch.setattr(scan, "_MULTIPLIED", 128)
+    return int(request.param)
+
+
+def unit_vectors(rows: int, dimensions: int = 32, seed: int = 0) -> NDArray[np.float32]:
+    data = np.random.default_rng(seed).standard_normal((rows, dimensions)).astype(np.float32)
+    return data / np.linalg.norm(data, axis=1, keepdims=True)
+
+
+def codes_of(path: Path, stored: NDArray[np.integer]) -> Codes:
+    write_codes(path, stored)
+    return Codes(np.fromfile(path, np.uint8), len(stored))
+
+
+def test_work_is_shared_in_order_by_as_many_threads_as_there_are_processors(threads: int) -> None:
+    together = threading.Barrier(threads)
+
+    def work(part: int) -> tuple[int, str]:
+        together.wait(timeout=60)
+        return part, threading.current_thread().name
+
+    found = shared(work, range(threads))
+    assert [part for part, _ in found] == list(range(threads))
+    assert len({name for _, name in found}) == threads
+    assert shared(work, []) == []
+
+
+def test_an_error_in_a_part_is_raised(threads: int) -> None:
+    def work(part: int) -> int:
+        return 1 // (part - 3)
+
+    with pytest.raises(ZeroDivisionError):
+        shared(work, range(10))
+
+
+@pytest.mark.parametrize("dtype", [FINE, COARSE])
+@pytest.mark.parametrize("rows", [1, 3, 1000])
+def test_high_bytes_are_compared_as_they_are(threads: int, rows: int, dtype: "np.dtype[np.integer]") -> None:
+    """The products are those of the numbers in the middle of what has the same high byte."""
+    stored, queries = quantized(unit_vectors(rows), dtype), unit_vectors(4, seed=1)
+    queries[3] = 0
+    numbers = stored.astype(np.float64) if dtype == COARSE else np.floor(stored / 256.0) * 256 + 128
+    expected = queries @ (numbers / np.linalg.norm(stored.astype(np.float64), axis=1, keepdims=True)).T
+    found = HighBytes(stored).cosines(queries)
+    np.testing.assert_allclose(found, expected, atol=2e-4)
+    assert not found[3].any()
+    assert np.abs(found - queries @ restored(stored).T).max() < (0.01 if dtype == FINE else 2e-4)
+
+
+def test_the_largest_numbers_do_not_overflow(threads: int) -> None:
+    """All products have the same sign, in more dimensions than 32 bits can add up in one number."""
+    stored = np.full((3, 4096), 32767, np.int16)
+    stored[1] = -32767
+    query = np.full((1, 4096), 1 / 64, np.float32)
+    np.testing.assert_allclose(HighBytes(stored).cosines(query), [[1, -1, 1]], rtol=0.01)
+
+
+@pytest.mark.parametrize("dtype", [FINE, COARSE])
+def test_a_row_of_zeros_is_like_nothing(threads: int, dtype: "np.dtype[np.integer]") -> None:
+    stored = quantized(unit_vectors(5), dtype)
+    stored[2] = 0
+    found = HighBytes(stored).cosines(unit_vectors(2, seed=1))
+    assert found[:, 2].tolist() == [0, 0]
+    assert found[:, [0, 1, 3, 4]].all()
+
+
+def test_any_number_of_threads_and_of_queries_finds_the_same_bit_for_bit(
+    tmp_path: Path, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, queries = unit_vectors(3000), unit_vectors(6, seed=1)
+    write_vectors(tmp_path / "v.npy", quantized(data, FINE), exact_up_to=100)
+    index = VectorIndex(tmp_path / "v.npy")
+    found, near = index.cosines(queries), index.nearest_many(queries, 7)
+    monkeypatch.setattr(scan, "processors", lambda: 1)
+    alone = VectorIndex(tmp_path / "v.npy")
+    for number, query in enumerate(queries):
+        np.testing.assert_array_equal(found[number], alone.cosines(query[None])[0])
+        for mine, other in zip(near[number], alone.nearest(query, 7), strict=True):
+            np.testing.assert_array_equal(mine, other)
+
+
+def test_codes_are_the_same_with_any_number_of_threads(tmp_path: Path, threads: int) -> None:
+    stored = quantized(unit_vectors(3000))
+    before = faiss.omp_get_max_threads()
+    try:
+        for number in (1, 2):
+            faiss.omp_set_num_threads(number)
+            write_codes(tmp_path / f"{number}.codes", stored)
+    finally:
+        faiss.omp_set_num_threads(before)
+    assert (tmp_path / "1.codes").read_bytes() == (tmp_path / "2.codes").read_bytes()
+
+
+@pytest.mark.parametrize("dimensions", [32, 30, 7])
+def test_codes_choose_what_is_near_in_all_parts(tmp_path: Path, threads: int, dimensions: int) -> None:
+    stored = quantized(unit_vectors(3000, dimensions))
+    rows, queries = restored(stored), unit_vectors(20, dimensions, seed=1)
+    nearest = codes_of(tmp_path / "codes", stored).nearest(queries, 300)
+    found = [len(np.intersect1d(chosen, top(rows @ query, 10))) for chosen, query in zip(nearest, queries, strict=True)]
+    assert np.mean(found) > 9.5
+    assert all((np.diff(chosen) > 0).all() and len(chosen) == 300 for chosen in nearest)
+
+
+def test_more_than_there_are_is_everything(tmp_path: Path, threads: int) -> None:
+    """The last part has fewer rows than are wanted, too."""
+    nearest = codes_of(tmp_path / "codes", quantized(unit_vectors(1500))).nearest(unit_vectors(2, seed=1), 2000)
+    assert [chosen.tolist() for chosen in nearest] == [list(range(1500))] * 2
+
+
+def test_no_queries_find_nothing(tmp_path: Path, threads: int) -> None:
+    write_vectors(tmp_path / "v.npy", quantized(unit_vectors(1500)), exact_up_to=100)
+    index, none = VectorIndex(tmp_path / "v.npy"), np.zeros((0, 32), np.float32)
+    assert list(index.nearest_many(none, 3)) == []
+    assert index.cosines(none).shape == (0, 1500)
+
+
+def test_codes_that_end_early_are_an_error(tmp_path: Path, threads: int) -> None:
+    path, stored = tmp_path / "codes", quantized(unit_vectors(1500))
+    write_codes(path, stored)
+    parts = path.read_bytes()
+    for length in (0, len(parts) // 2, len(parts) - 1):
+        with pytest.raises(RuntimeError):
+            Codes(np.frombuffer(parts[:length], np.uint8), len(stored))
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="a system without fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scan, "processors", lambda: 2)
+    assert shared(abs, [-1, -2, -3]) == [1, 2, 3]
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert pool.apply_async(shared, (abs, [-1, -2, -3])).get(timeout=60) == [1, 2, 3]
