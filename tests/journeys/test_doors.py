@@ -1,7 +1,6 @@
 """One question through every door, on the demo corpus with the real embedder: each finds both hops, the same answer."""
 
 import json
-import shutil
 import sys
 from collections.abc import Iterator
 from importlib.resources import files
@@ -12,11 +11,11 @@ import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 from openai import OpenAI
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from journeys.command_line import runner
 from serve.asking.served_world import events_in, on_loopback
-from serve.page.served_page import BROWSERS, launched
+from serve.page.served_page import Complaints, blank_page, browsing
 from triplebeam import demo
 from triplebeam.assemble import Index
 from triplebeam.demo import Recorded, read_recordings
@@ -134,14 +133,11 @@ def test_llama_index(index: Index) -> None:
 
 
 def test_the_browser(address: str) -> None:
-    program = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    if program is None:
-        pytest.skip(f"no browser is here: none of {', '.join(BROWSERS)} is on the PATH")
-    with sync_playwright() as playwright:
-        browser = launched(playwright, program)
-        page = browser.new_page(base_url=address)
+    complaints = Complaints()
+    with browsing() as browser:
+        page = blank_page(browser, address, complaints)
         page.goto("/#index=demo")
         page.get_by_label("Your question").fill(QUESTION)
         page.get_by_role("button", name="Ask", exact=True).last.click()
-        expect(page.get_by_text("who was born in Hanover").first).to_be_visible(timeout=30_000)
-        browser.close()
+        expect(page.get_by_text("who was born in Hanover").first).to_be_visible()
+    assert complaints.heard == []
