@@ -14,6 +14,7 @@ from openai import OpenAI
 from playwright.sync_api import expect
 
 from journeys.command_line import runner
+from patience import SECONDS
 from serve.asking.served_world import events_in, on_loopback
 from serve.page.served_page import Complaints, blank_page, browsing
 from triplebeam import demo
@@ -66,16 +67,18 @@ def test_the_command_line(index: Index, tmp_path: Path, home: Path) -> None:
 
 
 def test_rest(address: str) -> None:
-    found = httpx.post(f"{address}/api/indexes/demo/search", json={"question": QUESTION, "k": 5}).json()
+    found = httpx.post(
+        f"{address}/api/indexes/demo/search", json={"question": QUESTION, "k": 5}, timeout=SECONDS
+    ).json()
     assert {passage["id"] for passage in found["passages"]} >= BOTH_HOPS
-    graph = httpx.get(f"{address}/api/indexes/demo/graph", params={"passage": "uranus"}).json()
+    graph = httpx.get(f"{address}/api/indexes/demo/graph", params={"passage": "uranus"}, timeout=SECONDS).json()
     assert "William Herschel" in {node["label"] for node in graph["nodes"]}
 
 
 def test_events(address: str) -> None:
     """Steps as they happen, then the answer."""
     asked = {"question": QUESTION, "method": "gear"}
-    with httpx.stream("POST", f"{address}/api/indexes/demo/ask", json=asked, timeout=60) as stream:
+    with httpx.stream("POST", f"{address}/api/indexes/demo/ask", json=asked, timeout=SECONDS) as stream:
         events = events_in(stream.read().decode())
     assert [name for name, _ in events] == ["step", "answer"]
     answer = events[-1][1]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
+from patience import SECONDS
 from scripted_loops import final, reply
 from serve.asking.served_world import on_loopback
 from small_world import TableExtractor, WordEmbedder
@@ -27,7 +28,6 @@ from triplebeam.triple import Triple
 
 QUESTION = "Where was the discoverer of Uranus born?"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-PATIENCE = 60_000  # milliseconds, for what a slow machine does late: every wait ends as soon as it can
 _FACTS = [["William Herschel", "discovered", "Uranus"], ["William Herschel", "was born in", "Hanover"]]
 
 
@@ -70,7 +70,7 @@ def browsing() -> Iterator[Browser]:
     if program is None:
         pytest.skip(f"no browser is here: none of {', '.join(BROWSERS)} is on the PATH")
     arguments = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    expect.set_options(timeout=PATIENCE)
+    expect.set_options(timeout=1000 * SECONDS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=arguments)
         yield browser
@@ -97,7 +97,7 @@ class Complaints:
 def blank_page(browser: Browser, address: str, complaints: Complaints, **context: Any) -> Page:
     """A page that is about to visit the server."""
     page = browser.new_context(base_url=address, **context).new_page()
-    page.set_default_timeout(PATIENCE)
+    page.set_default_timeout(1000 * SECONDS)
     complaints.listen(page)
     return page
 
