@@ -5,7 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ from fastapi import FastAPI
 from patience import SECONDS
 from scripted_loops import final, reply
 from small_world import WordEmbedder
+from triplebeam.generate import cancellation
+from triplebeam.generate.cancellation import WorkCancelledError
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys
@@ -50,6 +52,15 @@ class Slow:
         self.calls += len(prompts)
         said = json.dumps({"sentence": f"Thought {self.calls} is of lakes."})
         return [Completion(text=said, usage=Usage(calls=1)) for _ in prompts]
+
+
+class UntilCancelled(Slow):
+    """Replies when nobody wants its reply any more."""
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        with suppress(WorkCancelledError):
+            cancellation.sleep(SECONDS)
+        return super().complete(prompts)
 
 
 def stands_still(model: Slow) -> bool:
