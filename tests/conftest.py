@@ -6,6 +6,7 @@ from pathlib import Path
 
 import platformdirs
 import pytest
+from hypothesis import HealthCheck, settings
 
 from opensearch_cluster.background import BackgroundCluster, wanted_early
 from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
@@ -19,6 +20,12 @@ from triplebeam.support.claim import Claim
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+
+# The same examples each time, however long they take: others are for `make fuzz`.
+settings.register_profile(
+    "steady", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("steady")
 
 _CLUSTER = pytest.StashKey[BackgroundCluster]()
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import triplebeam
+from patience import SECONDS
 from triplebeam.errors import ExtraMissingError
 
 ROOT = Path(__file__).parents[1]
@@ -24,7 +25,7 @@ HEAVY = ("numpy", "scipy", "onnxruntime", "spacy", "openai", "pydantic", "typer"
 
 def loaded_after(statement: str) -> set[str]:
     code = f"{statement}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=5 * SECONDS)
     return {name.partition(".")[0] for name in json.loads(done.stdout)}
 
 
@@ -75,7 +76,7 @@ def test_the_version_is_the_installed_one_and_costs_nothing_until_it_is_asked_fo
     assert triplebeam.__version__ == importlib.metadata.version("triplebeam")
     assert "importlib.metadata" not in subprocess.run(
         [sys.executable, "-S", "-c", "import sys, triplebeam; print(*sys.modules)"],
-        capture_output=True, text=True, check=True, timeout=60, env={**os.environ, "PYTHONPATH": SOURCE},
+        capture_output=True, text=True, check=True, timeout=5 * SECONDS, env={**os.environ, "PYTHONPATH": SOURCE},
     ).stdout.split()  # fmt: skip
 
 
@@ -139,6 +140,6 @@ def test_the_release_has_its_notes() -> None:
 def test_python_m_runs_the_command_line(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "triplebeam", "--version"],
-        capture_output=True, text=True, check=True, timeout=60, cwd=tmp_path, env=os.environ,
+        capture_output=True, text=True, check=True, timeout=5 * SECONDS, cwd=tmp_path, env=os.environ,
     )  # fmt: skip
     assert done.stdout.startswith("triplebeam ")

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from patience import SECONDS
 from scripted_loops import Table
 from triplebeam.answer import Agent, Answer, Step
 from triplebeam.assemble import Index
@@ -176,7 +177,7 @@ class Meeting(TwoSteps):
     """Answers only when so many questions are asked at once."""
 
     def __init__(self, parties: int) -> None:
-        self._all_here = threading.Barrier(parties, timeout=10)
+        self._all_here = threading.Barrier(parties, timeout=SECONDS)
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         self._all_here.wait()

@@ -5,6 +5,7 @@ from typing import Any
 
 from loopback_endpoint import Endpoint
 
+from patience import SECONDS
 from triplebeam.generate.completion_cache import Cached, CompletionStore
 from triplebeam.generate.concurrency import Concurrent
 from triplebeam.generate.language_model import LanguageModel
@@ -14,7 +15,7 @@ from triplebeam.generate.pacing import Retrying
 KEY = "sk-very-secret-0123456789"
 
 
-def retrying(endpoint: Endpoint, *, timeout: float = 5.0, **settings: Any) -> Retrying:
+def retrying(endpoint: Endpoint, *, timeout: float = SECONDS, **settings: Any) -> Retrying:
     model = OpenAICompatible("m", endpoint.base_url, KEY, timeout)
     return Retrying(model=model, **{"attempts": 3, "first_pause": 0.001, "random": Random(0), **settings})
 

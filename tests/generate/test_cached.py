@@ -12,6 +12,7 @@ import pytest
 from dependable import KEY, dependable
 from loopback_endpoint import Endpoint, chat_completion, serve
 
+from patience import SECONDS
 from triplebeam.errors import BadInputError, EndpointError, IndexFormatError
 from triplebeam.generate.completion_cache import Cached, CompletionStore, completion_key
 from triplebeam.generate.language_model import Completion, Correction, LanguageModel, Prompt, TokenLogProbability, Usage
@@ -128,7 +129,7 @@ def test_no_secret_is_kept(endpoint: Endpoint, store: CompletionStore, tmp_path:
 
 
 def _ask_from_another_process(path: Path, base_url: str, numbers: list[int], ready: Any) -> None:
-    ready.wait(10)
+    ready.wait(SECONDS)
     with CompletionStore(path) as store:
         prompts = [replace(PROMPT, user=str(number)) for number in numbers]
         dependable(Endpoint(base_url), store, concurrency=4).complete(prompts)
@@ -150,7 +151,7 @@ def test_processes_share_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             process.start()
         ready.set()
         for process in processes:
-            process.join(30)
+            process.join(2 * SECONDS)
         assert [process.exitcode for process in processes] == [0, 0]
         endpoint.refuses(500)
         with CompletionStore(path) as store:

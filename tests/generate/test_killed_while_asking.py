@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from loopback_endpoint import Endpoint, chat_completion
 
+from patience import SECONDS
 from triplebeam.generate.completion_cache import CompletionStore
 
 PROMPTS, AT_ONCE, KILLS = 40, 4, 5
@@ -32,14 +33,17 @@ with CompletionStore(Path(cache)) as store:
 def test_only_what_was_on_its_way_is_asked_for_again(endpoint: Endpoint, tmp_path: Path) -> None:
     chosen, lock, cache = random.Random(20), threading.Lock(), tmp_path / "completions.sqlite"
     asked: list[str] = []
-    last = threading.Event()
+    last, killed = threading.Event(), threading.Event()
     until = 0
 
     def answer(request: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         with lock:
             asked.append(request["messages"][-1]["content"])
-            if len(asked) >= until:
-                last.set()
+            number = len(asked)
+        if number >= until:
+            last.set()
+        if number > until + AT_ONCE:
+            killed.wait(SECONDS)  # or it might be done before it is killed
         time.sleep(0.02)
         return 200, chat_completion("a reply")
 
@@ -49,11 +53,13 @@ def test_only_what_was_on_its_way_is_asked_for_again(endpoint: Endpoint, tmp_pat
         with lock:
             until = len(asked) + chosen.randint(1, 6)
             last.clear()
+            killed.clear()
         process = subprocess.Popen(command)
-        assert last.wait(60)
+        assert last.wait(SECONDS)
         time.sleep(chosen.random() * 0.04)
         process.kill()
         process.wait()
+        killed.set()
     subprocess.run(command, check=True)
     assert len(set(asked)) == PROMPTS
     with CompletionStore(cache) as store:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from loopback_endpoint import Endpoint, chat_completion
 
+from patience import SECONDS
 from triplebeam.errors import BadInputError, EndpointError
 from triplebeam.generate.dialect import request_for
 from triplebeam.generate.language_model import Prompt, PromptRefusedError, TokenLogProbability, Usage
@@ -93,7 +94,7 @@ def test_a_slow_endpoint_is_a_timeout(endpoint: Endpoint) -> None:
     enough = threading.Event()
 
     def answer(request: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        enough.wait(5)
+        enough.wait(SECONDS)
         return 200, chat_completion("too late")
 
     endpoint.answer = answer

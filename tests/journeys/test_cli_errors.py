@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from embed.tiny_model import random_weights
 from journeys.command_line import Quick, Run, environment, triplebeam
+from patience import SECONDS
 from triplebeam.index.manifest import generation_folder, read_manifest
 from triplebeam.serve import cli
 from triplebeam.serve.cli.app import app
@@ -201,7 +202,7 @@ def test_a_reader_that_has_gone_is_no_error(small_index: Path, tmp_path: Path, h
         assert process.stdout is not None
         process.stdout.close()
         assert process.stderr is not None
-        assert (process.stderr.read(), process.wait(60)) == (b"", 0)
+        assert (process.stderr.read(), process.wait(SECONDS)) == (b"", 0)
         process.stderr.close()
 
 

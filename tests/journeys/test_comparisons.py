@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from journeys.command_line import Run, environment, runner, triplebeam
+from patience import SECONDS
 from triplebeam.ingest.sentences import sentence_spans
 from triplebeam.testing import toy
 
@@ -74,18 +75,18 @@ def test_a_comparison_that_is_stopped_goes_on_and_computes_nothing_twice(run: Ru
     command = triplebeam("bench", "my.index", "easy.jsonl", "-m", method, "--json")
     variables = {**environment(home), "TRIPLEBEAM_RESULTS": str(kept)}
     process = subprocess.Popen(command, cwd=folder, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 2 * SECONDS
     while not any(path.stat().st_size for path in kept.glob("*.jsonl")):
         assert process.poll() is None, "it was done before it could be stopped"
         assert time.monotonic() < deadline
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=SECONDS)
     assert process.returncode == 130
     (path,) = kept.glob("*.jsonl")
     before = path.read_text(encoding="utf-8").splitlines()
     assert 0 < len(before) < len(PASSAGES)
-    subprocess.run(command, cwd=folder, env=variables, check=True, capture_output=True, timeout=120)
+    subprocess.run(command, cwd=folder, env=variables, check=True, capture_output=True, timeout=5 * SECONDS)
     after = path.read_text(encoding="utf-8").splitlines()
     assert after[: len(before)] == before
     assert len({json.loads(line)["question"] for line in after}) == len(after) == len(PASSAGES)

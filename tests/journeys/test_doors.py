@@ -1,7 +1,6 @@
 """One question through every door, on the demo corpus with the real embedder: each finds both hops, the same answer."""
 
 import json
-import shutil
 import sys
 from collections.abc import Iterator
 from importlib.resources import files
@@ -12,11 +11,12 @@ import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 from openai import OpenAI
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from journeys.command_line import runner
+from patience import SECONDS
 from serve.asking.served_world import events_in, on_loopback
-from serve.page.served_page import BROWSERS, launched
+from serve.page.served_page import Complaints, blank_page, browsing
 from triplebeam import demo
 from triplebeam.assemble import Index
 from triplebeam.demo import Recorded, read_recordings
@@ -67,16 +67,18 @@ def test_the_command_line(index: Index, tmp_path: Path, home: Path) -> None:
 
 
 def test_rest(address: str) -> None:
-    found = httpx.post(f"{address}/api/indexes/demo/search", json={"question": QUESTION, "k": 5}).json()
+    found = httpx.post(
+        f"{address}/api/indexes/demo/search", json={"question": QUESTION, "k": 5}, timeout=SECONDS
+    ).json()
     assert {passage["id"] for passage in found["passages"]} >= BOTH_HOPS
-    graph = httpx.get(f"{address}/api/indexes/demo/graph", params={"passage": "uranus"}).json()
+    graph = httpx.get(f"{address}/api/indexes/demo/graph", params={"passage": "uranus"}, timeout=SECONDS).json()
     assert "William Herschel" in {node["label"] for node in graph["nodes"]}
 
 
 def test_events(address: str) -> None:
     """Steps as they happen, then the answer."""
     asked = {"question": QUESTION, "method": "gear"}
-    with httpx.stream("POST", f"{address}/api/indexes/demo/ask", json=asked, timeout=60) as stream:
+    with httpx.stream("POST", f"{address}/api/indexes/demo/ask", json=asked, timeout=SECONDS) as stream:
         events = events_in(stream.read().decode())
     assert [name for name, _ in events] == ["step", "answer"]
     answer = events[-1][1]
@@ -134,14 +136,11 @@ def test_llama_index(index: Index) -> None:
 
 
 def test_the_browser(address: str) -> None:
-    program = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    if program is None:
-        pytest.skip(f"no browser is here: none of {', '.join(BROWSERS)} is on the PATH")
-    with sync_playwright() as playwright:
-        browser = launched(playwright, program)
-        page = browser.new_page(base_url=address)
+    complaints = Complaints()
+    with browsing() as browser:
+        page = blank_page(browser, address, complaints)
         page.goto("/#index=demo")
         page.get_by_label("Your question").fill(QUESTION)
         page.get_by_role("button", name="Ask", exact=True).last.click()
-        expect(page.get_by_text("who was born in Hanover").first).to_be_visible(timeout=30_000)
-        browser.close()
+        expect(page.get_by_text("who was born in Hanover").first).to_be_visible()
+    assert complaints.heard == []

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from journeys.command_line import environment, runner, triplebeam
+from patience import SECONDS
 
 DOCUMENTS, TRIPLES_EACH = 60, 40
 #: Passages, triples, and the names in them: a station a document, and its trains.
@@ -35,7 +36,7 @@ def sources(tmp_path: Path) -> list[str]:
 
 def vectors_kept(folder: Path) -> int:
     try:
-        store = sqlite3.connect(f"file:{folder}/encoded.sqlite?mode=ro", uri=True, timeout=10)
+        store = sqlite3.connect(f"file:{folder}/encoded.sqlite?mode=ro", uri=True, timeout=SECONDS)
     except sqlite3.OperationalError:
         return 0
     try:
@@ -52,13 +53,13 @@ def stop_half_way(arguments: list[str], folder: Path, home: Path, sign: signal.S
     process = subprocess.Popen(
         triplebeam(*arguments), cwd=folder, env=environment(home), stderr=subprocess.PIPE, encoding="utf-8"
     )
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 2 * SECONDS
     while vectors_kept(folder / "my.index") <= before:
         assert process.poll() is None, "it was done before it could be stopped"
         assert time.monotonic() < deadline
         time.sleep(0.02)
     process.send_signal(sign)
-    _, stderr = process.communicate(timeout=60)
+    _, stderr = process.communicate(timeout=SECONDS)
     return process.returncode, stderr
 
 

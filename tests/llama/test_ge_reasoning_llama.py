@@ -4,16 +4,14 @@ What must hold is that the loop ends, tells every step, and judges sub-answers b
 """
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 
 import pytest
 
+from llama.brief import Brief
 from llama.test_llama_server import MODEL
 from triplebeam.assemble import Index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.connect import connect
-from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.serve.answer_shapes import answer_json
 from triplebeam.settings import Settings
@@ -23,31 +21,13 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("llama")]
 QUESTION = "Who directed Laughter in Hell?"
 #: A round that searches unless the model is perfectly sure (k1), and keeps nearly every answer (k2).
 METHOD = "ge_reasoning[grounded=no,max_rounds=1,read=1,k1=1,k2=0.001,samples=2,triplet_filtering=no]"
+#: The model is too small to write a graph, so that one is given.
 GRAPH = {"triplets": [["Laughter in Hell", "director", "name: #1"]], "target": ["#1"]}
-_MOST_TOKENS = 96
-
-
-@dataclass(frozen=True)
-class Brief:
-    """The model, which may not go on for long, and is too small to write a graph, so that one is given."""
-
-    model: LanguageModel
-    asked: list[tuple[Prompt, Completion]] = field(default_factory=list)
-
-    @property
-    def name(self) -> str:
-        return self.model.name
-
-    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        if [prompt.template for prompt in prompts] == ["ge_reasoning/question_graph"]:
-            return [Completion(text=json.dumps(GRAPH))]
-        completions = self.model.complete([replace(prompt, max_tokens=_MOST_TOKENS) for prompt in prompts])
-        self.asked.extend(zip(prompts, completions, strict=True))
-        return completions
 
 
 def test_it_runs_end_to_end(llama: str, world: Snapshot, words: Embedder) -> None:
-    model = Brief(connect(MODEL, base_url=llama, timeout=300.0, concurrency=1, seed=0))
+    connected = connect(MODEL, base_url=llama, timeout=300.0, concurrency=1, seed=0)
+    model = Brief(connected, given={"ge_reasoning/question_graph": json.dumps(GRAPH)})
     answer = Index.of(world, Settings(), words, model).agent(METHOD).answer(QUESTION)
     assert answer.ending
     assert answer.ranking.ids

@@ -6,9 +6,8 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 
 import pytest
 
+from patience import SECONDS
 from triplebeam.serve.batches import LARGEST, Batches
-
-SECONDS = 20
 
 
 class Held:

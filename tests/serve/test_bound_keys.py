@@ -15,6 +15,7 @@ from fastapi.testclient import TestClient
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from patience import SECONDS
 from planted_secrets import QUESTION, WHERE, Curious, build, documents, leaked
 from serve.http.small_server import error_of, really_served
 from triplebeam.errors import BadInputError, IndexChangedError
@@ -179,7 +180,7 @@ def test_a_key_is_checked_when_it_is_created(tmp_path: Path) -> None:
 @asynccontextmanager
 async def tools(address: str, key: str) -> AsyncIterator[Client]:
     async with (
-        httpx.AsyncClient(headers=bearer(key), timeout=60) as http,
+        httpx.AsyncClient(headers=bearer(key), timeout=SECONDS) as http,
         Client(streamable_http_client(f"{address}/mcp", http_client=http)) as client,
     ):
         yield client

@@ -12,10 +12,13 @@ from mcp.client import Client
 from mcp.server import MCPServer
 from mcp_types import TextContent
 
+from patience import SECONDS
 from scripted_loops import final, reply
 from serve.adapted import GRAPH, QUESTION
 from triplebeam.assemble import DEFAULT_METHOD, Index
 from triplebeam.embed.embedder import Embedder
+from triplebeam.generate import cancellation
+from triplebeam.generate.cancellation import WorkCancelledError
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.serve.library import Library
@@ -165,7 +168,7 @@ class Slow:
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
         self.reached.set()
-        assert self.released.wait(10)
+        assert self.released.wait(SECONDS)
         return [self.replies.pop(0) for _ in prompts]
 
 
@@ -179,12 +182,21 @@ async def test_an_agent_at_work_holds_up_nobody(served: Served) -> None:
     assert model.replies == []
 
 
+class UntilCancelled(Slow):
+    """A model that answers when nobody wants its answer any more."""
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        self.reached.set()
+        with pytest.raises(WorkCancelledError):
+            cancellation.sleep(SECONDS)
+        return [self.replies.pop(0) for _ in prompts]
+
+
 async def test_a_client_that_goes_away_pays_for_no_further_step(served: Served) -> None:
-    model = Slow(reply(facts=[DIED]), MISSING, *[reply(facts=[DIED])] * 6)
+    model = UntilCancelled(reply(facts=[DIED]), MISSING, *[reply(facts=[DIED])] * 6)
     async with Client(served(model=model)) as client, anyio.create_task_group() as tasks:
         tasks.start_soon(client.call_tool, "ask", {"question": QUESTION, "method": "gear:bm25+naive_ge"})
         await anyio.to_thread.run_sync(model.reached.wait)
-        threading.Timer(0.2, model.released.set).start()
         tasks.cancel_scope.cancel()
     assert len(model.replies) >= 5, "no reading of a second step"
 

@@ -18,6 +18,7 @@ from fastapi import FastAPI
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
+from patience import SECONDS
 from small_world import TRIPLES, TableExtractor, world_documents
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
@@ -69,7 +70,7 @@ def test_stdout_has_the_protocol_and_nothing_else(world: Snapshot) -> None:
         input=json.dumps(hello) + "\n",
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=SECONDS,
         check=True,
     )
     (line,) = done.stdout.splitlines()
@@ -92,7 +93,7 @@ def address(world: Snapshot) -> Iterator[str]:
 
 async def _until_it_listens(address: str) -> None:
     url = httpx.URL(address)
-    with anyio.fail_after(30):
+    with anyio.fail_after(SECONDS):
         while True:
             try:
                 stream = await anyio.connect_tcp(url.host, url.port or 80)
@@ -114,7 +115,7 @@ async def test_over_http_on_loopback(address: str, monkeypatch: pytest.MonkeyPat
     assert found.structured_content
     assert [passage["id"] for passage in found.structured_content["passages"]] == ["lake"]
     assert wrong.is_error
-    async with httpx.AsyncClient(trust_env=False) as browser:
+    async with httpx.AsyncClient(trust_env=False, timeout=SECONDS) as browser:
         rebound = await browser.post(address, headers={"Host": "evil.example"}, json={})
     assert rebound.status_code == 421, "another name for this machine is refused"
 

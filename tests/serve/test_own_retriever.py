@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from patience import SECONDS
 from scripted_loops import final, reply
 from small_world import WORLD
 from triplebeam.assemble import Index, open_index
@@ -178,7 +179,7 @@ def test_the_examples_run(name: str, toy_index: Path, home: Path, monkeypatch: p
     monkeypatch.setenv("HAYSTACK_TELEMETRY_ENABLED", "false")
     done = subprocess.run(
         [sys.executable, str(EXAMPLES / name), str(toy_index)],
-        capture_output=True, encoding="utf-8", timeout=120, check=False,
+        capture_output=True, encoding="utf-8", timeout=5 * SECONDS, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "uranus" in done.stdout, "what the base found"

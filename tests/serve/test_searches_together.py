@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from patience import SECONDS
 from planted_secrets import QUESTION, WHERE, build, leaked
 from triplebeam.assemble import Index
 from triplebeam.errors import BadInputError
@@ -45,7 +46,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list[str]]]:
 async def at_once(runner: Runner, asked: Sequence[tuple[Library, str, str | None]], **wanted: Any) -> list[Any]:
     """All of them wait for the only thread, which is kept busy until they do."""
     busy = threading.Event()
-    holding = asyncio.create_task(runner.run(busy.wait, 20))
+    holding = asyncio.create_task(runner.run(busy.wait, SECONDS))
     searches = [
         asyncio.create_task(
             runner.over(library).search("papers", question, wanted.get("method", "blend"), 3, where=where)
@@ -115,7 +116,7 @@ def test_a_caller_past_its_time_limit_is_left_out_and_hurts_nobody(
         hasty = Runner(library, Limits(search_seconds=0.05))
         hasty._searches, hasty._batches = runner._searches, runner._batches
         busy = threading.Event()
-        holding = asyncio.create_task(runner.run(busy.wait, 20))
+        holding = asyncio.create_task(runner.run(busy.wait, SECONDS))
         late = asyncio.create_task(hasty.search("papers", QUESTIONS[0], "blend", 3))
         patient = asyncio.create_task(runner.search("papers", QUESTIONS[1], "blend", 3))
         (error,) = await asyncio.gather(late, return_exceptions=True)

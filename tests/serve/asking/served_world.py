@@ -5,15 +5,20 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import uvicorn
 from fastapi import FastAPI
 
+from patience import SECONDS
 from scripted_loops import final, reply
 from small_world import WordEmbedder
+from triplebeam.generate import cancellation
+from triplebeam.generate.cancellation import WorkCancelledError
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys
@@ -39,17 +44,29 @@ class Slow:
     def __init__(self, seconds: float = 0.05) -> None:
         self.seconds = seconds
         self.calls = 0
+        self.asked = threading.Event()
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        self.asked.set()
         time.sleep(self.seconds)
         self.calls += len(prompts)
         said = json.dumps({"sentence": f"Thought {self.calls} is of lakes."})
         return [Completion(text=said, usage=Usage(calls=1)) for _ in prompts]
 
 
+class UntilCancelled(Slow):
+    """Replies when nobody wants its reply any more."""
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        with suppress(WorkCancelledError):
+            cancellation.sleep(SECONDS)
+        return super().complete(prompts)
+
+
 def stands_still(model: Slow) -> bool:
     """Is the model asked no more, soon?"""
-    for _ in range(20):
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline:
         before = model.calls
         time.sleep(6 * model.seconds)
         if model.calls == before:
@@ -80,6 +97,16 @@ def on_loopback(app: FastAPI) -> Iterator[str]:
         finally:
             server.should_exit = True
             thread.join()
+
+
+@contextmanager
+def sent(url: str, body: object) -> Iterator[None]:
+    """A question whose client waits for the whole answer, and goes away at the end of the block."""
+    address = urlsplit(url)
+    with closing(HTTPConnection(address.netloc)) as connection:
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        connection.request("POST", address.path, json.dumps(body), headers)
+        yield
 
 
 def events_in(text: str) -> list[tuple[str, Any]]:

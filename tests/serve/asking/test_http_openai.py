@@ -9,6 +9,7 @@ import openai
 import pytest
 from openai import OpenAI
 
+from patience import SECONDS
 from scripted_loops import Gone
 from serve.asking.served_world import QUESTION, MakeApp, Slow, on_loopback, one_reading, stands_still
 from triplebeam.generate.language_model import LanguageModel
@@ -150,7 +151,10 @@ def test_a_client_that_closes_its_stream_ends_the_agent(connect: Connect) -> Non
 def test_bad_json(make: MakeApp) -> None:
     with on_loopback(make()) as address:
         response = httpx.post(
-            f"{address}/v1/chat/completions", content=b"{", headers={"Content-Type": "application/json"}
+            f"{address}/v1/chat/completions",
+            content=b"{",
+            headers={"Content-Type": "application/json"},
+            timeout=SECONDS,
         )
     assert response.status_code == 400
     assert response.json()["error"]["type"] == "invalid_request_error"

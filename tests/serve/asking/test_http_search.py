@@ -4,7 +4,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from scripted_loops import reply
-from serve.asking.served_world import FACTS, QUESTION, MakeApp, Slow, stands_still
+from serve.asking.served_world import FACTS, QUESTION, MakeApp, UntilCancelled, stands_still
 from triplebeam.assemble import Method
 from triplebeam.assemble.table import AGENTS, RETRIEVERS
 from triplebeam.testing.scripted import Scripted
@@ -54,7 +54,7 @@ def test_a_search_that_reads_calls_the_model(make: MakeApp) -> None:
 
 
 def test_past_the_time_limit_a_search_asks_no_model(make: MakeApp) -> None:
-    model = Slow(0.3)
+    model = UntilCancelled()
     body = {"question": QUESTION, "method": "hybrid+sync_ge+sync_ge+sync_ge"}
     response = TestClient(make(model=model, ask_seconds=0.1)).post(SEARCH, json=body)
     assert (response.status_code, response.json()["error"]["code"]) == (504, "time_limit")

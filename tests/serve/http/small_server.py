@@ -10,6 +10,7 @@ import uvicorn
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from patience import SECONDS
 from small_world import TableExtractor
 from triplebeam.extract.extractor import Extraction
 from triplebeam.passage import Passage
@@ -28,7 +29,7 @@ class Held(TableExtractor):
     def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
         for extraction in super().extract(passages):
             self.begun.set()
-            assert self.free.wait(20)
+            assert self.free.wait(SECONDS)
             yield extraction
 
 
@@ -47,7 +48,7 @@ def ids(client: TestClient, name: str) -> list[str]:
     return [document["id"] for document in client.get(f"/api/indexes/{name}/documents").json()["documents"]]
 
 
-def job_ended(client: Any, job_id: str, seconds: float = 20.0) -> dict[str, Any]:
+def job_ended(client: Any, job_id: str, seconds: float = SECONDS) -> dict[str, Any]:
     """The job when it has ended."""
     deadline = time.monotonic() + seconds
     while True:
@@ -73,7 +74,7 @@ def really_served(app: FastAPI) -> Iterator[str]:
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", access_log=False))
     thread = threading.Thread(target=server.run)
     thread.start()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + SECONDS
     while not server.started:
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -5,6 +5,7 @@ import schemathesis
 from hypothesis import HealthCheck, given, settings
 from schemathesis import Case
 
+from patience import SECONDS
 from serve.http.small_server import Make, really_served
 from triplebeam.serve.limits import Limits
 
@@ -35,7 +36,7 @@ def test_no_request_ends_in_an_error_of_the_server(make: Make) -> None:
             def holds(case: Case) -> None:
                 if "name" in case.path_parameters and len(case.path_parameters["name"]) % 2:
                     case.path_parameters["name"] = "world"
-                response = case.call(base_url=address, timeout=30)
+                response = case.call(base_url=address, timeout=SECONDS)
                 assert response.status_code < 500 or response.status_code in TOLD, (case.as_curl_command(), response)
                 if response.status_code >= 400:
                     assert {"code", "message"} <= set(response.json()["error"]), case.as_curl_command()

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
+from patience import SECONDS
 from serve.http.small_server import Held, Make, add, error_of, ids, job_ended
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.writing import write_lock
@@ -91,7 +92,7 @@ def test_an_index_that_is_written_to_or_was_named_itself_is_not_deleted(make: Ma
     held = Held()
     with make(extractor=held) as client:
         job = add(client, "world", ("a.txt", b"The lake is deep."), extractor="local")
-        assert held.begun.wait(20)
+        assert held.begun.wait(SECONDS)
         assert error_of(client.delete("/api/indexes/world"), 409)[0] == "busy"
         held.free.set()
         job_ended(client, job["id"])

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from fastapi.testclient import TestClient
 
+from patience import SECONDS
 from serve.http.small_server import Held, Make, add, error_of, ids, job_ended
 
 
@@ -25,7 +26,7 @@ def test_searches_go_on_with_the_old_generation_while_a_job_runs(make: Make) -> 
     held = Held()
     with make(extractor=held) as client:
         job = add(client, "world", ("new.txt", b"Zebras live in Africa."), extractor="local")
-        assert held.begun.wait(20)
+        assert held.begun.wait(SECONDS)
         assert client.get(f"/api/jobs/{job['id']}").json()["state"] == "running"
         assert "triplebeam_jobs_running 1.0" in client.get("/metrics").text
         question = {"question": "zebras", "method": "bm25"}
@@ -42,7 +43,7 @@ def test_a_cancelled_job_leaves_nothing_behind(make: Make, data: Path) -> None:
     with make(extractor=held) as client:
         running = add(client, "world", ("wrong.txt", b"The wrong file."), extractor="local")
         waiting = add(client, "world", ("other.txt", b"Not this one either."))
-        assert held.begun.wait(20)
+        assert held.begun.wait(SECONDS)
         assert stat.S_IMODE(jobs.stat().st_mode) == 0o700, "what was sent is for the server alone"
         assert client.post(f"/api/jobs/{waiting['id']}/cancel").json()["state"] == "cancelled"
         assert [folder.name for folder in jobs.iterdir()] == [running["id"]]
@@ -60,7 +61,7 @@ def test_what_a_cancelled_job_replaced_is_reported(make: Make) -> None:
         texts = [{"id": "film", "text": "Another film."}, {"id": "new", "text": "A new one."}]
         body = {"documents": texts, "extractor": "local"}
         job = client.post("/api/indexes/world/documents", json=body).json()["job"]
-        assert held.begun.wait(20)
+        assert held.begun.wait(SECONDS)
         client.post(f"/api/jobs/{job['id']}/cancel")
         held.free.set()
         message = job_ended(client, job["id"])["message"]

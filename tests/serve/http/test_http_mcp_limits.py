@@ -9,6 +9,7 @@ import pytest
 from mcp.client import Client
 from mcp_types import TextContent
 
+from patience import SECONDS
 from serve.asking.served_world import Slow, stands_still
 from serve.http.small_server import Make, error_of
 from small_world import WordEmbedder
@@ -75,12 +76,12 @@ HEADERS = {"Accept": "application/json, text/event-stream"}
 
 
 def test_sessions_end_when_nobody_uses_them_and_there_is_a_limit(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mcp_endpoint, "SECONDS_IDLE", 0.5)
+    monkeypatch.setattr(mcp_endpoint, "SECONDS_IDLE", 2.0)
     monkeypatch.setattr(mcp_endpoint, "MOST_SESSIONS", 2)
     with make() as client:
         replies = [client.post("/mcp", json=OPEN, headers=HEADERS) for _ in range(3)]
         assert [reply.status_code for reply in replies] == [200, 200, 503]
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + SECONDS
         while client.post("/mcp", json=OPEN, headers=HEADERS).status_code != 200:
             assert time.monotonic() < deadline, "the sessions never ended"
             time.sleep(0.1)
@@ -125,14 +126,14 @@ async def test_an_agent_has_a_place_among_the_agents_or_none(data: Path) -> None
     async with Client(make_server(runner)) as client:
         assert not (await client.call_tool("search", {"question": "lake"})).is_error
     free.set()
-    running.result(5)
+    running.result(SECONDS)
 
 
 @pytest.mark.anyio
 async def test_past_the_time_limit_no_model_is_asked(data: Path) -> None:
     model = Slow()
-    runner = runner_over(data, model, ask_seconds=0.3)
-    assert "limit of 0.3 seconds" in await refused(runner, "ask", **ENDLESS)
+    runner = runner_over(data, model, ask_seconds=2.0)
+    assert "limit of 2 seconds" in await refused(runner, "ask", **ENDLESS)
     assert model.calls
     assert stands_still(model)
     assert not runner.busy

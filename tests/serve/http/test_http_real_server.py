@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from journeys.command_line import Quick, environment, triplebeam
+from patience import SECONDS
 from serve.http.small_server import Make, error_of, job_ended, really_served
 from triplebeam.errors import install_command
 from triplebeam.generate.language_model import Completion, Prompt
@@ -31,7 +32,7 @@ class Slow:
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
         self.asked.set()
-        assert self.free.wait(60)
+        assert self.free.wait(2 * SECONDS)
         return [Completion(text="{}") for _ in prompts]
 
 
@@ -41,12 +42,12 @@ def test_fifty_searches_at_once_while_an_agent_is_slow(make: Make) -> None:
     question = {"question": "Who directed Laughter in Hell?"}
     with (
         really_served(app) as address,  # type: ignore[arg-type]
-        httpx.Client(base_url=address, timeout=60) as client,
+        httpx.Client(base_url=address, timeout=SECONDS) as client,
         ThreadPoolExecutor(51) as many,
     ):
         url = "/api/indexes/world/ask"
         asked = many.submit(client.post, url, json=question, headers={"Accept": "application/json"})
-        assert slow.asked.wait(20)
+        assert slow.asked.wait(SECONDS)
         assert error_of(client.post(url, json=question), 429)[0] == "too_many_agents"
         searches = [
             many.submit(client.post, "/api/indexes/world/search", json={"question": f"Lake number {number}?"})
@@ -73,7 +74,7 @@ def started(home: Path, *arguments: object) -> Iterator[tuple[subprocess.Popen[s
         line = process.stderr.readline()
         found = re.search(r"is listening at (http://127\.0\.0\.1:\d+): open", line)
         assert found, line + process.stderr.read()
-        with httpx.Client(base_url=found[1], timeout=60) as client:
+        with httpx.Client(base_url=found[1], timeout=SECONDS) as client:
             yield process, client
     finally:
         process.kill()
@@ -81,7 +82,7 @@ def started(home: Path, *arguments: object) -> Iterator[tuple[subprocess.Popen[s
 
 
 def half_way(client: httpx.Client, job_id: str) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + SECONDS
     while True:
         job = client.get(f"/api/jobs/{job_id}").json()
         if job["stage"] == "embed":  # everything is read, and encoding takes a second or more
@@ -104,7 +105,7 @@ def test_jobs_are_taken_up_after_the_server_was_killed(tmp_path: Path, home: Pat
         second = client.post(url, json={"documents": [{"id": "late", "text": "a late river"}], "extractor": "none"})
         half_way(client, first["id"])
         process.kill()
-        assert process.wait(20) == -signal.SIGKILL
+        assert process.wait(SECONDS) == -signal.SIGKILL
     with started(home, data, "--embedder", model) as (process, client):
         ended = job_ended(client, first["id"], 120)
         assert (ended["state"], ended["message"]) == (
@@ -115,7 +116,7 @@ def test_jobs_are_taken_up_after_the_server_was_killed(tmp_path: Path, home: Pat
         assert job_ended(client, second.json()["job"]["id"])["state"] == "done"
         assert client.get("/api/indexes/rivers").json()["documents"] == 3 + DOCUMENTS + 1
         process.terminate()
-        assert process.wait(30) in (0, -signal.SIGTERM)
+        assert process.wait(SECONDS) in (0, -signal.SIGTERM)
         assert process.stderr
         assert "Traceback" not in process.stderr.read()
 

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
+from patience import SECONDS
 from scripted_loops import final, reply
 from serve.asking.served_world import on_loopback
 from small_world import TableExtractor, WordEmbedder
@@ -60,10 +63,18 @@ def served(
         yield address
 
 
-def launched(playwright: Playwright, program: str) -> Browser:
+@contextmanager
+def browsing() -> Iterator[Browser]:
     """A browser without a window. As root it has no sandbox to stand in."""
+    program = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if program is None:
+        pytest.skip(f"no browser is here: none of {', '.join(BROWSERS)} is on the PATH")
     arguments = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    return playwright.chromium.launch(executable_path=program, args=arguments)
+    expect.set_options(timeout=1000 * SECONDS)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=arguments)
+        yield browser
+        browser.close()
 
 
 @dataclass
@@ -81,6 +92,14 @@ class Complaints:
         refused = message.text.startswith("Failed to load resource") and "/api/" in message.location["url"]
         if message.type in ("error", "warning") and not refused:
             self.heard.append(message.text)
+
+
+def blank_page(browser: Browser, address: str, complaints: Complaints, **context: Any) -> Page:
+    """A page that is about to visit the server."""
+    page = browser.new_context(base_url=address, **context).new_page()
+    page.set_default_timeout(1000 * SECONDS)
+    complaints.listen(page)
+    return page
 
 
 def fits_its_width(page: Page) -> bool:

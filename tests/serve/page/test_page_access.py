@@ -34,7 +34,8 @@ def test_the_keyboard_is_enough(visit: Visit) -> None:
     page.keyboard.type(QUESTION)
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
-    page.keyboard.type("single")
+    while page.get_by_label("Method").input_value() != "single_step":
+        page.keyboard.press("ArrowDown")
     page.keyboard.press("Tab")
     assert focused(page) == "go"
     page.keyboard.press("Enter")

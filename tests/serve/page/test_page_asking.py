@@ -164,8 +164,8 @@ def test_problems_are_reported_in_a_sentence(visit: Visit) -> None:
 
 def test_a_slow_answer_is_stopped(visit: Visit) -> None:
     model = Slow(0.2)
-    page = visit(model)
-    ask(page, method="ircot")
+    page = visit(model, link=f"#index=toy&q={QUESTION}&method=ircot[max_steps=1000]")
+    page.locator("#go").click()
     expect(page.locator(".step-list > li").first).to_be_visible()
     page.get_by_role("button", name="Stop").click()
     expect(page.locator("#status")).to_contain_text("Stopped after")

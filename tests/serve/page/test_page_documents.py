@@ -76,7 +76,7 @@ class Patient(TableExtractor):
 
     def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
         for extraction in super().extract(passages):
-            time.sleep(0.05)
+            time.sleep(0.2)
             yield extraction
 
 

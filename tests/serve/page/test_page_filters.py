@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from planted_secrets import WHERE, build, leaked
 from serve.asking.served_world import on_loopback
-from serve.page.served_page import Complaints
+from serve.page.served_page import Complaints, blank_page
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys
 from triplebeam.serve.library import Library
@@ -26,10 +26,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def opened(browser: Browser, address: str, link: str = "", **context: object) -> tuple[Page, Complaints]:
-    page = browser.new_context(base_url=address, **context).new_page()  # type: ignore[arg-type]
     complaints = Complaints()
-    complaints.listen(page)
-    page.set_default_timeout(10_000)
+    page = blank_page(browser, address, complaints, **context)
     page.goto(f"/{link}")
     return page, complaints
 

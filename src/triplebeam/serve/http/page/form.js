@@ -3,7 +3,7 @@
 import { byId, make, plural } from "./dom.js";
 import { filters } from "./filters.js";
 
-const state = { known: null, methods: { ask: [], search: [] }, chosen: { ask: null, search: null } };
+const state = { known: null, methods: { ask: [], search: [] }, chosen: { ask: null, search: null }, early: null };
 
 const mode = () => document.querySelector('input[name="mode"]:checked')?.value ?? "search";
 
@@ -57,9 +57,15 @@ function writeLink({ index, question, mode: how, method }) {
   history.replaceState(null, "", `#${words}`);
 }
 
-function submit(ask) {
+function submit({ ask, wait }) {
   const now = asked();
   if (!now.question) return byId("question").focus();
+  if (state.known) return putQuestion(now, ask);
+  state.early = now.question;
+  return wait();
+}
+
+function putQuestion(now, ask) {
   if (!now.index) return byId("open-documents").focus();
   writeLink(now);
   return ask(now);
@@ -70,6 +76,7 @@ export const form = {
 
   methods(methods) {
     state.methods = methods;
+    if (state.known) fillMethods(); // the dialog of documents may have offered indexes before
   },
 
   /** Offer these indexes, and what can be done with them. */
@@ -90,6 +97,7 @@ export const form = {
     if (known.indexes.some(({ name }) => name === wanted)) select.value = wanted;
     if (known.indexes.length) filters.offer(select.value);
     byId("no-model").hidden = known.can_ask;
+    document.querySelector('input[name="mode"][value="search"]').disabled = false;
     document.querySelector('input[name="mode"][value="ask"]').disabled = !known.can_ask;
     if (first) setMode("ask");
   },
@@ -110,11 +118,13 @@ export const form = {
     if (!is && document.activeElement === document.body) byId("question").focus();
   },
 
-  listen({ ask, stop }) {
+  /** `wait` is told of a question that is put before indexes are offered; `putEarly` puts it once they are. */
+  listen({ ask, stop, wait }) {
     byId("ask").onsubmit = (event) => {
       event.preventDefault();
-      if (state.known) submit(ask);
+      submit({ ask, wait });
     };
+    byId("go").disabled = false; // until now it would have submitted to nobody
     document.querySelector(".skip").onclick = (event) => {
       event.preventDefault(); // the address holds the question, not a place on the page
       byId("question").focus();
@@ -138,8 +148,17 @@ export const form = {
     window.addEventListener("hashchange", () => this.followLink());
   },
 
-  /** Fill in what the link says, and wait for the user: anybody can write a link, and a question may cost money. */
-  followLink() {
+  putEarly(ask) {
+    const question = state.early;
+    state.early = null;
+    if (question) putQuestion({ ...asked(), question }, ask);
+  },
+
+  /**
+   * Fill in what the link says, and wait for the user: anybody can write a link, and a question may cost money.
+   * Where the page has just been opened, words typed meanwhile stay (`typed`).
+   */
+  followLink({ typed = "" } = {}) {
     const words = new URLSearchParams(location.hash.slice(1));
     if (!words.has("q") || !state.known) return;
     const how = words.get("mode") === "search" ? "search" : "ask";
@@ -147,6 +166,7 @@ export const form = {
     setMode(how);
     byId("index").value = words.get("index") ?? byId("index").value;
     filters.read(words, byId("index").value);
+    if (typed) return;
     byId("question").value = words.get("q");
     byId("go").focus();
   },

@@ -17,6 +17,7 @@ const SECTIONS = ["answer", "steps", "evidence-graph", "passages"];
 const passages = reader(byId("reader"));
 const talk = conversation(byId("conversation"), byId("understood"), { followUp: form.empty, startAnew });
 let running = null;
+let learning = false;
 
 /** What goes on, in the live region; `unseen` is for those who hear the page, where others see it elsewhere. */
 function say(text, unseen = "") {
@@ -123,12 +124,11 @@ async function refresh(wanted) {
   return known;
 }
 
-async function begin() {
-  whenKeyIsWanted(askForKey);
-  const documents = documentsDialog(byId("documents"), { refresh, current: () => form.index() });
-  byId("open-documents").onclick = () => documents.open();
-  window.addEventListener("hashchange", () => passages.followLink().catch(showProblem)); // before the form's
-  form.listen({ ask, stop });
+/** Fetch what the form offers. A question put before that is put then, and one put after it failed tries again. */
+async function learn() {
+  if (learning) return;
+  learning = true;
+  clearProblem();
   try {
     const [known, methods, { version }] = await Promise.all([
       get("/api/indexes"),
@@ -139,12 +139,29 @@ async function begin() {
     form.methods(methods);
     form.offer(known);
     if (!known.indexes.length) say("There is no index yet: open Documents to create one.");
-    const opening = passages.followLink(); // first: a search writes the link anew
-    form.followLink();
-    await opening;
+    passages.followLink().catch(showProblem); // first: a search writes the link anew
+    form.followLink({ typed: byId("question").value.trim() });
+    form.putEarly(ask);
   } catch (error) {
+    if (!running) say("");
     showProblem(error);
+  } finally {
+    learning = false;
   }
+}
+
+function wait() {
+  say("Waiting for the list of indexes …");
+  learn();
+}
+
+function begin() {
+  whenKeyIsWanted(askForKey);
+  const documents = documentsDialog(byId("documents"), { refresh, current: () => form.index() });
+  byId("open-documents").onclick = () => documents.open();
+  window.addEventListener("hashchange", () => passages.followLink().catch(showProblem)); // before the form's
+  form.listen({ ask, stop, wait });
+  learn();
 }
 
 begin();
