@@ -267,13 +267,15 @@ class Gist(Loop):
         """Eq. 9; for "evidence" with the passages of the facts and the best five of each search before it.
 
         The facts used come first. Once they answer the question, others that say the same as they do are next; until
-        then the other facts may be part of the chain, and are.
+        then the other facts may be part of the chain, and are. What a search found and no list of Eq. 9 has comes last.
         """
+        fused = self.fused()
         if first == "fusion":
-            return self.fused()
+            return fused
         used, others = passages_of_facts(self.used), passages_of_facts(self.facts)
         same = in_turn(fact.also_in for fact in self.used) if self.answer else ()
-        return raised([*used, *same, *others, *in_turn(ids[:_BEST] for ids in self.searched)], self.fused())
+        best = in_turn(ids[:_BEST] for ids in self.searched)
+        return raised([*used, *same, *others, *best, *fused.ids, *in_turn(self.searched)], fused)
 
 
 @dataclass(frozen=True, kw_only=True)
