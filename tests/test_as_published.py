@@ -33,6 +33,8 @@ def test_gear_scores_every_chain_and_does_not_stop_early(context: Context) -> No
     assert isinstance(gear.retriever, SyncGE)
     assert isinstance(gear.retriever.scorer, Exact)
     assert (gear.retriever.base_k, gear.stop_when_stuck, gear.calls) == (10, False, "paper")
+    assert (gear.read, gear.searches, gear.quotations) == (10, 1, False)
+    assert (gear.ranking, gear.answer_from) == ("fusion", "fusion")
 
 
 def test_a_single_step_searches_as_in_table_2(context: Context) -> None:

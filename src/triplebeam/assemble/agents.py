@@ -82,7 +82,14 @@ def assembled(kind: type[A], below: Below, **given: Any) -> A:
 
 #: A loop to the letter: what is ours by default switched off.
 _LOOP_AS_PUBLISHED: Mapping[str, Any] = {"ranking": "fusion", "stop_when_stuck": False}
-_GEAR_AS_PUBLISHED = {"calls": "paper", "read": 10, "quotations": False, "answer_from": "fusion", **_LOOP_AS_PUBLISHED}
+_GEAR_AS_PUBLISHED = {
+    "calls": "paper",
+    "searches": 1,
+    "read": 10,
+    "quotations": False,
+    "answer_from": "fusion",
+    **_LOOP_AS_PUBLISHED,
+}
 
 
 def gear(below: Below, *, paper: bool = False) -> GeAR:

@@ -38,7 +38,13 @@ def agent(model: Scripted, table: Table, links: Table | None = None, **parameter
 
 
 #: The agent of the paper.
-PAPER: dict[str, Any] = {"calls": "paper", "quotations": False, "ranking": "fusion", "answer_from": "fusion"}
+PAPER: dict[str, Any] = {
+    "calls": "paper",
+    "read": 10,
+    "quotations": False,
+    "ranking": "fusion",
+    "answer_from": "fusion",
+}
 QUESTION = "On which lake lies the city where the actor of the drama by Edward Cahn lived?"
 DIRECTED = ("Laughter in Hell", "directed by", "Edward Cahn")
 STARRED = ("Pat Brien", "starred in", "Laughter in Hell")

@@ -263,9 +263,8 @@ def test_agrees_with_equations_4_to_9(data: st.DataObject, n_max: int, gist_read
         passage_link=PassageLink(passages=links, triples=links),
         answerer=NoAnswer(),
         max_steps=n_max,
-        read=gist_reads,
         stop_when_stuck=False,
-        **PAPER,
+        **PAPER | {"read": gist_reads},
     ).answer("0")
     assert table.asked == queries
     assert ours.calls == theirs.calls

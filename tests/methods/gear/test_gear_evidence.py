@@ -1,5 +1,6 @@
 """The agent as it is by default: facts with their source, evidence first, few calls, and an end to vain searches."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -7,7 +8,12 @@ from scripted_gear import DIRECTED, LIES, LIVED, QUESTION, STARRED, agent, cited
 
 from scripted_loops import PASSAGES, Driven, Table, driven, final, reply
 from triplebeam.answer import Answer, Step
+from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion
+from triplebeam.methods.gear import GeAR, PassageLink, SyncGE
+from triplebeam.methods.shared.facts import Fact, with_sources
+from triplebeam.passage import Passage
+from triplebeam.ranking import Ranking
 from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
 
@@ -156,6 +162,39 @@ class TestSources:
         step = self.read({"triple": LIVED, "passage": None, "quotation": None}, row)
         assert step.usage.calls == 2
 
+    @pytest.mark.parametrize(
+        ("also", "same"),
+        [
+            ("none", []),
+            ("", []),
+            (None, []),
+            (True, []),
+            ({"passage": 2}, []),
+            (2, ["lake"]),
+            ("2", ["lake"]),
+            ("2, 4", ["lake", "film"]),
+            ([4, "[2]", None], ["film", "lake"]),
+        ],
+    )
+    @pytest.mark.parametrize("side_by_side", [False, True])
+    def test_other_passages_however_they_are_written(self, also: object, same: list[str], side_by_side: bool) -> None:
+        words = "Milwaukee lies in Wisconsin on Lake Michigan."
+        said = {"triple": LIES, "passage": 3, "quotation": words, "also": also}
+        row = [*LIES, 3, words, also] if side_by_side else said
+        with Scripted([reply(facts=[row]), verdict(used=[1], answer="x"), final("x")]) as model:
+            table = Table({"q": ["actor", "lake", "city", "film"]})
+            answer = agent(model, table, Table({" ".join(LIES): []})).answer("q")
+        assert answer.usage.calls == 3, "no correction"
+        first = ["city", *same]
+        assert answer.ranking.ids == [*first, *(id_ for id_ in table.table["q"] if id_ not in first)]
+
+    def test_other_passages_are_kept_where_the_own_is_looked_up(self) -> None:
+        fact = Fact(Triple(*LIES), also_in=("lake",))
+        [found] = with_sources([fact], [PASSAGES["film"], PASSAGES["city"]])
+        assert found.span
+        assert (found.passage_id, found.also_in) == ("city", ("lake",))
+        assert with_sources([fact], [PASSAGES["film"]]) == (fact,)
+
 
 class TestSeveralSearches:
     """A step may search for more than its query; every search has its place in what is read and in the ranking."""
@@ -175,20 +214,70 @@ class TestSeveralSearches:
 
     def test_they_are_read_in_turn_without_what_was_asked_before(self) -> None:
         answer, model, table = self.run()
-        assert table.asked == ["q", "r", "s"], "three at once, of which one was searched for before"
+        assert table.asked == ["q", "r", "s", "t"], "three at once, without the one that was searched for before"
         reading = model.prompts[2].user
         assert reading.index("[1] Edward") < reading.index("[2] Milwaukee") < reading.index("[3]")
-        assert "The search was for: r / s" in reading
-        assert "- q\n- r / s" in model.prompts[3].user
-        assert answer.steps[1].query == "r / s"
+        assert "The search was for: r / s / t" in reading
+        assert "- q\n- r / s / t" in model.prompts[3].user
+        assert answer.steps[1].query == "r / s / t"
 
     def test_one_search_alone(self) -> None:
         *_, table = self.run(searches=1)
         assert table.asked == ["q", "r"]
 
+    @pytest.mark.parametrize(
+        ("given", "searched"),
+        [
+            ({"query": "r", "also": ""}, ["r"]),
+            ({"query": "r", "also": "s"}, ["r", "s"]),
+            ({"query": "", "also": "s"}, ["s"]),
+            ({"query": "r", "also": [{"query": "s"}, None, "t"]}, ["r", "t"]),
+            ({"query": "r", "also": {"query": "s"}}, ["r"]),
+            ({"query": "r", "also": ["R", "R?"]}, ["r"]),
+            ({"query": "q", "also": ["q", "q", "r"]}, ["r"]),
+            ({"query": "r", "also": ["s", "R?", "t"]}, ["r", "s", "t"]),
+            ({"query": "q", "also": ["r", "s", "t", "u"]}, ["r", "s", "t"]),
+        ],
+    )
+    def test_what_is_searched_for_of_what_a_verdict_gives(self, given: dict[str, Any], searched: list[str]) -> None:
+        table = Table({"q": ["film"], "r": ["actor"], "s": ["city"], "t": ["lake"]})
+        replies = [facts(), verdict(**given), facts(), verdict(answer="x"), final("x")]
+        with Scripted(replies) as model:
+            agent(model, table).answer("q")
+        assert table.asked == ["q", *searched]
+
+    def test_a_step_has_no_more_passages_than_it_may(self) -> None:
+        table = Table({"q": ["film"], "r": ["actor", "director"], "s": ["city", "other"]})
+        replies = [facts(), verdict(query="r", also=["s"]), facts(), verdict(answer="x"), final("x")]
+        with Scripted(replies) as model:
+            answer = agent(model, table, retrieved=2).answer("q")
+        assert answer.steps[1].ranking.ids == ["actor", "city"]
+
+    def test_what_only_the_walk_found_is_above_all_but_the_best_of_a_search(self) -> None:
+        """Eq. 3 puts it first, and leaves the last one out, which is not lost."""
+        found = ["film", "actor", "director", "other", "city", "p6", "p7"]
+
+        class Walk(SyncGE):
+            def link(self, read: Sequence[Triple]) -> Any:
+                return []
+
+            def expand(self, question: str, base: Ranking, initial: Any) -> Ranking:
+                return Table({question: ["lake", *base.ids[:6]]}).retrieve(question, 20)
+
+        passages = PASSAGES | {id_: Passage(id_, "Nothing.") for id_ in ("p6", "p7")}
+        nothing: Any = None
+        walk = Walk(base=Table({"q": found}), triples=nothing, scorer=nothing, reader=nothing)
+        link = PassageLink(passages=Table({" ".join(DIRECTED): []}))
+        read = cited((DIRECTED, 1, "a drama film directed by Edward Cahn"))
+        with Scripted([read, verdict(used=[1], answer="x"), final("x")]) as model:
+            answer = GeAR(retriever=walk, model=Accounted(model), passages=passages, passage_link=link).answer("q")
+        assert answer.ranking.ids == [*found[:5], "lake", "p6", "p7"]
+
     def test_each_search_is_in_the_ranking_with_its_best(self) -> None:
         answer, *_ = self.run()
-        assert answer.ranking.ids == ["film", "city", "director", "actor", "other"], "two of facts, then in turn"
+        assert answer.ranking.ids == ["film", "city", "director", "lake", "actor", "other"], (
+            "two of facts, then in turn"
+        )
 
 
 def test_passages_that_say_the_same_come_after_those_of_the_chain() -> None:

@@ -4,22 +4,24 @@ A step: retrieve for the current query with SyncGE, read the best passages into 
 gist answers the question (Eq. 6), and if not, rewrite the query (Eq. 7). Every fact of the gist is linked to passages
 (Eq. 8) and all lists are fused (Eq. 9); the best five are read for the answer (Table 3).
 
-Followed to the letter, with ``calls="paper"`` and "fusion" for ``ranking`` and ``answer_from``: the above. The first
-query is the question; the gist is read for the original question, not for the rewritten one; all lists of all steps are
-fused. A fact is linked once, in the step that read it, so that every step has the fusion so far (Figures 2 and 6 plot
-its recall); the last step's is that of Eq. 9. Ours where the paper is silent: the gist reads the 10 best fused
-passages, passageLink takes 10, a step's list holds 20.
+Followed to the letter with ``calls="paper"``, ``read=10``, ``quotations=False``, ``stop_when_stuck=False`` and "fusion"
+for ``ranking`` and ``answer_from``, which ``paper=yes`` sets: the above. The first query is the question; the gist is
+read for the original question, not for the rewritten one; all lists of all steps are fused. A fact is linked once, in
+the step that read it, so that every step has the fusion so far (Figures 2 and 6 plot its recall); the last step's is
+that of Eq. 9. Ours where the paper is silent: the gist reads the 10 best fused passages, passageLink takes 10, a step's
+list holds 20.
 
 Ours by default:
 - ``calls="few"``: two calls a step. What is read in the base's passages is where SyncGE's walk starts and what enters
   the gist; no passage is read twice; the reasoning gives the next query, and others that the same
   step searches for, ``searches`` in all: the link in other words, another one, or the next one for a likely candidate.
+- ``read``: 15 passages a step instead of 10.
 - ``quotations``: each fact comes with its passage and a quotation from it, which is the evidence.
 - ``ranking``: the passages of the facts used come first, then, for an answer, others that say the same, then those of
-  the other facts, then the best of each search in turn, so that every link has its own, then Eq. 9.
+  the other facts, then the best five of each search in turn, so that every link has its own, then Eq. 9.
 - ``answer_from``: the answer is read from the passages of the facts used, with the facts beside them.
 - ``stop_when_stuck``: the agent also stops, saying so, when a query repeats an earlier one, when a step brings neither
-  a new fact nor a new passage, and when ``attempts`` searches in a row add nothing to the chain of facts. Small models
+  a new fact nor a new passage, and when ``attempts`` steps in a row add nothing to the chain of facts. Small models
   repeat the question, whatever the prompt says: the first time, the question is searched for with the facts so far.
 """
 
@@ -53,6 +55,10 @@ from triplebeam.triple import entity_key
 #: Two calls a step, or those of the paper: up to four.
 Calls: TypeAlias = Literal["few", "paper"]
 
+#: Passages of each search that are ranked above Eq. 9: as many as an answer is read from. More would only come before
+#: what the walk or passageLink alone found.
+_BEST = 5
+
 ANSWERED = "the facts answer the question"
 _NO_QUERY = "the model gave no further query"
 _REPEATED = "the next query repeats an earlier one"
@@ -76,7 +82,7 @@ class GeAR(AnsweringAgent):
     retrieved: int = 20
     """Passages that a step retrieves."""
     read: int = 15
-    """Passages that a step reads into the gist; 10 as published."""
+    """Passages that a step reads into the gist; 10 with ``paper=yes``, since the paper does not say."""
     linked: int = 10
     """k of passageLink (Eq. 8)."""
     calls: Calls = "few"
@@ -87,7 +93,7 @@ class GeAR(AnsweringAgent):
     answer_from: First = "evidence"
     stop_when_stuck: bool = True
     attempts: int = 2
-    """Searches in a row that may add nothing to the chain before what is missing is given up."""
+    """Steps in a row that may add nothing to the chain before what is missing is given up."""
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """Eq. 4 to 7, step by step."""
@@ -96,18 +102,18 @@ class GeAR(AnsweringAgent):
         return self._conclude(loop, answer_from=self.answer_from)
 
     def _step(self, loop: "Gist") -> Step:
-        query = loop.asked[-1]
+        query = loop.search_lines[-1]
         found = self._retrieve(loop)
         facts = self._read(loop, query, found)
         ranking = self._expand(loop, found, facts)
         stuck = not facts and set(ranking.ids) <= loop.seen
         loop.add(ranking, facts, [self._passage_link.link(fact.triple, self.linked) for fact in facts])
-        loop.judge(self._reasoner.reason(loop.facts, loop.question, loop.asked))
+        loop.judge(self._reasoner.reason(loop.facts, loop.question, loop.search_lines))
         self._decide(loop, stuck)
         return Step(
             number=loop.number,
             query=query,
-            ranking=ranking,
+            ranking=ranking.top(self.retrieved),  # of several searches; Eq. 9 fuses all that they found
             so_far=loop.ranked(self.ranking),
             facts=tuple(fact.evidence() for fact in facts),
             thought=loop.answer or loop.verdict.missing,
@@ -156,9 +162,9 @@ class GeAR(AnsweringAgent):
         elif not (queries := self._next_queries(loop)):
             loop.ending = _NO_QUERY
         elif not self.stop_when_stuck:
-            loop.search_next(queries)
+            loop.search_next(queries[: self.searches])
         elif new := list(filter(loop.is_new, queries)):
-            loop.search_next(new)
+            loop.search_next(new[: self.searches])
         elif not loop.repeated and loop.is_new(loop.with_facts):
             loop.repeated = True
             loop.search_next([loop.with_facts])
@@ -166,9 +172,13 @@ class GeAR(AnsweringAgent):
             loop.ending = _REPEATED
 
     def _next_queries(self, loop: "Gist") -> Sequence[str]:
+        """What the model would search for, each query once."""
         if self.calls == "few":
-            return loop.verdict.queries[: self.searches]
-        query = self._reasoner.rewrite(loop.facts, loop.question, loop.verdict.missing, loop.asked)
+            once: dict[str, str] = {}
+            for query in loop.verdict.queries:
+                once.setdefault(entity_key(query), query)
+            return list(once.values())
+        query = self._reasoner.rewrite(loop.facts, loop.question, loop.verdict.missing, loop.search_lines)
         return [query] if query else []
 
     @cached_property
@@ -204,7 +214,7 @@ class Gist(Loop):
     named: set[Fact] = field(default_factory=set)
     """Facts that a verdict has named."""
     in_vain: int = 0
-    """Searches in a row, but for that of the question itself, that added nothing to the chain."""
+    """Steps in a row, but for the first, that added nothing to the chain."""
     repeated: bool = False
     """Whether the model gave an earlier query again, and the facts were searched for instead."""
 
@@ -220,7 +230,7 @@ class Gist(Loop):
         return " ".join([self.question, *(str(fact.triple) for fact in read)])
 
     @property
-    def asked(self) -> list[str]:
+    def search_lines(self) -> list[str]:
         """The searches of each step on one line."""
         return list(map(" / ".join, self.queries))
 
@@ -237,7 +247,7 @@ class Gist(Loop):
 
     def search_next(self, queries: Sequence[str]) -> None:
         """Set what the next step searches for."""
-        self.queries.append(tuple(dict.fromkeys(queries)))
+        self.queries.append(tuple(queries))
 
     def judge(self, verdict: Verdict) -> None:
         """Eq. 6: the verdict, and whether the chain has grown: by a new fact, or by one that was not needed before."""
@@ -254,16 +264,18 @@ class Gist(Loop):
         return reciprocal_rank_fusion([*self.linked, *self.rankings])
 
     def ranked(self, first: First) -> Ranking:
-        """Eq. 9, and before it, for "evidence", the passages of the facts and the best of each search.
+        """Eq. 9; for "evidence" with the passages of the facts and the best five of each search before it.
 
-        Passages that say the same as the chain come next to it once it is complete; before, other facts may be part of
-        it.
+        The facts used come first. Once they answer the question, others that say the same as they do are next; until
+        then the other facts may be part of the chain, and are. What a search found and no list of Eq. 9 has comes last.
         """
+        fused = self.fused()
         if first == "fusion":
-            return self.fused()
+            return fused
         used, others = passages_of_facts(self.used), passages_of_facts(self.facts)
         same = in_turn(fact.also_in for fact in self.used) if self.answer else ()
-        return raised([*used, *same, *others, *in_turn(self.searched)], self.fused())
+        best = in_turn(ids[:_BEST] for ids in self.searched)
+        return raised([*used, *same, *others, *best, *fused.ids, *in_turn(self.searched)], fused)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,14 +10,21 @@ and the answers that fit as well. A reply that cannot be used is noted, never gu
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Annotated
 
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator
 
 from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.parse import Numbers, Text, Texts, TripleRows
 from triplebeam.generate.prompts import Template, load, numbered_facts
 from triplebeam.methods.shared.facts import Fact, facts_from_memory
 from triplebeam.methods.shared.usable_replies import usable_reply, usable_text
+
+
+def _searches(value: object) -> list[str]:
+    """A text is one search; what cannot be searched for is none."""
+    values = value if isinstance(value, list) else [value]
+    return [text for text in values if isinstance(text, str)]
 
 
 class _Verdict(BaseModel):
@@ -29,7 +36,7 @@ class _Verdict(BaseModel):
     from_memory: TripleRows = []
     others: Texts = []
     query: Text = ""
-    also: Texts = []
+    also: Annotated[list[str], BeforeValidator(_searches)] = []
 
 
 class _Query(BaseModel):

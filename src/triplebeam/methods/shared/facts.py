@@ -6,7 +6,7 @@ its passage and no span: it counts as unsupported wherever it is shown.
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator
@@ -23,7 +23,8 @@ from triplebeam.triple import Triple, entity_key
 #: Which passages come first: those of the facts that the answer rests on, or the best of the papers' fusion.
 First: TypeAlias = Literal["evidence", "fusion"]
 
-_PARTS_AND_SOURCE = 5
+#: Parts, passage and quotation, perhaps with the other passages.
+_PARTS_AND_SOURCE = (5, 6)
 _NUMBER = re.compile(r"(?<![\d-])\d{1,4}\b")
 #: From so many facts on, a remark says that most of them are not in the words that were quoted.
 _MANY = 3
@@ -57,13 +58,20 @@ def _first_number(value: object) -> int:
     return int(found[0]) if found else 0
 
 
+def _numbers(value: object) -> list[int]:
+    """The numbers of passages, however they are written; what is not one is left out."""
+    if isinstance(value, list):
+        return list(map(_first_number, value))
+    return list(map(int, _NUMBER.findall(str(value)))) if isinstance(value, str | int) else []
+
+
 def _with_source(value: object) -> object:
     """Models also write the parts side by side, in an array or an object, or a fact without its source."""
     if isinstance(value, dict):
         parts = [value.get(part) for part in PARTS]
         return {"triple": parts, "passage": 0, "quotation": "", **value}
-    if isinstance(value, list) and len(value) == _PARTS_AND_SOURCE:
-        return {"triple": value[:3], "passage": value[3], "quotation": value[4]}
+    if isinstance(value, list) and len(value) in _PARTS_AND_SOURCE:
+        return {"triple": value[:3], **dict(zip(("passage", "quotation", "also"), value[3:], strict=False))}
     return {"triple": value, "passage": 0, "quotation": ""}
 
 
@@ -71,7 +79,7 @@ class _CitedFact(BaseModel):
     triple: TripleRow
     passage: Annotated[int, BeforeValidator(_first_number)]
     quotation: Text
-    also: Annotated[list[Annotated[int, BeforeValidator(_first_number)]], BeforeValidator(as_list)] = []
+    also: Annotated[list[int], BeforeValidator(_numbers)] = []
 
 
 #: The facts of a reply, each with the number of its passage and a quotation from it; null counts as none.
@@ -99,13 +107,17 @@ def _sourced(triple: Triple, row: _CitedFact, passages: Sequence[Passage]) -> Fa
 
 def found_in(triple: Triple, passages: Sequence[Passage]) -> Fact:
     """A fact without a source, with the words of a passage that say it, where there are any."""
-    span = support_among(triple, passages)
-    return Fact(triple, span.passage_id if span else "", span)
+    return _looked_up(Fact(triple), passages)
 
 
 def with_sources(facts: Iterable[Fact], passages: Sequence[Passage]) -> tuple[Fact, ...]:
     """The facts, each looked up in the passages if the model did not say where it is from."""
-    return tuple(fact if fact.passage_id else found_in(fact.triple, passages) for fact in facts)
+    return tuple(fact if fact.passage_id else _looked_up(fact, passages) for fact in facts)
+
+
+def _looked_up(fact: Fact, passages: Sequence[Passage]) -> Fact:
+    span = support_among(fact.triple, passages)
+    return replace(fact, passage_id=span.passage_id, span=span) if span else fact
 
 
 def facts_from_memory(rows: Sequence[Sequence[str]]) -> tuple[Fact, ...]:
