@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from triplebeam.answer import Span
 from triplebeam.passage import Passage
-from triplebeam.support import fault_of, quoted
+from triplebeam.support import fault_of, find_support, quoted
 from triplebeam.support.names import mentions
 from triplebeam.support.page import page_of
 from triplebeam.support.quotation import locate
@@ -145,6 +145,7 @@ ROWS = Passage(
 )
 def test_a_row_of_a_table_without_punctuation_needs_its_own_words(fact: tuple[str, str, str], stated: bool) -> None:
     assert (quoted(Triple(*fact), ROWS.text, ROWS) is not None) is stated
+    assert (find_support(Triple(*fact), ROWS) is not None) is stated
 
 
 @pytest.mark.slow
