@@ -42,6 +42,8 @@ from triplebeam.where import Where, parse
 
 DEFAULT_METHOD = "blend"
 DEFAULT_AGENT = "auto"
+#: So many characters before a broken one, and from it on, are quoted.
+_QUOTED = 20
 
 
 @dataclass(eq=False)
@@ -390,9 +392,10 @@ def check_text(what: str, text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
+        near = text[max(error.start - _QUOTED, 0) : error.start + _QUOTED]
         raise BadInputError(
-            f"the {what} {text!r} has {text[error.start]!r}, which is no character: check the encoding of the terminal"
-            " or of the program that sent it."
+            f"the {what} has {text[error.start]!r}, which is not a valid character, in {near!r}: check the encoding of"
+            " the terminal or of the program that sent it."
         ) from None
 
 
