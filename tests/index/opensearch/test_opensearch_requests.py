@@ -227,6 +227,47 @@ def test_on_ctrl_c_requests_under_way_are_abandoned_and_not_sent_again(
     assert len(replied) == 3
 
 
+def test_ctrl_c_while_threads_start_ends_those_that_have(
+    replying: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, start = [], threading.Thread.start
+
+    def start_two(thread: threading.Thread) -> None:
+        if len(started) == 2:
+            raise KeyboardInterrupt
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_two)
+    with pytest.raises(KeyboardInterrupt):
+        replying(pytest.fail).write([Write("films", "one", {})])
+    for thread in started:
+        thread.join(20)
+    assert [thread.is_alive() for thread in started] == [False, False]
+
+
+def test_on_ctrl_c_the_request_that_was_waited_for_may_end_too(
+    replying: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_module, "_SECONDS_TO_END", 20)
+    interrupted, replied = threading.Event(), []
+
+    class Interrupted(client_module.Future[None]):
+        def result(self, timeout: float | None = None) -> None:
+            threading.Timer(0.1, interrupted.set).start()
+            raise KeyboardInterrupt
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        interrupted.wait(20)
+        replied.append(request)
+        return httpx2.Response(200, json={"errors": False})
+
+    monkeypatch.setattr(client_module, "Future", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        replying(answer).write([Write("films", "one", {})])
+    assert len(replied) == 1
+
+
 @pytest.mark.parametrize(
     ("segments", "behind"),
     [
