@@ -15,10 +15,10 @@ from mcp_types import TextContent
 from patience import SECONDS
 from scripted_loops import final, reply
 from serve.adapted import GRAPH, QUESTION
+from triplebeam import cancellation
 from triplebeam.assemble import DEFAULT_METHOD, Index
+from triplebeam.cancellation import WorkCancelledError
 from triplebeam.embed.embedder import Embedder
-from triplebeam.generate import cancellation
-from triplebeam.generate.cancellation import WorkCancelledError
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.serve.library import Library

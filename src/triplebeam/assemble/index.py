@@ -18,10 +18,10 @@ from triplebeam.assemble.indexing import (
 )
 from triplebeam.assemble.method import Method, expand
 from triplebeam.assemble.place import index_folder
+from triplebeam.cancellation import in_thread
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.extract.extractor import Extractor
-from triplebeam.generate.cancellation import in_thread
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.build_report import BuildReport
 from triplebeam.index.compact import Compacted

@@ -18,8 +18,8 @@ from functools import cached_property, lru_cache
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from triplebeam.cancellation import cancel_on, check_cancelled, sleep
 from triplebeam.errors import ClusterError
-from triplebeam.generate.cancellation import cancel_on, check_cancelled, sleep
 from triplebeam.index.opensearch.address import Address
 
 if TYPE_CHECKING:
