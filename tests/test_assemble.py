@@ -167,8 +167,16 @@ def test_an_empty_question_is_refused(collection: Index, question: str) -> None:
 def test_a_question_of_broken_bytes_is_refused(collection: Index) -> None:
     typed = b"lak\xc3e".decode("utf-8", "surrogateescape")
     for refused in (collection.search, collection.ask):
-        with pytest.raises(BadInputError, match=r"the question .* has '\\udcc3', which is no character"):
+        with pytest.raises(
+            BadInputError, match=r"the question has '\\udcc3', which is not a valid .* in 'lak\\udcc3e'"
+        ):
             refused(typed)
+
+
+def test_of_a_long_text_only_what_is_near_a_broken_byte_is_quoted(collection: Index) -> None:
+    with pytest.raises(BadInputError, match=r"in 'l+\\ud800") as raised:
+        collection.search("l" * 100 + "\ud800" * 3_000)
+    assert len(str(raised.value)) < 500
 
 
 def test_no_passages_wanted_is_refused(collection: Index) -> None:

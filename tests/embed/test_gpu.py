@@ -45,7 +45,10 @@ def test_the_package_for_processors_is_told_from_the_one_for_gpus(
 @pytest.mark.skipif(PROVIDER in onnxruntime.get_available_providers(), reason="the provider may load here")
 @pytest.mark.filterwarnings("ignore:Specified provider")
 def test_a_provider_that_does_not_load_is_noticed(make_folder: MakeFolder, offered: None) -> None:
-    with pytest.raises(BadInputError, match=r"could not use its CUDAExecutionProvider .*see that nvidia-smi lists"):
+    with pytest.raises(
+        BadInputError,
+        match=r"could not use its CUDAExecutionProvider \(the reason is in the log\): see that nvidia-smi lists",
+    ):
         OnnxEmbedder.from_folder(make_folder(), on_gpu=True)
 
 

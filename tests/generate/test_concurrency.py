@@ -14,8 +14,8 @@ from dependable import dependable
 from loopback_endpoint import Endpoint, chat_completion
 
 from patience import SECONDS
+from triplebeam.cancellation import sleep
 from triplebeam.errors import BadInputError, EndpointError
-from triplebeam.generate.cancellation import sleep
 from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.generate.concurrency import Concurrent
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError

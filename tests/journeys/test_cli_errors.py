@@ -185,7 +185,9 @@ def test_debug_shows_the_traceback(run: Run) -> None:
 def test_an_option_without_its_value_is_what_is_wrong(words: list[str], option: str, taken: str) -> None:
     result = CliRunner().invoke(app, ["search", "no.index", *words])
     assert result.exit_code == 2
-    assert f"Option '{option}' needs a value, and '{taken}' is another option" in " ".join(result.output.split())
+    said = " ".join(result.output.split())
+    assert f"Option '{option}' needs a value, and '{taken}' is another option" in said
+    assert " search [OPTIONS] " in said
 
 
 def test_a_reader_that_has_gone_is_no_error(small_index: Path, tmp_path: Path, home: Path) -> None:

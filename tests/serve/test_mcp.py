@@ -15,10 +15,10 @@ from mcp_types import TextContent
 from patience import SECONDS
 from scripted_loops import final, reply
 from serve.adapted import GRAPH, QUESTION
+from triplebeam import cancellation
 from triplebeam.assemble import DEFAULT_METHOD, Index
+from triplebeam.cancellation import WorkCancelledError
 from triplebeam.embed.embedder import Embedder
-from triplebeam.generate import cancellation
-from triplebeam.generate.cancellation import WorkCancelledError
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.serve.library import Library
@@ -257,5 +257,4 @@ async def test_indexes_may_be_created_while_the_server_runs(served: Served, worl
 )
 async def test_half_a_character_is_named(served: Served, tool: str, arguments: dict[str, Any], what: str) -> None:
     said = await refused(served(), tool, **arguments)
-    assert f"the {what} '" in said
-    assert r"has '\ud800', which is no character" in said
+    assert rf"the {what} has '\ud800', which is not a valid character" in said

@@ -151,6 +151,14 @@ def test_the_first_passage_with_support_is_taken() -> None:
     assert support_among(fact, []) is None
 
 
+def test_a_row_of_a_table_is_found_without_a_quotation() -> None:
+    table = Passage("p", "Directed by Ann Lee Produced by Per Lund Released 1985", "River Song")
+    span = find_support(Triple("River Song", "directed by", "Ann Lee"), table)
+    assert span is not None
+    assert span.text == "Directed by Ann Lee"
+    assert find_support(Triple("River Song", "produced by", "Ann Lee"), table) is None
+
+
 def test_a_table_is_no_sentence() -> None:
     text = "Ann Brook, Paul Stone, met, " * 2_000
     assert find_support(Triple("Ann Brook", "met", "Paul Stone"), Passage("p", text, "Ann Brook")) is None

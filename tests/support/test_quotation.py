@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from triplebeam.answer import Span
 from triplebeam.passage import Passage
-from triplebeam.support import fault_of, quoted
+from triplebeam.support import fault_of, find_support, quoted
 from triplebeam.support.names import mentions
 from triplebeam.support.page import page_of
 from triplebeam.support.quotation import locate
@@ -112,6 +112,12 @@ def test_a_fact_needs_a_quotation_that_states_it() -> None:
         ("October 5, 2015", "Ann Lee( 6 June 19505 October 2015)", ["5 October 2015"]),
         ("6 June 1950", "Born on 6 June 19505, she sold 19505 sacks.", []),
         ("19505 sacks", "In May 19505 sacks were sold.", ["19505 sacks"]),
+        ("1950", "They were 19500 January 2015.", []),
+        ("1165", "It has 116500 June 2015 entries.", []),
+        ("1234", "There were 12345 May tickets.", []),
+        ("9505", "There were 219505 May 2015 tickets.", []),
+        ("1950", "19501 October 2015 were her dates.", ["1950"]),
+        ("31 October 2015", "Ann Lee (195031 October 2015)", ["31 October 2015"]),
     ],
 )
 def test_a_short_name_is_not_found_in_a_longer_one(name: str, text: str, found: list[str]) -> None:
@@ -145,6 +151,7 @@ ROWS = Passage(
 )
 def test_a_row_of_a_table_without_punctuation_needs_its_own_words(fact: tuple[str, str, str], stated: bool) -> None:
     assert (quoted(Triple(*fact), ROWS.text, ROWS) is not None) is stated
+    assert (find_support(Triple(*fact), ROWS) is not None) is stated
 
 
 @pytest.mark.slow

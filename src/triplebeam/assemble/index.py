@@ -18,10 +18,10 @@ from triplebeam.assemble.indexing import (
 )
 from triplebeam.assemble.method import Method, expand
 from triplebeam.assemble.place import index_folder
+from triplebeam.cancellation import in_thread
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.extract.extractor import Extractor
-from triplebeam.generate.cancellation import in_thread
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.build_report import BuildReport
 from triplebeam.index.compact import Compacted
@@ -42,6 +42,8 @@ from triplebeam.where import Where, parse
 
 DEFAULT_METHOD = "blend"
 DEFAULT_AGENT = "auto"
+#: So many characters before a broken one, and from it on, are quoted.
+_QUOTED = 20
 
 
 @dataclass(eq=False)
@@ -390,9 +392,10 @@ def check_text(what: str, text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
+        near = text[max(error.start - _QUOTED, 0) : error.start + _QUOTED]
         raise BadInputError(
-            f"the {what} {text!r} has {text[error.start]!r}, which is no character: check the encoding of the terminal"
-            " or of the program that sent it."
+            f"the {what} has {text[error.start]!r}, which is not a valid character, in {near!r}: check the encoding of"
+            " the terminal or of the program that sent it."
         ) from None
 
 

@@ -35,7 +35,7 @@ def open_on_gpu(open_session: Callable[..., Any]) -> Any:
     except RuntimeError as error:  # errors about the model are of other classes
         raise _unusable(_failure(str(error))) from error
     if PROVIDER not in session.get_providers():
-        raise _unusable("the reason is in the lines above")
+        raise _unusable("the reason is in the log")
     return session
 
 

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.answer import Agent
+from triplebeam.cancellation import cancel_on
 from triplebeam.embed.embedder import Embedder, Kind
 from triplebeam.evaluate.question_graphs import written_graph
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult, StepResult
 from triplebeam.evaluate.run_file import RunFile
 from triplebeam.generate.accounting import account
-from triplebeam.generate.cancellation import cancel_on
 from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.progress import Progress, silent
 from triplebeam.ranking import Ranking

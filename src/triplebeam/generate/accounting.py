@@ -15,7 +15,7 @@ from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
-from triplebeam.generate.cancellation import check_cancelled
+from triplebeam.cancellation import check_cancelled
 from triplebeam.generate.language_model import Completion, Prompt, Usage
 from triplebeam.generate.outcomes import Outcome, Wrapper, completions, outcomes_of
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import TypeAlias
 
+from triplebeam.cancellation import WorkCancelledError, cancel_on
 from triplebeam.errors import BadInputError, EndpointError
-from triplebeam.generate.cancellation import WorkCancelledError, cancel_on
 from triplebeam.generate.language_model import Completion, Prompt, PromptFailedError
 from triplebeam.generate.outcomes import Outcome, Wrapper, completions
 

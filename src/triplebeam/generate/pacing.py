@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
+from triplebeam.cancellation import sleep
 from triplebeam.errors import BadInputError, EndpointError
-from triplebeam.generate.cancellation import sleep
 from triplebeam.generate.faults import TransientError
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
 from triplebeam.generate.outcomes import Wrapper

@@ -112,6 +112,10 @@ class PassageTable:
             )
         return row
 
+    def rows(self, passage_ids: Iterable[str]) -> list[int]:
+        """The rows of these passages."""
+        return list(map(self.row, passage_ids))
+
     def ids(self, rows: Iterable[int] | NDArray[np.int64]) -> list[str]:
         """The ids at these rows."""
         return [self._ids[int(row)] for row in rows]

@@ -39,16 +39,16 @@ def found(index: Index, question: str, hits: Iterable[Hit]) -> list[Found]:
         for place, (hit, passage) in enumerate(zip(hits, passages, strict=True))
     ]
     known = stemmers(index, [passage.id for passage in passages])
+    own = [known[passage.id] for passage in passages]
     return [
         Found(hit, passage, written, chains, snippet(passage, question, telling_facts(chains), stemmer), stemmer)
-        for hit, passage, written, chains in zip(hits, passages, headings(passages), shown, strict=True)
-        for stemmer in [known[passage.id]]
+        for hit, passage, written, chains, stemmer in zip(hits, passages, headings(passages), shown, own, strict=True)
     ]
 
 
 def stemmers(index: Index, passage_ids: Sequence[str]) -> dict[str, str]:
     """The stemmer of each of these passages, by id, as its words were indexed."""
-    rows = list(map(index.passages.row, passage_ids))
+    rows = index.passages.rows(passage_ids)
     return dict(zip(passage_ids, index.snapshot.passage_terms.stemmers_of(rows), strict=True))
 
 

@@ -19,8 +19,8 @@ from typing import ParamSpec, TypeVar
 
 from triplebeam.answer import Agent, Answer, Step
 from triplebeam.assemble import Index, Method
+from triplebeam.cancellation import WorkCancelledError, cancel_on
 from triplebeam.errors import TriplebeamError
-from triplebeam.generate.cancellation import WorkCancelledError, cancel_on
 from triplebeam.serve.batches import Batches
 from triplebeam.serve.conversation import FollowUp, Turn, follow_up
 from triplebeam.serve.found import Found, found

@@ -7,7 +7,7 @@ same marks around every mention; an end that they do not name is the title, whic
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from triplebeam.support.names import is_title, mentions, row_values
+from triplebeam.support.names import is_title, mentions, object_mentions
 from triplebeam.support.page import Page
 from triplebeam.support.words import LOST_DASH
 from triplebeam.triple import Triple
@@ -45,7 +45,7 @@ def claim_of(triple: Triple, page: Page, start: int, end: int) -> Claim | str:
     inside = [n for n in sentence if start <= page.words[n].start and page.words[n].end <= end]
     quote = range(inside[0], inside[-1] + 1) if inside else range(0)
     subjects = mentions(triple.subject, page, sentence)
-    objects = mentions(triple.object, page, quote) or row_values(triple, page, quote)
+    objects = object_mentions(triple, page, quote)
     if not subjects and not (sentence.start in page.about_title and is_title(triple.subject, page)):
         return triple.subject
     if not objects and not (mentions(triple.subject, page, quote) and is_title(triple.object, page)):

@@ -7,7 +7,7 @@ from triplebeam.answer import Span
 from triplebeam.passage import Passage
 from triplebeam.support.claim import claim_of
 from triplebeam.support.entailment import states
-from triplebeam.support.names import mentions
+from triplebeam.support.names import mentions, object_mentions
 from triplebeam.support.page import Page, page_of
 from triplebeam.support.quotation import locate
 from triplebeam.triple import Triple
@@ -32,7 +32,8 @@ def find_support(triple: Triple, passage: Passage) -> Span | None:
 
 def _from_end_to_end(triple: Triple, page: Page, sentence: range, passage: Passage) -> Span:
     """The shortest stretch of a sentence that has both entities; an entity that it does not name is its beginning."""
-    subjects, objects = (mentions(each, page, sentence) or [sentence[:1]] for each in (triple.subject, triple.object))
+    subjects = mentions(triple.subject, page, sentence) or [sentence[:1]]
+    objects = object_mentions(triple, page, sentence) or [sentence[:1]]
     pairs = [(min(s.start, o.start), max(s.stop, o.stop)) for s, o in product(subjects, objects)]
     first, last = min(pairs, key=lambda pair: pair[1] - pair[0])
     return _span(passage, page.words[first].start, page.words[last - 1].end)

@@ -26,7 +26,12 @@ def mentions(entity: str, page: Page, places: range) -> list[range]:
     return [*found, *_reflexives(found, page.words, places)]
 
 
-def row_values(triple: Triple, page: Page, places: range) -> list[range]:
+def object_mentions(triple: Triple, page: Page, places: range) -> list[range]:
+    """The places of all mentions of a triple's object; if it has none, of the rows of a table that have it."""
+    return mentions(triple.object, page, places) or _row_values(triple, page, places)
+
+
+def _row_values(triple: Triple, page: Page, places: range) -> list[range]:
     """Where the object is a value in a table without punctuation: right behind its predicate, before another row."""
     row, size = [word.folded for word in words_of(f"{triple.predicate} {triple.object}")], len(words_of(triple.object))
     ends = [n for n, word in enumerate(page.words) if word.key in ROW_STARTS and word.is_name and n <= places.stop]

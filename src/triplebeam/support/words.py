@@ -26,9 +26,10 @@ ROW_STARTS = word_set("born created died directed established founded produced p
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _DIGITS = {word: str(number) for number, word in enumerate(_NUMBERS, start=1)}
 #: What follows a year at once where the dash before a second date is lost: "6 June 19505 October 2015".
-_DATE = rf"(?:\d\d? )?(?:{'|'.join(month_name[1:])})\b"
-LOST_DASH = re.compile(rf"(?<=\D[12]\d{{3}})(?={_DATE})")
-_WORD = re.compile(rf"[12]\d{{3}}(?={_DATE})|\d+(?:[.,]\d+)*|[^\W_]+")
+_YEAR, _DAY = r"(?<!\d)[12]\d{3}", r"(?:[12]\d|3[01]|[1-9])"
+_DATE = rf"(?:{_DAY} )?(?:{'|'.join(month_name[1:])}) (?:{_DAY},? )?{_YEAR}(?!\d)"
+LOST_DASH = re.compile(rf"(?<={_YEAR})(?={_DATE})")
+_WORD = re.compile(rf"{_YEAR}(?={_DATE})|\d+(?:[.,]\d+)*|[^\W_]+")
 
 
 class Word(NamedTuple):

@@ -19,7 +19,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexChangedError
 from triplebeam.index.manifest import Manifest, VectorSpace
 from triplebeam.index.opensearch.address import Address
-from triplebeam.index.opensearch.documents import GRAPH, TOO_LONG, encode, entity, field_term
+from triplebeam.index.opensearch.documents import GRAPH, TOO_LONG, encode, entity, field_term, key, passage_number
 from triplebeam.index.opensearch.filters import condition_of
 from triplebeam.index.opensearch.generation import Published
 from triplebeam.index.opensearch.passages import ClusterPassages
@@ -32,6 +32,7 @@ from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.vectors import VectorIndex
 from triplebeam.passage import Passage
 from triplebeam.serve.cli.app import app
+from triplebeam.serve.found import stemmers
 from triplebeam.settings import Settings
 from triplebeam.where import parse
 
@@ -137,6 +138,19 @@ def test_the_stemmers_of_passages_are_those_they_were_published_with() -> None:
     assert terms.stemmers_of([2, 1]) == ["english", "german"]
     with pytest.raises(IndexChangedError):
         terms.stemmers_of([1, 3])
+
+
+def test_the_stemmers_of_passages_cost_two_requests_however_many_they_are(words: Embedder) -> None:
+    content = {"text": "text", "title": "", "start": 0, "end": 4, "metadata": {}, "section": ""}
+    sources = [
+        {"id": each, "number": passage_number(each), "document": each, "position": 0, "content": content}
+        for each in "01234"
+    ]
+    found = hits(*({"_id": key(each["id"]), "_source": {**each, "stemmer": "german"}} for each in sources))
+    snapshot = ClusterSnapshot.over(Path("state"), published(lambda kind, body: found))
+    known = stemmers(Index.of(snapshot, Settings(), words), list("01234"))
+    assert known == dict.fromkeys("01234", "german")
+    assert len(snapshot.published.client.asked) == 2  # type: ignore[attr-defined]
 
 
 def test_neighbours_are_ranked_by_exact_cosines() -> None:

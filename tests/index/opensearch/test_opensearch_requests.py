@@ -4,6 +4,7 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Iterator
+from contextvars import copy_context
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,6 +12,7 @@ import httpx2
 import pytest
 
 from triplebeam.assemble.place import index_folder
+from triplebeam.cancellation import WorkCancelledError, cancel_on
 from triplebeam.errors import BadInputError, ClusterError, IndexChangedError, IndexDamagedError, IndexTooNewError
 from triplebeam.index.manifest import FORMAT, MANIFEST, Manifest
 from triplebeam.index.opensearch import client as client_module
@@ -225,6 +227,60 @@ def test_on_ctrl_c_requests_under_way_are_abandoned_and_not_sent_again(
     for thread in replied:
         thread.join()
     assert len(replied) == 3
+
+
+def test_a_request_of_cancelled_work_is_not_sent(replying: Callable[..., Client]) -> None:
+    def cancelled() -> None:
+        stop = threading.Event()
+        stop.set()
+        cancel_on(stop)
+        replying(pytest.fail).request("GET", "/")
+
+    with pytest.raises(WorkCancelledError, match="The work was cancelled: start it again"):
+        copy_context().run(cancelled)
+
+
+def test_ctrl_c_while_threads_start_ends_those_that_have(
+    replying: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, start = [], threading.Thread.start
+
+    def start_two(thread: threading.Thread) -> None:
+        if len(started) == 2:
+            raise KeyboardInterrupt
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_two)
+    with pytest.raises(KeyboardInterrupt):
+        replying(pytest.fail).write([Write("films", "one", {})])
+    for thread in started:
+        thread.join(20)
+    assert [thread.is_alive() for thread in started] == [False, False]
+
+
+def test_on_ctrl_c_the_request_that_was_waited_for_may_end_too(
+    replying: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_module, "_SECONDS_TO_END", 20)
+    sent, interrupted, replied = threading.Event(), threading.Event(), []
+
+    class Interrupted(client_module.Future[None]):
+        def result(self, timeout: float | None = None) -> None:
+            sent.wait(20)
+            threading.Timer(0.1, interrupted.set).start()
+            raise KeyboardInterrupt
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        sent.set()
+        interrupted.wait(20)
+        replied.append(request)
+        return httpx2.Response(200, json={"errors": False})
+
+    monkeypatch.setattr(client_module, "Future", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        replying(answer).write([Write("films", "one", {})])
+    assert len(replied) == 1
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ from fastapi import FastAPI
 from patience import SECONDS
 from scripted_loops import final, reply
 from small_world import WordEmbedder
-from triplebeam.generate import cancellation
-from triplebeam.generate.cancellation import WorkCancelledError
+from triplebeam import cancellation
+from triplebeam.cancellation import WorkCancelledError
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys

@@ -23,8 +23,8 @@ from serve.asking.served_world import (
     sent,
     stands_still,
 )
+from triplebeam.cancellation import WorkCancelledError, cancel_on
 from triplebeam.generate.accounting import Accounted
-from triplebeam.generate.cancellation import WorkCancelledError, cancel_on
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.serve.answer_shapes import AnswerShape, StepShape
 from triplebeam.testing.scripted import Scripted
@@ -197,7 +197,7 @@ def test_half_a_character_in_a_request_is_named(client: TestClient, path: str) -
     chat = r'{"model": "world/bm25", "messages": [{"role": "user", "content": "lake \ud800?"}]}'
     replied = client.post("/v1/chat/completions", content=chat, headers=sends_json)
     assert replied.status_code == 400
-    assert r"has '\ud800', which is no character" in replied.json()["error"]["message"]
+    assert r"has '\ud800', which is not a valid character" in replied.json()["error"]["message"]
 
 
 def test_a_guess_and_what_is_missing_over_every_protocol(make: MakeApp) -> None:

@@ -18,8 +18,8 @@ from functools import cached_property, lru_cache
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from triplebeam.cancellation import cancel_on, check_cancelled, sleep
 from triplebeam.errors import ClusterError
-from triplebeam.generate.cancellation import cancel_on, check_cancelled, sleep
 from triplebeam.index.opensearch.address import Address
 
 if TYPE_CHECKING:
@@ -118,16 +118,17 @@ class Client:
         sent: deque[Future[None]] = deque()
         waiting: SimpleQueue[_Task | None] = SimpleQueue()
         stop = threading.Event()
-        for _ in range(_AT_ONCE):
-            threading.Thread(target=self._work, args=(waiting, stop), daemon=True).start()
         try:
+            for _ in range(_AT_ONCE):
+                threading.Thread(target=self._work, args=(waiting, stop), daemon=True).start()
             for batch in _batches(writes):
                 sent.append(Future())
                 waiting.put((batch, sent[-1]))
                 if len(sent) > _AT_ONCE:
-                    sent.popleft().result()
-            while sent:
-                sent.popleft().result()
+                    sent[0].result()
+                    sent.popleft()
+            for each in sent:
+                each.result()
         finally:
             stop.set()
             for _ in range(_AT_ONCE):

@@ -41,6 +41,10 @@ class ClusterPassages(PassageTable):
         """The number of a passage, which must be there."""
         return passage_number(self[passage_id].id)
 
+    def rows(self, passage_ids: Iterable[str]) -> list[int]:
+        """The numbers of these passages, which must be there: one request."""
+        return [passage_number(passage.id) for passage in self.of(list(passage_ids))]
+
     def __getitem__(self, passage_id: str) -> Passage:
         return self.of([passage_id])[0]
 

@@ -46,12 +46,13 @@ class _Commands(TyperGroup):
         name, command, words = super().resolve_command(ctx, args)
         end = words.index("--") if "--" in words else len(words)
         if command and not ctx.resilient_parsing:
-            _check_values(ctx, command.params, words[:end])
+            _check_values(typer.Context(command, parent=ctx, info_name=name), words[:end])
         return name, command, [word for word in words[:end] if word != _DEBUG] + words[end:]
 
 
-def _check_values(ctx: Any, params: list[Any], words: list[str]) -> None:
+def _check_values(ctx: typer.Context, words: list[str]) -> None:
     """Otherwise the next option would be taken for the value, and what then lacks or is too much would be named."""
+    params = ctx.command.params
     names = {_DEBUG, *(name for param in params for name in (*param.opts, *param.secondary_opts) if name[0] == "-")}
     valued = {name for param in params if not getattr(param, "is_flag", True) for name in param.opts}
     for word, following in pairwise(words):

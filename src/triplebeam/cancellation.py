@@ -17,7 +17,7 @@ _cancelled: ContextVar[threading.Event | None] = ContextVar("cancelled", default
 
 
 class WorkCancelledError(EndpointError):
-    """The work was cancelled (Ctrl-C, a time limit, or its endpoint is gone), so this prompt is not sent."""
+    """The work was cancelled (Ctrl-C, a time limit, or its endpoint is gone), so nothing more is sent."""
 
 
 def cancel_on(event: threading.Event) -> None:
@@ -31,7 +31,7 @@ def sleep(seconds: float) -> None:
     if event is None:
         time.sleep(seconds)
     elif event.wait(seconds):
-        raise WorkCancelledError("The work was cancelled before this prompt was sent: ask again.")
+        raise WorkCancelledError("The work was cancelled: start it again.")
 
 
 def check_cancelled() -> None:
@@ -40,7 +40,7 @@ def check_cancelled() -> None:
 
 
 async def in_thread(work: Callable[[], T]) -> T:
-    """What ``work`` returns. Once the task that awaits it is cancelled, it calls no language model any more."""
+    """What ``work`` returns. Once the task that awaits it is cancelled, it sends no further request."""
     stop = threading.Event()
 
     def stoppable() -> T:
