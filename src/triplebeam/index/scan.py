@@ -21,7 +21,8 @@ from triplebeam.index.stored_vectors import lengths, restored, scaled
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 
-#: Rows that are turned into codes at a time, and rows of a part of the codes, which one thread scans.
+#: Rows that are turned into codes at a time, and rows of a part of the codes, which one thread scans. Each part has a
+#: price: in parts of 50,000 one thread takes a quarter longer, and of 100,000 a tenth.
 _BLOCK, _PART = 50_000, 250_000
 _DIMENSIONS_PER_CODE, _BITS = 4, 4
 _TRAINED_ON = 20_000
@@ -84,7 +85,8 @@ def _far_from(mean: NDArray[np.float32], centroids: NDArray[np.float32], codes: 
     """What has the codes that are, on average, furthest from all rows."""
     of_codes = centroids.reshape(codes, -1, len(mean) // codes)
     furthest = np.square(of_codes - mean.reshape(codes, 1, -1)).sum(axis=2).argmax(axis=1)
-    return of_codes[np.arange(codes), furthest].ravel()
+    far: NDArray[np.float32] = of_codes[np.arange(codes), furthest].ravel()
+    return far
 
 
 class Codes:
