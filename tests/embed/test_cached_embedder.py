@@ -85,6 +85,17 @@ def test_it_answers_to_the_name_of_the_embedder_within() -> None:
     assert (embedder.name, embedder.fingerprint, embedder.dimension) == ("counting", "1", 2)
 
 
+@pytest.mark.parametrize("kind", ["query", "passage"])
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_vectors_that_are_not_finite_are_refused(kind: Kind, number: float) -> None:
+    class Broken(Counting):
+        def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
+            return np.full((len(texts), self.dimension), number, np.float32)
+
+    with pytest.raises(BadInputError, match="numbers that are not finite"):
+        CachedEmbedder(Broken()).embed(["a"], kind)
+
+
 def test_a_memory_of_nothing_is_refused() -> None:
     with pytest.raises(BadInputError, match="0 query vectors"):
         CachedEmbedder(Counting(), size=0)

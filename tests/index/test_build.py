@@ -221,6 +221,15 @@ def test_a_passage_id_of_another_document_is_refused(tmp_path: Path) -> None:
     assert Snapshot.open(tmp_path).passages["a.md#0"].text == "One sentence."
 
 
+def test_vectors_that_are_not_finite_are_refused(tmp_path: Path) -> None:
+    class Broken(WordEmbedder):
+        def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
+            return super().embed(texts, kind) * np.float32(np.nan)
+
+    with pytest.raises(BadInputError, match="numbers that are not finite"):
+        make(tmp_path, Broken())
+
+
 def test_nothing_readable_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match=r"nothing could be read .*: a\.pdf: it is damaged\."):
         IndexBuilder(folder=tmp_path, embedder=WordEmbedder()).build([Unreadable("a.pdf", "it is damaged")])

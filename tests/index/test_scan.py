@@ -1,7 +1,9 @@
 """Passes over all vectors, against plain products, with any number of threads."""
 
 import multiprocessing
+import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import faiss
@@ -33,7 +35,7 @@ def unit_vectors(rows: int, dimensions: int = 32, seed: int = 0) -> NDArray[np.f
 
 def codes_of(path: Path, stored: NDArray[np.integer]) -> Codes:
     write_codes(path, stored)
-    return Codes(np.fromfile(path, np.uint8), len(stored))
+    return Codes(np.fromfile(path, np.uint8), stored.shape)
 
 
 def test_work_is_shared_in_order_by_as_many_threads_as_there_are_processors(threads: int) -> None:
@@ -144,7 +146,56 @@ def test_codes_that_end_early_are_an_error(tmp_path: Path, threads: int) -> None
     parts = path.read_bytes()
     for length in (0, len(parts) // 2, len(parts) - 1):
         with pytest.raises(RuntimeError):
-            Codes(np.frombuffer(parts[:length], np.uint8), len(stored))
+            Codes(np.frombuffer(parts[:length], np.uint8), stored.shape)
+
+
+@pytest.mark.parametrize("shape", [(1400, 32), (1600, 32), (1500, 31), (700, 32)])
+def test_codes_of_other_rows_or_dimensions_are_an_error(tmp_path: Path, threads: int, shape: tuple[int, int]) -> None:
+    write_codes(tmp_path / "codes", quantized(unit_vectors(1500)))
+    with pytest.raises(RuntimeError):
+        Codes(np.fromfile(tmp_path / "codes", np.uint8), shape)
+
+
+@pytest.mark.parametrize("dtype", [FINE, COARSE])
+def test_zeros_do_not_hide_what_is_near(tmp_path: Path, threads: int, dtype: "np.dtype[np.integer]") -> None:
+    """Their Euclidean distance is that of a cosine of 0.5, where the best row has 0.3."""
+    data = unit_vectors(3000, 128)
+    data[500:1500] = 0
+    queries = 0.3 * data[2000:2020] + unit_vectors(20, 128, seed=1)
+    queries /= np.linalg.norm(queries, axis=1, keepdims=True)
+    nearest = codes_of(tmp_path / "codes", quantized(data, dtype)).nearest(queries, 400)
+    assert all(2000 + number in chosen for number, chosen in enumerate(nearest))
+    assert not np.isin(np.arange(500, 1500), np.concatenate(nearest)).any()
+
+
+def test_equal_rows_are_in_order_though_only_some_of_them_are_compared_exactly(tmp_path: Path, threads: int) -> None:
+    data = unit_vectors(3000, 384)
+    for query in unit_vectors(10, 384, seed=1):
+        data[:1500] = 0.7 * query + 0.7 * data[2000]
+        data[1500] = query
+        stored = quantized(data, FINE)
+        write_vectors(tmp_path / "v.npy", stored, exact_up_to=100)
+        cosines = VectorIndex(tmp_path / "v.npy").cosines(query[None])[0]
+        assert top(cosines, 5).tolist() == top(restored(stored) @ query, 5).tolist() == [1500, 0, 1, 2, 3]
+
+
+def test_work_is_done_though_a_pool_takes_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As at the end of Python."""
+    closed = ThreadPoolExecutor(2)
+    closed.shutdown()
+    monkeypatch.setattr(scan, "processors", lambda: 2)
+    monkeypatch.setattr(scan, "_pool", lambda _: closed)
+    assert shared(abs, [-1, -2, -3]) == [1, 2, 3]
+
+
+def test_a_library_that_is_missing_for_a_moment_breaks_no_pool(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scan, "processors", lambda: 3)
+    scan._pool.cache_clear()
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, "faiss", None)
+        with pytest.raises(ImportError):
+            shared(abs, [-1, -2, -3])
+    assert shared(abs, [-1, -2, -3]) == [1, 2, 3]
 
 
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="a system without fork")

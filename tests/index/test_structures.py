@@ -12,6 +12,7 @@ from hypothesis.extra.numpy import arrays
 from small_world import WordEmbedder
 from triplebeam.errors import BadInputError, IndexDamagedError
 from triplebeam.index.columns import StringColumn, write_strings
+from triplebeam.index.generation_files import checksums
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.stored_vectors import COARSE, FINE, quantized, restored
 from triplebeam.index.vectors import RERANK_AT_LEAST, VectorIndex, top, write_vectors
@@ -97,6 +98,29 @@ def test_codes_that_are_damaged_are_reported(tmp_path: Path) -> None:
     query = vectors(tmp_path / "v.npy", 1000, exact_up_to=10).at(np.array([17]))[0]
     codes = tmp_path / "v.codes"
     codes.write_bytes(b"what" + codes.read_bytes()[4:])
+    with pytest.raises(IndexDamagedError, match=r"v\.codes is not as it was written"):
+        VectorIndex(tmp_path / "v.npy").nearest(query, 5)
+
+
+@pytest.mark.parametrize("place", [4, 8, 9, 15, 60, -1])
+def test_one_wrong_byte_of_the_codes_is_reported(tmp_path: Path, place: int) -> None:
+    """Of the dimensions, of the number of rows, and of what is searched."""
+    query = vectors(tmp_path / "v.npy", 1000, exact_up_to=10).at(np.array([17]))[0]
+    codes, expected = tmp_path / "v.codes", checksums(tmp_path)
+    content = bytearray(codes.read_bytes())
+    content[place] ^= 0x11
+    codes.write_bytes(content)
+    index = VectorIndex(tmp_path / "v.npy")
+    index.checksums = expected
+    with pytest.raises(IndexDamagedError, match=r"v\.codes is not as it was written"):
+        index.nearest(query, 5)
+
+
+def test_codes_of_other_vectors_are_reported(tmp_path: Path) -> None:
+    """Whether or not checksums are known."""
+    query = vectors(tmp_path / "v.npy", 1000, exact_up_to=10).at(np.array([17]))[0]
+    vectors(tmp_path / "other.npy", 900, exact_up_to=10)
+    (tmp_path / "other.codes").replace(tmp_path / "v.codes")
     with pytest.raises(IndexDamagedError, match=r"v\.codes is not as it was written"):
         VectorIndex(tmp_path / "v.npy").nearest(query, 5)
 

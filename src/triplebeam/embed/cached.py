@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.embed.embedder import Embedder, Kind
+from triplebeam.embed.embedder import Embedder, Kind, finite
 from triplebeam.errors import BadInputError
 
 
@@ -43,12 +43,13 @@ class CachedEmbedder:
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
         """One unit row per text, in order; queries seen before are not encoded again."""
         if kind != "query":
-            return self._embedder.embed(texts, kind)
+            return finite(self._embedder.embed(texts, kind), self)
         known = self._cached(texts)
         missing = list(dict.fromkeys(text for text in texts if text not in known))
         if missing:
             # Outside the lock: two threads may encode the same query, but none waits for another's.
-            fresh = dict(zip(missing, self._embedder.embed(missing, kind), strict=True))
+            vectors = finite(self._embedder.embed(missing, kind), self)
+            fresh = dict(zip(missing, vectors, strict=True))
             self._keep(fresh)
             known |= fresh
         return np.array([known[text] for text in texts], dtype=np.float32).reshape(len(texts), self.dimension)

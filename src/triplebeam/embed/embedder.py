@@ -6,6 +6,8 @@ from typing import Literal, Protocol, TypeAlias, TypeGuard, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.errors import BadInputError
+
 #: Some models encode questions and passages differently; the others ignore it.
 Kind: TypeAlias = Literal["passage", "query"]
 #: Where something begins in a text, and where it ends.
@@ -52,6 +54,16 @@ class SpanEmbedder(Embedder, Protocol):
         A group without a token gets the mean of all.
         """
         ...
+
+
+def finite(vectors: NDArray[np.float32], embedder: Embedder) -> NDArray[np.float32]:
+    """The vectors of an embedder; raises where one of them cannot be compared with anything."""
+    if not np.isfinite(vectors).all():
+        raise BadInputError(
+            f"The embedder {embedder.name!r} returned a vector with numbers that are not finite: its model or the text"
+            " it was given is damaged, so check both, or index into a new folder with another embedder."
+        )
+    return vectors
 
 
 def reads_tokens(embedder: Embedder) -> TypeGuard[SpanEmbedder]:

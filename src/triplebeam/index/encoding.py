@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, chain, tee
 from typing import TypeVar
 
-from triplebeam.embed.embedder import Embedder
+from triplebeam.embed.embedder import Embedder, finite
 from triplebeam.embed.windows import EncodeWindows, Window, encode_here
 from triplebeam.index.contents import Contents
 from triplebeam.index.encoded import EncodedTexts
@@ -43,7 +43,7 @@ def encode_missing(
     plain = ((window, Window([*chain(*window.values())])) for window in _samples_of_kinds(texts, size))
     kept, sent = tee(chain(readings, plain))
     for (sources, window), vectors in zip(kept, encode(embedder, (window for _, window in sent)), strict=True):
-        encoded.put(sources, vectors)
+        encoded.put(sources, finite(vectors, embedder))
         done += len(window.texts)
         progress("embed", done, total)
     return done

@@ -126,10 +126,8 @@ class Snapshot:
         )
 
     def _check_vectors_at_first_use(self) -> None:
-        known = self.manifest.checksums
-        self.passage_vectors.checksum = known.get("passage_vectors.npy")
-        self.triples.vector_index.checksum = known.get("triple_vectors.npy")
-        self.entities.vectors.checksum = known.get("entity_vectors.npy")
+        for vectors in (self.passage_vectors, self.triples.vector_index, self.entities.vectors):
+            vectors.checksums = self.manifest.checksums
 
 
 def refresh_folder(folder: Path) -> None:

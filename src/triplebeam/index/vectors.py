@@ -7,7 +7,7 @@ passages, which every question may be compared with, a byte per dimension stays 
 
 import mmap
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -83,8 +83,8 @@ class VectorIndex:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.stored: NDArray[np.integer] = mapped(path)
-        self.checksum: int | None = None
-        """Of the file, where it is known: compared when all rows are read into memory."""
+        self.checksums: Mapping[str, int] = {}
+        """Of files by their names, where they are known: compared when a file is read into memory as a whole."""
         if _codes_path(path).exists():
             # Opened now: a later generation may remove the file while this one is still searched.
             self._codes_file = np.memmap(_codes_path(path), np.uint8, "r")
@@ -110,11 +110,15 @@ class VectorIndex:
 
     def _read(self, how: Callable[[NDArray[np.integer]], Read]) -> Read:
         """All rows, after a look at their checksum."""
-        if self.checksum is not None and zlib.crc32(_file_of(self.stored)) != self.checksum:
-            raise IndexDamagedError(f"{self._path} is not as it was written: {REPAIR}")
+        self._check(self._path, self.stored)
         rows = how(self.stored)
         _let_go(self.stored)
         return rows
+
+    def _check(self, path: Path, file: NDArray[Any]) -> None:
+        expected = self.checksums.get(path.name)
+        if expected is not None and zlib.crc32(_file_of(file)) != expected:
+            raise _damaged(path)
 
     def at(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """The unit vectors of some rows."""
@@ -132,14 +136,16 @@ class VectorIndex:
 
     def cosines(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """For each vector a row of its cosines with all rows: exactly those of the best, and where there are many rows,
-        those of the others by their high bytes.
+        those of the others by their high bytes, but none above those of the best.
         """
         if not self.is_large:
             return np.asarray(vectors @ self.rows.T)
         found = self._high_bytes.cosines(vectors)
         for cosines, vector in zip(found, vectors, strict=True):
             best = top(cosines, RERANK_AT_LEAST)
-            cosines[best] = self._exactly(vector, best)
+            exact = self._exactly(vector, best)
+            np.minimum(cosines, exact.min(), out=cosines)  # what was not compared exactly is no better
+            cosines[best] = exact
         return found
 
     def _exactly(self, vector: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -150,15 +156,21 @@ class VectorIndex:
     def _codes(self) -> Codes:
         """In memory from the first use on."""
         assert self._codes_file is not None
+        path = _codes_path(self._path)
+        self._check(path, self._codes_file)
         try:
-            codes = Codes(self._codes_file, len(self))
+            codes = Codes(self._codes_file, self.stored.shape)
         except RuntimeError as error:
-            raise IndexDamagedError(f"{_codes_path(self._path)} is not as it was written: {REPAIR}") from error
+            raise _damaged(path) from error
         _let_go(self._codes_file)
         return codes
 
     def nearest(self, vector: NDArray[np.float32], k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """The k rows of highest cosine and their cosines, ties by row."""
+        """The k rows of highest cosine and their cosines, ties by row.
+
+        Where there are many rows and too many of them are wanted to be chosen by codes, these are the best of
+        `cosines`: not exact behind the first.
+        """
         return self.nearest_many(vector[None], k)[0]
 
     def nearest_many(
@@ -175,6 +187,10 @@ class VectorIndex:
         cosines = self.cosines(vectors)
         best = [top(row, k) for row in cosines]
         return [(rows, row[rows]) for row, rows in zip(cosines, best, strict=True)]
+
+
+def _damaged(path: Path) -> IndexDamagedError:
+    return IndexDamagedError(f"{path} is not as it was written: {REPAIR}")
 
 
 def _file_of(stored: NDArray[Any]) -> mmap.mmap:

@@ -71,7 +71,6 @@ class ClusterTerms:
 class ClusterVectors(VectorIndex):
     """The documents nearest to a vector."""
 
-    checksum: int | None = None
     stored: Any = NotInMemory("the list of vectors")
     rows: Any = NotInMemory("the list of vectors")
     at: Any = NotInMemory("the list of vectors")
