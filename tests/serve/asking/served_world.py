@@ -92,7 +92,7 @@ def on_loopback(app: FastAPI) -> Iterator[str]:
         thread.start()
         deadline = time.monotonic() + SECONDS
         while not server.started:
-            assert thread.is_alive() and time.monotonic() < deadline, "the server does not start"
+            assert time.monotonic() < deadline, "the server does not start"
             time.sleep(0.01)
         try:
             yield f"http://127.0.0.1:{listening.getsockname()[1]}"
