@@ -267,13 +267,18 @@ def test_a_node_dies_while_documents_are_indexed_and_searched(
 
     until, write = [0.0], Client.write
     monkeypatch.setattr(Client, "write", lambda client, writes: write(client, unfinished(writes)))
-    searcher = threading.Thread(target=searching)
+    searcher = threading.Thread(target=searching, daemon=True)
     searcher.start()
-    killer = threading.Thread(target=_kill_when_written, args=(builder, nodes, killed, until))
+    killer = threading.Thread(target=_kill_when_written, args=(builder, nodes, killed, until), daemon=True)
     killer.start()
-    report = builder.build(rows)
-    killer.join()
-    searcher.join()
+    try:
+        report = builder.build(rows)
+        killer.join(5 * SECONDS)
+    finally:
+        killed.set()
+    searcher.join(SECONDS)
+    assert not searcher.is_alive()
+    assert until[0], "the node was not killed"
     assert report.published
     assert set(replies) == {3}
     dying = Index(builder.folder, Settings(), words)
@@ -287,13 +292,20 @@ def _kill_when_written(
     """Kill the node of the first host, which is the one that is asked, once some documents have arrived."""
     client = Client(_address(builder))
     index = f"{client.address.prefix}-passages-000001"
-    while not client.exists(index):
-        time.sleep(0.02)
-    while client.request("GET", f"/{index}/_stats/indexing")["_all"]["primaries"]["indexing"]["index_total"] < 500:
-        time.sleep(0.02)
-    os.kill(nodes["pids"][0], signal.SIGKILL)
-    until[0] = time.monotonic() + 3
-    killed.set()
+
+    def written() -> int:
+        stats = client.request("GET", f"/{index}/_stats/indexing") if client.exists(index) else None
+        return int(stats["_all"]["primaries"]["indexing"]["index_total"]) if stats else 0
+
+    try:
+        deadline = time.monotonic() + 4 * SECONDS
+        while written() < 500:
+            assert time.monotonic() < deadline, "documents do not arrive"
+            time.sleep(0.02)
+        os.kill(nodes["pids"][0], signal.SIGKILL)
+        until[0] = time.monotonic() + 3
+    finally:
+        killed.set()
 
 
 def _address(builder: IndexBuilder) -> Address:

@@ -90,7 +90,9 @@ def on_loopback(app: FastAPI) -> Iterator[str]:
         server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
+        deadline = time.monotonic() + SECONDS
         while not server.started:
+            assert time.monotonic() < deadline, "the server does not start"
             time.sleep(0.01)
         try:
             yield f"http://127.0.0.1:{listening.getsockname()[1]}"

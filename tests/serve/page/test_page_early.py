@@ -1,10 +1,12 @@
 """A question put before the page knows the server's indexes, or before its scripts are there, in a real browser."""
 
+import time
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from patience import SECONDS
 from serve.page.conftest import Visit
 from serve.page.served_page import QUESTION, one_reading
 from triplebeam.testing.scripted import Scripted
@@ -26,7 +28,9 @@ def held_at(page: Page, path: str, link: str = "") -> Route:
     page.route(path, lambda route: held.append(route), times=1)
     page.goto(f"/{link}", wait_until="commit")
     expect(page.locator("#question")).to_be_visible()
+    deadline = time.monotonic() + SECONDS
     while not held:
+        assert time.monotonic() < deadline, f"nothing asks for {path}"
         page.wait_for_timeout(10)
     return held[0]
 
@@ -83,6 +87,62 @@ def test_where_the_indexes_cannot_be_had_it_says_so_and_the_next_try_is_put(new_
     page.locator("#go").click()
     expect(page.locator("#status")).to_contain_text("10 passages in")
     expect(page.locator("#problem")).to_have_text("")
+
+
+def test_it_can_be_stopped(new_page: Visit) -> None:
+    page = new_page()
+    held = put_early(page, by_enter)
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator("#status")).to_have_text("Stopped. The question is still there.")
+    expect(page.locator("#stop")).to_be_hidden()
+    held.continue_()
+    expect(page.locator("#index option")).to_have_count(1)
+    assert_not_put(page)
+    by_enter(page)
+    expect(page.locator("#status")).to_contain_text("10 passages in")
+
+
+@pytest.mark.parametrize("words", ["", "Another question"])
+def test_it_is_not_put_when_the_box_no_longer_holds_it(new_page: Visit, words: str) -> None:
+    page = new_page()
+    held = put_early(page, by_button)
+    page.get_by_label("Your question").fill(words)
+    held.continue_()
+    expect(page.locator("#stop")).to_be_hidden()
+    expect(page.locator("#index option")).to_have_count(1)
+    expect(page.get_by_label("Your question")).to_have_value(words)
+    assert_not_put(page)
+
+
+def assert_not_put(page: Page) -> None:
+    expect(page.locator("#status")).to_have_text("")
+    expect(page.locator("#welcome")).to_be_visible()
+    assert "q=" not in page.url
+
+
+def test_documents_wait_for_the_methods_too_and_only_the_newest_question_is_put(new_page: Visit) -> None:
+    page = new_page()
+    held = held_at(page, "**/api/methods")
+    page.get_by_label("Your question").fill("Who came first?")
+    by_button(page)
+    page.locator("#open-documents").click()
+    page.keyboard.press("Escape")
+    page.get_by_label("Your question").fill(QUESTION)
+    by_button(page)
+    held.continue_()
+    expect(page.locator("#status")).to_contain_text("10 passages in")
+    assert page.url.endswith("#index=toy&q=Where+was+the+discoverer+of+Uranus+born%3F")
+
+
+def test_documents_load_what_could_not_be_loaded_at_first(new_page: Visit) -> None:
+    page = new_page()
+    held_at(page, "**/api/methods").abort()
+    expect(page.locator("#problem")).to_contain_text("The server cannot be reached")
+    page.locator("#open-documents").click()
+    expect(page.locator(".document-list li").first).to_be_visible()
+    expect(page.locator("#problem")).to_have_text("")
+    expect(page.locator("#version")).to_contain_text("Triplebeam ")
+    assert page.locator("#method option").count() > 1
 
 
 def test_before_the_scripts_are_there_nothing_is_lost(new_page: Visit) -> None:

@@ -3,7 +3,7 @@
 import { byId, make, plural } from "./dom.js";
 import { filters } from "./filters.js";
 
-const state = { known: null, methods: { ask: [], search: [] }, chosen: { ask: null, search: null }, early: null };
+const state = { known: null, methods: { ask: [], search: [] }, chosen: { ask: null, search: null } };
 
 const mode = () => document.querySelector('input[name="mode"]:checked')?.value ?? "search";
 
@@ -57,15 +57,13 @@ function writeLink({ index, question, mode: how, method }) {
   history.replaceState(null, "", `#${words}`);
 }
 
-function submit({ ask, wait }) {
+/** A question that comes before the choices are there waits for them, and is put if the box still holds it. */
+async function submit({ ask, wait }) {
+  const { question } = asked();
+  if (!question) return byId("question").focus();
+  if (!state.known && !(await wait())) return;
   const now = asked();
-  if (!now.question) return byId("question").focus();
-  if (state.known) return putQuestion(now, ask);
-  state.early = now.question;
-  return wait();
-}
-
-function putQuestion(now, ask) {
+  if (now.question !== question) return;
   if (!now.index) return byId("open-documents").focus();
   writeLink(now);
   return ask(now);
@@ -74,9 +72,9 @@ function putQuestion(now, ask) {
 export const form = {
   index: () => byId("index").value,
 
+  /** The methods to choose from, before indexes are offered. */
   methods(methods) {
     state.methods = methods;
-    if (state.known) fillMethods(); // the dialog of documents may have offered indexes before
   },
 
   /** Offer these indexes, and what can be done with them. */
@@ -118,7 +116,7 @@ export const form = {
     if (!is && document.activeElement === document.body) byId("question").focus();
   },
 
-  /** `wait` is told of a question that is put before indexes are offered; `putEarly` puts it once they are. */
+  /** `wait` waits until indexes are offered: false where the question is no longer wanted then. */
   listen({ ask, stop, wait }) {
     byId("ask").onsubmit = (event) => {
       event.preventDefault();
@@ -146,12 +144,6 @@ export const form = {
     byId("index").onchange = () => filters.offer(byId("index").value);
     filters.listen();
     window.addEventListener("hashchange", () => this.followLink());
-  },
-
-  putEarly(ask) {
-    const question = state.early;
-    state.early = null;
-    if (question) putQuestion({ ...asked(), question }, ask);
   },
 
   /**

@@ -17,7 +17,7 @@ const SECTIONS = ["answer", "steps", "evidence-graph", "passages"];
 const passages = reader(byId("reader"));
 const talk = conversation(byId("conversation"), byId("understood"), { followUp: form.empty, startAnew });
 let running = null;
-let learning = false;
+let ready = null;
 
 /** What goes on, in the live region; `unseen` is for those who hear the page, where others see it elsewhere. */
 function say(text, unseen = "") {
@@ -42,12 +42,24 @@ function clear() {
   for (const id of SECTIONS) byId(id).hidden = true;
 }
 
-async function ask(asked) {
+/** From now on this alone runs: Stop ends it, and so does the next question. */
+function start() {
   stop();
-  const own = new AbortController();
-  running = own;
-  clear();
+  running = new AbortController();
   form.busy(true);
+  return running;
+}
+
+function end(own) {
+  own.abort();
+  if (running !== own) return;
+  running = null;
+  form.busy(false);
+}
+
+async function ask(asked) {
+  const own = start();
+  clear();
   const verb = asked.mode === "ask" ? "Asking" : "Searching";
   say(`${verb} …`);
   const steps = asked.mode === "ask" ? stepsView(byId("steps")) : null;
@@ -81,11 +93,7 @@ async function ask(asked) {
     }
     if (!steps?.count()) byId("steps").hidden = true;
   } finally {
-    own.abort();
-    if (running === own) {
-      running = null;
-      form.busy(false);
-    }
+    end(own);
   }
 }
 
@@ -119,40 +127,53 @@ function startAnew() {
 }
 
 async function refresh(wanted) {
+  await learn();
   const known = await get("/api/indexes");
   form.offer(known, wanted);
   return known;
 }
 
-/** Fetch what the form offers. A question put before that is put then, and one put after it failed tries again. */
-async function learn() {
-  if (learning) return;
-  learning = true;
-  clearProblem();
-  try {
-    const [known, methods, { version }] = await Promise.all([
-      get("/api/indexes"),
-      get("/api/methods"),
-      get("/api/version"),
-    ]);
-    byId("version").textContent = `Triplebeam ${version}`;
-    form.methods(methods);
-    form.offer(known);
-    if (!known.indexes.length) say("There is no index yet: open Documents to create one.");
-    passages.followLink().catch(showProblem); // first: a search writes the link anew
-    form.followLink({ typed: byId("question").value.trim() });
-    form.putEarly(ask);
-  } catch (error) {
-    if (!running) say("");
-    showProblem(error);
-  } finally {
-    learning = false;
-  }
+/** What the form offers is there: fetched once for all who wait for it, and again by the next after it failed. */
+function learn() {
+  ready ??= load().catch((error) => {
+    ready = null;
+    throw error;
+  });
+  return ready;
 }
 
-function wait() {
+async function load() {
+  clearProblem();
+  const [known, methods, { version }] = await Promise.all([
+    get("/api/indexes"),
+    get("/api/methods"),
+    get("/api/version"),
+  ]);
+  byId("version").textContent = `Triplebeam ${version}`;
+  form.methods(methods);
+  form.offer(known);
+  say(known.indexes.length ? "" : "There is no index yet: open Documents to create one.");
+  passages.followLink().catch(showProblem); // first: a search writes the link anew
+  form.followLink({ typed: byId("question").value.trim() });
+}
+
+/** Wait for what the form offers; false where that failed, or where Stop or another question came first. */
+async function wait() {
+  const own = start();
   say("Waiting for the list of indexes …");
-  learn();
+  const stopped = new Promise((_, reject) => {
+    own.signal.onabort = () => reject(own.signal.reason);
+  });
+  try {
+    await Promise.race([learn(), stopped]);
+    return true;
+  } catch (error) {
+    if (running === own) say(isStopped(error) ? "Stopped. The question is still there." : "");
+    showProblem(error);
+    return false;
+  } finally {
+    end(own);
+  }
 }
 
 function begin() {
@@ -161,7 +182,7 @@ function begin() {
   byId("open-documents").onclick = () => documents.open();
   window.addEventListener("hashchange", () => passages.followLink().catch(showProblem)); // before the form's
   form.listen({ ask, stop, wait });
-  learn();
+  learn().catch(showProblem);
 }
 
 begin();
