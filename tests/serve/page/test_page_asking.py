@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from scripted_loops import final, reply
 from serve.asking.served_world import Slow, stands_still
@@ -128,6 +128,18 @@ def test_a_hit_shows_what_matches_and_opens_in_its_document(visit: Visit) -> Non
     page.keyboard.press("Escape")
     expect(reader).to_be_hidden()
     expect(page).not_to_have_url(re.compile("passage="))
+
+
+def test_what_is_unfolded_stays_when_the_graph_arrives(visit: Visit) -> None:
+    page = visit(link=f"#index=toy&q={QUESTION}&method=bm25")
+    held: list[Route] = []
+    page.route("**/graph?*", lambda route: held.append(route), times=1)
+    with page.expect_request("**/graph?*"):
+        page.get_by_role("button", name="Search").click()
+    page.get_by_role("button", name="Show all").first.click()
+    held[0].continue_()
+    expect(page.locator(".card .badge", has_text="hop 1").first).to_be_visible()
+    expect(page.get_by_role("button", name="Show less")).to_be_visible()
 
 
 def test_a_link_opens_a_passage(visit: Visit) -> None:

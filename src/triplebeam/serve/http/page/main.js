@@ -9,7 +9,7 @@ import { evidenceGraph } from "./evidence_graph.js";
 import { form } from "./form.js";
 import { showGraph } from "./graph_view.js";
 import { askForKey } from "./key.js";
-import { showPassages } from "./passages_view.js";
+import { showHops, showPassages } from "./passages_view.js";
 import { plainly, put } from "./question.js";
 import { reader } from "./reader.js";
 
@@ -99,7 +99,7 @@ async function ask(asked) {
 
 async function showResult(result, plain, signal) {
   if (result.mode === "ask") showAnswer(byId("answer"), result);
-  showPassages(byId("passages"), result, plain, new Map(), passages);
+  showPassages(byId("passages"), result, plain, passages);
   if (result.mode !== "ask")
     say(
       result.passages.length
@@ -111,7 +111,7 @@ async function showResult(result, plain, signal) {
   const graph = await evidenceGraph(result, signal);
   byId("evidence-graph").hidden = false; // it is drawn at the width it then has
   showGraph(byId("evidence-graph"), graph, result);
-  showPassages(byId("passages"), result, plain, graph.hops, passages);
+  showHops(graph.hops);
 }
 
 function stop() {

@@ -1,22 +1,21 @@
 // The passages found, beside those of plain search; what only one side found is marked.
 
 import { anchor, seconds } from "./answer_view.js";
-import { fact, make, plural, show } from "./dom.js";
+import { byId, fact, make, plural, show } from "./dom.js";
 import { marked, matched, snippet } from "./marked_text.js";
 import { PLAIN } from "./question.js";
 import { linkTo } from "./reader.js";
 
 const CHAINS_SHOWN = 2;
 
-/** Both lists. `hops` maps a passage's id to the hop that leads to it; `reader` opens a passage in its document. */
-export function showPassages(section, result, plain, hops, reader) {
+/** Both lists. `reader` opens a passage in its document. */
+export function showPassages(section, result, plain, reader) {
   const [own, other] = [result, plain].map(({ passages }) => new Set(passages.map((passage) => passage.id)));
   const same = result.method === PLAIN && result.mode === "search";
   const columns = [
     column(`Found by ${result.method}`, result, result.passages, {
       only: plain.problem || same ? null : other,
       evidence: result.evidence,
-      hops,
       anchored: true,
       reader,
       index: result.index,
@@ -31,7 +30,6 @@ export function showPassages(section, result, plain, hops, reader) {
         {
           only: own,
           evidence: [],
-          hops: new Map(),
           anchored: false,
           reader,
           index: result.index,
@@ -44,6 +42,14 @@ export function showPassages(section, result, plain, hops, reader) {
     make("h2", { id: "passages-title" }, "Passages"),
     make("div", { class: same ? "columns single" : "columns" }, columns),
   );
+}
+
+/** Mark the cards that are there with the hop that leads to each passage: what has been unfolded in them stays. */
+export function showHops(hops) {
+  for (const [id, hop] of hops) {
+    const badge = make("span", { class: `badge hop-${Math.min(hop, 3)}` }, `hop ${hop}`);
+    byId(anchor(id))?.querySelector(".badges").prepend(badge);
+  }
 }
 
 function column(title, { seconds: time, problem, mode }, passages, options) {
@@ -65,12 +71,10 @@ function column(title, { seconds: time, problem, mode }, passages, options) {
   );
 }
 
-function card(passage, all, { only, evidence, hops, anchored, reader, index }) {
+function card(passage, all, { only, evidence, anchored, reader, index }) {
   const alone = only && !only.has(passage.id);
-  const hop = hops.get(passage.id);
   const supports = evidence.some((each) => each.span?.passage_id === passage.id);
   const badges = [
-    hop && make("span", { class: `badge hop-${Math.min(hop, 3)}` }, `hop ${hop}`),
     supports && make("span", { class: "badge supports" }, "evidence"),
     alone && make("span", { class: "badge alone" }, "only here"),
   ];
