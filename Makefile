@@ -47,6 +47,9 @@ $(VENV)/.models: $(VENV)/.runtime
 demo: $(VENV)/.models
 	$(BIN)/triplebeam demo
 
+# Two workers share the processors: threads of OpenMP that spin while they wait would take them from each other.
+test fast coverage: export OMP_WAIT_POLICY = passive
+
 test: $(VENV)/.dev $(VENV)/.models
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
