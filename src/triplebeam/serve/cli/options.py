@@ -55,9 +55,9 @@ IndexFolder: TypeAlias = Annotated[
         parser=read_place,
     ),
 ]
-AsJson: TypeAlias = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON on stdout.")]
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 Offline: TypeAlias = Annotated[
-    bool, typer.Option("--offline", metavar="", help="Download nothing: fail if model weights are missing.")
+    bool, typer.Option("--offline", help="Download nothing: fail if model weights are missing.")
 ]
 EmbedderName: TypeAlias = Annotated[
     str | None,

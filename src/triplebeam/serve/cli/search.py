@@ -29,11 +29,9 @@ def search(
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages.")] = 10,
     where: WhereText = None,
     explain: Annotated[
-        bool, typer.Option("--explain", metavar="", help="Show the chains of triples that explain each passage.")
+        bool, typer.Option("--explain", help="Show the chains of triples that explain each passage.")
     ] = False,
-    full: Annotated[
-        bool, typer.Option("--full", metavar="", help="Print whole passages, not the part that matches best.")
-    ] = False,
+    full: Annotated[bool, typer.Option("--full", help="Print whole passages, not the part that matches best.")] = False,
     as_json: AsJson = False,
     embedder: EmbedderName = None,
     offline: Offline = False,

@@ -16,7 +16,7 @@ def tune(
             metavar="QUESTIONS", help="JSON lines (.jsonl or .jsonl.gz) of question and gold.", show_default=False
         ),
     ] = None,
-    reset: Annotated[bool, typer.Option("--reset", metavar="", help="Go by the index's own measure again.")] = False,
+    reset: Annotated[bool, typer.Option("--reset", help="Go by the index's own measure again.")] = False,
     embedder: EmbedderName = None,
     offline: Offline = False,
 ) -> None:
