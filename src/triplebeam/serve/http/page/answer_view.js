@@ -1,6 +1,7 @@
 // The steps as they come, and the answer with its evidence and what it cost.
 
 import { fact, make, plural, show } from "./dom.js";
+import { inlineCode } from "./inline_code.js";
 
 /** The list that steps are added to. */
 export function stepsView(section) {
@@ -37,20 +38,22 @@ function stepRow(step) {
   );
 }
 
-const quote = (text, ...source) => make("p", { class: "quote" }, `“${text}” `, source);
+const quote = (text, ...source) => make("p", { class: "quote" }, "“", inlineCode(text), "” ", source);
 const memory = () => make("p", { class: "memory" }, "the model's own knowledge: no document says it");
 
 /** The answer in a sentence, how far it can be relied on, the words it rests on, and what is missing. */
 export function showAnswer(section, result) {
   const { outcome, answer, sentence, others, missing, supported, verdict } = result;
-  const none = outcome === "not_in_documents";
-  const said = none ? verdict : sentence || answer;
+  const failed = outcome === "model_failed";
+  const none = failed || outcome === "not_in_documents";
+  const said = failed ? "The model failed, so there is no answer." : none ? verdict : sentence || answer;
   section.dataset.outcome = outcome;
   show(
     section,
     make("h2", { id: "answer-title", class: "unseen" }, "Answer"),
     outcome === "guess" && make("p", { class: "badge guess" }, "A guess"),
     make("p", { class: "sentence" }, said),
+    failed && make("p", { class: "failure" }, verdict),
     none && sentence && !missing.includes(sentence) && make("p", {}, sentence),
     answer && answer !== said && make("p", { class: "short" }, "In short: ", make("b", {}, answer)),
     others.length > 0 && make("p", { class: "others" }, "Other answers that fit: ", make("b", {}, others.join("; "))),

@@ -1,6 +1,7 @@
 // A passage's text as paragraphs and blocks of code, with what supports the answer or matches the question marked.
 
 import { make } from "./dom.js";
+import { codeSpans, pieces } from "./inline_code.js";
 
 const BLANK_LINES = /(\n(?:[ \t]*\n)+)/;
 const INDENTED_OR_TABULAR = /^(?: {2,}|\t|```|~~~)|\t| \| /m;
@@ -40,7 +41,7 @@ function whole(word) {
     : `(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`;
 }
 
-const match = ([start, end]) => ({ start, end, mark: (text) => make("mark", { class: "match" }, text) });
+const match = ([start, end]) => ({ start, end, mark: (content) => make("mark", { class: "match" }, content) });
 
 /** Offsets count characters as Python does, which JavaScript's strings do not. */
 const count = (text) => Array.from(text).length;
@@ -51,15 +52,17 @@ function laidOut(text, stretches) {
   let place = 0;
   text.split(BLANK_LINES).forEach((part, number) => {
     const letters = Array.from(part);
-    if (number % 2 === 0 && part.trim()) blocks.push(block(part, nodes(letters, place, stretches)));
+    if (number % 2 === 0 && part.trim()) blocks.push(block(part, letters, place, stretches));
     place += letters.length;
   });
   return blocks;
 }
 
-function block(text, content) {
-  if (!keepsLines(text)) return make("p", {}, content);
-  return LIST.test(text) ? make("p", { class: "lines" }, content) : make("pre", { tabindex: "0" }, content);
+function block(text, letters, place, stretches) {
+  const isCode = keepsLines(text) && !LIST.test(text);
+  const content = nodes(letters, place, stretches, isCode ? [] : codeSpans(letters));
+  if (isCode) return make("pre", { tabindex: "0" }, content);
+  return make("p", { class: keepsLines(text) ? "lines" : null }, content);
 }
 
 function keepsLines(text) {
@@ -67,17 +70,17 @@ function keepsLines(text) {
   return INDENTED_OR_TABULAR.test(text) || (lines.length > 0 && Math.max(...lines.map(count)) < WRAPPED);
 }
 
-/** The letters of a block that begins at `from`, with the stretches that reach into it. */
-function nodes(letters, from, stretches) {
+/** The letters of a block that begins at `from`, with its code and the stretches that reach into it. */
+function nodes(letters, from, stretches, code) {
   const made = [];
   let place = 0;
   for (const { start, end, mark } of stretches) {
     const [first, last] = [Math.max(start - from, place), Math.min(end - from, letters.length)];
     if (first >= last) continue;
-    made.push(letters.slice(place, first).join(""), mark(letters.slice(first, last).join("")));
+    made.push(pieces(letters, code, place, first), mark(pieces(letters, code, first, last)));
     place = last;
   }
-  return [...made, letters.slice(place).join("")];
+  return [...made, pieces(letters, code, place, letters.length)];
 }
 
 /** Where the evidence is in a passage, in order; stretches that overlap become one. */
@@ -94,10 +97,10 @@ function evidenceIn(passageId, evidence) {
       if (!last.numbers.includes(number)) last.numbers.push(number);
     } else merged.push({ start, end, numbers: [number] });
   }
-  return merged.map(({ start, end, numbers }) => ({ start, end, mark: (text) => numbered(text, numbers) }));
+  return merged.map(({ start, end, numbers }) => ({ start, end, mark: (content) => numbered(content, numbers) }));
 }
 
-function numbered(text, numbers) {
+function numbered(content, numbers) {
   const label = numbers.length > 1 ? `facts ${numbers.join(", ")}` : `fact ${numbers[0]}`;
-  return make("mark", {}, text, make("sup", { "aria-label": ` (${label})` }, numbers.join(",")));
+  return make("mark", {}, content, make("sup", { "aria-label": ` (${label})` }, numbers.join(",")));
 }
