@@ -114,7 +114,7 @@ function goTo(event, passageId) {
 export const anchor = (passageId) => `passage-${encodeURIComponent(passageId)}`;
 
 /** Time, calls, tokens and price, as far as they are known. */
-export function cost({ seconds: time, usage, price, ending }) {
+export function cost({ seconds: time, usage, price, ending, outcome }) {
   const parts = [seconds(time)];
   if (usage) {
     const calls = usage.calls + usage.cached_calls;
@@ -124,7 +124,7 @@ export function cost({ seconds: time, usage, price, ending }) {
       parts.push(usage.calls ? `${plural(usage.cached_calls, "call")} from the cache` : "all from the cache");
   }
   if (price !== undefined && price !== null) parts.push(`$${price < 0.01 ? price.toPrecision(2) : price.toFixed(2)}`);
-  if (ending) parts.push(`it stopped because ${ending}`);
+  if (ending && outcome !== "model_failed") parts.push(`it stopped because ${ending}`);
   return parts.join(" · ");
 }
 

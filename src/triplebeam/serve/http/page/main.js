@@ -77,6 +77,7 @@ async function ask(asked) {
     const result = await put(asked, talk.before(asked), heard, own.signal);
     const plain = await plainly(result, own.signal);
     steps?.fold();
+    if (!steps?.count()) byId("steps").hidden = true;
     if (asked.mode === "ask" && result.outcome !== "model_failed") talk.add(result);
     await showResult(result, plain, own.signal);
   } catch (error) {

@@ -1,4 +1,4 @@
-// A passage's text as paragraphs and blocks of code, with what supports the answer or matches the question marked.
+// A passage's text as paragraphs, tables and blocks of code, with what supports the answer or matches the question marked.
 
 import { make } from "./dom.js";
 import { codeSpans, pieces } from "./inline_code.js";
@@ -7,6 +7,8 @@ const BLANK_LINES = /(\n(?:[ \t]*\n)+)/;
 const INDENTED_OR_TABULAR = /^(?: {2,}|\t|```|~~~)|\t| \| /m;
 const LIST = /^\s*(?:[-*•+]|\d{1,3}[.)])\s/;
 const WRAPPED = 60;
+const CELLS = / \| /;
+const CUT = "…";
 
 /** The whole text with the evidence in it marked. */
 export const marked = (passage, evidence) => laidOut(passage.text, evidenceIn(passage.id, evidence));
@@ -59,10 +61,31 @@ function laidOut(text, stretches) {
 }
 
 function block(text, letters, place, stretches) {
+  if (isTable(text)) return table(text, place, stretches);
   const isCode = keepsLines(text) && !LIST.test(text);
   const content = nodes(letters, place, stretches, isCode ? [] : codeSpans(letters));
   if (isCode) return make("pre", { tabindex: "0" }, content);
   return make("p", { class: keepsLines(text) ? "lines" : null }, content);
+}
+
+/** Cells are joined by bars; a snippet may end with a line that says that it was cut. */
+function isTable(text) {
+  const lines = text.trim().split("\n");
+  return lines.every((line) => CELLS.test(line) || line === CUT) && !/^(?: {2,}|\t)/.test(text);
+}
+
+function table(text, place, stretches) {
+  let from = place;
+  const rows = text.split(/(\n)/).map((line) => {
+    const cells = line.split(/( \| )/).map((cell) => {
+      const letters = Array.from(cell);
+      const content = nodes(letters, from, stretches, codeSpans(letters));
+      from += letters.length;
+      return content;
+    });
+    return line.trim() && make("tr", {}, cells.filter((_, number) => number % 2 === 0).map((each) => make("td", {}, each)));
+  });
+  return make("div", { class: "table", tabindex: "0" }, make("table", {}, rows.filter(Boolean)));
 }
 
 function keepsLines(text) {
