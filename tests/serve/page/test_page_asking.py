@@ -131,11 +131,11 @@ def test_a_hit_shows_what_matches_and_opens_in_its_document(visit: Visit) -> Non
 
 
 def test_what_is_unfolded_stays_when_the_graph_arrives(visit: Visit) -> None:
-    page = visit(link=f"#index=toy&q={QUESTION}&method=bm25")
+    page = visit()
     held: list[Route] = []
     page.route("**/graph?*", lambda route: held.append(route), times=1)
     with page.expect_request("**/graph?*"):
-        page.get_by_role("button", name="Search").click()
+        ask(page, method="bm25")
     page.get_by_role("button", name="Show all").first.click()
     held[0].continue_()
     expect(page.locator(".card .badge", has_text="hop 1").first).to_be_visible()
@@ -147,8 +147,10 @@ def test_a_link_opens_a_passage(visit: Visit) -> None:
     expect(page.get_by_role("dialog", name="Uranus").locator("[aria-current]")).to_contain_text("Herschel")
 
 
-@pytest.mark.parametrize("how", ["", "&mode=search", "&mode=search&method=hybrid%2Bsync_ge"])
-def test_a_link_fills_in_and_asks_nothing_of_the_server(visit: Visit, how: str) -> None:
+@pytest.mark.parametrize(
+    "how", ["", "&mode=search&method=hybrid%2Bsync_ge", "&mode=search&method=blend%5Bshare%3D1%5D"]
+)
+def test_a_link_that_may_cost_money_fills_in_and_asks_nothing_of_the_server(visit: Visit, how: str) -> None:
     model = Scripted([])
     page = visit(model)
     sent: list[str] = []

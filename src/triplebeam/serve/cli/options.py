@@ -59,6 +59,12 @@ AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON on s
 Offline: TypeAlias = Annotated[
     bool, typer.Option("--offline", help="Download nothing: fail if model weights are missing.")
 ]
+NoCache: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--no-cache", metavar="", help="Ask the model again where the cache has its reply, and store the new one."
+    ),
+]
 EmbedderName: TypeAlias = Annotated[
     str | None,
     typer.Option(

@@ -2,6 +2,7 @@
 
 import { anchor, seconds } from "./answer_view.js";
 import { byId, fact, make, plural, show } from "./dom.js";
+import { inlineCode } from "./inline_code.js";
 import { marked, matched, snippet } from "./marked_text.js";
 import { PLAIN } from "./question.js";
 import { linkTo } from "./reader.js";
@@ -109,8 +110,8 @@ function titleLink(passage, index, reader) {
   return make(
     "a",
     { href: linkTo(index, passage.id), onclick: open },
-    passage.title || passage.id,
-    passage.section && make("span", { class: "section" }, ` › ${passage.section}`),
+    inlineCode(passage.title || passage.id),
+    passage.section && make("span", { class: "section" }, " › ", inlineCode(passage.section)),
   );
 }
 
