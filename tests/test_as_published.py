@@ -1,8 +1,10 @@
 """``paper=yes`` is the method of the paper's tables, and the experiment files run it."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +12,7 @@ from triplebeam.assemble.context import Context
 from triplebeam.assemble.method import Method
 from triplebeam.embed.embedder import Embedder
 from triplebeam.evaluate.experiment import read_experiment
+from triplebeam.generate.language_model import Completion, Prompt, Usage
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.baselines.ircot import IRCoT
 from triplebeam.methods.baselines.self_ask import SelfAsk
@@ -117,6 +120,56 @@ def test_every_row_answers_with_the_same_prompt(context: Context, method: str, b
             agent = Method.parse(method).build_agent(asked)
             assert agent.answer("Laughter").text == answer, "also where the loop came to Paris"
         assert model.prompts[-1].template == "always_answer"
+
+
+class Unknowing:
+    """A model that knows nothing: it fills every form, says "unknown", and answers only where it has to."""
+
+    name = "unknowing"
+
+    def __init__(self, unknown: str) -> None:
+        self.unknown = unknown
+        self.templates: list[str] = []
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        """One reply per prompt."""
+        return [Completion(text=self._reply(prompt), usage=Usage(calls=1)) for prompt in prompts]
+
+    def _reply(self, prompt: Prompt) -> str:
+        self.templates.append(prompt.template)
+        if prompt.schema is None:
+            return f"So the answer is: {self.unknown}."
+        if prompt.template.startswith("ge_reasoning/question_graph"):
+            return json.dumps({"triplets": [["A", "maker", "#1"]], "target": ["#1"]})
+        if prompt.template == "always_answer":
+            return json.dumps({"reasoning": "Only a guess.", "answer": "Paris"})
+        properties: Any = prompt.schema["properties"]
+        return json.dumps({name: self._value(each.get("type")) for name, each in properties.items()} | {"follow_up": ""})
+
+    def _value(self, kind: str) -> object:
+        return {"array": [], "boolean": False, "string": self.unknown}[kind]
+
+
+TABLES = sorted(EXPERIMENTS.glob("ge-reasoning-*.toml"))
+
+
+@pytest.mark.parametrize("unknown", ["", "unknown", "Not known."])
+@pytest.mark.parametrize("path", TABLES, ids=lambda path: path.stem)
+def test_every_row_of_a_table_answers_where_the_model_does_not_know(context: Context, path: Path, unknown: str) -> None:
+    """Decision 71: a row that may abstain is not compared with one that may not."""
+    answers = {}
+    for method in sorted(methods_of(path.name)):
+        model = Unknowing(unknown)
+        asked = replace(context, given_model=model, always_answer=read_experiment(path).always_answer)
+        answers[method] = (Method.parse(method).build_agent(asked).answer("Laughter").text, model.templates[-1])
+    assert set(answers.values()) == {("Paris", "always_answer")}, answers
+
+
+@pytest.mark.parametrize("method", ["chain_of_thought:bm25", "self_consistency", "era_cot:bm25", "verify_and_edit:bm25"])
+def test_outside_an_experiment_a_model_may_say_that_it_does_not_know(context: Context, method: str) -> None:
+    model = Unknowing("")
+    assert Method.parse(method).build_agent(replace(context, given_model=model)).answer("Laughter").text == ""
+    assert "always_answer" not in model.templates
 
 
 def test_rows_of_two_tables_are_one_method() -> None:

@@ -128,10 +128,9 @@ def rgnn_ret(below: Below, *, paper: bool = False, question_first: bool = False)
     With ``question_first`` the model sees the question before the passages, too.
     """
     given: dict[str, Any] = {"retrieved": None, **_LOOP_AS_PUBLISHED} if paper else {}
-    sub_answerer = SubAnswerer(model=below.context.model, passages=below.context.passages)
-    given |= {"answerer": _answerer(below), "sub_answerer": sub_answerer}
     if question_first:
-        given |= {name: _question_first(given[name]) for name in ("answerer", "sub_answerer")}
+        sub_answerer = SubAnswerer(model=below.context.model, passages=below.context.passages)
+        given |= {"answerer": _question_first(_answerer(below)), "sub_answerer": _question_first(sub_answerer)}
     return assembled(RGNNRet, below, **given)
 
 
