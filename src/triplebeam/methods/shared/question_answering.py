@@ -25,9 +25,9 @@ from triplebeam.passage import Passages
 from triplebeam.triple import entity_key
 
 #: Answers that say there is none, in the normal form of `entity_key`.
-_NO_ANSWERS = frozenset(
-    ("", "unknown", "not known", "it is not known", "i do not know", "i don t know", "no answer", "not found")
-    + ("not given", "not mentioned", "not specified", "not stated", "not available", "n a")
+_NO_ANSWERS = (
+    *("", "unknown", "not known", "it is not known", "i do not know", "i don t know", "no answer", "not found"),
+    *("not given", "not mentioned", "not specified", "not stated", "not available", "n a"),
 )
 
 

@@ -14,7 +14,6 @@ from triplebeam.methods.shared.question_answering import Answerer, QuestionAnswe
 from triplebeam.passage import Passages
 from triplebeam.retrieve.retriever import Retriever, passages_of
 
-
 #: Passages that an answer is read from (GeAR, Table 3).
 _ANSWERED_FROM = 5
 
