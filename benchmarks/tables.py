@@ -73,6 +73,7 @@ class Tables:
         for dataset in datasets:
             filled = method.replace("{steps}", str(said.get("steps", {}).get(dataset)))
             row = said | {"dataset": dataset, "method": filled, "questions": said["questions"][dataset]}
+            row["keyword_passages"] = 0 if said["embedder"] in said["every_keyword"] and "gnn_ret" in filled else ""
             results.append(self._results.get(tuple(row[name] for name in KEY), {}))
         return [result.get(measure) for result in results for measure in measures]
 
