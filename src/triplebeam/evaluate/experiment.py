@@ -79,7 +79,7 @@ class Experiment(BaseModel):
     limit: int | None = Field(default=None, ge=1)
     """Only the first so many questions."""
     always_answer: bool = False
-    """The last reading of every agent has to answer, as in the papers: no row may abstain, or answer from its loop."""
+    """Where an agent has no answer of its own, a last reading has to answer, as in the papers: no row may abstain."""
     judge: bool = False
     """Also ask a model whether each answer is right: ``judge_model`` of the settings, or else the model under test."""
     datasets: Mapping[str, Mapping[str, str | int | float]] = {}
