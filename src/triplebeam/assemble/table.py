@@ -14,8 +14,6 @@ from triplebeam.assemble.gnn_ret import gnn_ret
 from triplebeam.assemble.parameters import Parameter, parameters_of
 from triplebeam.methods.baselines.era_cot import ERACoT
 from triplebeam.methods.baselines.flare import FLARE
-from triplebeam.methods.baselines.iter_retgen import IterRetGen
-from triplebeam.methods.baselines.kgp import KGP
 from triplebeam.methods.baselines.verify_and_edit import VerifyAndEdit
 
 
@@ -93,8 +91,8 @@ _ROWS = [
     _agent("read", "one search, then an answer from the best passages", agents.read, "hybrid"),
     _agent("ircot", "one thought at a time, each used as the next query", agents.ircot, "hybrid"),
     _agent("self_ask", "follow-up questions, each answered from its own search", agents.self_ask, "dense"),
-    _agent("iter_retgen", "answers, searches again with the answer, and repeats", IterRetGen, "dense"),
-    _agent("kgp", "a walk over the graph of passages, each next one predicted", KGP, "dense"),
+    _agent("iter_retgen", "answers, searches again with the answer, and repeats", agents.iter_retgen, "dense"),
+    _agent("kgp", "a walk over the graph of passages, each next one predicted", agents.kgp, "dense"),
     _agent("flare", "searches where the model is unsure of its next sentence", FLARE, "bm25"),
     _agent("verify_and_edit", "several chains of thought, doubtful ones checked by a search", VerifyAndEdit, "bm25"),
     _agent("era_cot", "entities and their relations first, then the answer", ERACoT, "bm25"),

@@ -73,7 +73,8 @@ class FLARE(AnsweringAgent):
         loop = _Sentences(question, self.retriever, query=question)
         yield from loop.take_all(partial(self._step, loop))
         if loop.concluded:
-            return loop.conclude(lambda: ReadAnswer(loop.concluded, " ".join(loop.sentences), guessed=True))
+            own = ReadAnswer(loop.concluded, " ".join(loop.sentences), guessed=True)
+            return loop.conclude(lambda: self._own_or_read(loop, own))
         return self._conclude(loop)
 
     def _step(self, loop: "_Sentences") -> Step:
