@@ -22,7 +22,15 @@ TWO = "Which film did Edward Cahn direct, and which lake does Milwaukee lie on?"
     [
         (TWO, ["Which film did Edward Cahn direct", "which lake does Milwaukee lie on"]),
         ("Who is older than the director of Jaws?", []),
-        ("Is the first one older than the second one was?", ["Is the first one older", "the second one was"]),
+        ("Is the first one older than the second one was?", []),
+        ("Which command lists old snapshots, and which one deletes them?", []),
+        ("Which command lists old snapshots, and what is it that they are for?", []),
+        (
+            "Which tool lists old snapshots, and which one deletes broken snapshots?",
+            ["Which tool lists old snapshots", "which one deletes broken snapshots"],
+        ),
+        ("Which river is the longest, and which is in Germany?", ["Which river is the longest", "which is in Germany"]),
+        ("Which film won most prizes, and was it in 1994?", ["Which film won most prizes", "was it in 1994"]),
         ("Compared to what the Times said, was it right or wrong?", []),
         ("Band members of the Andes or Orinoco bands", []),
         ("She left the band in 1990; after that she sang alone.", ["She left the band in 1990", "that she sang alone"]),

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.bounds import check_not_negative
+from triplebeam.language import FUNCTION_WORDS
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.retriever import ScoringRetriever, scores_many
@@ -23,16 +24,24 @@ _BORDER = re.compile(
     re.IGNORECASE,
 )
 _LEAST_WORDS = 4
+_LEAST_TELLING_WORDS = 2
+_WORD = re.compile(r"\w[\w'’-]*")
 _SHARPNESS = 4
 #: Matches of a clause's words that count; the head is all that is wanted.
 _MATCHES = 100
 
 
 def clauses(question: str) -> list[str]:
-    """The parts of a question that have at least four words; none where there are fewer than two such parts."""
+    """The parts of a question that can be searched for by themselves; none where there are fewer than two such parts."""
     parts = (part.strip(" .\"'") for part in _BORDER.split(question))
-    long_enough = [part for part in parts if len(part.split()) >= _LEAST_WORDS]
-    return long_enough if len(long_enough) > 1 else []
+    found = [part for part in parts if len(part.split()) >= _LEAST_WORDS and _says_what(part)]
+    return found if len(found) > 1 else []
+
+
+def _says_what(part: str) -> bool:
+    """A name, a number or two words that mean something: "which one deletes them" asks about the part before it."""
+    telling = [word for word in _WORD.findall(part) if word.casefold() not in FUNCTION_WORDS]
+    return len(telling) >= _LEAST_TELLING_WORDS or any(not word.islower() for word in telling)
 
 
 @dataclass(frozen=True, kw_only=True)
