@@ -22,7 +22,8 @@ TWO = "Which film did Edward Cahn direct, and which lake does Milwaukee lie on?"
     [
         (TWO, ["Which film did Edward Cahn direct", "which lake does Milwaukee lie on"]),
         ("Who is older than the director of Jaws?", []),
-        ("Is the first one older than the second one was?", []),
+        ("Is the first one older than the second one was?", ["Is the first one older", "the second one was"]),
+        ("What is the shehna, and how is it played in Goa?", ["What is the shehna", "how is it played in Goa"]),
         ("Which command lists old snapshots, and which one deletes them?", []),
         ("Which command lists old snapshots, and what is it that they are for?", []),
         (

@@ -8,6 +8,7 @@ and the best it gives a passage is added. The fourth power leaves the head of ea
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ _BORDER = re.compile(
 )
 _LEAST_WORDS = 4
 _LEAST_TELLING_WORDS = 2
+_ARTICLES = ("the", "a", "an")
 _WORD = re.compile(r"\w[\w'’-]*")
 _SHARPNESS = 4
 #: Matches of a clause's words that count; the head is all that is wanted.
@@ -39,9 +41,11 @@ def clauses(question: str) -> list[str]:
 
 
 def _says_what(part: str) -> bool:
-    """A name, a number or two words that mean something: "which one deletes them" asks about the part before it."""
-    telling = [word for word in _WORD.findall(part) if word.casefold() not in FUNCTION_WORDS]
-    return len(telling) >= _LEAST_TELLING_WORDS or any(not word.islower() for word in telling)
+    """A name, a number, a noun or two words that mean something: "which one deletes them" asks about what is before."""
+    words = _WORD.findall(part)
+    telling = [word for word in words if word.casefold() not in FUNCTION_WORDS]
+    noun = any(article.casefold() in _ARTICLES and word in telling for article, word in pairwise(words))
+    return noun or len(telling) >= _LEAST_TELLING_WORDS or any(not word.islower() for word in telling)
 
 
 @dataclass(frozen=True, kw_only=True)
