@@ -30,12 +30,12 @@ class Found:
 def found(index: Index, question: str, hits: Iterable[Hit]) -> list[Found]:
     """Look at the hits of a question."""
     hits = list(hits)
-    index = index.around([hit.passage_id for hit in hits])
+    index = index.around([*(hit.passage_id for hit in hits), *(hop.passage_id for hit in hits for hop in hit.hops[:1])])
     explanation = Explanation(index, question)
     passages = [index.passages[hit.passage_id] for hit in hits]
     references = CrossReferences(index, question, passages)
     shown = [
-        explanation.chains(hit, passage) or references.chains(place)
+        explanation.chains(hit, passage) or references.chains(place) or explanation.links(hit, passage)
         for place, (hit, passage) in enumerate(zip(hits, passages, strict=True))
     ]
     known = stemmers(index, [passage.id for passage in passages])
