@@ -10,6 +10,7 @@ from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
 from triplebeam.serve.cross_references import CrossReferences, telling_facts
 from triplebeam.serve.explanation import Explanation
+from triplebeam.serve.near_duplicates import first_alike
 from triplebeam.serve.snippet import Snippet, snippet
 from triplebeam.triple import Chain
 
@@ -25,6 +26,8 @@ class Found:
     snippet: Snippet
     stemmer: str = ENGLISH
     """That of its language."""
+    like: str | None = None
+    """The id of the first hit above with nearly the same text, if there is one."""
 
 
 def found(index: Index, question: str, hits: Iterable[Hit]) -> list[Found]:
@@ -40,9 +43,11 @@ def found(index: Index, question: str, hits: Iterable[Hit]) -> list[Found]:
     ]
     known = stemmers(index, [passage.id for passage in passages])
     own = [known[passage.id] for passage in passages]
+    alike = [None if place is None else passages[place].id for place in first_alike([each.text for each in passages])]
+    columns = zip(hits, passages, headings(passages), shown, own, alike, strict=True)
     return [
-        Found(hit, passage, written, chains, snippet(passage, question, telling_facts(chains), stemmer), stemmer)
-        for hit, passage, written, chains, stemmer in zip(hits, passages, headings(passages), shown, own, strict=True)
+        Found(hit, passage, written, chains, snippet(passage, question, telling_facts(chains), stemmer), stemmer, like)
+        for hit, passage, written, chains, stemmer, like in columns
     ]
 
 
