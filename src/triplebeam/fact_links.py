@@ -97,9 +97,10 @@ class FactLinks:
         facts = zip(triple_ids[best].tolist(), senders[best].tolist(), worth[best].tolist(), ends, strict=True)
         found: dict[int, Linked] = {}
         for triple_id, sender, value, pair in facts:
-            for entity, row in ((entity, row) for entity in pair for row in self._leading.rows(entity)):
-                if row != sender and row not in found:
-                    found[row] = Linked(row, value, triple_id, sender, entity)
+            for entity in pair:
+                for row in self._leading.rows(entity):
+                    if row != sender:
+                        found.setdefault(row, Linked(row, value, triple_id, sender, entity))
         return list(found.values())
 
     def chains(self, linked: Linked) -> tuple[Chain, ...]:

@@ -34,7 +34,7 @@ _MATCHES = 100
 
 
 def clauses(question: str) -> list[str]:
-    """The parts of a question that can be searched for by themselves; none where there are fewer than two such parts."""
+    """The parts of a question that can be searched for alone; none where there are fewer than two of them."""
     parts = (part.strip(" .\"'") for part in _BORDER.split(question))
     found = [part for part in parts if len(part.split()) >= _LEAST_WORDS and _says_what(part)]
     return found if len(found) > 1 else []

@@ -24,7 +24,7 @@ _HYPHENATED = re.compile(
 
 
 def join_titles(doc: "Doc", titles: Sequence[tuple[int, int]], terms: Sequence[tuple[int, int]] = ()) -> "Doc":
-    """Before the parse, make each quoted title one token of kind WORK_OF_ART, and each hyphenated name or code one token.
+    """Before the parse, make each quoted title one token of kind WORK_OF_ART, each hyphenated name or code one token.
 
     Stand-ins for technical terms are of kind PRODUCT.
     """
