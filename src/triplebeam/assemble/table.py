@@ -55,7 +55,7 @@ def _agent(name: str, line: str, build: Callable[..., object], base: str = "") -
 # GeAR uses SyncGE over the blend where no base is named; `gear:hybrid` is the paper's. GNN-Ret's tables have dense
 # as the base of its baselines, GE-Reasoning's BM25.
 _ROWS = [
-    _walk("blend", "plain search, and the graphs as far as passages have topics of their own", retrievers.blend),
+    _walk("blend", "plain search, hops over titles; graph walks where passages have their own topic", retrievers.blend),
     _plain("bm25", "shared words, rare ones counting more", retrievers.bm25),
     _plain("dense", "similarity of meaning", retrievers.dense),
     _plain("hybrid", "words and meaning, fused by rank", retrievers.hybrid),

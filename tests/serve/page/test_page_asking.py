@@ -78,6 +78,24 @@ def test_the_step_that_found_a_passage_is_its_hop(visit: Visit) -> None:
     expect(page.locator(".card .badge", has_text="hop 2").first).to_be_visible()
 
 
+SHOW_COPIES = """async () => {
+  const { showPassages } = await import("/assets/passages_view.js");
+  const text = { snippet: { text: "Text.", highlights: [] }, text: "Text.", section: "", path: "p", chains: [] };
+  const passages = ["a", "b", "c", "d"].map((id, place) => ({ id, title: id, rank: place + 1, ...text }));
+  passages[1].like = passages[2].like = "a";
+  const found = { method: "hybrid", mode: "search", passages, evidence: [], index: "toy" };
+  showPassages(document.getElementById("passages"), found, found, {});
+}"""
+
+
+def test_passages_that_are_nearly_the_same_are_shown_once(visit: Visit) -> None:
+    page = visit()
+    page.evaluate(SHOW_COPIES)
+    expect(page.locator(".card h4")).to_have_text(["a", "d"])
+    expect(page.locator(".card .rank")).to_have_text(["1", "4"])
+    expect(page.locator(".card").first).to_contain_text("and 2 more like it")
+
+
 def test_without_a_model_it_searches(visit: Visit) -> None:
     page = visit(link=f"#index=toy&q={QUESTION}&method=hybrid%2Bnaive_ge")
     page.get_by_role("button", name="Search").click()

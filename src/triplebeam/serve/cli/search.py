@@ -1,6 +1,7 @@
 """`triplebeam search`: passages out."""
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -77,9 +78,12 @@ def _draw(index: "Index", question: str, method: str, shown: "list[Found]", expl
     from triplebeam.serve.cli.display import draw_hit, err, out
     from triplebeam.serve.found import remark
 
-    console = out()
+    console, copies = out(), Counter(each.like for each in shown)
     for rank, hit in enumerate(shown, start=1):
-        draw_hit(console, index, rank, hit, question if full else None, explain=explain)
+        if hit.like is None:
+            draw_hit(console, index, rank, hit, question if full else None, explain=explain)
+            if more := copies[hit.passage.id]:
+                console.print(f"    [dim]and {more} more like it[/dim]")
     if words := remark(question, method, shown):
         err().print(words)
     if not shown:
