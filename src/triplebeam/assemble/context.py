@@ -173,7 +173,7 @@ class Context:
             visible = parts.where(where)
             return max(1, VIEWS_KEPT * len(whole.passages) // _CLUSTER_VIEWS_KEPT), lambda: visible
         rows = self._rows(where)
-        return len(rows), lambda: view(whole.snapshot, rows, lambda: whole.embedder)
+        return len(rows), lambda: view(whole.snapshot, rows)
 
     def _rows(self, where: Where) -> NDArray[np.int64]:
         """What a filter leaves, by the rows of the whole index."""
