@@ -2,8 +2,16 @@
 both were encoded from the same texts.
 """
 
+import gc
+import os
+import resource
+import subprocess
+import sys
+import weakref
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import gettempdir
 from unittest.mock import Mock
@@ -15,6 +23,7 @@ from hypothesis import strategies as st
 from test_forgetting import METHODS, QUESTIONS, documents
 from test_full_disk import small_files
 
+import many_filters
 from queries_only import QueriesOnly
 from triplebeam.assemble.context import VIEWS_KEPT
 from triplebeam.assemble.index import Index
@@ -26,6 +35,7 @@ from triplebeam.errors import (
     IndexChangedError,
     IndexDamagedError,
     IndexFormatError,
+    TooManyOpenFilesError,
 )
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.manifest import generation_folder, read_manifest
@@ -130,6 +140,82 @@ def test_views_are_kept_shared_and_filtered_again(tmp_path: Path) -> None:
     assert len(index.documents()) == 12
     assert some.where("year < 2007").filter == "(year >= 2005) and (year < 2007)"
     assert (some.filter, index.filter) == ("year >= 2005", "")
+
+
+def open_files() -> int:
+    return len(list(Path("/dev/fd").iterdir()))
+
+
+def test_a_view_keeps_no_file_open_and_goes_with_its_last_search(tmp_path: Path) -> None:
+    builder(tmp_path / "i").build([year(number) for number in range(2000, 2012)])
+    index = opened(tmp_path / "i")
+    gc.collect()
+    gc.disable()  # what goes has to go by itself
+    try:
+        before, gone = open_files(), []
+        for number, method in enumerate(RETRIEVERS, start=2000):
+            some = index.where(f"year != {number % 12 + 2000}")
+            index.search("Bath", method, where="year > 2003")
+            gone.append(weakref.ref(some.snapshot))
+            some.search("Bath", method)
+        assert open_files() == before
+        index.context.release()
+        assert some.search("Bath", "bm25").ids, "whoever has a view can search it"
+        del some
+        assert not any(each() for each in gone)
+    finally:
+        gc.enable()
+
+
+def test_only_so_many_views_are_kept_however_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    builder(tmp_path / "i").build([year(number) for number in range(2000, 2012)])
+    index = opened(tmp_path / "i")
+    monkeypatch.setattr("triplebeam.assemble.context.MAX_VIEWS", 3)
+    views = [index.where(f"year = {number}").context for number in range(2000, 2004)]
+    assert [index.where(f"year = {number}").context is views[number - 2000] for number in (2003, 2002, 2001)] == [
+        True
+    ] * 3
+    assert index.where("year = 2000").context is not views[0]
+    assert index.where("year = 2003").context is not views[3], "it was used before the others"
+
+
+def test_too_many_open_files_are_no_damage(tmp_path: Path) -> None:
+    builder(tmp_path / "i").build([year(number) for number in range(2000, 2012)])
+    index = opened(tmp_path / "i")
+    with ExitStack() as held, all_files_open(held):
+        for work in (lambda: index.where("year = 2000"), lambda: Snapshot.open(tmp_path / "i")):
+            with pytest.raises(TooManyOpenFilesError, match=r"limit of this process is [\d,]+: raise it") as error:
+                work()
+            assert str(tmp_path) not in str(error.value)
+            assert gettempdir() not in str(error.value)
+        held.close()
+        assert index.where("year = 2000").documents() == ["d2000"]
+
+
+@contextmanager
+def all_files_open(held: ExitStack) -> Iterator[None]:
+    """Lower the limit of open files, and open as many as are left."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (open_files() + 8, before[1]))
+    try:
+        with suppress(OSError):
+            while True:
+                held.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["python", "http"])
+def test_many_filters_need_few_files(tmp_path: Path, way: str) -> None:
+    """200 filters with a limit of 256 open files, and a document that is added in between."""
+    program = Path(many_filters.__file__)
+    environment = os.environ | {"PYTHONPATH": str(program.parent)}
+    done = subprocess.run(
+        [sys.executable, str(program), str(tmp_path), way], capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_whoever_needs_the_same_view_at_once_waits_for_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -289,6 +289,8 @@ class Index:
 
     def _reopen(self, embedder: Embedder) -> None:
         """Read what was just published, with the embedder that is loaded already."""
+        if self._context is not None:
+            self._context.release()
         self.given_embedder, self._context = embedder, None
         if is_index(self.folder):
             _ = self.context

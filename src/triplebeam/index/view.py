@@ -12,7 +12,7 @@ vector of a passage or triple is that of its own text, with or without the title
 normal form. A term that is no entity of the whole index, since too many passages define it there, has a vector of
 zeros: it is found by its name and not by similarity.
 
-The files are deleted as soon as they are open; they last as long as the view does.
+The files are read and deleted: a view keeps none open. Those of a large view are mapped, and last as long as it does.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,12 +37,21 @@ from triplebeam.index.material import Material, is_written
 from triplebeam.index.publish import write_generation
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.vectors import write_vectors
+from triplebeam.open_files import explain_open_files
 from triplebeam.passage import Passage
 from triplebeam.triple import entity_key
+
+#: A view of more passages is memory-mapped, which keeps some fifty files open. Fewer take up to a gigabyte.
+MAX_PASSAGES_IN_MEMORY = 100_000
 
 
 def view(whole: Snapshot, rows: NDArray[np.int64]) -> Snapshot:
     """Derive a snapshot of the passages at these rows, which are in rising order."""
+    with explain_open_files():
+        return _view(whole, rows)
+
+
+def _view(whole: Snapshot, rows: NDArray[np.int64]) -> Snapshot:
     published = generation_folder(whole.folder, whole.manifest.generation)
     try:
         contents = _contents(whole, rows, published)
@@ -157,7 +166,8 @@ def _derived(
     generation.mkdir()
     vectors = _VisibleVectors.of(whole, rows, contents, last)
     passage_graph = write_generation(generation, contents, vectors, last)
-    opened = Snapshot.read(whole.folder, whole.manifest, generation)
+    in_memory = len(rows) <= MAX_PASSAGES_IN_MEMORY
+    opened = Snapshot.read(whole.folder, whole.manifest, generation, in_memory=in_memory)
     manifest = whole.manifest.model_copy(
         update={
             "counts": _counts(contents),
