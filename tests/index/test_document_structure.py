@@ -4,6 +4,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from triplebeam.index.passages import PassageTable, write_passages
 from triplebeam.index.store import Store
 from triplebeam.ingest import split
@@ -42,6 +44,36 @@ def test_links_join_passages(tmp_path: Path) -> None:
             ("b#1", "a#0"),
             ("b#1", "b#0"),
         ]
+
+
+PAGES = ("docs/guide/setup.md", "docs/guide/index.md", "docs/en/faq.html", "docs/faq.md", "docs/faq.txt", "docs/x.py")
+
+
+@pytest.mark.parametrize(
+    ("target", "found"),
+    [
+        ("/guide/setup.md", "docs/guide/setup.md"),
+        ("/guide/setup", "docs/guide/setup.md"),
+        ("/guide/setup.html#two", "docs/guide/setup.md"),
+        ("/docs/guide/setup/", "docs/guide/setup.md"),
+        ("/latest/guide/setup", "docs/guide/setup.md"),
+        ("/guide/", "docs/guide/index.md"),
+        ("docs/guide/setup", "docs/guide/setup.md"),
+        ("/x.py", "docs/x.py"),
+        ("/x", None),
+        ("/latest/setup", None),  # one part alone may be anything
+        ("/faq", None),  # docs/faq.md or docs/faq.txt: which, is not known
+        ("/setup", None),
+        ("guide/setup.md", None),
+        ("/", None),
+        ("/" + "a/" * 240, None),
+    ],
+)
+def test_links_lead_to_pages_by_the_addresses_of_a_site(tmp_path: Path, target: str, found: str | None) -> None:
+    with closing(Store(tmp_path / "store.sqlite")) as store:
+        put(store, document("docs/en/a.md", target), *map(document, PAGES))
+        documents = {number: passage.document_id for number, passage in store.passages()}
+        assert [documents[there] for _, there in store.links()] == ([found] if found else [])
 
 
 def test_new_metadata_and_links_change_no_passage(tmp_path: Path) -> None:
