@@ -108,6 +108,15 @@ def test_pdf_running_heads_dotted_lines_and_page_numbers_go() -> None:
     assert read_pdf(make_pdf(pages)).text == "\n\n".join(texts)
 
 
+@pytest.mark.parametrize(
+    "page",
+    ["Certificate\nAnn passed the test.", "Parcel {}\nTo Hamburg", "{}", "Bill {}\nTo Ann\nFor wine\n{} EUR\nDue {}."],
+)
+def test_pdf_pages_of_one_form_are_all_text(page: str) -> None:
+    pages = [page.format(number, 7 * number, number + 10) for number in range(1, 9)]
+    assert read_pdf(make_pdf(pages)).text.split() == " ".join(pages).split()
+
+
 def test_pdf_bookmarks_are_headings() -> None:
     pdf = FPDF()
     pdf.set_font("helvetica", size=12)
