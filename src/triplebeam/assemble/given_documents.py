@@ -3,11 +3,12 @@
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from triplebeam.errors import BadInputError, SourceError
-from triplebeam.ingest import Reading, read_sources, row_document, scan_sources
+from triplebeam.ingest import Reading, check_plain_fields, read_sources, row_document, scan_sources
 from triplebeam.passage import Document
 from triplebeam.text import storable
 
@@ -50,6 +51,7 @@ def as_list(given: str | Given | Iterable[Given]) -> list[Given]:
 def _read(given: object, place: int, numbers: Iterator[str]) -> Iterable[Reading]:
     match given:
         case Document():
+            _check_document(given, place)
             return [given]
         case str():
             return [_text(given, place, numbers)]
@@ -84,9 +86,26 @@ def _text(text: str, place: int, numbers: Iterator[str]) -> Document:
 def _row(row: Mapping[str, Any], place: int, numbers: Iterator[str]) -> Document:
     has_id = any(row.get(name) not in (None, "") for name in ("id", "_id"))
     try:
+        check_plain_fields(dict(row))
         return row_document(dict(row), "" if has_id else next(numbers))
     except (SourceError, TypeError) as error:
         raise BadInputError(f"row {place} cannot be indexed: {error}.") from error
+
+
+def _check_document(document: Document, place: int) -> None:
+    """Refuse values of another type: they would be stored, and break every later change of the index."""
+    fields: object = document.metadata
+    if not isinstance(fields, Mapping):
+        raise BadInputError(
+            f"document {place} cannot be indexed: its metadata is {type(fields).__name__}: give a dict."
+        )
+    strings: dict[object, object] = {"id": document.id, "text": document.text, "title": document.title}
+    for name, value in chain(strings.items(), fields.items()):
+        if not (isinstance(name, str) and isinstance(value, str)):
+            raise BadInputError(
+                f"document {place} cannot be indexed: its {name!r} is {type(value).__name__}: give a string, or a row"
+                " (a dict), whose numbers are made strings."
+            )
 
 
 def _free_numbers(known: Iterable[str]) -> Iterator[str]:
