@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -19,7 +20,12 @@ _NUMBERED = re.compile(r"text-([0-9]+)")
 
 
 def read_given(
-    listed: list[Given], known: Iterable[str], encoding: str | None = None, name: Callable[[Path], str] | None = None
+    listed: list[Given],
+    known: Iterable[str],
+    encoding: str | None = None,
+    name: Callable[[Path], str] | None = None,
+    *,
+    follow_links: bool = False,
 ) -> Iterable[Reading]:
     """What is given, as documents. Rows and texts are all checked before anything is written.
 
@@ -27,15 +33,16 @@ def read_given(
     are called what ``name`` returns.
     """
     paths = [each for each in listed if isinstance(each, Path)]
-    for line in scan_sources(paths).skipped_lines():
+    for line in scan_sources(paths, follow_links=follow_links).skipped_lines():
         logging.getLogger("triplebeam").info("skipped: %s", line)
+    read_paths = partial(read_sources, encoding=encoding, name=name, follow_links=follow_links)
     if len(paths) == len(listed):
-        return read_sources(paths, encoding, name)
+        return read_paths(paths)
     numbers = _free_numbers(known)
     read = [
         reading
         for place, each in enumerate(listed, 1)
-        for reading in (read_sources([each], encoding, name) if isinstance(each, Path) else _read(each, place, numbers))
+        for reading in (read_paths([each]) if isinstance(each, Path) else _read(each, place, numbers))
     ]
     _check_ids(read)
     return read
