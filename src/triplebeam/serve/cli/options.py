@@ -110,6 +110,9 @@ Keywords: TypeAlias = Annotated[
 ]
 PassageTokens: TypeAlias = Annotated[int, typer.Option(min=20, help="Largest number of tokens in a passage.")]
 Split: TypeAlias = Annotated[bool, typer.Option("--split", help="Also split JSON lines and BEIR rows into passages.")]
+FollowLinks: TypeAlias = Annotated[
+    bool, typer.Option("--follow-links", help="Also read what links in a folder lead to outside of it.")
+]
 TextEncoding: TypeAlias = Annotated[
     str | None,
     typer.Option(
