@@ -37,7 +37,29 @@ def test_restructured_text_with_what_sphinx_adds() -> None:
 
 
 def test_restructured_text_without_end_is_plain_text() -> None:
-    assert restructured_text_content("*a " * 300_000).text.startswith("*a *a")
+    content = restructured_text_content("*a " * 300_000)
+    assert content.text.startswith("*a *a")
+    assert content.warnings == (
+        "it was read as plain text, since a line has 900,000 characters: break lines over 10,000",
+    )
+
+
+LONG_BLOCKS = {
+    "items": "- Fixed :ref:`this`\n  and that.\n" * 500,
+    "paragraph": "It runs *on* and on,\nand so does :ref:`this`.\n" * 400,
+    "table": "+----+-----+\n" + "| ab | this|\n+----+-----+\n" * 600,
+    "items of a paragraph": "Changes:\n" + "- Fixed :ref:`this` *a\n" * 700,
+}
+
+
+@pytest.mark.parametrize("block", LONG_BLOCKS.values(), ids=LONG_BLOCKS)
+def test_a_long_block_leaves_the_rest_of_restructured_text_as_it_is(block: str) -> None:
+    content = restructured_text_content(f"History\n=======\n\n{block}\nOlder\n-----\n\nSee :ref:`the end <e>`.\n")
+    assert (content.title, content.warnings) == ("History", ())
+    assert [heading.text for heading in content.headings] == ["History", "Older"]
+    assert content.text.endswith("See the end.")
+    assert ":ref:" not in content.text
+    assert content.text.count("this") == block.count("this")
 
 
 ASCIIDOC = """bridge(7)
