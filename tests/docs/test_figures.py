@@ -45,7 +45,7 @@ def test_another_figure_changes_the_table_and_a_missing_one_is_an_error(tmp_path
         others = [row | {"method": "m+", "R@5": 52.26}, row | {"embedder": "f", "R@5": 7}]
         (tmp_path / "results.json").write_text(json.dumps([row, *others]))
         layout = """
-            embedder = "e"\ntriples = "t"\nmodel = ""\nmeasures = "R@5 R@15"\nquestions = {d = 9}
+            embedder = "e"\ntriples = "t"\nmodel = ""\nevery_keyword = []\nmeasures = "R@5 R@15"\nquestions = {d = 9}
             [one]\ncolumns = ["", "D = d"]\nrows = [{method = "m"}, {method = "m+", over = "m", text = ["**M**"]}]
             [gone]\ncolumns = ["", "D = d"]\nrows = [{method = "n"}]
             [by]\ncolumns = ["", "D = d", "F = d by f: R@5"]\nrows = [{method = "m"}, {method = "m+", embedder = "e"}]

@@ -39,6 +39,18 @@ def test_search_and_ask(quick: Quick, notes: Path, where: str, found: set[str]) 
     assert ids(quick("ask", notes, "Which river?", "--effort", "none", "--where", where, "--json")) == found
 
 
+def test_a_title_that_all_files_have_can_be_filtered(quick: Quick, tmp_path: Path, tiny_model: str) -> None:
+    """Eight files of one title, which says nothing about each of them; a filter leaves four."""
+    for folder, thing in (("a", "Kestrel"), ("b", "Falcon")):
+        (tmp_path / folder).mkdir()
+        for number in range(4):
+            text = f"# Description\n\nThe {thing} {number} was designed by Ada Nobrook.\n"
+            (tmp_path / folder / f"{number}.md").write_text(text)
+    assert quick("index", "r.index", "a", "b", "--embedder", tiny_model)[0] == 0
+    found = quick("search", "r.index", "who designed the Kestrel 2", "--where", 'path contains "a/"', "--json")
+    assert ids(found) == {f"a/{number}.md" for number in range(4)}
+
+
 def test_a_mistake_is_one_line(quick: Quick, notes: Path) -> None:
     code, stdout, message = quick("search", notes, "river", "--where", "year >= ")
     assert (code, stdout) == (2, "")

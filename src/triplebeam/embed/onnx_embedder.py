@@ -241,7 +241,7 @@ def assembled_session(
     """A graph for the folder's model with these tensors, which may be the folder's own or adapted ones."""
     from triplebeam.embed.bert_graph import assemble
 
-    graph, weights = assemble(folder.config, tensors, folder.projection, int8=precision == "int8")
+    graph, weights = assemble(folder.config, tensors, folder.projection, int8=precision == "int8", cache=folder.path)
     return _open(graph, folder, weights, on_gpu=on_gpu)
 
 

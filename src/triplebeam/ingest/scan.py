@@ -11,7 +11,7 @@ from pathlib import Path
 from triplebeam.errors import install_command
 from triplebeam.ingest.extras import EXTRAS
 from triplebeam.ingest.formats import ending_of
-from triplebeam.ingest.outcome import Unreadable
+from triplebeam.ingest.outcome import Skipped, Unreadable
 from triplebeam.ingest.sources import check_exist, files
 
 _CONVERT = {
@@ -54,14 +54,14 @@ class Scan:
         return lines
 
 
-def scan_sources(paths: Sequence[Path]) -> Scan:
+def scan_sources(paths: Sequence[Path], *, follow_links: bool = False) -> Scan:
     """Walk through the sources without opening a file."""
     check_exist(paths)
     read: Counter[str] = Counter()
     skipped: Counter[str] = Counter()
     for source in paths:
-        for path in files(source):
-            if isinstance(path, Unreadable):
+        for path in files(source, follow_links):
+            if isinstance(path, Unreadable | Skipped):
                 continue
             ending = ending_of(path)
             if ending is None and path != source:

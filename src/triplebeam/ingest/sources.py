@@ -1,14 +1,13 @@
 """Walk what the user names (folders, files, BEIR folders) and read it, one document at a time."""
 
-import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from stat import S_ISDIR
 
 from triplebeam.errors import BadInputError, SourceError
+from triplebeam.ingest.folder_walk import FolderWalk
 from triplebeam.ingest.formats import LINE_READERS, ending_of, read_content
 from triplebeam.ingest.links import document_links
 from triplebeam.ingest.outcome import Reading, Skipped, Unreadable
@@ -16,14 +15,15 @@ from triplebeam.passage import Document
 from triplebeam.text import storable
 
 _BEIR_CORPORA = ("corpus.jsonl", "corpus.jsonl.gz")
-_NOTHING_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 _NO_TEXT = "there is no text in it"
-_HIDDEN = (".", "~$")  # "~$report.docx" is the lock that Word keeps beside an open file
-_NOT_DOCUMENTS = frozenset(("__pycache__", "node_modules"))
 
 
 def read_sources(
-    paths: Sequence[Path], encoding: str | None = None, name: Callable[[Path], str] | None = None
+    paths: Sequence[Path],
+    encoding: str | None = None,
+    name: Callable[[Path], str] | None = None,
+    *,
+    follow_links: bool = False,
 ) -> Iterator[Reading]:
     """Read every source in turn, lazily. What cannot be read is reported and the rest goes on.
 
@@ -31,10 +31,11 @@ def read_sources(
     files of one name in two folders are two documents, and the same command run again means the same documents.
     A folder with a BEIR corpus at its top is read as that corpus alone. Files of text are in ``encoding``; without one,
     each says or shows its own. A file of unknown kind is skipped in a folder, and read as plain text where it is named.
+    So are links that lead out of a folder, unless ``follow_links``; they are reported as one.
     """
     check_exist(paths)
     check_encoding(encoding)
-    return _read_all(paths, encoding, name or document_id)
+    return _read_all(paths, encoding, name or document_id, follow_links)
 
 
 def check_exist(paths: Sequence[Path]) -> None:
@@ -52,11 +53,13 @@ def check_encoding(encoding: str | None) -> None:
         raise BadInputError(f"there is no encoding {encoding!r}: name one such as utf-8, latin-1 or utf-16.") from None
 
 
-def _read_all(paths: Sequence[Path], encoding: str | None, name: Callable[[Path], str]) -> Iterator[Reading]:
+def _read_all(
+    paths: Sequence[Path], encoding: str | None, name: Callable[[Path], str], follow_links: bool
+) -> Iterator[Reading]:
     seen: set[str] = set()
     for source in paths:
-        for path in files(source):
-            if isinstance(path, Unreadable):
+        for path in files(source, follow_links):
+            if isinstance(path, Unreadable | Skipped):
                 yield path
             elif ending_of(path) is None and path != source:
                 yield Skipped(str(path))
@@ -64,56 +67,19 @@ def _read_all(paths: Sequence[Path], encoding: str | None, name: Callable[[Path]
                 yield from read_file(path, name(path), encoding, seen)
 
 
-def files(source: Path) -> Iterator[Path | Unreadable]:
+def files(source: Path, follow_links: bool = False) -> Iterator[Path | Unreadable | Skipped]:
     """The files of one source."""
     if not source.is_dir():
         yield source
         return
-    corpus = next((source / name for name in _BEIR_CORPORA if (source / name).is_file()), None)
-    yield from _walk(source) if corpus is None else [corpus]
+    folder = FolderWalk(source, follow_links)
+    corpora = [source / name for name in _BEIR_CORPORA if (source / name).is_file() and folder.stays(source / name)]
+    yield from corpora[:1] or folder.walk()
 
 
 def document_id(path: Path) -> str:
     """The id of a file's document: its path as it was named."""
     return storable(Path(os.path.normpath(path)).as_posix())
-
-
-def _walk(folder: Path) -> Iterator[Path | Unreadable]:
-    """Files in order of their names. Links are followed, each real folder is entered once: links may form a loop."""
-    entered: set[Path] = set()
-    waiting = [folder]
-    while waiting:
-        path = waiting.pop()
-        try:
-            if not ((stat := stat_of(path)) and S_ISDIR(stat.st_mode)):
-                yield path
-            elif (real := path.resolve()) not in entered and path.name not in _NOT_DOCUMENTS and not _is_index(path):
-                entered.add(real)
-                children = sorted(path.iterdir(), key=lambda child: child.name, reverse=True)
-                waiting += [child for child in children if not child.name.startswith(_HIDDEN)]
-        except OSError as error:
-            yield cannot_be_opened(path, error)
-
-
-def stat_of(path: Path) -> os.stat_result | None:
-    """None where nothing is there, or a link to nothing; raises where that cannot be found out."""
-    try:
-        return path.stat()
-    except OSError as error:
-        if error.errno in _NOTHING_THERE:
-            return None
-        raise
-
-
-def cannot_be_opened(path: Path, error: OSError) -> Unreadable:
-    """A file or folder that the system refuses to show."""
-    return Unreadable(str(path), f"it cannot be opened: {error.strerror}")
-
-
-def _is_index(folder: Path) -> bool:
-    """An index that is kept beside its documents is none of them, nor is a shard of one."""
-    is_shard = (folder / "extraction_keys.npy").is_file()
-    return is_shard or ((folder / "store.sqlite").is_file() and (folder / "write.lock").is_file())
 
 
 def read_file(path: Path, name: str, encoding: str | None, seen: set[str]) -> Iterator[Reading]:

@@ -20,12 +20,14 @@ from typing import ParamSpec, TypeVar
 from triplebeam.answer import Agent, Answer, Step
 from triplebeam.assemble import Index, Method
 from triplebeam.cancellation import WorkCancelledError, cancel_on
-from triplebeam.errors import TriplebeamError
+from triplebeam.errors import EndpointError, TriplebeamError
 from triplebeam.serve.batches import Batches
 from triplebeam.serve.conversation import FollowUp, Turn, follow_up
 from triplebeam.serve.found import Found, found
 from triplebeam.serve.library import Library
+from triplebeam.serve.library_errors import message_of
 from triplebeam.serve.limits import Limits
+from triplebeam.serve.model_failure import add_passages, make_failed_answer
 from triplebeam.serve.tracing import span
 
 T = TypeVar("T")
@@ -57,8 +59,10 @@ class Searched:
 class AgentRun:
     """One question to one agent: its steps reach the event loop as they are done."""
 
-    def __init__(self, index: Index, seconds: float) -> None:
+    def __init__(self, index: Index, seconds: float, explain: Callable[[EndpointError], str] = str) -> None:
         self.index = index
+        self._explain = explain
+        self._steps: list[Step] = []
         self.follow_up: FollowUp | None = None
         """The question of a conversation, once it is rewritten."""
         self._seconds = seconds
@@ -75,8 +79,20 @@ class AgentRun:
         future.add_done_callback(lambda _: self._put(None))
 
     def work(self, agent: Agent, question: str, earlier: Sequence[Turn]) -> Answer:
-        """Take the steps of the agent until it is done or cancelled; a follow-up is rewritten first."""
+        """Take the steps of the agent until it is done or cancelled; a follow-up is rewritten first.
+
+        Where the endpoint is gone, the answer says so and has the passages of one search.
+        """
         cancel_on(self._stop)  # models, and the waits between their retries, are cancelled too
+        try:
+            return add_passages(self.index, self._ask(agent, question, earlier))
+        except WorkCancelledError:
+            raise
+        except EndpointError as error:
+            asked = self.follow_up.question if self.follow_up else question
+            return make_failed_answer(self.index, asked, self._explain(error), self._steps)
+
+    def _ask(self, agent: Agent, question: str, earlier: Sequence[Turn]) -> Answer:
         self.follow_up = follow_up(self.index.model, question, earlier)
         if self.follow_up is None:
             return self._answer(agent, question)
@@ -91,6 +107,7 @@ class AgentRun:
                 step = next(run.steps, None)
             if step is None:
                 return run.answer
+            self._steps.append(step)
             self._put(step)
         run.close()
         raise WorkCancelledError("the question was cancelled: ask it again.")
@@ -202,7 +219,8 @@ class Runner:
         parsed = self.limits.check(question, method)
         index = await self.run(self.library.index, name, where)
         agent = await self.run(index.agent, parsed)
-        running = AgentRun(index, self.limits.ask_seconds)
+        explain = partial(message_of, redact=self.library.redact)
+        running = AgentRun(index, self.limits.ask_seconds, explain)
 
         def work() -> Answer:
             with span("ask", {"index": name, "method": method}):

@@ -16,11 +16,11 @@ SOURCES = (
 )
 
 
-def scanned(sources: Sequence[Path], quiet: bool) -> int:
+def scanned(sources: Sequence[Path], quiet: bool, follow_links: bool = False) -> int:
     """Say what will be read and what is skipped; returns how many documents to expect, 0 where that is not known."""
     from triplebeam.ingest import scan_sources
 
-    scan = scan_sources(sources)
+    scan = scan_sources(sources, follow_links=follow_links)
     if not quiet:
         _tell(scan)
     # A file of JSON lines holds any number of documents, any other file is one.
