@@ -144,7 +144,10 @@ def test_headings_and_headwords_of_plain_text_are_where_they_are() -> None:
 
 
 def test_rows_say_what_their_values_are() -> None:
-    assert csv_content('name;km\nElbe;1094\n"Ob;\nIrtysh";\n').text == "name: Elbe\nkm: 1094\n\nname: Ob; Irtysh"
+    elbe, ob = csv_content('name;km\nElbe;1094\n"Ob;\nIrtysh";\n').parts
+    assert (elbe.text, elbe.title, elbe.metadata) == ("name: Elbe\nkm: 1094", "Elbe", {"name": "Elbe", "km": "1094"})
+    assert (ob.text, ob.metadata) == ("name: Ob; Irtysh", {"name": "Ob; Irtysh"})
+    assert csv_content("a text without rows").text == "a text without rows"
     with pytest.raises(SourceError, match="table cannot be read"):
         csv_content("a,b\n" + '"' + "x" * 200_000)
 
