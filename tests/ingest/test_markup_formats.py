@@ -37,7 +37,29 @@ def test_restructured_text_with_what_sphinx_adds() -> None:
 
 
 def test_restructured_text_without_end_is_plain_text() -> None:
-    assert restructured_text_content("*a " * 300_000).text.startswith("*a *a")
+    content = restructured_text_content("*a " * 300_000)
+    assert content.text.startswith("*a *a")
+    assert content.warnings == (
+        "it was read as plain text, since a line has 900,000 characters: break lines over 10,000",
+    )
+
+
+LONG_BLOCKS = {
+    "items": "- Fixed :ref:`this`\n  and that.\n" * 500,
+    "paragraph": "It runs *on* and on,\nand so does :ref:`this`.\n" * 400,
+    "table": "+----+-----+\n" + "| ab | this|\n+----+-----+\n" * 600,
+    "items of a paragraph": "Changes:\n" + "- Fixed :ref:`this` *a\n" * 700,
+}
+
+
+@pytest.mark.parametrize("block", LONG_BLOCKS.values(), ids=LONG_BLOCKS)
+def test_a_long_block_leaves_the_rest_of_restructured_text_as_it_is(block: str) -> None:
+    content = restructured_text_content(f"History\n=======\n\n{block}\nOlder\n-----\n\nSee :ref:`the end <e>`.\n")
+    assert (content.title, content.warnings) == ("History", ())
+    assert [heading.text for heading in content.headings] == ["History", "Older"]
+    assert content.text.endswith("See the end.")
+    assert ":ref:" not in content.text
+    assert content.text.count("this") == block.count("this")
 
 
 ASCIIDOC = """bridge(7)
@@ -122,7 +144,10 @@ def test_headings_and_headwords_of_plain_text_are_where_they_are() -> None:
 
 
 def test_rows_say_what_their_values_are() -> None:
-    assert csv_content('name;km\nElbe;1094\n"Ob;\nIrtysh";\n').text == "name: Elbe\nkm: 1094\n\nname: Ob; Irtysh"
+    elbe, ob = csv_content('name;km\nElbe;1094\n"Ob;\nIrtysh";\n').parts
+    assert (elbe.text, elbe.title, elbe.metadata) == ("name: Elbe\nkm: 1094", "Elbe", {"name": "Elbe", "km": "1094"})
+    assert (ob.text, ob.metadata) == ("name: Ob; Irtysh", {"name": "Ob; Irtysh"})
+    assert csv_content("a text without rows").text == "a text without rows"
     with pytest.raises(SourceError, match="table cannot be read"):
         csv_content("a,b\n" + '"' + "x" * 200_000)
 
