@@ -98,7 +98,7 @@ class JobRunner:
         return job
 
     def forget(self, index: str) -> None:
-        """Cancel and remove the jobs of an index that was deleted: a new one of that name must not get their documents."""
+        """Cancel and remove the jobs of a deleted index: the next of that name must not get their documents."""
         if self.store:
             for job in self.store.all(index):
                 if not job.has_ended:
