@@ -136,13 +136,6 @@ class VectorIndex:
                 _let_go(self.stored)
         return found
 
-    def stored_at(self, rows: NDArray[np.int64]) -> NDArray[np.integer]:
-        """Copy some rows as they are stored; -1 stands for zeros."""
-        found = np.zeros((len(rows), self.stored.shape[1]), self.stored.dtype)
-        found[rows >= 0] = self.stored[rows[rows >= 0]]
-        _let_go(self.stored)
-        return found
-
     def cosines(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """For each vector a row of its cosines with all rows: exactly those of the best, and where there are many rows,
         those of the others by their high bytes, but none above those of the best.
@@ -196,6 +189,14 @@ class VectorIndex:
         cosines = self.cosines(vectors)
         best = [top(row, k) for row in cosines]
         return [(rows, row[rows]) for row, rows in zip(cosines, best, strict=True)]
+
+
+def copy_stored(vectors: VectorIndex, rows: NDArray[np.int64]) -> NDArray[np.integer]:
+    """Copy some rows as they are stored; -1 stands for zeros."""
+    found = np.zeros((len(rows), vectors.stored.shape[1]), vectors.stored.dtype)
+    found[rows >= 0] = vectors.stored[rows[rows >= 0]]
+    _let_go(vectors.stored)
+    return found
 
 
 def _damaged(path: Path) -> IndexDamagedError:

@@ -36,7 +36,7 @@ from triplebeam.index.manifest import REPAIR, LastGeneration, generation_folder,
 from triplebeam.index.material import Material, is_written
 from triplebeam.index.publish import write_generation
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.vectors import write_vectors
+from triplebeam.index.vectors import copy_stored, write_vectors
 from triplebeam.open_files import explain_open_files
 from triplebeam.passage import Passage
 from triplebeam.triple import entity_key
@@ -141,9 +141,9 @@ class _VisibleVectors:
         for place in np.flatnonzero(numbers < 0).tolist():
             numbers[place] = whole.entities.numbers.get(entity_key(names[place]), -1)
         vectors = {
-            "passage": whole.passage_vectors.stored_at(rows),
-            "triple": whole.triples.vector_index.stored_at(triples),
-            "entity": whole.entities.vectors.stored_at(numbers),
+            "passage": copy_stored(whole.passage_vectors, rows),
+            "triple": copy_stored(whole.triples.vector_index, triples),
+            "entity": copy_stored(whole.entities.vectors, numbers),
         }
         if not last.has("entity_keys.npy"):
             return cls(vectors, None)
