@@ -62,7 +62,8 @@ class BoundedClient(httpx2.Client):
             body += piece
             if len(body) > most:
                 raise EndpointError(
-                    f"the endpoint sent more than {most // 1_000_000:,} MB in one reply: see its log, or lower max_tokens."
+                    f"the endpoint sent more than {most // 1_000_000:,} MB in one reply: see its log, or lower"
+                    " max_tokens."
                 )
             if time.monotonic() > deadline:
                 raise httpx2.ReadTimeout(f"the reply took longer than {self._seconds:g} seconds", request=reply.request)

@@ -9,6 +9,7 @@ cannot be checked. Of a retriever that calls a model, and of KGP, only the numbe
 import hashlib
 import json
 import lzma
+import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -40,8 +41,8 @@ from triplebeam.support.claim import Claim
 pytestmark = pytest.mark.data
 
 RECORDED = Path(__file__).with_name("small_model.jsonl.xz")
-RESULTS = Path(__file__).parents[2] / "benchmarks" / "results.json"
-MODEL = "Qwen2.5-Coder-1.5B-Instruct"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+MODEL = tomllib.loads((BENCHMARKS / "tables.toml").read_text(encoding="utf-8"))["small"]["model"]
 
 
 def _hash(text: str) -> str:
@@ -187,7 +188,7 @@ def figures(asked: Sequence[Asked]) -> dict[str, float]:
 
 def results() -> dict[str, Mapping[str, Any]]:
     """The rows of the results that are this model's."""
-    rows = json.loads(RESULTS.read_text(encoding="utf-8"))
+    rows = json.loads((BENCHMARKS / "results.json").read_text(encoding="utf-8"))
     return {row["method"]: row for row in rows if row.get("model") == MODEL and row["dataset"] == "musique"}
 
 

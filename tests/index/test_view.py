@@ -320,6 +320,20 @@ def test_a_filter_that_nothing_matches_is_an_error(tmp_path: Path) -> None:
         opened(tmp_path / "i").search("Bath", where="year > 2000")
 
 
+def test_a_filter_that_is_no_text_is_refused_wherever_it_is_given(tmp_path: Path) -> None:
+    builder(tmp_path / "i").build([year(2000)])
+    index, wrong = opened(tmp_path / "i"), {"year": 2000}
+    for give in (
+        lambda: index.where(wrong),  # type: ignore[arg-type]
+        lambda: index.search("Bath", where=wrong),  # type: ignore[arg-type]
+        lambda: index.search_many(["Bath"], where={}),  # type: ignore[arg-type]
+        lambda: index.ask("Bath?", where=wrong),  # type: ignore[arg-type]
+        lambda: next(index.ask_steps("Bath?", where=wrong)),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(BadInputError, match="where must be a filter written as text, got the dict"):
+            give()
+
+
 def test_a_view_cannot_be_written_to(tmp_path: Path) -> None:
     builder(tmp_path / "i").build([year(2000)])
     some = opened(tmp_path / "i").where("year = 2000")

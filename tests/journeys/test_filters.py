@@ -108,3 +108,10 @@ def test_keys_show_what_they_are_bound_to(quick: Quick, notes: Path) -> None:
         warned.split()
     )
     assert "may only read" in quick("keys", "create", notes, "--role", "write", "--where", where)[2]
+
+
+def test_a_key_that_sees_other_spellings_is_warned_of(quick: Quick, notes: Path) -> None:
+    code, key, warned = quick("keys", "create", notes, "--role", "read", "--where", "tenant = 1")
+    assert (code, key[:3]) == (0, "tb-")
+    assert "Warning: tenant = 1 also matches other spellings of the number" in warned
+    assert quick("keys", "create", notes, "--role", "read", "--where", 'tenant = "1"')[2] == ""

@@ -7,7 +7,7 @@ replaced. The tables of README and docs are made from such a file (benchmarks/ta
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeAlias
@@ -29,11 +29,18 @@ _EXTRACTOR = re.compile(r"[\d,]+ by (?:given:(?:triples\.)?(?P<file>[^:]+?)(?:\.
 
 def add_results(path: Path, index: Path, dataset: str, evaluation: Evaluation) -> None:
     """Put the evaluation's figures into the file; without a name, a dataset is called after its index."""
-    added = [
-        _row(dataset or index.name.partition(".")[0], evaluation, run)
-        for run in evaluation.runs
-        if any(result.seconds for result in run.results)  # another system's run is not ours to publish
-    ]
+    add_rows(
+        path,
+        [
+            _row(dataset or index.name.partition(".")[0], evaluation, run)
+            for run in evaluation.runs
+            if any(result.seconds for result in run.results)  # another system's run is not ours to publish
+        ],
+    )
+
+
+def add_rows(path: Path, added: Iterable[Row]) -> None:
+    """Put rows into the file; each replaces the one with its key."""
     rows = _read(path)
     for row in added:
         rows[_key(row)] = rows.get(_key(row), {}) | row

@@ -2,7 +2,7 @@
 
 Searches and agents have a pool each, so that a slow model never holds up a search. Searches of many callers are made
 together where they are alike (`triplebeam.serve.batches`). A thread cannot be stopped from outside: a search that is
-past its time limit runs to its end while its caller has long been answered; one that had not started never will.
+past its time limit notices it before its next step or batch of texts to encode; one that had not started never will.
 """
 
 import asyncio
@@ -198,7 +198,9 @@ class Runner:
         if not (parsed.uses_model or earlier or _encodes_chains(parsed)):
             kind = self.library.bounds, name, where, method, k
             many = partial(self._search_many, name, parsed, k, where)
-            return await _within(self.limits.search_seconds, self._batches.submit(kind, question, many))
+            gone = threading.Event()
+            future = self._batches.submit(kind, question, many, gone)
+            return await _within(self.limits.search_seconds, future, gone)
         if not (parsed.uses_model or earlier) or not self.library.can_ask:
             return await self.run(self._search, name, question, parsed, k, earlier, where)
         stop = threading.Event()
@@ -207,10 +209,7 @@ class Runner:
             cancel_on(stop)
             return self._search(name, question, parsed, k, earlier, where)
 
-        try:
-            return await _within(self.limits.ask_seconds, self.start_agent(work))
-        finally:
-            stop.set()
+        return await _within(self.limits.ask_seconds, self.start_agent(work), stop)
 
     async def ask(
         self, name: str, question: str, method: str, earlier: Sequence[Turn] = (), where: str | None = None
@@ -232,8 +231,10 @@ class Runner:
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function among the searches, within their time limit."""
         self._count("searches waiting", 1)
+        stop = threading.Event()
 
         def begin() -> T:
+            cancel_on(stop)
             self._count("searches waiting", -1)
             self._count("searches running", 1)
             try:
@@ -243,7 +244,7 @@ class Runner:
 
         future = _submit(self._searches, begin)
         future.add_done_callback(lambda done: self._count("searches waiting", -1) if done.cancelled() else None)
-        return await _within(self.limits.search_seconds, future)
+        return await _within(self.limits.search_seconds, future, stop)
 
     def start_agent(self, function: Callable[[], T]) -> "Future[T]":
         """Run a function among the agents. It has to notice for itself when it is cancelled."""
@@ -301,11 +302,14 @@ def _encodes_chains(method: Method) -> bool:
     return any("scorer" in part.row.parameters for part in method.every_part())
 
 
-async def _within(seconds: float, future: "Future[T]") -> T:
+async def _within(seconds: float, future: "Future[T]", stop: threading.Event) -> T:
+    """Wait for work, and cancel it where nobody waits any more: past the time limit, or after a disconnection."""
     try:
         return await asyncio.wait_for(asyncio.wrap_future(future), seconds)
     except TimeoutError:
         raise TimeLimitError("search", seconds) from None
+    finally:
+        stop.set()
 
 
 def _submit(pool: ThreadPoolExecutor, function: Callable[[], T]) -> "Future[T]":

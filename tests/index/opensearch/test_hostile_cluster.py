@@ -128,9 +128,11 @@ def test_a_reply_that_drips_is_given_up_when_its_time_is_over() -> None:
 
 
 def test_a_reply_that_is_shorter_than_it_says_is_one_sentence() -> None:
-    with cluster(lambda: [b'{"ok":'], Content_Length="100000") as address:
-        with pytest.raises(TriplebeamError, match="cannot be reached"):
-            Client(address, tries=1, seconds=20).request("GET", "/")
+    with (
+        cluster(lambda: [b'{"ok":'], Content_Length="100000") as address,
+        pytest.raises(TriplebeamError, match="cannot be reached"),
+    ):
+        Client(address, tries=1, seconds=20).request("GET", "/")
 
 
 def test_what_is_no_gzip_is_one_sentence() -> None:
@@ -148,9 +150,11 @@ def test_a_redirect_to_another_host_is_not_followed() -> None:
     with cluster(heard) as other:
         target = f"{other.urls()[0]}/stolen"
         for status in (301, 302, 307, 308):
-            with cluster(lambda: [b"{}"], status, Location=target) as address:
-                with pytest.raises(TriplebeamError, match=f"replied {status}"):
-                    Client(address, tries=1, seconds=20).request("POST", "/_bulk", {"a": "secret text"})
+            with (
+                cluster(lambda: [b"{}"], status, Location=target) as address,
+                pytest.raises(TriplebeamError, match=f"replied {status}"),
+            ):
+                Client(address, tries=1, seconds=20).request("POST", "/_bulk", {"a": "secret text"})
     assert asked == []
 
 

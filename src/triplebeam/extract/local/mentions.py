@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from triplebeam.extract.local.kinds import NAME_KINDS, PROPER, is_named
 from triplebeam.extract.local.names import occurrences
-from triplebeam.extract.local.numbered import HYPHENATED_CODE, coded_things, numbered_names
+from triplebeam.extract.local.numbered import coded_things, hyphenated_codes, numbered_names
 from triplebeam.extract.local.terms import is_stand_in, make_readable
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ def join_titles(doc: "Doc", titles: Sequence[tuple[int, int]], terms: Sequence[t
         [span for start, end in titles if (span := doc.char_span(start, end, alignment_mode="expand")) is not None]
     )
     starts = {span.start_char for span in spans}
-    matches = (*_HYPHENATED.finditer(doc.text), *HYPHENATED_CODE.finditer(doc.text))
-    hyphenated = [doc.char_span(*match.span()) for match in matches]
+    places = [*(match.span() for match in _HYPHENATED.finditer(doc.text)), *hyphenated_codes(doc.text)]
+    hyphenated = [doc.char_span(*place) for place in places]
     spans = filter_spans([*spans, *(span for span in hyphenated if span is not None)])
     with doc.retokenize() as retokenizer:
         for span in spans:

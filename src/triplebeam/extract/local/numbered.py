@@ -16,8 +16,9 @@ _NUMBERED_THINGS_WORDS = (
     " invoice contract licence license product spare valve bearing fuse relay sensor bolt seal kit cartridge"
 )
 _NUMBERED_THINGS = frozenset(_NUMBERED_THINGS_WORDS.split())
-#: A code that the tokenizer would cut: ``88-1042`` behind ``part``.
-HYPHENATED_CODE = re.compile(r"(?<=[a-z] )\d{1,6}(?:-\d{1,6}){0,4}-\d{3,6}(?![\w–-])")
+_HYPHENATED_CODE = re.compile(
+    rf"\b(?:{'|'.join(_NUMBERED_THINGS_WORDS.split())}) (?P<code>\d{{1,6}}(?:-\d{{1,6}}){{0,4}}-\d{{3,6}})(?![\w–-])"
+)
 _CODE = re.compile(r"[A-Z]{1,4}-?\d[\w-]*|\d+[A-Z][\w-]*|[\d-]+-\d{3,6}|\d{4,}")
 #: Kinds behind which a number is an amount, a score or a day.
 _NOT_NUMBERED = frozenset(("NORP", "DATE", "TIME", "MONEY", "QUANTITY", "PERCENT", "CARDINAL", "ORDINAL"))
@@ -59,11 +60,18 @@ def _goes_on(number: "Token") -> bool:
     return in_longer or following.tag_ in (*PROPER, "CD") or following.text in ("–", "-", "/", ":", "%", "(")
 
 
+def hyphenated_codes(text: str) -> list[tuple[int, int]]:
+    """Where a code stands that the tokenizer would cut: ``88-1042`` behind ``part``."""
+    return [match.span("code") for match in _HYPHENATED_CODE.finditer(text)]
+
+
 def coded_things(doc: "Doc") -> "Iterator[Span]":
     """A common noun and the code behind it are one name: ``part 88-1042``, ``error E17``."""
     for noun in doc[:-1]:
         code = doc[noun.i + 1]
         tied = code.head == noun or noun.head == code
+        if any(child.dep_ == "compound" for child in noun.lefts):
+            continue  # "ZIP code 24738" is no "code 24738"
         if noun.lower_ in _NUMBERED_THINGS and tied and _CODE.fullmatch(code.text) and not _YEAR.fullmatch(code.text):
             yield _labelled(doc, noun.i, code.i + 1, "PRODUCT")
 

@@ -195,8 +195,8 @@ class Client:
                 )
             except EndpointError as error:
                 raise ClusterError(
-                    f"OpenSearch at {self.address.place} sent more than {_MAX_REPLY_BYTES // 1_000_000:,} MB in one reply:"
-                    " check the address."
+                    f"OpenSearch at {self.address.place} sent more than {_MAX_REPLY_BYTES // 1_000_000:,} MB in one"
+                    " reply: check the address."
                 ) from error
             except (TransportError, DecodingError) as error:
                 self._next[0] += 1
