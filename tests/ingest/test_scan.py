@@ -36,8 +36,8 @@ def test_files_are_counted_by_ending_with_how_to_include_them(tmp_path: Path) ->
     assert found.skipped_lines() == [
         "3 .png files: images have no text",
         "2 .tex files: convert them to .html or .txt (for instance with pandoc)",
-        "1 file without an ending: name it as a source to read it as plain text",
-        "1 .conf file: name it as a source to read it as plain text",
+        "1 file without an ending: name it by path to read it as plain text",
+        "1 .conf file: name it by path to read it as plain text",
         "1 .gz file: unpack it",
     ]
 

@@ -25,7 +25,7 @@ _BY_ADVICE = {
     "programs and fonts have no text": ".so .o .a .dll .dylib .exe .pyc .class .jar .wasm .woff .woff2 .ttf .otf .eot",
 }
 _ADVICE = {ending: advice for advice, endings in _BY_ADVICE.items() for ending in endings.split()}
-_NAME_IT = "name {it} as a source to read {it} as plain text"
+_NAME_IT = "name {it} by path to read {it} as plain text"
 _MOST_LINES = 8
 
 
