@@ -9,6 +9,7 @@ from pathlib import Path
 from triplebeam.errors import BadInputError, SourceError
 from triplebeam.ingest.folder_walk import FolderWalk
 from triplebeam.ingest.formats import LINE_READERS, ending_of, read_content
+from triplebeam.ingest.generated import NoDocumentError
 from triplebeam.ingest.links import document_links
 from triplebeam.ingest.outcome import Reading, Skipped, Unreadable
 from triplebeam.ingest.text import Content
@@ -97,6 +98,8 @@ def read_file(path: Path, name: str, encoding: str | None, seen: set[str]) -> It
             else:
                 seen.add(outcome.id)
                 yield replace(outcome, source=name)
+    except NoDocumentError as error:
+        yield Skipped(str(path), str(error))
     except SourceError as error:
         yield Unreadable(str(path), str(error))
     except OSError as error:

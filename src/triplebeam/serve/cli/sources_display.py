@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 SOURCES = (
     "Folders (searched recursively) and files: text, Markdown, HTML, reStructuredText, AsciiDoc, PDF, Word, PowerPoint,"
-    " Excel, OpenDocument, RTF, EPUB, CSV, JSON, JSON lines, notebooks, mail, source code; text may be gzipped."
-    " Also BEIR folders."
+    " Excel, OpenDocument, RTF, EPUB, CSV, JSON, JSON lines, XML, YAML, TOML, notebooks, mail, manual pages, source"
+    " code; text may be gzipped. Also BEIR folders."
 )
 
 
