@@ -68,6 +68,8 @@ def test_rows_of_csv_files_are_facts_and_numbers_of_rows_are_none(tmp_path: Path
         ("rows are numbered only", "Results\n\nNo. | Points | Year\n1 | 12 | 13\n2 | 8 | 9"),
         ("the first row is data", "Scores\n\nHeron 2 | 12 | 13\nKestrel 4 | 8 | 9"),
         ("a cell is long", f"Pumps\n\nPump | Maker | Remark\nHeron 2 | yes | {'It is a good pump. ' * 5}"),
+        ("code is between fences", "Do this:\n\n```\nls Disk | sort | Head\nls Tape | sort | Tail\n```"),
+        ("a command has pipes", "Do this:\n\ncat my.log | sort | head -n 3\ncat Your.log | sort | Tail 4"),
         ("two columns have one name", "Pumps\n\nPump | Maker | Maker\nHeron 2 | Brask Oy | Turku Oy"),
     ],
 )

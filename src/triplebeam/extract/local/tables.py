@@ -8,6 +8,7 @@ Where a passage begins in the middle of a table its header is unknown, and nothi
 import re
 from collections.abc import Iterator, Sequence
 
+from triplebeam.extract.local.prose import without_code
 from triplebeam.extract.local.worth import Row, is_worth_naming
 from triplebeam.passage import Passage
 
@@ -21,6 +22,7 @@ _CSV = ("csv", "tsv")
 #: Two capitalised words, a digit, or signs within: how names and codes are written, and labels of fields are not.
 _LIKE_A_NAME = re.compile(r"\d|[A-Z]\w* [A-Z]|\w[_./:-]\w|^\W|[a-z][A-Z]|[A-Z]{2}")
 _ROW_NUMBER = re.compile(r"\W*\d*\W*")
+_COMMAND = re.compile(r"^[$>]|[=;~\"$]|(?:^|\s)-{1,2}\w|/\w+/|\./|\w\.\w")
 _SENTENCE_END = (".", "!", "?", ":", ",", ";")
 
 
@@ -50,7 +52,7 @@ def _fields(block: str) -> list[tuple[str, str]]:
 
 def _bar_facts(passage: Passage) -> Iterator[Row]:
     """Of each table whose header is in the passage."""
-    for number, block in enumerate(_BLANK_LINE.split(passage.text.strip())):
+    for number, block in enumerate(_BLANK_LINE.split(without_code(passage.text).strip())):
         header, *rows = (line.strip().split(_BAR) for line in block.split("\n"))
         begins = number > 0 or passage.position == 0
         if begins and _is_header(header) and rows and _names_things(header, rows):
@@ -60,12 +62,13 @@ def _bar_facts(passage: Passage) -> Iterator[Row]:
 
 
 def _is_header(cells: Sequence[str]) -> bool:
-    """At least two columns, each with a short name of its own."""
+    """At least two columns, each with a short name of its own; the pipes of a shell command have none."""
     return (
         len(cells) > 1
         and len(set(cells)) == len(cells)
         and all(len(cell) <= _MAX_HEADER and not cell.endswith(_SENTENCE_END) for cell in cells)
         and all(any(map(str.isalpha, cell)) or cell == "#" for cell in cells)
+        and not any(map(_COMMAND.search, cells))
     )
 
 
