@@ -233,7 +233,10 @@ class Library:
             return self._embedders[name]
 
     def redact(self, text: str) -> str:
-        """A message without the paths of the library's folders, and without the hosts of clusters."""
+        """A message without the paths of the library's folders and weights, and without the hosts of clusters."""
+        home = self.settings.home
+        if home.is_absolute() and home != Path(home.anchor):
+            text = text.replace(str(home), "the server's folder of weights")
         folders = {*self._data, *(folder.parent for folder in self._single.values())}
         for folder in sorted(map(str, folders), key=len, reverse=True):
             text = text.replace(f"{folder}{os.sep}", "")
