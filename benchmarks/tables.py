@@ -16,7 +16,8 @@ HERE = Path(__file__).parent
 PAGES = [HERE.parent / "README.md", *sorted((HERE.parent / "docs").rglob("*.md"))]
 #: Heading, datasets, measures, and the embedder where a column has its own.
 Column: TypeAlias = tuple[str, list[str], list[str], dict[str, str]]
-_FORMATS = {"encodings": ".0f", "nodes": ",.0f", "edges_per_node": ".2f", "density": ".4f", "questions": ".0f"}
+_FORMATS = {"encodings": ".0f", "nodes": ",.0f", "edges_per_node": ".2f", "density": ".4f", "alpha": ""}
+_COUNTS = re.compile(r"all_\d+|of_\d+")
 _MARKED = re.compile(r"(?<=<!-- table: )(?P<name>[\w-]+)(?P<open> -->\n).*?(?=<!-- /table -->)", re.DOTALL)
 
 
@@ -75,7 +76,8 @@ class Tables:
         for dataset in datasets:
             filled = method.replace("{steps}", str(said.get("steps", {}).get(dataset)))
             row = said | {"dataset": dataset, "method": filled, "questions": said["questions"][dataset]}
-            row["keyword_passages"] = 0 if said["embedder"] in said["every_keyword"] and "gnn_ret" in filled else ""
+            on_every = f"{said['embedder']} {dataset}" in said["every_keyword"] and "gnn_ret" in filled
+            row["keyword_passages"] = 0 if on_every else ""
             results.append(self._results.get(tuple(row[name] for name in KEY), {}))
         return [result.get(measure) for result in results for measure in measures]
 
@@ -93,11 +95,15 @@ def _gain(before: float, after: float) -> str:
     return f"{after - before:+.1f}".replace("-", "−")
 
 
-def _written(figures: list[float], measures: list[str]) -> str:
-    return " / ".join(f"{figure:{_FORMATS.get(name, '.1f')}}" for figure, name in _named(figures, measures))
+def _written(figures: list[Any], measures: list[str]) -> str:
+    return " / ".join(f"{figure:{_format(name)}}" for figure, name in _named(figures, measures))
 
 
-def _named(figures: list[float], measures: list[str]) -> list[tuple[float, str]]:
+def _format(measure: str) -> str:
+    return ".0f" if _COUNTS.fullmatch(measure) else _FORMATS.get(measure, ".1f")
+
+
+def _named(figures: list[Any], measures: list[str]) -> list[tuple[Any, str]]:
     """Each figure with its measure: all measures of one dataset, then those of the next."""
     return list(zip(figures, measures * (len(figures) // len(measures)), strict=True))
 
