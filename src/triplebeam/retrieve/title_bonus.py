@@ -42,12 +42,12 @@ class TitleBonus(RankedByScores):
         """A row of scores per query."""
         scores = scores_many(self.base, queries).copy()  # the base may keep its own
         for row, query in zip(scores, queries, strict=True):
-            if called := self._called(query, row):
+            if called := self._find_titled_rows(query, row):
                 row[called] += np.float32(self.bonus)
                 row[:] = min_max(row)
         return scores
 
-    def _called(self, query: str, scores: NDArray[np.float32]) -> list[int]:
+    def _find_titled_rows(self, query: str, scores: NDArray[np.float32]) -> list[int]:
         """Rows of the passages whose title is in the query; of one title the best by their scores."""
         titled = (self.passages.rows_by_title[name] for name in self._titles.within(query))
         return sorted({row for rows in titled for row in self._best(rows, scores)})

@@ -30,7 +30,7 @@ def numbered_names(doc: "Doc", names: "Iterable[Span]") -> "Iterator[Span]":
     for number in doc[1:]:
         name = ends.get(number.i) or _proper_run(number)
         if name is not None and _is_part_of(number, name):
-            yield _labelled(doc, name.start, number.i + 1, name.label_)
+            yield _make_span(doc, name.start, number.i + 1, name.label_)
 
 
 def _proper_run(number: "Token") -> "Span | None":
@@ -73,10 +73,10 @@ def coded_things(doc: "Doc") -> "Iterator[Span]":
         if any(child.dep_ == "compound" for child in noun.lefts):
             continue  # "ZIP code 24738" is no "code 24738"
         if noun.lower_ in _NUMBERED_THINGS and tied and _CODE.fullmatch(code.text) and not _YEAR.fullmatch(code.text):
-            yield _labelled(doc, noun.i, code.i + 1, "PRODUCT")
+            yield _make_span(doc, noun.i, code.i + 1, "PRODUCT")
 
 
-def _labelled(doc: "Doc", start: int, end: int, label: str) -> "Span":
+def _make_span(doc: "Doc", start: int, end: int, label: str) -> "Span":
     from spacy.tokens import Span
 
     return Span(doc, start, end, label=label)
