@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections import Counter
@@ -13,9 +14,11 @@ from pathlib import Path
 import pytest
 
 from small_world import WordEmbedder
-from triplebeam.assemble.cluster import Stage, Worker, encode_on_cluster, encoding_stage, run_stage
+from triplebeam.assemble import cluster as cluster_module
+from triplebeam.assemble.cluster import Stage, Worker, connect_ray, encode_on_cluster, encoding_stage, run_stage
 from triplebeam.assemble.indexing import index_builder
 from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import TriplebeamError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.index import encoding
 from triplebeam.index.build import IndexBuilder
@@ -33,13 +36,20 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[None]:
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Two workers on this machine."""
-    ray = pytest.importorskip("ray", reason="the extra `ray` is not installed")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        for name, value in cluster_module._LIMITS_OF_RAY.items():
+            patch.setenv(name, value)
         patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))  # workers import this file
-        ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
+        # A node waits 15 seconds for its agents. To compile what they import takes them half a minute at a load of 16.
+        patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+        patch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path_factory.mktemp("bytecode")))
+        agents = "import ray.dashboard.agent, ray._private.runtime_env.agent.main"
+        subprocess.run([sys.executable, "-c", agents], check=False, capture_output=True)
+        ray = pytest.importorskip("ray", reason="the extra `ray` is not installed")
+        local = {"num_cpus": 2, "include_dashboard": False, "log_to_driver": False, "logging_level": "error"}
+        connect_ray(ray.init, "local", **local)
         yield
         ray.shutdown()
 
@@ -154,6 +164,35 @@ def test_the_setting_parses_and_encodes_on_the_cluster(home: Path, tmp_path: Pat
     assert there
     assert here.counts["triples"] > 0
     assert here.checksums == there.checksums
+
+
+@pytest.mark.parametrize("slow_starts", [0, 1, 2])
+def test_a_node_that_was_too_slow_is_started_again(slow_starts: int) -> None:
+    calls = []
+
+    def init(address: str, **_: object) -> None:
+        calls.append(address)
+        if len(calls) <= slow_starts:
+            raise Exception("The current node timed out during startup. This could happen because …")
+
+    connect_ray(init, "local", num_cpus=2)
+    assert calls == ["local"] * (slow_starts + 1)
+
+
+def test_a_machine_that_is_always_too_slow_is_one_sentence() -> None:
+    def init() -> None:
+        raise Exception("The current node timed out during startup.")
+
+    with pytest.raises(TriplebeamError, match=r"did not start .* in 3 tries.*RAY_ADDRESS"):
+        connect_ray(init)
+
+
+def test_another_error_of_ray_is_not_taken_for_a_slow_start() -> None:
+    def init() -> None:
+        raise Exception("something else")
+
+    with pytest.raises(Exception, match="something else"):
+        connect_ray(init)
 
 
 def test_what_a_worker_cannot_do_is_one_sentence() -> None:

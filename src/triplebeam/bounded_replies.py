@@ -7,7 +7,6 @@ from threading import Thread
 from typing import Any
 
 import httpx2
-from openai import DefaultHttpxClient
 
 from triplebeam.errors import EndpointError
 
@@ -17,14 +16,14 @@ MOST_BYTES = 100_000_000
 _OF_THE_WIRE = ("content-encoding", "content-length", "transfer-encoding")
 
 
-class BoundedClient(DefaultHttpxClient):
+class BoundedClient(httpx2.Client):
     """Reads every reply whole, and gives up after ``seconds`` in all: the timeouts of HTTP are for single reads, and
     some gateways send a space now and then to keep a connection open.
     """
 
-    def __init__(self, seconds: float) -> None:
-        super().__init__()
-        self._seconds = seconds
+    def __init__(self, seconds: float, most_bytes: int | None = None, **options: Any) -> None:
+        super().__init__(**options)
+        self._seconds, self._most_bytes = seconds, most_bytes
 
     def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:
         """The reply, read."""
@@ -58,11 +57,12 @@ class BoundedClient(DefaultHttpxClient):
     def _read(self, reply: httpx2.Response, deadline: float) -> bytes:
         """The body, unpacked."""
         body = bytearray()
+        most = self._most_bytes or MOST_BYTES
         for piece in reply.iter_bytes():
             body += piece
-            if len(body) > MOST_BYTES:
+            if len(body) > most:
                 raise EndpointError(
-                    f"the endpoint sent more than {MOST_BYTES // 1_000_000:,} MB in one reply: see its log, or lower"
+                    f"the endpoint sent more than {most // 1_000_000:,} MB in one reply: see its log, or lower"
                     " max_tokens."
                 )
             if time.monotonic() > deadline:

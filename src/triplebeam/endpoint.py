@@ -32,7 +32,7 @@ class Endpoint:
 
     def client(self, timeout: float, max_retries: int = 0) -> "OpenAI":
         """A client for requests."""
-        from openai import OpenAI, Timeout
+        from openai import DEFAULT_CONNECTION_LIMITS, OpenAI, Timeout
 
         from triplebeam.bounded_replies import BoundedClient
 
@@ -47,7 +47,7 @@ class Endpoint:
             base_url=self.url,
             timeout=seconds,
             max_retries=max_retries,
-            http_client=BoundedClient(timeout),
+            http_client=BoundedClient(timeout, follow_redirects=True, limits=DEFAULT_CONNECTION_LIMITS),
         )
 
     def quoted(self, words: str) -> str:

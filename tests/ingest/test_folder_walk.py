@@ -1,4 +1,7 @@
-"""Links in a folder: those that leave it are skipped and counted, the others form no loop and double no file."""
+"""Links in a folder: those that leave it are skipped and counted, the others form no loop and double no file.
+
+What programs wrote for programs is left out, and said.
+"""
 
 import random
 from pathlib import Path
@@ -119,3 +122,47 @@ def test_nothing_outside_is_read_and_nothing_twice_whatever_the_links(seed: int,
     assert all(path.is_relative_to(tmp_path / "docs") for path in real)
     assert {"docs.txt", "a.txt", "b.txt"} <= {path.name for path in real}
     assert not [each for each in read_sources([tmp_path / "docs"]) if isinstance(each, Unreadable)]
+
+
+@pytest.mark.parametrize(
+    ("kept", "left_out", "reason"),
+    [
+        ("a.js", "node_modules", "it holds installed packages, not documents"),
+        ("a/b.md", "a/site-packages", "it holds installed packages, not documents"),
+        ("go.mod.txt", "package-lock.json", "it is a lock file, which a package manager writes"),
+        ("a.yaml", "a/pnpm-lock.yaml", "it is a lock file, which a package manager writes"),
+        ("a.js", "a/a.min.js", "it is a packed script"),
+    ],
+)
+def test_what_a_package_manager_wrote_is_left_out(tmp_path: Path, kept: str, left_out: str, reason: str) -> None:
+    write(tmp_path / kept)
+    named = write(tmp_path / left_out if "." in left_out else tmp_path / left_out / "b.md")
+    assert read(tmp_path) == ([kept], [f"{tmp_path / left_out}: {reason}"])
+    assert [type(each) for each in read_sources([named])] == [Document if named.suffix != ".json" else Unreadable]
+
+
+def test_a_folder_of_a_package_manager_is_told_by_the_files_around_it(tmp_path: Path) -> None:
+    write(tmp_path / "contracts/vendor/a.md")
+    write(tmp_path / "tool/go.mod")
+    write(tmp_path / "tool/vendor/b.md")
+    write(tmp_path / "env/pyvenv.cfg")
+    write(tmp_path / "env/c.md")
+    ids, said = read(tmp_path)
+    assert ids == ["contracts/vendor/a.md"]
+    packages = "it holds installed packages, not documents"
+    assert said == [
+        f"{tmp_path / 'env'}: {packages}",
+        str(tmp_path / "tool/go.mod"),
+        f"{tmp_path / 'tool/vendor'}: {packages}",
+    ]
+
+
+def test_a_script_of_very_long_lines_is_skipped(tmp_path: Path) -> None:
+    write(tmp_path / "bundle.js", "/* a licence */\n" + "var a=1;" * 1000)
+    write(tmp_path / "long.js", "let url = '" + "x" * 1500 + "';\n" + "call(url);\n" * 200)
+    bundle, long = read_sources([tmp_path])
+    assert isinstance(long, Document)
+    assert str(bundle) == (
+        f"{tmp_path / 'bundle.js'}: it is a packed script: most of it is in lines of over 1,000 characters"
+    )
+    assert isinstance(bundle, Skipped)

@@ -11,6 +11,7 @@ of this machine's processors. No setting names it: whoever answers there gets th
 """
 
 import json
+import logging
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -31,10 +32,22 @@ from triplebeam.extract.local.batches import batch_line, batches, extractions, p
 from triplebeam.passage import Passage
 from triplebeam.weights import ENGLISH_PARSER, ensure
 
+_LOG = logging.getLogger("triplebeam")
 #: A line of text to bytes.
 Stage: TypeAlias = Callable[[str], bytes]
 #: Lines that are in the cluster's memory at a time, with their results.
 _WAVE = 1024
+#: Processes of Ray on a busy machine take long to load. Its defaults are 30 seconds, and 60 for a worker.
+_LIMITS_OF_RAY = {
+    "RAY_USAGE_STATS_ENABLED": "0",  # nothing is reported to anybody
+    "RAY_gcs_server_port_wait_time_s": "120",
+    "RAY_raylet_start_wait_time_s": "60",
+    "RAY_agent_register_timeout_ms": "120000",
+    "RAY_worker_register_timeout_seconds": "300",
+}
+#: One limit of Ray cannot be set: a node ends if its agents take 15 seconds to load. They are faster the next time.
+_MAX_STARTS = 3
+_TIMED_OUT = "timed out during startup"
 
 
 def run_stage(make_stage: Callable[[], Stage], lines: Iterable[str]) -> Iterator[bytes]:
@@ -52,21 +65,39 @@ def run_stage(make_stage: Callable[[], Stage], lines: Iterable[str]) -> Iterator
 
 def _ray_data() -> Any:
     """The library, connected to a cluster."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported to anybody
+    for name, value in _LIMITS_OF_RAY.items():  # read when Ray is imported, and by the processes that it starts
+        os.environ.setdefault(name, value)
     try:
         import ray
         import ray.data
     except ImportError as error:
         raise ExtraMissingError("ray") from error
     if not ray.is_initialized():
-        try:
-            ray.init(logging_level="warning", log_to_driver=False)
-        except (ConnectionError, ValueError, RuntimeError) as error:
-            raise BadInputError(f"no Ray cluster can be reached ({error}): check the variable RAY_ADDRESS.") from error
+        connect_ray(ray.init, logging_level="warning", log_to_driver=False)
     context = ray.data.DataContext.get_current()
     context.execution_options.preserve_order = True
     context.enable_progress_bars = False
     return ray.data
+
+
+def connect_ray(init: Callable[..., object], *address: str, **options: object) -> None:
+    """Connect to a cluster, or start one, again where a node was too slow."""
+    for start in range(_MAX_STARTS):
+        try:
+            init(*address, **options)
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            raise BadInputError(f"no Ray cluster can be reached ({error}): check the variable RAY_ADDRESS.") from error
+        except Exception as error:  # Ray has no class of its own for a slow start
+            if _TIMED_OUT not in str(error):
+                raise
+            if start + 1 == _MAX_STARTS:
+                raise TriplebeamError(
+                    f"Ray did not start on this machine in {_MAX_STARTS} tries, which is too busy: try again later, or"
+                    " set RAY_ADDRESS to a cluster that runs."
+                ) from error
+            _LOG.warning("Ray was too slow to start on this busy machine: it is started again.")
+        else:
+            return
 
 
 class Worker:

@@ -142,8 +142,8 @@ class Index:
     def where(self, where: str | Where) -> "Index":
         """A view of the passages for which a filter holds, such as ``year >= 2020 and source in ("a", "b")``.
 
-        It is an index of these passages alone, for searching and asking with every method: ids, order and scores are
-        those that an index of them would return. It can be filtered again, and not be written to.
+        It is an index of these passages alone, for searching and asking with every method. It takes the vectors of the
+        whole index over and encodes nothing. It can be filtered again, and not be written to.
         """
         made = replace(self)
         made._context = self.context.view(parse(where))
@@ -293,6 +293,8 @@ class Index:
 
     def _reopen(self, embedder: Embedder) -> None:
         """Read what was just published, with the embedder that is loaded already."""
+        if self._context is not None:
+            self._context.release()
         self.given_embedder, self._context = embedder, None
         if is_index(self.folder):
             _ = self.context

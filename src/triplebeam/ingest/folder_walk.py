@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from stat import S_ISDIR
 
+from triplebeam.ingest.generated import reason_to_skip_file, reason_to_skip_folder
 from triplebeam.ingest.outcome import Skipped, Unreadable
 
 _NOTHING_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 _HIDDEN = (".", "~$")  # "~$report.docx" is the lock that Word keeps beside an open file
-_NOT_DOCUMENTS = frozenset(("__pycache__", "node_modules"))
+_NOT_DOCUMENTS = frozenset(("__pycache__",))
 
 
 class FolderWalk:
@@ -54,7 +55,7 @@ class FolderWalk:
         """Return whether a path may be read: it is in the folder, or links are followed."""
         return self.follow_links or _real_path(path).is_relative_to(self._root)
 
-    def _descend(self, start: Path) -> Iterator[Path | Unreadable]:
+    def _descend(self, start: Path) -> Iterator[Path | Unreadable | Skipped]:
         waiting = [start]
         while waiting:
             path = waiting.pop()
@@ -63,7 +64,9 @@ class FolderWalk:
                     self._links.append(path)
                 elif not ((stat := stat_of(path)) and S_ISDIR(stat.st_mode)):
                     if not self._linked or _real_path(path) not in self._linked:
-                        yield path
+                        yield Skipped(str(path), reason) if (reason := reason_to_skip_file(path)) else path
+                elif path != self.folder and (reason := reason_to_skip_folder(path)):
+                    yield Skipped(str(path), reason)
                 else:
                     waiting += self._enter(path)
             except OSError as error:
@@ -81,7 +84,7 @@ class FolderWalk:
         children = sorted(folder.iterdir(), key=lambda child: child.name, reverse=True)
         return [child for child in children if not child.name.startswith(_HIDDEN)]
 
-    def _follow(self, link: Path) -> Iterator[Path | Unreadable]:
+    def _follow(self, link: Path) -> Iterator[Path | Unreadable | Skipped]:
         if not self.stays(link):
             self._leaving.append(link)
         elif (stat := stat_of(link)) is None:

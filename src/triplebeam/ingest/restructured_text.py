@@ -78,7 +78,8 @@ def _cut_block(block: str) -> str:
     if _GRID_TABLE.match(lines[0]):
         indent = " " * (len(lines[0]) - len(lines[0].lstrip()))
         return "\n".join((f"{indent}::", "", *(f"   {line}" for line in lines)))
-    cut, size = [], 0
+    cut: list[str] = []
+    size = 0
     for line in lines:
         size += len(line) + 1
         if cut and (_ITEM.match(line) or size > _MAX_PARAGRAPH_CHARACTERS) and not _UNDERLINE.fullmatch(line):

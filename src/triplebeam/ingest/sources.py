@@ -9,8 +9,10 @@ from pathlib import Path
 from triplebeam.errors import BadInputError, SourceError
 from triplebeam.ingest.folder_walk import FolderWalk
 from triplebeam.ingest.formats import LINE_READERS, ending_of, read_content
+from triplebeam.ingest.generated import NoDocumentError
 from triplebeam.ingest.links import document_links
 from triplebeam.ingest.outcome import Reading, Skipped, Unreadable
+from triplebeam.ingest.text import Content
 from triplebeam.passage import Document
 from triplebeam.text import storable
 
@@ -96,6 +98,8 @@ def read_file(path: Path, name: str, encoding: str | None, seen: set[str]) -> It
             else:
                 seen.add(outcome.id)
                 yield replace(outcome, source=name)
+    except NoDocumentError as error:
+        yield Skipped(str(path), str(error))
     except SourceError as error:
         yield Unreadable(str(path), str(error))
     except OSError as error:
@@ -111,28 +115,39 @@ def _outcomes(path: Path, name: str, encoding: str | None) -> Iterator[tuple[int
     elif ending is not None and ending in LINE_READERS:
         yield from _or_empty(LINE_READERS[ending](path, name))
     else:
-        yield None, _document(path, name, ending or path.suffix.lower(), encoding)
+        yield from _or_empty(_documents(path, name, ending or path.suffix.lower(), encoding))
 
 
-def _document(path: Path, id_: str, ending: str, encoding: str | None) -> Document:
+def _documents(path: Path, name: str, ending: str, encoding: str | None) -> Iterator[tuple[int | None, Document]]:
+    """The document that a file is, or its parts by their numbers; their own fields stand above those of the file."""
     content = read_content(path.read_bytes(), ending, encoding)
-    if not content.text.strip():
-        raise SourceError(_NO_TEXT)
     modified = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")
-    fields = {"path": id_, "type": ending.lstrip("."), "modified": modified}
+    fields = {"path": name, "type": ending.lstrip("."), "modified": modified}
+    if content.text.strip():
+        yield None, _document(content._replace(metadata={**content.metadata, **fields}), name, path.stem)
+    for number, part in enumerate(content.parts, start=1):
+        if part.text.strip():
+            part = part._replace(metadata={**fields, **part.metadata, "path": name}, warnings=content.warnings)
+            yield number, _document(part, f"{name}:{number}", path.stem)
+            content = content._replace(warnings=())
+
+
+def _document(content: Content, id_: str, title: str) -> Document:
     return Document(
         id=id_,
         text=storable(content.text),
-        title=storable(content.title or path.stem),
-        metadata={**{storable(name): storable(text) for name, text in content.metadata.items()}, **fields},
+        title=storable(content.title or title),
+        metadata={storable(name): storable(text) for name, text in content.metadata.items()},
         headings=tuple(heading._replace(text=storable(heading.text)) for heading in content.headings),
         links=document_links(content.links, id_),
         warnings=content.warnings,
     )
 
 
-def _or_empty(rows: Iterator[tuple[int, Document | str]]) -> Iterator[tuple[int, Document | str]]:
-    """The rows; a file of none is reported, not passed over in silence."""
+def _or_empty(
+    rows: Iterator[tuple[int | None, Document | str]] | Iterator[tuple[int | None, Document]],
+) -> Iterator[tuple[int | None, Document | str]]:
+    """The documents; a file of none is reported, not passed over in silence."""
     first = next(rows, None)
     if first is None:
         raise SourceError(_NO_TEXT)

@@ -305,7 +305,8 @@ def test_a_generation_that_was_given_up_is_removed_and_its_number_not_used_again
         if request.method == "DELETE":
             deleted.append(request.url.path)
         names = ["films-passages-000003", "films-passages-000004", "films-triples-000004", "films-other-000009"]
-        return httpx2.Response(200, json={name: {} for name in names})
+        ours = {"mappings": {"properties": {"digest": {}, "code": {}}}}
+        return httpx2.Response(200, json=dict.fromkeys(names, ours))
 
     client = replying(answer)
     published = generation.Published(client, 3, "x", (), Manifest.model_construct())

@@ -9,6 +9,7 @@ from patience import SECONDS
 from serve.http.small_server import Held, Make, add, error_of, ids, job_ended
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.writing import write_lock
+from triplebeam.serve.library import Library
 
 
 def test_indexes_are_listed(client: TestClient) -> None:
@@ -86,6 +87,34 @@ def test_an_index_is_deleted_with_all_its_files(client: TestClient, data: Path) 
     assert client.post("/api/indexes", json={"name": "world"}).json() == {
         "name": "world", "passages": 0, "documents": 0, "triples": 0, "status": "empty",
     }  # fmt: skip
+
+
+def test_the_jobs_of_a_deleted_index_are_not_those_of_the_next_of_its_name(client: TestClient) -> None:
+    client.post("/api/indexes", json={"name": "notes"})
+    job = job_ended(client, add(client, "notes", ("ada.txt", b"Ada Lovelace."))["id"])
+    assert client.delete("/api/indexes/notes").status_code == 204
+    client.post("/api/indexes", json={"name": "notes"})
+    assert client.get("/api/indexes/notes").json()["jobs"] == []
+    assert client.get("/api/jobs").json()["jobs"] == []
+    assert error_of(client.get(f"/api/jobs/{job['id']}"), 404)[0] == "unknown_job"
+
+
+def test_a_job_that_comes_while_an_index_is_deleted_is_cancelled(
+    make: Make, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its documents must not get into the next index of that name."""
+    (data / "notes.index").mkdir()
+    with make(data) as client:
+        delete, jobs = Library.delete, client.app.state.jobs  # type: ignore[attr-defined]
+        monkeypatch.setattr(type(jobs), "_enqueue", lambda self: None)  # it waits
+
+        def delete_late(library: Library, name: str) -> None:
+            add(client, name, ("late.txt", b"Too late."))
+            delete(library, name)
+
+        monkeypatch.setattr(Library, "delete", delete_late)
+        assert client.delete("/api/indexes/notes").status_code == 204
+        assert (jobs.store.all(), jobs.store.next_waiting()) == ([], None)
 
 
 def test_an_index_that_is_written_to_or_was_named_itself_is_not_deleted(make: Make, data: Path) -> None:

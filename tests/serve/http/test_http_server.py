@@ -79,6 +79,11 @@ def test_how_an_extra_is_installed_is_for_the_log_alone(caplog: pytest.LogCaptur
 def test_an_error_of_an_index_on_a_cluster_does_not_name_its_hosts(client: TestClient) -> None:
     redact = client.app.state.library.redact  # type: ignore[attr-defined]
     assert redact("see opensearchs://one:9200,[::1]:9201/films there") == "see films there"
+    home = client.app.state.library.settings.home  # type: ignore[attr-defined]
+    assert (
+        redact(f"m is not complete in {home}: copy it.")
+        == "m is not complete in the server's folder of weights: copy it."
+    )
 
 
 def test_our_errors_have_a_status_each() -> None:

@@ -19,7 +19,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from triplebeam.cancellation import cancel_on, check_cancelled, sleep
-from triplebeam.errors import ClusterError
+from triplebeam.errors import ClusterError, EndpointError
 from triplebeam.index.opensearch.address import Address
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ _AT_ONCE = 3
 _SECONDS_TO_END = 1.0
 #: Of one bulk request: few enough documents for a small heap, in a body that any cluster takes.
 _MOST_DOCUMENTS, _MOST_BYTES = 1000, 4_000_000
+#: Of one reply: the vectors of a page of passages, or of a hundred searches, are far fewer.
+_MAX_REPLY_BYTES = 500_000_000
 
 
 class Write(NamedTuple):
@@ -65,10 +67,14 @@ class Client:
     def _http(self) -> "httpx2.Client":
         import httpx2  # who searches a folder need not load it
 
+        from triplebeam.bounded_replies import BoundedClient
+
         auth = (self.address.user, self.address.password) if self.address.user else None
         timeout = httpx2.Timeout(self.seconds, connect=min(self.seconds, _SECONDS_TO_CONNECT))
         plain = {"Accept-Encoding": "identity"}  # replies are mostly vectors: packing them costs more than it saves
-        made = httpx2.Client(auth=auth, verify=self.address.verify, timeout=timeout, headers=plain)
+        made = BoundedClient(
+            self.seconds, _MAX_REPLY_BYTES, auth=auth, verify=self.address.verify, timeout=timeout, headers=plain
+        )
         weakref.finalize(self, made.close)
         return made
 
@@ -85,7 +91,7 @@ class Client:
         """The replies to several searches. One that no copy of a shard could answer is asked again with the others."""
         replies: list[Json] = []
         for pause in _pauses(self.tries):
-            replies = self.lines("/_msearch", lines)["responses"]
+            replies = self._objects(self.lines("/_msearch", lines).get("responses"), len(lines) // 2)
             if pause is None or not any(reply.get("status") in _LATER for reply in replies):
                 break
             _wait(pause)
@@ -159,21 +165,22 @@ class Client:
         reply = self._send(
             "POST", "/_bulk", body, "application/x-ndjson", {"filter_path": "errors,items.*.status,items.*.error"}
         )
-        if not reply["errors"]:
+        if reply.get("errors") is False:
             return ()
         again = []
-        for each, item in zip(batch, reply["items"], strict=True):
-            [result] = item.values()
-            if result["status"] in _LATER and not last:
+        for each, item in zip(batch, self._objects(reply.get("items"), len(batch)), strict=True):
+            [result] = self._objects(list(item.values()), 1)
+            status = result["status"] if isinstance(result.get("status"), int) else 0
+            if status in _LATER and not last:
                 again.append(each)
-            elif result["status"] >= 300 and not (each.deletes and result["status"] == 404):
-                raise self.error(result["status"], result)
+            elif not 200 <= status < 300 and not (each.deletes and status == 404):
+                raise self.error(status, result)
         if again:
             _LOG.info("OpenSearch is busy: %s documents are sent again", f"{len(again):,}")
         return again
 
     def _send(self, method: str, path: str, content: bytes | None, kind: str, parameters: Mapping[str, object]) -> Json:
-        from httpx2 import TransportError
+        from httpx2 import DecodingError, TransportError
 
         problem: Exception | None = None
         for number, pause in enumerate(_pauses(self.tries)):
@@ -186,7 +193,12 @@ class Client:
                     params={name: str(value) for name, value in parameters.items()},
                     headers={"Content-Type": kind},
                 )
-            except TransportError as error:
+            except EndpointError as error:
+                raise ClusterError(
+                    f"OpenSearch at {self.address.place} sent more than {_MAX_REPLY_BYTES // 1_000_000:,} MB in one"
+                    " reply: check the address."
+                ) from error
+            except (TransportError, DecodingError) as error:
                 self._next[0] += 1
                 problem = ClusterError(
                     f"OpenSearch at {self.address.place} cannot be reached ({_reason(error)}): is it running?"
@@ -208,10 +220,20 @@ class Client:
 
     def _result(self, found: Json | None) -> Json:
         if found is None:
-            raise ClusterError(
-                f"what replies at {self.address.place} is not OpenSearch, or is a login page in front of it: check the"
-                " address."
-            )
+            raise self.not_a_cluster()
+        return found
+
+    def not_a_cluster(self) -> ClusterError:
+        """The error where a reply has not the form that OpenSearch's have."""
+        return ClusterError(
+            f"what replies at {self.address.place} is not OpenSearch, or is a login page in front of it: check the"
+            " address."
+        )
+
+    def _objects(self, found: object, count: int) -> list[Json]:
+        """The parts of a reply to several requests at once: an object for each."""
+        if not isinstance(found, list) or len(found) != count or not all(isinstance(each, dict) for each in found):
+            raise self.not_a_cluster()
         return found
 
     def _host(self) -> str:
@@ -220,16 +242,20 @@ class Client:
 
     def error(self, status: int, reply: Json) -> ClusterError:
         """What the cluster says, on one line; the password is in no message, since none quotes the request."""
-        found = reply.get("error", reply)
-        cause = (found.get("root_cause") or [found])[0] if isinstance(found, dict) else {"reason": str(found)}
-        kind = found.get("type", "") if isinstance(found, dict) else ""
+        match reply.get("error", reply):
+            case {"type": str(kind), "root_cause": [{"reason": str(reason)}, *_]}:
+                pass
+            case {"type": str(kind), **rest}:
+                reason = str(rest.get("reason") or "")
+            case said_otherwise:
+                kind, reason = "", str(said_otherwise)
         if status in (401, 403):
             return ClusterError(
                 f"OpenSearch at {self.address.place} refuses the request ({status}): check the user, the password and"
                 " the user's role.",
                 status,
             )
-        said = " ".join(": ".join(filter(None, (kind, cause.get("reason")))).split())[:300]
+        said = " ".join(": ".join(filter(None, (kind, reason))).split())[:300]
         return ClusterError(f"OpenSearch at {self.address.place} replied {status} ({said}).", status, kind)
 
 
@@ -294,7 +320,7 @@ def _read(reply: "httpx2.Response") -> Json | None:
     """The JSON object in a reply; None: what is between us and the cluster has replied with something else."""
     try:
         found = reply.json()
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
 

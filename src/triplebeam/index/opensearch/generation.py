@@ -93,11 +93,14 @@ class Published:
         return {**body, "query": self.among_visible(kind, body["query"])} if "query" in body else body
 
     def _check(self, reply: Json) -> None:
-        if "error" not in reply:
-            return
-        if reply["error"].get("type") == "index_not_found_exception":
-            raise self.changed()
-        raise self.client.error(reply.get("status", 0), reply)
+        match reply:
+            case {"error": {"type": "index_not_found_exception"}}:
+                raise self.changed()
+            case {"error": _}:
+                raise self.client.error(reply.get("status", 0), reply)
+            case {"hits": {"hits": list()}}:
+                return
+        raise self.client.not_a_cluster()
 
     def changed(self) -> IndexChangedError:
         """The error where the indices are gone."""

@@ -245,9 +245,17 @@ def _remove_generations(client: Client, keep: Published | None) -> int:
     gave up on, do not get into another.
     """
     pattern = re.compile(rf"{re.escape(client.address.prefix)}-({'|'.join(KINDS)})-(\d{{6,}})")
-    found = client.request("GET", f"/{client.address.prefix}-*/_alias", expand_wildcards="all")
+    found = client.request("GET", f"/{client.address.prefix}-*/_mapping", expand_wildcards="all")
     numbers = {name: int(match[2]) for name in found if (match := pattern.fullmatch(name))}
     for name, number in numbers.items():
-        if not (keep and number == keep.number):
+        if not (keep and number == keep.number) and _is_ours(found[name]):
             client.request("DELETE", f"/{name}", ignore_unavailable="true")
     return max(numbers.values(), default=0)
+
+
+def _is_ours(description: Json) -> bool:
+    """Does an index hold our documents? Another program may have one whose name is like ours."""
+    match description:
+        case {"mappings": {"properties": {"digest": _, "code": _}}}:
+            return True
+    return False

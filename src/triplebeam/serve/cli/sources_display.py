@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 SOURCES = (
     "Folders (searched recursively) and files: text, Markdown, HTML, reStructuredText, AsciiDoc, PDF, Word, PowerPoint,"
-    " Excel, OpenDocument, RTF, EPUB, CSV, JSON, JSON lines, notebooks, mail, source code; text may be gzipped."
-    " Also BEIR folders."
+    " Excel, OpenDocument, RTF, EPUB, CSV, JSON, JSON lines, XML, YAML, TOML, notebooks, mail, manual pages, source"
+    " code; text may be gzipped. Also BEIR folders."
 )
 
 
@@ -23,9 +23,9 @@ def scanned(sources: Sequence[Path], quiet: bool, follow_links: bool = False) ->
     scan = scan_sources(sources, follow_links=follow_links)
     if not quiet:
         _tell(scan)
-    # A file of JSON lines holds any number of documents, any other file is one.
-    has_lines = any(ending.startswith(".jsonl") for ending in scan.read)
-    return 0 if has_lines else sum(scan.read.values())
+    # A file of JSON lines, a table or a box of mail holds any number of documents, any other file is one.
+    holds_many = any(ending.startswith((".jsonl", ".csv", ".tsv", ".mbox")) for ending in scan.read)
+    return 0 if holds_many else sum(scan.read.values())
 
 
 def _tell(scan: "Scan") -> None:

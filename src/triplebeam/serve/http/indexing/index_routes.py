@@ -88,6 +88,7 @@ def delete(request: Request, name: str) -> None:
     if jobs.store and any(not job.has_ended for job in jobs.store.all(name)):
         raise HTTPProblem(409, "busy", f"there are jobs for {name!r}: cancel them, or wait until they have ended.")
     library.delete(name)
+    jobs.forget(name)
 
 
 def _row(library: Library, name: str) -> IndexRow:

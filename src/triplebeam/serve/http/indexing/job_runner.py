@@ -97,6 +97,14 @@ class JobRunner:
         self._enqueue()
         return job
 
+    def forget(self, index: str) -> None:
+        """Cancel and remove the jobs of a deleted index: the next of that name must not get their documents."""
+        if self.store:
+            for job in self.store.all(index):
+                if not job.has_ended:
+                    self.cancel(job.id)
+            self.store.forget(index)
+
     def cancel(self, job_id: str) -> bool:
         """Cancel a job, with what was sent for it if it had not begun; False if it has already ended."""
         store = self._open()

@@ -121,6 +121,13 @@ class JobStore:
                 return list(self._jobs("ORDER BY number DESC LIMIT ?", most))
             return list(self._jobs("WHERE index_name = ? ORDER BY number DESC LIMIT ?", index, most))
 
+    def forget(self, index: str) -> None:
+        """Remove the jobs of an index that have ended."""
+        ended = "SELECT id FROM job WHERE index_name = ? AND state NOT IN ('waiting', 'running')"
+        with self._writing() as db:
+            db.execute(f"DELETE FROM log WHERE job IN ({ended})", (index,))
+            db.execute(f"DELETE FROM job WHERE id IN ({ended})", (index,))
+
     def next_waiting(self) -> tuple[Job, JobRequest] | None:
         """Mark the first waiting job as running, and return it."""
         self._record_ends()

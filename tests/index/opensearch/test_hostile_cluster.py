@@ -1,0 +1,187 @@
+"""What is no OpenSearch, or does not stop: replies of other forms, endless ones, slow ones, redirects. No cluster."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from triplebeam.assemble.place import index_folder
+from triplebeam.errors import TriplebeamError
+from triplebeam.index.manifest import Manifest
+from triplebeam.index.opensearch import client as client_module
+from triplebeam.index.opensearch import publish
+from triplebeam.index.opensearch.address import Address
+from triplebeam.index.opensearch.client import Client, Write
+from triplebeam.index.opensearch.generation import Published, published_generation
+from triplebeam.settings import Settings
+
+DEEP = b"[" * 100_000
+#: Replies that are JSON and not OpenSearch's.
+STRANGE = [
+    b"",
+    b"null",
+    b"[]",
+    b"{}",
+    b"<html>log in</html>",
+    b"\xff\xfe",
+    DEEP,
+    b'{"a":' * 100_000,
+    b'{"responses": null}',
+    b'{"responses": []}',
+    b'{"responses": [null]}',
+    b'{"responses": [{}]}',
+    b'{"responses": [{"hits": []}]}',
+    b'{"responses": [{"hits": {"hits": {}}}]}',
+    b'{"responses": [{"error": 7}]}',
+    b'{"responses": [{"error": {"type": []}}]}',
+    b'{"responses": [{"error": {"type": "x", "root_cause": {}}}]}',
+    b'{"errors": true}',
+    b'{"errors": true, "items": [{}]}',
+    b'{"errors": true, "items": [{"index": 1}]}',
+    b'{"errors": true, "items": [{"index": {"status": "no"}}]}',
+    b'{"films-passages-000001": {"mappings": {"_meta": {"manifest": {"format": "x"}}}}}',
+]
+
+
+@contextmanager
+def cluster(pieces: Callable[[], Any], status: int = 200, **headers: str) -> Iterator[Address]:
+    """The address of something that replies to every request in this way."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def reply(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name.replace("_", "-"), value)
+            self.end_headers()
+            with suppress(ConnectionError):
+                for piece in pieces():
+                    self.wfile.write(piece)
+            self.close_connection = True
+
+        do_GET = do_POST = do_PUT = do_DELETE = reply  # noqa: N815 - the names that the server calls
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+            """Keep the test's output clean."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        yield Address.parse(f"opensearch://me:s3cret@127.0.0.1:{server.server_port}/films")
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def requests_of(client: Client) -> list[Callable[[], object]]:
+    """One of each kind that is sent."""
+    published = Published(client, 1, "owner", [], Manifest.model_construct(counts={}))
+    return [
+        lambda: client.request("GET", "/"),
+        lambda: client.write([Write("films", "one", {})]),
+        lambda: published.search("passages", {"query": {"match_all": {}}}),
+        lambda: published_generation(client),
+    ]
+
+
+@pytest.mark.parametrize("status", [200, 400, 401, 404, 500])
+def test_a_strange_reply_is_one_sentence(status: int) -> None:
+    for reply in STRANGE:
+        with cluster(lambda reply=reply: [reply], status) as address:
+            for request in requests_of(Client(address, tries=1, seconds=20)):
+                try:
+                    request()
+                except TriplebeamError as error:
+                    said = str(error)
+                    assert "s3cret" not in said
+                    assert "\n" not in said
+                    assert len(said) < 700, reply[:40]
+
+
+@pytest.mark.parametrize("status", [200, 503])
+def test_an_endless_reply_is_given_up(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_module, "_MAX_REPLY_BYTES", 2_000_000)
+    with (
+        cluster(lambda: repeat(b"x" * 10_000), status) as address,
+        pytest.raises(TriplebeamError, match="more than 2 MB in one reply"),
+    ):
+        Client(address, tries=4, seconds=20).request("GET", "/")
+
+
+def test_a_reply_that_drips_is_given_up_when_its_time_is_over() -> None:
+    def drip() -> Iterator[bytes]:
+        for _ in range(400):
+            yield b" "
+            time.sleep(0.05)
+
+    with cluster(drip) as address, pytest.raises(TriplebeamError, match=r"took longer than 0\.5 seconds"):
+        Client(address, tries=1, seconds=0.5).request("GET", "/")
+
+
+def test_a_reply_that_is_shorter_than_it_says_is_one_sentence() -> None:
+    with (
+        cluster(lambda: [b'{"ok":'], Content_Length="100000") as address,
+        pytest.raises(TriplebeamError, match="cannot be reached"),
+    ):
+        Client(address, tries=1, seconds=20).request("GET", "/")
+
+
+def test_what_is_no_gzip_is_one_sentence() -> None:
+    with cluster(lambda: [b"no gzip"], Content_Encoding="gzip") as address, pytest.raises(TriplebeamError):
+        Client(address, tries=1, seconds=20).request("GET", "/")
+
+
+def test_a_redirect_to_another_host_is_not_followed() -> None:
+    asked = []
+
+    def heard() -> list[bytes]:
+        asked.append("elsewhere")
+        return [b"{}"]
+
+    with cluster(heard) as other:
+        target = f"{other.urls()[0]}/stolen"
+        for status in (301, 302, 307, 308):
+            with (
+                cluster(lambda: [b"{}"], status, Location=target) as address,
+                pytest.raises(TriplebeamError, match=f"replied {status}"),
+            ):
+                Client(address, tries=1, seconds=20).request("POST", "/_bulk", {"a": "secret text"})
+    assert asked == []
+
+
+def test_another_programs_index_with_a_name_of_ours_is_not_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = {
+        "films-passages-000007": {"mappings": {"properties": {"digest": {}, "code": {}}}},
+        "films-triples-000009": {"mappings": {"properties": {"title": {}}}},
+        "films-entities-000008": {"mappings": {}},
+        "films-other-000003": {"mappings": {"properties": {"digest": {}, "code": {}}}},
+    }
+    deleted = []
+
+    def request(self: Client, method: str, path: str, *_: object, **__: object) -> Any:
+        if method == "DELETE":
+            deleted.append(path)
+        return json.loads(json.dumps(names))
+
+    monkeypatch.setattr(Client, "request", request)
+    client = Client(Address.parse("opensearch://one:9200/films"))
+    assert publish._remove_generations(client, None) == 9
+    assert deleted == ["/films-passages-000007"]
+
+
+@pytest.mark.parametrize(
+    "prefix", ["*", "_all", "a,b", "a*", "..", "../x", '"', "a%2Fb", "a/b", "-a", "_x", "a b", "ä", "A", ""]
+)
+def test_a_prefix_that_means_something_to_a_cluster_is_refused(prefix: str, tmp_path: Path) -> None:
+    with pytest.raises(TriplebeamError):
+        index_folder(f"opensearch://127.0.0.1:1/{prefix}", Settings(state=tmp_path))
+    assert not list(tmp_path.rglob("*.json"))
