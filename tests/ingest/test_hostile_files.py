@@ -2,9 +2,12 @@
 
 import contextlib
 import io
+import subprocess
+import sys
 import zipfile
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 
 import openpyxl
 import pptx
@@ -232,6 +235,17 @@ def test_a_pdf_that_asks_for_too_much_time_is_refused(monkeypatch: pytest.Monkey
     monkeypatch.setattr(pdf, "_MAX_SECONDS", 1)
     with pytest.raises(SourceError, match="MB of memory or 1 s to read"):
         read_pdf(bomb)
+
+
+def test_limits_of_the_caller_hold_for_the_reader_of_a_pdf_too(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(pdf_of(CATALOG, PAGES, page(), FONT, stream(WORDS, b"")))
+    program = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_CPU, (20, 20));"
+        "from triplebeam.ingest.pdf import read_pdf; print(read_pdf(open(sys.argv[1], 'rb').read()).text)"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "a.pdf")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout == "Some words here.\n", done.stderr
 
 
 @pytest.mark.parametrize(
