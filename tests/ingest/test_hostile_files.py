@@ -1,8 +1,13 @@
 """Files that are made to take as much time and memory as they can."""
 
+import contextlib
 import io
+import subprocess
+import sys
 import zipfile
+import zlib
 from collections.abc import Callable
+from pathlib import Path
 
 import openpyxl
 import pptx
@@ -10,11 +15,12 @@ import pytest
 
 from growth import FACTOR, SMALL, grows_with_its_input
 from triplebeam.errors import SourceError
-from triplebeam.ingest import office
+from triplebeam.ingest import html, office, pdf, pdf_process
 from triplebeam.ingest.epub import read_epub
 from triplebeam.ingest.formats import read_content
 from triplebeam.ingest.mail import read_mail, read_mailbox
 from triplebeam.ingest.office import read_pptx, read_xlsx
+from triplebeam.ingest.pdf import read_pdf
 from triplebeam.ingest.sentences import sentence_spans
 from triplebeam.ingest.split import split
 from triplebeam.passage import Document
@@ -156,3 +162,118 @@ def test_rows_are_counted_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None
     assert read_xlsx(sheet(far.format(100))).text.endswith("5")
     with pytest.raises(SourceError, match="more than 100 rows: save them as csv"):
         read_xlsx(sheet(far.format(1_000_000_000)))
+
+
+CROWDED = {
+    "quoted": "<p {}>One.</p>Two.".format(" ".join(f"a{n}='x>'" for n in range(5000))),
+    "bare": "<p {}>One.</p>Two.".format(" ".join(f"a{n}" for n in range(5000))),
+    "slashes": "<p/{}>One.</p>Two.".format("/".join(f"a{n}" for n in range(5000))),
+    "tight": "<p {}>One.</p>Two.".format("".join(f"a{n}=''" for n in range(5000))),
+    "hidden by quotes": '<p x=a"b {} c"d>One.</p>Two.'.format(" ".join(f"a{n}" for n in range(5000))),
+    "hidden by a script": "<!--<script>--><p {}>One.</p>Two.".format(" ".join(f"a{n}" for n in range(5000))),
+}
+
+
+@pytest.mark.parametrize("kind", CROWDED)
+def test_a_tag_with_thousands_of_attributes_loses_them_before_it_is_parsed(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed = []
+    parse = html.etree.fromstring
+    monkeypatch.setattr(html.etree, "fromstring", lambda data, parser: parsed.append(data) or parse(data, parser))
+    assert html.html_content(CROWDED[kind]).text == "One.\n\nTwo."
+    assert len(parsed[0]) < 1000, "the parser takes the square of the time for them"
+
+
+def test_ordinary_attributes_and_scripts_stay() -> None:
+    script = "if (a<b) {{ {} }}".format("; ".join(f"x{n} = [1, 2]" for n in range(2000)))
+    page = f"<script>{script}</script><p id='here' title='a > b'>One <a href='b.html' {'c ' * 500}>two</a>.</p>"
+    content = html.html_content(page)
+    assert content.text == "One two."
+    assert [link.target for link in content.links] == ["b.html"]
+
+
+def pdf_of(*objects: bytes) -> bytes:
+    """A PDF of these objects, the first of which is its catalog; the reader finds them without a table."""
+    body = b"".join(b"%d 0 obj\n%b\nendobj\n" % (number, each) for number, each in enumerate(objects, start=1))
+    return b"%PDF-1.7\n" + body + b"trailer\n<< /Size %d /Root 1 0 R >>\n%%%%EOF" % (len(objects) + 1)
+
+
+def stream(data: bytes, fields: bytes) -> bytes:
+    return b"<< /Length %d %b >>\nstream\n%b\nendstream" % (len(data), fields, data)
+
+
+CATALOG, PAGES = b"<< /Type /Catalog /Pages 2 0 R >>", b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>"
+FONT = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
+WORDS = b"BT /F1 9 Tf 50 700 Td (Some words here.) Tj ET"
+
+
+def page(more: bytes = b"", fields: bytes = b"/Contents 5 0 R") -> bytes:
+    resources = b"/Resources << /Font << /F1 4 0 R >> %b >>" % more
+    return b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] %b %b >>" % (resources, fields)
+
+
+def test_a_pdf_that_asks_for_too_much_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = zlib.compress(zlib.compress(b" " * 100_000_000 + WORDS))
+    bomb = pdf_of(CATALOG, PAGES, page(), FONT, stream(inner, b"/Filter [/FlateDecode /FlateDecode]"))
+    assert len(bomb) < 5000
+    monkeypatch.setattr(pdf, "_MAX_BYTES", 150 << 20)
+    assert read_pdf(pdf_of(CATALOG, PAGES, page(), FONT, stream(WORDS, b""))).text == "Some words here."
+    with pytest.raises(SourceError, match="the PDF takes more than 150 MB of memory or 30 s to read: save its text"):
+        read_pdf(bomb)
+
+
+def test_a_pdf_that_asks_for_too_much_time_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A drawing that draws another twice, and so on: two to the power of 24 words."""
+    forms = []
+    for number in range(6, 30):
+        inner = b"/XObject << /X %d 0 R >>" % (number + 1)
+        form = b"/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << %b >>" % inner
+        forms.append(stream(b"/X Do /X Do", form))
+    last = stream(WORDS, b"/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /Font << /F1 4 0 R >> >>")
+    bomb = pdf_of(CATALOG, PAGES, page(b"/XObject << /X 6 0 R >>"), FONT, stream(b"/X Do", b""), *forms, last)
+    monkeypatch.setattr(pdf, "_MAX_SECONDS", 1)
+    with pytest.raises(SourceError, match="MB of memory or 1 s to read"):
+        read_pdf(bomb)
+
+
+def test_limits_of_the_caller_hold_for_the_reader_of_a_pdf_too(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(pdf_of(CATALOG, PAGES, page(), FONT, stream(WORDS, b"")))
+    program = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_CPU, (20, 20));"
+        "from triplebeam.ingest.pdf import read_pdf; print(read_pdf(open(sys.argv[1], 'rb').read()).text)"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "a.pdf")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout == "Some words here.\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    "pages",
+    [
+        b"<< /Type /Pages /Kids [2 0 R 3 0 R] /Count 1000 >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 2147483647 >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count -1 >>",
+    ],
+)
+def test_a_pdf_whose_pages_are_in_a_circle_or_miscounted(pages: bytes) -> None:
+    with contextlib.suppress(SourceError):  # it may be damaged
+        assert read_pdf(pdf_of(CATALOG, pages, page(), FONT, stream(WORDS, b""))).text == "Some words here."
+
+
+def test_a_pdf_has_at_most_so_many_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pdf_process, "MAX_CHARACTERS", 40)
+    kids = b"<< /Type /Pages /Kids [3 0 R 3 0 R 3 0 R] /Count 3 >>"
+    layer = pdf_process.read_text_layer(pdf_of(CATALOG, kids, page(), FONT, stream(WORDS, b"")))
+    assert layer == {"error": "the PDF has more than 40 characters: save it in parts"}
+
+
+def test_bookmarks_in_a_circle_are_read_once() -> None:
+    catalog = b"<< /Type /Catalog /Pages 2 0 R /Outlines 6 0 R >>"
+    marks = [
+        b"<< /Title (%b) /Parent 6 0 R /Next %d 0 R /First %d 0 R /Dest [3 0 R /Fit] >>" % (title, other, other)
+        for title, other in ((b"Some words here.", 8), (b"b", 7))
+    ]
+    outline = b"<< /First 7 0 R /Last 8 0 R /Count 2 >>"
+    content = read_pdf(pdf_of(catalog, PAGES, page(), FONT, stream(WORDS, b""), outline, *marks))
+    assert [heading.text for heading in content.headings] == ["Some words here."]

@@ -24,6 +24,12 @@ _LINES = word_set("br caption option summary")
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _NO_TEXT = word_set("head script style noscript template svg select")
 _TAG = re.compile(r"<[^<>]*>")
+#: The parser takes the square of their number, and a page has a few dozen.
+_MAX_ATTRIBUTES = 1000
+_ATTRIBUTE = r"""(?>[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>]*+))?+)"""
+_ATTRIBUTES = re.compile(_ATTRIBUTE)
+_OPENING_TAG = re.compile(rf"(<[a-zA-Z][^\s/>]*+)((?:{_ATTRIBUTE})*+)")
+_END_OF_SCRIPT = re.compile(r"</(?:script|style)\s*\Z", re.IGNORECASE)
 _LONGEST_TARGET = 500
 
 
@@ -44,10 +50,21 @@ def html_content(markup: str, code_mark: str = "") -> Content:
 
 def _parse(markup: str) -> Element | None:
     parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
-    data = storable(markup).encode()
+    data = _OPENING_TAG.sub(_without_crowd, storable(markup)).encode()
     root = etree.fromstring(data, parser) if data.strip() else None
     is_whole = all(error.type != etree.ErrorTypes.ERR_RESOURCE_LIMIT for error in parser.error_log)
     return root if is_whole else None
+
+
+def _without_crowd(tag: re.Match[str]) -> str:
+    """Leave out the attributes of a tag that has more of them than any page has.
+
+    What looks like one may be a comparison in a script, and then the end of the script is its last word.
+    """
+    if len(tag[2]) <= _MAX_ATTRIBUTES or len(_ATTRIBUTES.findall(tag[2])) <= _MAX_ATTRIBUTES:
+        return tag[0]
+    end = _END_OF_SCRIPT.search(tag[2])
+    return tag[1] + (end[0] if end else "")
 
 
 def _title(root: Element) -> str:

@@ -110,7 +110,7 @@ def _header(message: Message, name: str) -> str:
 def _decoded(piece: bytes | str, charset: str | None) -> str:
     """In the encoding that is named; where none is, or an unknown one, as UTF-8 if it can be."""
     data = piece.encode("latin-1") if isinstance(piece, str) else piece
-    with suppress(LookupError):
+    with suppress(LookupError, UnicodeError):  # some have no replacement
         return data.decode(charset or "unknown-8bit", "replace")
     try:
         return data.decode("utf-8")

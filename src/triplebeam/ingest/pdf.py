@@ -1,24 +1,25 @@
 """PDF to plain text, by PDFium: it keeps words apart where others run them together, and is many times as fast."""
 
+import json
 import re
-import threading
+import subprocess
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from triplebeam.errors import SourceError
 from triplebeam.ingest.compose import Composer
-from triplebeam.ingest.damage import DAMAGE
 from triplebeam.ingest.pdf_lines import clean_lines, ends_paragraph, ends_sentence
 from triplebeam.ingest.text import Content
 from triplebeam.ingest.title import sensible_title
 
-if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument
-
-#: PDFium keeps state of its own and may be entered by one thread at a time.
-_PDFIUM = threading.Lock()
-_PASSWORD = 4
+_PROGRAM = Path(__file__).with_name("pdf_process.py")
+#: For a small file; a large one may take more.
+_MAX_BYTES, _MAX_SECONDS = 1 << 30, 30
+_BYTES_PER_SECOND = 100_000
+_MAX_BOOKMARKS_OF_A_PAGE = 200
 _EDGE = 2
 _ENOUGH_REPEATS = 3
 _DIGITS = re.compile(r"\d+|\b[ivxlc]+\b")
@@ -34,48 +35,34 @@ class _Bookmark(NamedTuple):
 
 def read_pdf(data: bytes) -> Content:
     """Read a PDF's text layer. A file that opens with an empty password is read like any other."""
-    import pypdfium2
-
-    with _PDFIUM:
-        try:
-            document = pypdfium2.PdfDocument(data)
-            try:
-                pages = [clean_lines(_text(document, number)) for number in range(len(document))]
-                outline = _outline(document)
-                title = sensible_title(document.get_metadata_value("Title"))
-            finally:
-                document.close()
-        except pypdfium2.PdfiumError as error:
-            if error.err_code == _PASSWORD:
-                raise SourceError("the PDF is encrypted; save a copy without a password") from error
-            raise SourceError(f"the PDF is damaged ({error})") from error
-        except DAMAGE as error:
-            raise SourceError(f"the PDF is damaged ({type(error).__name__}: {error})") from error
-    content = _compose(_without_running_heads(pages), outline)
+    layer = _read_layer(data)
+    outline: dict[int, list[_Bookmark]] = defaultdict(list)
+    for page, level, title in layer["outline"]:
+        if len(outline[page]) < _MAX_BOOKMARKS_OF_A_PAGE:
+            outline[page].append(_Bookmark(level, _key(title)))
+    content = _compose(_without_running_heads([clean_lines(page) for page in layer["pages"]]), outline)
     if not content.text:
         raise SourceError("the PDF has no text layer; run character recognition (OCR) on it first")
-    return content._replace(title=title)
+    return content._replace(title=sensible_title(layer["title"]))
 
 
-def _text(document: "PdfDocument", number: int) -> str:
-    page = document[number]
-    text = page.get_textpage()
-    try:
-        return str(text.get_text_bounded())
-    finally:
-        text.close()
-        page.close()
-
-
-def _outline(document: "PdfDocument") -> Mapping[int, Sequence[_Bookmark]]:
-    """The bookmarks of each page."""
-    bookmarks: dict[int, list[_Bookmark]] = defaultdict(list)
-    for bookmark in document.get_toc(max_depth=6):
-        place = bookmark.get_dest()
-        page = place.get_index() if place is not None else None
-        if page is not None:
-            bookmarks[page].append(_Bookmark(bookmark.level + 1, _key(bookmark.get_title())))
-    return bookmarks
+def _read_layer(data: bytes) -> dict[str, Any]:
+    """Run a process that reads the file, within limits of memory and processor time that grow with the file."""
+    memory, seconds = _MAX_BYTES + 4 * len(data), _MAX_SECONDS + len(data) // _BYTES_PER_SECOND
+    command = [sys.executable, "-P", str(_PROGRAM), str(memory), str(seconds)]
+    done = subprocess.run(command, input=data, capture_output=True, check=False)
+    if done.returncode == 0:
+        layer: dict[str, Any] = json.loads(done.stdout)
+        if "error" in layer:
+            raise SourceError(layer["error"])
+        return layer
+    last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+    if done.returncode < 0 or not last or "memory" in last[0].lower():
+        raise SourceError(
+            f"the PDF takes more than {memory >> 20:,} MB of memory or {seconds:,} s to read: save its text in another"
+            " format, or in parts"
+        )
+    raise SourceError(f"the PDF is damaged ({last[0][:200]})")
 
 
 def _without_running_heads(pages: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -113,7 +100,8 @@ def _compose(pages: Sequence[Sequence[str]], outline: Mapping[int, Sequence[_Boo
         waiting = list(outline.get(number, ()))
         width = sorted(map(len, lines))[len(lines) * 9 // 10] if lines else 0
         for line in lines:
-            heading = next((mark for mark in waiting if _is_heading(line, mark.title)), None)
+            key = _key(line) if waiting else ""
+            heading = next((mark for mark in waiting if _is_heading(key, mark.title)), None)
             if heading is not None:
                 waiting.remove(heading)
                 composer.heading(heading.level, line)
@@ -127,9 +115,8 @@ def _compose(pages: Sequence[Sequence[str]], outline: Mapping[int, Sequence[_Boo
     return composer.content()
 
 
-def _is_heading(line: str, title: str) -> bool:
+def _is_heading(key: str, title: str) -> bool:
     """The whole title on its line, with a number before it or not; of a long one, what fits on the line."""
-    key = _key(line)
     return bool(title) and (key == title or (len(key) > 30 and title.startswith(key)))
 
 

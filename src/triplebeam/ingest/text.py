@@ -19,6 +19,8 @@ _MARKS = {
 #: How HTML, XML, Python and editors declare it, in the first lines.
 _DECLARED = re.compile(rb"(?:charset|coding|encoding)\s*[=:]\s*[\"']?([-\w.]{3,30})", re.IGNORECASE)
 _LOOKED_AT = 1024
+#: For names of hosts, not for texts: decoding takes the square of their length.
+_FOR_NAMES = ("punycode", "idna")
 _WESTERN = "cp1252"
 #: In Western languages letters with accents are single among others; elsewhere whole words are such bytes.
 _FOREIGN_WORD = re.compile(rb"[\x80-\xff]{3,}")
@@ -72,6 +74,8 @@ def _decoded(data: bytes, encoding: str | None) -> str:
 
 def _decode_as(data: bytes, encoding: str) -> str:
     try:
+        if codecs.lookup(encoding).name in _FOR_NAMES:
+            raise LookupError(encoding)
         return data.decode(encoding)
     except UnicodeError as error:
         raise SourceError(f"it is not in {encoding}; save the file as UTF-8, or give its --encoding") from error
