@@ -76,7 +76,8 @@ class Tables:
         for dataset in datasets:
             filled = method.replace("{steps}", str(said.get("steps", {}).get(dataset)))
             row = said | {"dataset": dataset, "method": filled, "questions": said["questions"][dataset]}
-            on_every = f"{said['embedder']} {dataset}" in said["every_keyword"] and "gnn_ret" in filled
+            on_graph = any(name in filled for name in ("gnn_ret", "kgp"))
+            on_every = on_graph and f"{said['embedder']} {dataset}" in said["every_keyword"]
             row["keyword_passages"] = 0 if on_every else ""
             results.append(self._results.get(tuple(row[name] for name in KEY), {}))
         return [result.get(measure) for result in results for measure in measures]
