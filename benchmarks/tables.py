@@ -16,6 +16,8 @@ HERE = Path(__file__).parent
 PAGES = [HERE.parent / "README.md", *sorted((HERE.parent / "docs").rglob("*.md"))]
 #: Heading, datasets, measures, and the embedder where a column has its own.
 Column: TypeAlias = tuple[str, list[str], list[str], dict[str, str]]
+_FORMATS = {"encodings": ".0f", "nodes": ",.0f", "edges_per_node": ".2f", "density": ".4f", "alpha": ""}
+_COUNTS = re.compile(r"all_\d+|of_\d+")
 _MARKED = re.compile(r"(?<=<!-- table: )(?P<name>[\w-]+)(?P<open> -->\n).*?(?=<!-- /table -->)", re.DOTALL)
 
 
@@ -36,7 +38,8 @@ class Tables:
         if not isinstance(table := self._layout.get(name), dict):
             raise SystemExit(f"tables.toml has no table {name!r}.")
         defaults = {key: value for key, value in self._layout.items() if not isinstance(value, dict)}
-        settings = {**defaults, **table, "questions": self._layout["questions"] | table.get("questions", {})}
+        settings = defaults | (self._layout["small"] if table.get("small") else {}) | table
+        settings["questions"] = self._layout["questions"] | settings.get("questions", {})
         columns = [_column(column, settings) for column in table["columns"]]
         lines = [[heading for heading, *_ in columns], ["---"] * len(columns)]
         lines += [self._row(row, columns, settings) for row in table["rows"]]
@@ -63,8 +66,8 @@ class Tables:
         words = _written(after, measures)
         if "over" in said:
             before = self._figures(datasets, measures, said, said["over"])
-            gains = " / ".join(f"{high - low:+.1f}" for low, high in zip(before, after, strict=True))
-            words = f"{_written(before, measures)} → {words} ({gains})"
+            gains = " / ".join(_gain(*pair) for pair in zip(before, after, strict=True))
+            words = gains if said.get("gains_alone") else f"{_written(before, measures)} → {words} ({gains})"
         words = said.get("cell", "{}").format(words)
         return f"**{words}**" if said.get("bold") else words
 
@@ -73,6 +76,8 @@ class Tables:
         for dataset in datasets:
             filled = method.replace("{steps}", str(said.get("steps", {}).get(dataset)))
             row = said | {"dataset": dataset, "method": filled, "questions": said["questions"][dataset]}
+            on_every = f"{said['embedder']} {dataset}" in said["every_keyword"] and "gnn_ret" in filled
+            row["keyword_passages"] = 0 if on_every else ""
             results.append(self._results.get(tuple(row[name] for name in KEY), {}))
         return [result.get(measure) for result in results for measure in measures]
 
@@ -86,8 +91,21 @@ def _column(text: str, settings: dict[str, Any]) -> Column:
     return heading, datasets.split(), (measures or settings["measures"]).split(), own
 
 
-def _written(figures: list[float], measures: list[str]) -> str:
-    return " / ".join(f"{figure:.0f}" if measures == ["encodings"] else f"{figure:.1f}" for figure in figures)
+def _gain(before: float, after: float) -> str:
+    return f"{after - before:+.1f}".replace("-", "−")
+
+
+def _written(figures: list[Any], measures: list[str]) -> str:
+    return " / ".join(f"{figure:{_format(name)}}" for figure, name in _named(figures, measures))
+
+
+def _format(measure: str) -> str:
+    return ".0f" if _COUNTS.fullmatch(measure) else _FORMATS.get(measure, ".1f")
+
+
+def _named(figures: list[Any], measures: list[str]) -> list[tuple[Any, str]]:
+    """Each figure with its measure: all measures of one dataset, then those of the next."""
+    return list(zip(figures, measures * (len(figures) // len(measures)), strict=True))
 
 
 def main() -> None:

@@ -1,15 +1,20 @@
 """``paper=yes`` is the method of the paper's tables, and the experiment files run it."""
 
 import json
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
+from triplebeam.answer import Agent
 from triplebeam.assemble.context import Context
 from triplebeam.assemble.method import Method
 from triplebeam.embed.embedder import Embedder
 from triplebeam.evaluate.experiment import read_experiment
+from triplebeam.generate.language_model import Completion, Prompt, Usage
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.baselines.ircot import IRCoT
 from triplebeam.methods.baselines.self_ask import SelfAsk
@@ -93,7 +98,7 @@ def abstaining(answer: str = "") -> str:
     return json.dumps({"found": False, "answer": answer, "sentence": ".", "reasoning": "."})
 
 
-FACTS, VERDICT = '{"facts": []}', '{"missing": "", "answerable": true, "used": [], "answer": "Paris"}'
+FACTS, VERDICT = '{"facts": []}', '{"answerable": true, "answer": "Paris", "why": ""}'
 NO_FOLLOW_UP = '{"follow_up": "", "answer": ""}'
 
 
@@ -117,6 +122,136 @@ def test_every_row_answers_with_the_same_prompt(context: Context, method: str, b
             agent = Method.parse(method).build_agent(asked)
             assert agent.answer("Laughter").text == answer, "also where the loop came to Paris"
         assert model.prompts[-1].template == "always_answer"
+
+
+class Unknowing:
+    """A model that knows nothing: it fills every form, says "unknown", and answers only where it has to."""
+
+    name = "unknowing"
+
+    def __init__(self, unknown: str) -> None:
+        self.unknown = unknown
+        self.prompts: list[Prompt] = []
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        """One reply per prompt."""
+        return [Completion(text=self._reply(prompt), usage=Usage(calls=1)) for prompt in prompts]
+
+    def _reply(self, prompt: Prompt) -> str:
+        self.prompts.append(prompt)
+        if prompt.schema is None:
+            return f"So the answer is: {self.unknown}."
+        if prompt.template.startswith("ge_reasoning/question_graph"):
+            return json.dumps({"triplets": [["A", "maker", "#1"]], "target": ["#1"]})
+        if prompt.template == "always_answer":
+            return json.dumps({"reasoning": "Only a guess.", "answer": "Paris"})
+        properties: Any = prompt.schema["properties"]
+        filled = {name: self._value(each.get("type")) for name, each in properties.items()}
+        return json.dumps(filled | {"follow_up": "Who laughs?" if "(none)" in prompt.user else ""})
+
+    def _value(self, kind: str) -> object:
+        return {"array": [], "boolean": False, "string": self.unknown}[kind]
+
+
+TABLES = sorted(EXPERIMENTS.glob("ge-reasoning-*.toml"))
+
+
+@pytest.mark.parametrize("unknown", ["", "unknown", "Not known."])
+@pytest.mark.parametrize("path", TABLES, ids=lambda path: path.stem)
+def test_every_row_of_a_table_answers_where_the_model_does_not_know(context: Context, path: Path, unknown: str) -> None:
+    """Decision 71: a row that may abstain is not compared with one that may not."""
+    answers = {}
+    for method in sorted(methods_of(path.name)):
+        model = Unknowing(unknown)
+        asked = replace(context, given_model=model, always_answer=read_experiment(path).always_answer)
+        answers[method] = (Method.parse(method).build_agent(asked).answer("Laughter").text, model.prompts[-1].template)
+    assert set(answers.values()) == {("Paris", "always_answer")}, answers
+
+
+@pytest.mark.parametrize(
+    "method", ["chain_of_thought:bm25", "self_consistency", "era_cot:bm25", "verify_and_edit:bm25"]
+)
+def test_outside_an_experiment_a_model_may_say_that_it_does_not_know(context: Context, method: str) -> None:
+    model = Unknowing("")
+    assert Method.parse(method).build_agent(replace(context, given_model=model)).answer("Laughter").text == ""
+    assert "always_answer" not in [prompt.template for prompt in model.prompts]
+
+
+def prompts_of(context: Context, method: str) -> list[Prompt]:
+    """All prompts of a method, to a model that knows nothing."""
+    model = Unknowing("unknown")
+    agent = Method.parse(method).build(
+        replace(context, given_model=model, always_answer=True, gold={"Laughter": ["film"]})
+    )
+    if isinstance(agent, Agent):
+        agent.answer("Laughter")
+    else:
+        agent.retrieve("Laughter")
+    return model.prompts
+
+
+@pytest.mark.parametrize("path", sorted(EXPERIMENTS.glob("*.toml")), ids=lambda path: path.stem)
+def test_rows_of_the_papers_quote_nothing(context: Context, path: Path) -> None:
+    for method in methods_of(path.name):
+        ours = method.startswith("gear[max_steps=") or method == "gear:hybrid"
+        if not ours and Method.parse(method).uses_model and "weights=" not in method and "late" not in method:
+            asked = [prompt for prompt in prompts_of(context, method) if prompt.template != "always_answer"]
+            assert not [each.template for each in asked if re.search("quot|letter by letter", each.system)], method
+            assert not [each.template for each in asked if "quotation" in json.dumps(each.schema)], method
+
+
+def test_ours_quote(context: Context) -> None:
+    for method in ("gear:bm25", "ircot:bm25", "self_ask:bm25", "rgnn_ret:dense"):
+        assert any("quotation" in json.dumps(each.schema) for each in prompts_of(context, method)), method
+
+
+def test_gear_reasons_as_published(context: Context) -> None:
+    """Appendix J.2: answerability, and the answer or the reason; the next query is another prompt's."""
+    asked = {each.template: each for each in prompts_of(context, "gear[paper=yes]:bm25")}
+    reason, rewrite = asked["published/reason"], asked["published/rewrite"]
+    assert set(cast("Any", reason.schema)["properties"]) == {"answerable", "answer", "why"}
+    assert "earch" not in reason.system + reason.user + rewrite.system + rewrite.user
+    assert "Reason: unknown" in rewrite.user, "Eq. 7: the reason is part of it"
+    assert not {"gear/reason", "gear/rewrite"} & set(asked)
+
+
+QUESTION_FIRST = {
+    "read": "always_answer",
+    "ircot[paper=yes]": "always_answer",
+    "kgp": "always_answer",
+    "iter_retgen[own_answer=yes]": "iter_retgen/generate",
+    "self_ask[paper=yes]": "published/sub_answer",
+    "rgnn_ret[paper=yes]": "published/sub_answer",
+}
+
+
+@pytest.mark.parametrize("method", QUESTION_FIRST)
+def test_the_question_comes_before_the_passages(context: Context, method: str) -> None:
+    """GNN-Ret, appendix I: in the last reading of one retrieval, IRCoT and KGP, in each step of the others."""
+    name, _, parameters = method.rstrip("]").partition("[")
+    for first in ("yes", "no"):
+        asked = prompts_of(context, f"{name}[{','.join(filter(None, [parameters, f'question_first={first}']))}]:dense")
+        (prompt, *_) = [each for each in asked if each.template == QUESTION_FIRST[method]]
+        assert prompt.user.startswith("Question: ") == (first == "yes")
+        assert prompt.version.endswith("+question_first") == (first == "yes")
+
+
+def test_the_question_comes_first_on_two_datasets(monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in EXPERIMENTS.glob("gnn-ret-table-[128]*.toml"):
+        for corpus in read_experiment(path).corpora():
+            agents = [each for each in corpus.methods if Method.parse(each).is_agent and each != "closed_book"]
+            first = corpus.name in ("2wikimultihopqa", "iirc")
+            assert {"question_first=yes" in each for each in agents} == {first}, (path.name, corpus.name)
+
+
+@pytest.mark.parametrize("path", sorted(EXPERIMENTS.glob("g*.toml")), ids=lambda path: path.stem)
+def test_indexes_are_built_as_in_the_papers(path: Path) -> None:
+    """GeAR and HippoRAG encode triples by themselves; in GNN-Ret every shared keyword joins two passages."""
+    built = read_experiment(path).index_settings
+    if path.stem.startswith("gear"):
+        assert built.triples_in_context is False
+    if path.stem.startswith("gnn-ret"):
+        assert built.keyword_passages == 0
 
 
 def test_rows_of_two_tables_are_one_method() -> None:

@@ -183,6 +183,22 @@ def test_a_wrong_name_costs_no_question(
     assert not (settings.home / "runs").exists()
 
 
+def test_an_index_that_was_built_in_another_way_is_refused(
+    world: Snapshot, questions: Path, settings: Settings, words: Embedder
+) -> None:
+    built = {"triples_in_context": False, "keyword_passages": 0}
+    asked = experiment(world, questions, "bm25", index_settings=built)
+    with pytest.raises(BadInputError) as refused:
+        evaluated(asked, settings, words)
+    assert str(refused.value) == (
+        f"{world.folder} was built with keyword_passages = 50, unlike what the experiment compares: build it into a new"
+        " folder with `TRIPLEBEAM_TRIPLES_IN_CONTEXT=false TRIPLEBEAM_KEYWORD_PASSAGES=0 triplebeam index FOLDER"
+        " SOURCE…`."
+    )
+    as_built = experiment(world, questions, "bm25", index_settings={"keyword_passages": 50})
+    assert evaluated(as_built, settings, words).facts["keyword_passages"] == "50"
+
+
 def test_gold_is_known_in_an_evaluation_only(world: Snapshot, words: Embedder) -> None:
     with pytest.raises(BadInputError, match="triplebeam bench"):
         Index.of(world, Settings(), words).retriever("gold")

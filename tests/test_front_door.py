@@ -14,6 +14,7 @@ from small_world import TRIPLES, TableExtractor
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.generate.language_model import Completion, Prompt
+from triplebeam.passage import Document
 from triplebeam.settings import Settings
 from triplebeam.testing.scripted import Scripted
 
@@ -89,6 +90,12 @@ class TestDocumentsIn:
             ([{"id": "a"}], 'row 1 cannot be indexed: its "text" is missing or empty'),
             ([{"text": "x", "when": {1, 2}}], "row 1 cannot be indexed"),
             ([{"text": "x", "metadata": "y"}], 'its "metadata" is not a JSON object'),
+            ([{"text": "x", "tags": ["y"]}], "row 1 cannot be indexed: its field 'tags' is a list: send a string"),
+            ([{"text": "x", "metadata": {"by": {"name": "y"}}}], "its field 'by' is an object"),
+            ([{"text": "x", 3: "y"}], "the name of its field 3 is not a string"),
+            ([Document(id="a", text="x", metadata={"year": 1999})], "its 'year' is int: give a string"),  # type: ignore[dict-item]
+            ([Document(id="a", text="x", metadata=["y"])], "its metadata is list: give a dict"),  # type: ignore[arg-type]
+            ([Document(id="a", text=b"x")], "its 'text' is bytes: give a string"),  # type: ignore[arg-type]
             (["  "], "item 1 is an empty text"),
             ([3], "item 1 is int: give paths, rows"),
             (["/"], "a file or folder that exists: write Path('/')"),

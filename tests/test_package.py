@@ -11,6 +11,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
 
 import triplebeam
 from patience import SECONDS
@@ -132,9 +133,14 @@ def test_the_image_keeps_what_it_writes_in_its_volume(setting: str) -> None:
     assert f" TRIPLEBEAM_{setting.upper()}=/data/" in dockerfile, "the home is read-only"
 
 
-def test_the_release_has_its_notes() -> None:
+def test_a_release_has_its_notes_and_what_follows_it_has_another_version() -> None:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-    assert f"\n## {version}\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest, *older = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    if newest == "Unreleased":
+        assert Version(version).is_prerelease
+        assert Version(version) > Version(older[0])
+    else:
+        assert version == newest
 
 
 def test_python_m_runs_the_command_line(tmp_path: Path) -> None:

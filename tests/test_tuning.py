@@ -78,9 +78,9 @@ def test_the_command(
         result = CliRunner().invoke(app, ["tune", str(folder), *arguments], catch_exceptions=False)
         return result.stdout
 
-    assert "walks count 0.00 from now on (+40.0 points" in run(str(questions))
+    assert "graph walks have weight 0.00 from now on (+40.0 points" in run(str(questions))
     assert Snapshot.open(folder).manifest.share == 0
-    assert "walks count 0.83, as the index measures it" in run("--reset")
+    assert "graph walks have weight 0.83, as the index measures it" in run("--reset")
     assert Snapshot.open(folder).manifest.share == pytest.approx(OWN)
     with pytest.raises(BadInputError, match="give a file of questions, or --reset"):
         run()

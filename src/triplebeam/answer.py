@@ -12,8 +12,9 @@ from triplebeam.triple import Triple, entity_key
 
 _ARTICLE = re.compile(r"^(the|an?)\s+(?=\w)", re.IGNORECASE)
 
-#: "answered": the documents say it. "guess": the model's best guess. "not_in_documents": there is no answer.
-Outcome: TypeAlias = Literal["answered", "guess", "not_in_documents"]
+#: "answered": the documents say it. "guess": the model's best guess. "not_in_documents": the model read them, and they
+#: have no answer. "model_failed": the model gave no usable reply, which says nothing about the documents.
+Outcome: TypeAlias = Literal["answered", "guess", "not_in_documents", "model_failed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,10 +80,12 @@ class Answer:
     """Why the agent stopped, in words."""
     loop_text: str = ""
     """The answer that ended an agent's loop, if there was one; ``text`` was then read from the best passages."""
+    failure: str = ""
+    """Why the model gave no answer, in one sentence; empty where it replied."""
 
     def __post_init__(self) -> None:
         if not self.text:
-            object.__setattr__(self, "outcome", "not_in_documents")
+            object.__setattr__(self, "outcome", "model_failed" if self.failure else "not_in_documents")
 
     @property
     def supported(self) -> bool:

@@ -14,7 +14,7 @@ scores of plain search and of vectors, scaled from 0 to 1 for each question, a p
 The first two of plain search are among the first five whatever walks find: each scores at least as much as the third.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -26,7 +26,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.fact_links import FactLinks, OwnerLinks, TitleLinks
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.vectors import top
-from triplebeam.ranking import Ranking
+from triplebeam.ranking import Hop, Ranking
 from triplebeam.retrieve.explained import Found, Reasons, no_reasons
 from triplebeam.retrieve.retriever import ScoringRetriever, scores_many
 from triplebeam.retrieve.scores import min_max, rank_scores
@@ -51,10 +51,11 @@ class Walk(Protocol):
 
 
 class Listed(NamedTuple):
-    """The rows that one part lists, best first, and why."""
+    """The rows that one part lists, best first, and why: chains of triples, or a link that was followed."""
 
     rows: NDArray[np.int64]
     reasons: Reasons
+    hop: Callable[[int], Hop] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,18 +144,22 @@ class Blend:
         return fused
 
     def _explained(self, ranking: Ranking, lists: Mapping[str, Listed]) -> Ranking:
-        """Each hit with its rank in the lists that hold it, and with their chains."""
+        """Each hit with its rank in the lists that hold it, with their chains, and with the links followed to it."""
         rows = [self.passages.row(passage_id) for passage_id in ranking.ids]
         found_by: dict[int, list[tuple[str, int]]] = {row: [] for row in rows}
         chains: dict[int, list[Chain]] = {row: [] for row in rows}
-        for name, (listed, reasons) in lists.items():
+        hops: dict[int, list[Hop]] = {row: [] for row in rows}
+        for name, (listed, reasons, hop) in lists.items():
             ranks = {row: rank for rank, row in enumerate(listed.tolist(), 1) if row in found_by}
             for row, rank in ranks.items():
                 found_by[row].append((name, rank))
             for row, led_to in reasons(list(ranks)).items():
                 chains[row].extend(led_to)
+            if hop is not None:
+                for row in ranks:
+                    hops[row].append(hop(row))
         return ranking.replaced(
-            hit._replace(found_by=tuple(found_by[row]), chains=tuple(dict.fromkeys(chains[row])))
+            hit._replace(found_by=tuple(found_by[row]), chains=tuple(dict.fromkeys(chains[row])), hops=tuple(hops[row]))
             for hit, row in zip(ranking, rows, strict=True)
         )
 
@@ -175,4 +180,8 @@ def _linked(links: FactLinks, vector: NDArray[np.float32], leading: NDArray[np.f
     best = top(leading, links.followed)
     best = best[leading[best] > 0]
     linked = {each.row: each for each in links.follow(vector, best, leading[best])[:depth] if each.worth > 0}
-    return Listed(np.array(list(linked), np.int64), lambda rows: {row: links.chains(linked[row]) for row in rows})
+    return Listed(
+        np.array(list(linked), np.int64),
+        lambda rows: {row: links.chains(linked[row]) for row in rows},
+        lambda row: links.hop(linked[row]),
+    )

@@ -1,4 +1,5 @@
-"""Cancelling work under way: a thread that is cancelled stops sleeping and starts no further request.
+"""Cancelling work under way: a thread that is cancelled stops sleeping and starts no further request, no further batch
+of texts to encode and no further step of a search.
 
 `in_thread` is the way from asyncio to the library, which is synchronous: a cancelled task cancels its thread.
 """
@@ -6,7 +7,7 @@
 import asyncio
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import TypeVar
 
@@ -18,6 +19,25 @@ _cancelled: ContextVar[threading.Event | None] = ContextVar("cancelled", default
 
 class WorkCancelledError(EndpointError):
     """The work was cancelled (Ctrl-C, a time limit, or its endpoint is gone), so nothing more is sent."""
+
+
+class AllSet(threading.Event):
+    """An event that is set once all of some events are: the work for several callers goes on while one waits."""
+
+    def __init__(self, events: Sequence[threading.Event]) -> None:
+        super().__init__()
+        self._events = events
+
+    def is_set(self) -> bool:
+        """Whether all are set."""
+        return all(event.is_set() for event in self._events)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for one after the other."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        return all(
+            event.wait(None if deadline is None else max(0.0, deadline - time.monotonic())) for event in self._events
+        )
 
 
 def cancel_on(event: threading.Event) -> None:

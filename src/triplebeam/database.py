@@ -49,6 +49,11 @@ def open_to_read(path: Path) -> sqlite3.Connection:
     return db
 
 
+def has_tables(db: sqlite3.Connection) -> bool:
+    """Return False for a file whose making was interrupted: by a kill, or because the disk was full."""
+    return db.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone() is not None
+
+
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, check_same_thread=False)
 

@@ -102,12 +102,13 @@ def make_folder(folder: Path) -> None:
         flush(each.parent)
 
 
-def replace_file(path: Path, content: str, mode: int = 0o666) -> None:
+def replace_file(path: Path, content: str | bytes, mode: int = 0o666) -> None:
     """Write a file, or replace it in one step: after a power cut it is the old one or the new one, whole."""
     draft = path.with_name(f"{path.name}.new")
     draft.unlink(missing_ok=True)
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as file:
-        file.write(content)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    with os.fdopen(os.open(draft, flags, mode), "wb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
     flush(draft)
     draft.replace(path)
     flush(path.parent)

@@ -52,6 +52,10 @@ class IndexDamagedError(TriplebeamError):
     """A file of the index is missing or is not what the manifest says."""
 
 
+class TooManyOpenFilesError(TriplebeamError):
+    """The process has as many files open as it may: nothing is damaged."""
+
+
 class IndexFormatError(TriplebeamError):
     """A file was written in a format that this version does not read."""
 

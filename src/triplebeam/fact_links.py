@@ -22,17 +22,22 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.index.entity_graph import EntityGraph
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.triple_graph import TripleGraph
-from triplebeam.ranking import Hit, Ranking
+from triplebeam.ranking import Hit, Hop, Ranking
 from triplebeam.retrieve.retriever import Retriever, retrieve_many
 from triplebeam.triple import Chain
 
 
 class Linked(NamedTuple):
-    """A passage that a fact leads to: its row, what it is worth, and the triple; a bare name has none."""
+    """A passage that a fact leads to: its row, what it is worth, and the triple; a bare name has none.
+
+    ``sender`` is the row of the passage that the link starts from, ``entity`` what it leads through.
+    """
 
     row: int
     worth: float
     triple_id: int | None
+    sender: int
+    entity: int
 
 
 class _Leading:
@@ -92,14 +97,20 @@ class FactLinks:
         facts = zip(triple_ids[best].tolist(), senders[best].tolist(), worth[best].tolist(), ends, strict=True)
         found: dict[int, Linked] = {}
         for triple_id, sender, value, pair in facts:
-            for row in (row for entity in pair for row in self._leading.rows(entity)):
-                if row != sender and row not in found:
-                    found[row] = Linked(row, value, triple_id)
+            for entity in pair:
+                for row in self._leading.rows(entity):
+                    if row != sender:
+                        found.setdefault(row, Linked(row, value, triple_id, sender, entity))
         return list(found.values())
 
     def chains(self, linked: Linked) -> tuple[Chain, ...]:
         """The triple that led to a passage, if it was one."""
         return () if linked.triple_id is None else ((self.triples.triple(linked.triple_id),),)
+
+    def hop(self, linked: Linked) -> Hop:
+        """Where the link to a passage starts, and the name that it leads through."""
+        (sender,) = self.passages.ids([linked.sender])
+        return Hop(sender, self.graph.names[linked.entity])
 
     @cached_property
     def _leading(self) -> "_Leading":
@@ -145,7 +156,7 @@ class TitleLinks(FactLinks):
             for entity in self.graph.named_in(sender):
                 for row in self._leading.rows(entity):
                     if row != sender:
-                        found.setdefault(row, Linked(row, self.base_weight * share, None))
+                        found.setdefault(row, Linked(row, self.base_weight * share, None, sender, entity))
         return list(found.values())
 
 
@@ -192,4 +203,7 @@ class TitleLink:
         rows = np.array([passages.row(passage_id) for passage_id in found.ids], np.int64)
         linked = self.links.follow(vector, rows, np.array([hit.score for hit in found]))
         ids = passages.ids([each.row for each in linked])
-        return Ranking.of(Hit(id_, each.worth, self.links.chains(each)) for id_, each in zip(ids, linked, strict=True))
+        return Ranking.of(
+            Hit(id_, each.worth, self.links.chains(each), hops=(self.links.hop(each),))
+            for id_, each in zip(ids, linked, strict=True)
+        )

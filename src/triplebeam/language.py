@@ -21,6 +21,8 @@ _ENGLISH_SHARE = 0.16
 _FEWEST_LETTERS = 40
 #: With a tenth of them, a text may still be English that is full of foreign names, or of code.
 _HARDLY_ENGLISH = 0.1
+#: The code of what is no language, such as encoded data.
+_NO_LANGUAGE = "zxx"
 
 
 def foreign_language(text: str) -> str | None:
@@ -34,6 +36,13 @@ def foreign_language(text: str) -> str | None:
     few = common < _HARDLY_ENGLISH * len(words)
     sure = _is_in_another_script(letters) or _is_clear(ranked[0][1], dict(ranked)["en"], few)
     return ranked[0][0] if sure and ranked[0][0] != "en" else None
+
+
+def is_language_throughout(text: str, language: str) -> bool:
+    """Is each half of a text in the language? Of code, tables and lists of names the halves look like two languages."""
+    words = _WORD.findall(text)
+    halves = words[: len(words) // 2], words[len(words) // 2 :]
+    return language != _NO_LANGUAGE and all(_identifier().rank(" ".join(half))[0][0] == language for half in halves)
 
 
 def _is_in_another_script(letters: str) -> bool:

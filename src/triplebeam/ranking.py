@@ -13,6 +13,13 @@ from triplebeam.passage import Passage, Passages
 from triplebeam.triple import Chain
 
 
+class Hop(NamedTuple):
+    """A link that was followed to a passage: from which passage, and through which name."""
+
+    passage_id: str
+    name: str
+
+
 class Hit(NamedTuple):
     """A passage in a ranking, with the chains of triples that led to it."""
 
@@ -21,6 +28,8 @@ class Hit(NamedTuple):
     chains: tuple[Chain, ...] = ()
     found_by: tuple[tuple[str, int], ...] = ()
     """In an explained fusion: the parts that list the passage, each with its rank there."""
+    hops: tuple[Hop, ...] = ()
+    """Links over titles and topics that led to it from other passages, the best first."""
 
 
 def _order(hit: Hit) -> tuple[float, str]:

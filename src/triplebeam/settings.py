@@ -131,6 +131,8 @@ class Settings(BaseSettings):
     tokens_per_minute: float | None = Field(None, gt=0)
     completions: Path | None = None
     """Where completions are kept, so that none is paid for twice. Unless set: completions.sqlite in ``home``."""
+    no_cache: bool = False
+    """Ask the model again where ``completions`` has its reply, and store the new one."""
     results: Path | None = None
     """Where results of comparisons are kept, so that none is computed twice. Unless set: runs in ``home``."""
     prices: dict[str, Price] = {}

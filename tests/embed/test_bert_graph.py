@@ -1,5 +1,7 @@
 """The assembled graph computes what BERT's definition says, written out here in NumPy."""
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -109,6 +111,26 @@ def test_int8_is_close_and_a_text_does_not_depend_on_its_batch(tiny_bert: Weight
 def test_names_with_the_models_type_in_front_are_known(tiny_bert: Weights) -> None:
     prefixed = {f"bert.{name}": tensor for name, tensor in tiny_bert.items()}
     assert assemble(CONFIG, prefixed).model == assemble(CONFIG, tiny_bert).model
+
+
+def test_a_serialised_graph_is_read_from_its_cache(
+    tiny_bert: Weights, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, rounded = assemble(CONFIG, tiny_bert), assemble(CONFIG, tiny_bert, int8=True)
+    assert assemble(CONFIG, tiny_bert, cache=tmp_path).model == plain.model
+    assert assemble(CONFIG, tiny_bert, int8=True, cache=tmp_path).model == rounded.model
+    monkeypatch.setitem(sys.modules, "onnx", None)  # importing it fails
+    cached = assemble(CONFIG, tiny_bert, cache=tmp_path)
+    assert cached.model == plain.model
+    assert {name: array.tolist() for name, array in cached.weights.items()} == {
+        name: array.tolist() for name, array in plain.weights.items()
+    }
+    with pytest.raises(ImportError):
+        assemble({**CONFIG, "num_hidden_layers": 1}, tiny_bert, cache=tmp_path)
+
+
+def test_a_graph_that_cannot_be_cached_is_assembled_each_time(tiny_bert: Weights, tmp_path: Path) -> None:
+    assert assemble(CONFIG, tiny_bert, cache=tmp_path / "missing").model == assemble(CONFIG, tiny_bert).model
 
 
 def test_another_architecture_is_refused(tiny_bert: Weights) -> None:

@@ -1,8 +1,10 @@
 """The local embedder: order, length, layouts of the folder, and the real model where it is at hand."""
 
+import contextvars
 import gzip
 import json
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from triplebeam.cancellation import WorkCancelledError, cancel_on
 from triplebeam.embed import load_embedder, onnx_embedder
 from triplebeam.embed.onnx_embedder import OnnxEmbedder
 from triplebeam.errors import BadInputError, ModelMissingError
@@ -49,6 +52,30 @@ def test_how_texts_are_batched_does_not_matter(
         patch.setattr(onnx_embedder, "TOKENS_PER_BATCH", budget)
         patch.setattr(onnx_embedder, "_SLICE", piece)
         assert np.allclose(embedder.embed(texts), usual, atol=1e-5)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_no_batch_begins_after_the_work_was_cancelled(
+    make_folder: MakeFolder, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = OnnxEmbedder.from_folder(make_folder(), threads=threads)
+    monkeypatch.setattr(onnx_embedder, "TOKENS_PER_BATCH", 1)
+    cancelled, runs, run = threading.Event(), [], embedder._run
+
+    def noted(tokens: Any) -> NDArray[np.float32]:
+        runs.append(len(tokens))
+        cancelled.set()
+        return run(tokens)
+
+    def embed() -> None:
+        cancel_on(cancelled)
+        with pytest.raises(WorkCancelledError):
+            embedder.embed(["river"] * 100)
+
+    assert embedder.embed(["river"] * 3).shape == (3, 8)
+    monkeypatch.setattr(embedder, "_run", noted)
+    contextvars.copy_context().run(embed)
+    assert 1 <= len(runs) < 50
 
 
 def test_spans_are_read_with_their_text(make_folder: MakeFolder) -> None:

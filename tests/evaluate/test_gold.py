@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.questions import Question, find_gold, read_questions
+from triplebeam.evaluate.questions import MAX_MISSING_SHOWN, Question, find_gold, read_questions
 from triplebeam.index.passages import PassageTable, write_passages
 from triplebeam.passage import Passage
 
@@ -116,6 +116,16 @@ def test_a_phrase_is_found_again_when_the_documents_are_cut_anew(tmp_path: Path)
 def test_what_is_not_in_the_index_is_named(tmp_path: Path, passages: PassageTable, entry: object, message: str) -> None:
     with pytest.raises(BadInputError, match=message):
         find_gold(read(tmp_path, entry), passages)
+
+
+def test_all_gold_that_is_missing_is_named_at_once_up_to_a_limit(tmp_path: Path, passages: PassageTable) -> None:
+    asked = [Question(id=str(number), question="?", gold=(f"no-{number}",)) for number in range(30)]
+    with pytest.raises(BadInputError, match=r"'no-0' of question '0'.*\n.*'no-1' of question '1'") as few:
+        find_gold(asked[:2], passages)
+    assert len(str(few.value).splitlines()) == 2
+    with pytest.raises(BadInputError, match=r"Later questions were not looked at\.$") as many:
+        find_gold(asked, passages)
+    assert len(str(many.value).splitlines()) == MAX_MISSING_SHOWN + 1
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,21 @@ def test_a_row_names_what_was_measured_and_on_what(tmp_path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) == len(found) + 2, "a line each, so that changes are seen"
 
 
+def test_a_row_of_another_graph_of_passages_is_another_row(tmp_path: Path) -> None:
+    path, made = tmp_path / "results.json", evaluated(methods=1)
+    for bound in ("50", "0"):
+        for method in ("bm25", "gnn_ret", "rgnn_ret[paper=yes]:gnn_ret[beta=0.9]", "kgp:dense"):
+            runs = [replace(made.runs[0], method=method)]
+            add_results(
+                path, Path("x.index"), "", replace(made, facts={**made.facts, "keyword_passages": bound}, runs=runs)
+            )
+    found = [(row["method"], row.get("keyword_passages")) for row in rows(path)]
+    assert sorted(found, key=str) == [
+        *[("bm25", None), ("gnn_ret", 0), ("gnn_ret", None), ("kgp:dense", 0), ("kgp:dense", None)],
+        *[("rgnn_ret[paper=yes]:gnn_ret[beta=0.9]", 0), ("rgnn_ret[paper=yes]:gnn_ret[beta=0.9]", None)],
+    ]
+
+
 def test_measured_again_a_row_is_replaced_and_others_stay(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     add_results(path, Path("x.index"), "musique", evaluated())

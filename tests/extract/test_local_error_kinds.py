@@ -43,6 +43,20 @@ SENTENCES = [
         ("enabled",),
     ),
     ("condition", "", "If Exim is started by Debian, Exim writes to the Paris log.", None, ("Exim",)),
+    ("duty if", "", "If the lamp blinks, the inlet valve must be replaced by part 88-1042.", None, ("inlet valve",)),
+    ("asked duty", "", "Should the inlet valve be replaced by part 88-1042?", None, ("inlet valve",)),
+    ("instruction", "", "Replace the inlet valve by part 88-1042.", None, ("inlet valve",)),
+    ("opinion", "", "Smith should be regarded as the inventor of Python.", None, ("Smith",)),
+    ("number counted", "", "Ajax won 5 titles with Johan Cruyff in 1998.", None, ("Ajax 5",)),
+    ("ZIP code", "", "Nemours has a post office with ZIP code 24738.", None, (" code 24738",)),
+    (
+        "years of an office",
+        "",
+        "Richard Barringer served from 1973-1975 in Maine.",
+        ("Richard Barringer", "served in", "Maine"),
+        ("1973-1975 in",),
+    ),
+    ("year behind a name", "", "In Berlin 1936 Jesse Owens won four medals.", None, ("Berlin 1936",)),
     ("modality", "", "Marie Curie may have visited Berlin.", None, ("Berlin",)),
     ("negation", "", "Marie Curie never visited Berlin.", ("Marie Curie", "never visited", "Berlin"), ("visited  ",)),
     ("question", "", "Did Marie Curie visit Berlin?", None, ("Berlin",)),
@@ -139,7 +153,7 @@ if record is None: break
 ```
 
 package | popcon | size
-Exim is | V:4 | Debian has 1816
+Exim is | V:4 | 1816 by Debian
 
 1.1. Overview . . . . . . . . 12
 """
@@ -147,7 +161,8 @@ Exim is | V:4 | Debian has 1816
 
 def test_code_and_tables_are_not_prose(folder: Path) -> None:
     (extraction,) = LocalExtractor(folder, processes=1).extract([Passage("code", CODE)])
-    assert [tuple(triple) for triple in extraction.triples] == [("Marie Curie", "lived in", "Paris")]
+    row = ("Exim is", "size", "1816 by Debian")  # read as a row, and not as a sentence
+    assert [tuple(triple) for triple in extraction.triples] == [("Marie Curie", "lived in", "Paris"), row]
 
 
 def test_a_dialogue_gives_its_speakers_names_and_its_day(folder: Path) -> None:

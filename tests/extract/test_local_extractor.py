@@ -183,6 +183,52 @@ EXAMPLES = [
         "Niels Bohr was a Danish physicist. In 1922 Bohr won the Nobel Prize.",
         ("Niels Bohr", "won", "Nobel Prize"),
     ),
+    ("number in a name", "", "Kestrel 4 replaces Kestrel 3.", ("Kestrel 4", "replaces", "Kestrel 3")),
+    (
+        "number of a name behind an article",
+        "",
+        "Harbour Dairy runs a Kestrel 4.",
+        ("Harbour Dairy", "runs", "Kestrel 4"),
+    ),
+    ("version in a name", "", "Python 3.12 removes distutils.", ("Python 3.12", "removes", "distutils")),
+    ("letter in a name", "", "The Model S was built by Tesla in Fremont.", ("Model S", "was built by", "Tesla")),
+    ("number of a mission", "", "Apollo 11 landed on the Moon in 1969.", ("Apollo 11", "landed on", "Moon")),
+    (
+        "number with an entity of its own",
+        "",
+        "The Boeing 747 was designed by Joe Sutter.",
+        ("Boeing 747", "was designed by", "Joe Sutter"),
+    ),
+    (
+        "duty at a time",
+        "",
+        "When the pump shows error E17, the inlet valve must be replaced by part 88-1042.",
+        ("inlet valve", "must be replaced by", "part 88-1042"),
+    ),
+    (
+        "thing and its code",
+        "",
+        "The inlet valve is replaced with part 88-1042.",
+        ("inlet valve", "is replaced with", "part 88-1042"),
+    ),
+    (
+        "duty with should",
+        "",
+        "The power cable should be plugged into the UPS.",
+        ("power cable", "should be plugged into", "UPS"),
+    ),
+    (
+        "duty between two terms",
+        "",
+        "The drain pump must be connected to the heat exchanger.",
+        ("drain pump", "must be connected to", "heat exchanger"),
+    ),
+    (
+        "row of a table",
+        "Pumps",
+        "The pumps that we sell.\n\nPump | Maker | City\nHeron | Brask Oy | Turku",
+        ("Heron", "Maker", "Brask Oy"),
+    ),
 ]
 
 
@@ -244,6 +290,13 @@ def test_several_processes_give_what_one_gives_in_order(folder: Path) -> None:
     assert list(LocalExtractor(folder, processes=2).extract(iter(passages))) == alone
 
 
+def test_other_processes_know_which_passages_are_rows(folder: Path) -> None:
+    text = "Customer: Harbour Dairy\nMachine: Heron\n\nCustomer: Elm Bakery\nMachine: Stork"
+    passages = [Passage(str(number), text, metadata={"type": "csv"}) for number in range(130)]
+    (first, *_) = LocalExtractor(folder, processes=2).extract(passages)
+    assert first.triples == (Triple("Harbour Dairy", "Machine", "Heron"), Triple("Elm Bakery", "Machine", "Stork"))
+
+
 def test_stopping_half_way_ends_the_processes(folder: Path) -> None:
     passages = (Passage(str(number), "Marie Curie lived in Paris.") for number in range(10_000))
     extractions = LocalExtractor(folder, processes=2).extract(passages)
@@ -266,7 +319,7 @@ def test_a_process_whose_reader_is_gone_ends_without_a_word(folder: Path) -> Non
     assert worker.stdout is not None
     assert worker.stderr is not None
     worker.stdout.close()
-    worker.stdin.write(b'[["1", "Marie Curie lived in Paris.", ""]]\n')
+    worker.stdin.write(b'[["1", "Marie Curie lived in Paris.", "", 0, ""]]\n')
     worker.stdin.close()
     assert worker.stderr.read() == b""
     assert worker.wait() == 1

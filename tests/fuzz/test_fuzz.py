@@ -21,6 +21,7 @@ from triplebeam.generate.parse import read_object
 from triplebeam.ingest.formats import BINARY_READERS, TEXT_READERS, read_content
 from triplebeam.ingest.sentences import sentence_spans
 from triplebeam.ingest.split import split
+from triplebeam.ingest.text import Content
 from triplebeam.passage import Document, Passage
 from triplebeam.serve.limits import Limits
 from triplebeam.text import showable
@@ -56,7 +57,12 @@ def test_readers_and_the_splitter(data: bytes, ending: str) -> None:
         content = read_content(data, ending)
     except SourceError:
         return
-    assert all(0 <= heading.start <= len(content.text) for heading in content.headings)
+    for part in content.parts or (content,):
+        assert all(0 <= heading.start <= len(part.text) for heading in part.headings)
+        check_passages(part)
+
+
+def check_passages(content: Content) -> None:
     passages = split(Document(id="a", text=content.text, headings=content.headings), 7)
     assert [content.text[each.start : each.end] for each in passages] == [each.text for each in passages]
     spans = list(sentence_spans(content.text))

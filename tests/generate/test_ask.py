@@ -1,7 +1,9 @@
 """Replies as data: read, corrected once, or failed by name."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,9 @@ from pydantic import BaseModel, Field
 
 from triplebeam.errors import EndpointError
 from triplebeam.generate.ask import Failed, Parsed, ask, ask_many, strict_schema
+from triplebeam.generate.completion_cache import Cached, CompletionStore
+from triplebeam.generate.concurrency import Concurrent
+from triplebeam.generate.connect import WithParameters
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.generate.parse import UnusableReplyError
 from triplebeam.testing.scripted import Scripted
@@ -60,6 +65,53 @@ def test_a_reply_that_is_wrong_is_corrected_once(endpoint: Endpoint, bad: str, p
     assert [message["role"] for message in second] == ["system", "user", "assistant", "user"]
     assert second[2]["content"] == (bad or "(nothing)")
     assert problem in second[3]["content"]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[CompletionStore]:
+    with CompletionStore(tmp_path / "completions.sqlite") as store:
+        yield store
+
+
+@pytest.mark.parametrize("bad", [WRONG, "I am a helpful assistant.", ""])
+def test_replies_that_cannot_be_used_are_not_kept(store: CompletionStore, bad: str) -> None:
+    with Scripted([bad, bad, GOOD]) as scripted:
+        # As `connect` puts it together: the reply is kept under the prompt with its parameters.
+        model = Concurrent(WithParameters(Cached(scripted, store=store), seed=7), 2)
+        with pytest.raises(UnusableReplyError):
+            ask(model, PROMPT, City)
+        assert store.count() == 0, "neither the reply nor that to its correction"
+        assert ask(model, PROMPT, City) == ask(model, PROMPT, City) == OSLO, "the model is asked again, once"
+
+
+def test_a_reply_that_was_corrected_is_kept_with_its_correction(store: CompletionStore) -> None:
+    with Scripted([WRONG, GOOD]) as scripted:
+        model = Cached(scripted, store=store)
+        assert ask(model, PROMPT, City) == ask(model, PROMPT, City) == OSLO
+
+
+def test_a_reply_that_was_cut_off_is_kept_where_its_beginning_is_used(store: CompletionStore) -> None:
+    cut = Completion(text=GOOD + ' {"peo', finish_reason="length")
+    model = Cached(Scripted([cut]), store=store)
+    [reply] = ask_many(model, [PROMPT], City, accept_cut_off=True)
+    assert isinstance(reply, Parsed)
+    assert reply.value == OSLO
+    assert "cut off" in str(reply.cut_off)
+    assert store.count() == 1
+    [reply] = ask_many(model, [PROMPT], City)
+    assert isinstance(reply, Failed)
+    assert store.count() == 0, "where the whole reply is needed, it is of no use"
+
+
+def test_what_was_not_asked_keeps_its_reply(endpoint: Endpoint, store: CompletionStore) -> None:
+    """With the endpoint gone, the cache is not looked at for the rest of a batch."""
+    prompts = [replace(PROMPT, user=str(number)) for number in range(8)]
+    endpoint.says(GOOD)
+    ask_many(dependable(endpoint, store), prompts[1:], City)
+    endpoint.refuses(401)
+    replies = ask_many(dependable(endpoint, store, concurrency=1), prompts, City)
+    assert all(isinstance(reply, Failed) for reply in replies)
+    assert store.count() == 7
 
 
 def test_a_reply_that_stays_wrong_is_a_failure_with_its_reason(endpoint: Endpoint) -> None:

@@ -88,6 +88,24 @@ def test_the_order_of_a_schemas_keys_is_no_difference() -> None:
     assert completion_key("m", replace(PROMPT, schema=one)) == completion_key("m", replace(PROMPT, schema=two))
 
 
+def test_models_of_one_name_at_two_endpoints_share_nothing(store: CompletionStore) -> None:
+    here = Cached(model=Scripted(["here"]), store=store, endpoint="http://a/v1")
+    there = Cached(model=Scripted(["there"]), store=store, endpoint="http://b/v1")
+    for _ in range(2):
+        assert [model.complete([PROMPT])[0].text for model in (here, there)] == ["here", "there"]
+
+
+def test_a_dropped_reply_leaves_nothing(store: CompletionStore) -> None:
+    with Scripted(["bad", "good"]) as model:
+        cached = Cached(model=model, store=store)
+        cached.complete([PROMPT])
+        cached.drop_reply(PROMPT)
+        cached.drop_reply(PROMPT)
+        assert store.count() == 0
+        assert sqlite3.connect(store.path).execute("SELECT count(*) FROM line").fetchone() == (0,)
+        assert cached.complete([PROMPT])[0].text == "good"
+
+
 def test_refresh_asks_again_and_keeps_the_new_reply(store: CompletionStore) -> None:
     with Scripted(["bad", "good"]) as model:
         Cached(model=model, store=store).complete([PROMPT])

@@ -41,6 +41,20 @@ def test_a_connection_retries_limits_counts_and_remembers(endpoint: Endpoint, tm
     assert KEY not in repr(model)
 
 
+def test_another_endpoint_is_asked_and_another_key_is_not(endpoint: Endpoint, tmp_path: Path) -> None:
+    """Credentials in an address may change; they are no part of it, and are not kept."""
+    endpoint.says("x")
+    host = endpoint.base_url.removeprefix("http://")
+    addresses = [f"http://{host}", f"http://ann:pass1@{host}/", f"http://{host}?key=pass2"]
+    with CompletionStore(tmp_path / "completions.sqlite") as cache:
+        for address in addresses:
+            assert connect("m", base_url=address, cache=cache).complete(PROMPTS[:1])[0].text == "x"
+        assert len(endpoint.requests) == 1
+        with pytest.raises(EndpointError, match="cannot be reached"):
+            connect("m", base_url="http://127.0.0.1:1/v1", cache=cache).complete(PROMPTS[:1])
+    assert not any(b"pass" in file.read_bytes() for file in tmp_path.iterdir())
+
+
 def test_a_thinking_model_is_given_room_and_parameters(endpoint: Endpoint, tmp_path: Path) -> None:
     endpoint.says("x")
     settings: dict[str, Any] = {"base_url": endpoint.base_url, "parameters": {"reasoning_effort": "low"}}

@@ -30,6 +30,7 @@ from triplebeam.index.build_report import BuildReport
 from triplebeam.index.manifest import FORMAT
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.words import text_words
+from triplebeam.index.writing import write_lock
 from triplebeam.ingest import Skipped, Unreadable
 from triplebeam.passage import Document
 from triplebeam.triple import Triple
@@ -147,6 +148,11 @@ def test_killed_while_encoding_it_goes_on_where_it_was(tmp_path: Path, monkeypat
     with pytest.raises(KilledError):
         make(tmp_path, killed)
     with pytest.raises(IndexMissingError, match="did not finish"):
+        Snapshot.open(tmp_path)
+    with (
+        write_lock(tmp_path),
+        pytest.raises(IndexMissingError, match="is being written for the first time: wait until it is done"),
+    ):
         Snapshot.open(tmp_path)
     second = Counting()
     assert make(tmp_path, second).published

@@ -77,7 +77,7 @@ def test_triples_are_counted_as_they_were_corrected(tmp_path: Path) -> None:
     counts = whole.manifest.triples_by_extractor
     assert counts == {"corrections": 1, "local:written": 2}
     assert sum(counts.values()) == whole.manifest.counts["triples"] == len(whole.triples)
-    some = view(whole, np.array([2]), HashedWords).manifest
+    some = view(whole, np.array([2])).manifest
     assert (some.triples_by_extractor, some.counts["passages_without_triples"]) == ({"corrections": 1}, 0)
 
 
@@ -238,7 +238,7 @@ def test_a_view_is_an_index_of_its_passages_with_the_same_corrections(folder: Pa
     correct(tmp_path / "alone", *rows)
     whole, alone = Snapshot.open(folder), Snapshot.open(tmp_path / "alone")
     visible = [row for row, passage in enumerate(whole.passages) if passage.document_id != "a"]
-    some = view(whole, np.array(visible), HashedWords)
+    some = view(whole, np.array(visible))
     assert list(some.entities.names) == list(alone.entities.names)
     assert some.entities.numbers == alone.entities.numbers, "names of hidden entities are not known"
     assert [some.triples.triple(at) for at in range(len(some.triples))] == [
@@ -260,7 +260,7 @@ def test_a_merged_name_that_no_visible_passage_has_is_unknown_in_a_view(folder: 
     whole = Snapshot.open(folder)
     assert {hidden.casefold(), "w herschel", "planet uranus"} <= whole.entities.numbers.keys()
     visible = [row for row, passage in enumerate(whole.passages) if passage.document_id == "a"]
-    known = view(whole, np.array(visible), HashedWords).entities.numbers
+    known = view(whole, np.array(visible)).entities.numbers
     assert set(known) == {"w h", "w herschel", "uranus", "a star"} | ({"herschel"} & {hidden.casefold()})
 
 

@@ -25,6 +25,17 @@ from triplebeam.triple import Triple
         ("12. exim_dumpdb", ["exim_dumpdb"]),
         ("--nobsdflags / --noflags", ["--nobsdflags", "--noflags"]),
         ("Aptitude::Theme", ["Aptitude::Theme"]),
+        ("pg_stat_statements.save (boolean)", ["pg_stat_statements.save"]),
+        ("pg_stat_statements", ["pg_stat_statements"]),
+        (
+            "auto_explain.log_min_duration, auto_explain.log_analyze",
+            ["auto_explain.log_min_duration", "auto_explain.log_analyze"],
+        ),
+        ("--log.level LEVEL", ["--log.level"]),
+        ("my_app/settings-local", ["my_app/settings-local"]),
+        ("server.log_level", ["server.log_level"]),
+        ("std::chrono::steady_clock", ["std::chrono::steady_clock"]),
+        ("my_option.", ["my_option"]),
         ("5. The LOGIN authentication mechanism", ["LOGIN authentication mechanism"]),
         ("Chapter 33 - SMTP authentication", ["SMTP authentication"]),
         ("A.4. Callout caching", ["Callout caching"]),
@@ -49,6 +60,11 @@ def passage(document: str, text: str, section: str = "", position: int = 0) -> P
 def test_a_line_that_begins_with_a_term_defines_it() -> None:
     text = "batch_max | Default: 1\n\nMore.\n\nOption: Aptitude::Log\n\nDefault: none\n\n  indented_code\nset_it = 3"
     assert defined_terms(passage("a", text, "Options")) == ["batch_max", "Aptitude::Log"]
+
+
+def test_the_parts_of_a_joined_name_are_not_defined() -> None:
+    save = passage("a", "pg_stat_statements.save\nWhether to keep it.", "pg_stat_statements.save (boolean)")
+    assert defined_terms(save) == ["pg_stat_statements.save"]
 
 
 def test_documents_without_sections_define_nothing() -> None:

@@ -4,6 +4,9 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
+from triplebeam.extract.extractor import Extraction
 from triplebeam.index.passages import PassageTable, write_passages
 from triplebeam.index.store import Store
 from triplebeam.ingest import split
@@ -44,6 +47,36 @@ def test_links_join_passages(tmp_path: Path) -> None:
         ]
 
 
+PAGES = ("docs/guide/setup.md", "docs/guide/index.md", "docs/en/faq.html", "docs/faq.md", "docs/faq.txt", "docs/x.py")
+
+
+@pytest.mark.parametrize(
+    ("target", "found"),
+    [
+        ("/guide/setup.md", "docs/guide/setup.md"),
+        ("/guide/setup", "docs/guide/setup.md"),
+        ("/guide/setup.html#two", "docs/guide/setup.md"),
+        ("/docs/guide/setup/", "docs/guide/setup.md"),
+        ("/latest/guide/setup", "docs/guide/setup.md"),
+        ("/guide/", "docs/guide/index.md"),
+        ("docs/guide/setup", "docs/guide/setup.md"),
+        ("/x.py", "docs/x.py"),
+        ("/x", None),
+        ("/latest/setup", None),  # one part alone may be anything
+        ("/faq", None),  # docs/faq.md or docs/faq.txt: which, is not known
+        ("/setup", None),
+        ("guide/setup.md", None),
+        ("/", None),
+        ("/" + "a/" * 240, None),
+    ],
+)
+def test_links_lead_to_pages_by_the_addresses_of_a_site(tmp_path: Path, target: str, found: str | None) -> None:
+    with closing(Store(tmp_path / "store.sqlite")) as store:
+        put(store, document("docs/en/a.md", target), *map(document, PAGES))
+        documents = {number: passage.document_id for number, passage in store.passages()}
+        assert [documents[there] for _, there in store.links()] == ([found] if found else [])
+
+
 def test_new_metadata_and_links_change_no_passage(tmp_path: Path) -> None:
     with closing(Store(tmp_path / "store.sqlite")) as store:
         put(store, document("a", path="a", modified="2026-01-01"))
@@ -56,6 +89,27 @@ def test_new_metadata_and_links_change_no_passage(tmp_path: Path) -> None:
             (number, "2026-02-02") for number in numbers
         ]
         assert put(store, document("a", author="Ann")) == [True], "other fields are a part of the document"
+
+
+UNREAD = {
+    "de": "Der Wagen steht noch immer in der Werkstatt am Hafen, und niemand weiß, wann er fertig ist.",
+    "fr": "def test_decode(): client.get(default_encoding) == text; Non-seulement le texte est long, en français.",
+    "cy": "tx rx vdd vss gnd clk mosi miso cs sda scl adc dac pwm lx ly lz kx ky kz",
+    "zxx": "KEY MIIC TBXBgkqhkiG w BBQ wSjApBgkqhkiG w BBQwwHAQIfSuXbPVZsP CAggA MAwGCCqGSI",
+}
+
+
+@pytest.mark.parametrize(("english", "counted"), [(0, ["cy", "de", "fr", "zxx"]), (100, ["de"])])
+def test_a_few_passages_of_code_make_no_language_of_a_collection(
+    tmp_path: Path, english: int, counted: list[str]
+) -> None:
+    with closing(Store(tmp_path / "store.sqlite")) as store:
+        put(store, *(Document(id=code, text=text, is_passage=True) for code, text in UNREAD.items()))
+        put(store, *(Document(id=f"en{n}", text="The car is in the garage.", is_passage=True) for n in range(english)))
+        for number, passage in list(store.passages()):
+            language = passage.id if passage.id in UNREAD else None
+            store.put_extraction(number, Extraction(passage_id=passage.id, unread_language=language), "local:4")
+        assert list(store.statistics.unread_languages()) == counted
 
 
 def test_a_store_of_format_1_is_upgraded_where_it_is(tmp_path: Path) -> None:

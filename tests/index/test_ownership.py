@@ -15,6 +15,7 @@ from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.writing import set_share
 from triplebeam.passage import Document
 from triplebeam.serve.cli.app import app
+from triplebeam.triple import Triple
 
 
 def topics(*triples: tuple[int, int, int], passages: int, entities: int) -> Topics:
@@ -53,7 +54,21 @@ def test_it_is_stored_and_shown(world: Snapshot) -> None:
     assert world.manifest.ownership == Ownership(exclusive=5 / 6) == world.entities.topics.ownership()
     shown = CliRunner().invoke(app, ["status", str(world.folder)], catch_exceptions=False).stdout
     shown = " ".join(shown.split())
-    assert "weight 0.83 in the default search (0 to 1), measured: 83% of passages have a topic of their own" in shown
+    topics = "83% of passages have a topic of their own; they start at 50%, full weight is from 90%"
+    assert f"graph walks on with weight 0.83 of 1 ({topics}); hops over titles on" in shown
+
+
+def test_status_says_what_is_on_where_no_walk_is_made(tmp_path: Path, words: Embedder) -> None:
+    def status(table: dict[str, list[Triple]]) -> str:
+        folder = tmp_path / f"{len(table)}.index"
+        IndexBuilder(folder=folder, embedder=words, extractor=TableExtractor(table)).build(world_documents())
+        shown = CliRunner().invoke(app, ["status", str(folder)], catch_exceptions=False).stdout
+        return " ".join(shown.split())
+
+    one = status({"film": TRIPLES["film"]})
+    topics = "17% of passages have a topic of their own; they start at 50%, full weight is from 90%"
+    assert f"graph walks off ({topics}); hops over titles on" in one
+    assert "graph walks off, and so are hops over titles: there are no triples" in status({})
 
 
 def test_a_tuned_share_outlives_indexing_until_it_is_reset(tmp_path: Path, words: Embedder) -> None:

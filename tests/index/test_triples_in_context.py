@@ -67,6 +67,21 @@ def test_every_word_of_a_triple_that_occurs_is_found(text: str, parts: list[str]
     assert len(set(spans)) == len(spans)
 
 
+def test_names_are_a_stage_of_their_own_since_they_take_less_time_than_passages(tmp_path: Path) -> None:
+    reports: list[tuple[str, int, int]] = []
+    builder = IndexBuilder(
+        folder=tmp_path,
+        embedder=Reader(),
+        extractor=TableExtractor(TRIPLES),
+        progress=lambda stage, done, total: reports.append((stage, done, total)),
+    )
+    builder.build(world_documents())
+    counts = Snapshot.open(tmp_path).manifest.counts
+    last = {stage: (done, total) for stage, done, total in reports}
+    assert last["embed"] == (counts["passages"], counts["passages"])
+    assert last["embed names"] == (counts["entities"], counts["entities"])
+
+
 def test_passages_are_read_once_and_give_the_vectors_of_their_triples(tmp_path: Path) -> None:
     embedder = Reader()
     report = make(tmp_path, embedder)

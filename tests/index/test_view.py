@@ -1,6 +1,17 @@
-"""A view of an index is an index of its visible passages: every retriever returns the same ids, order and scores."""
+"""A view of an index is an index of its visible passages: every retriever returns the same ids, order and scores, where
+both were encoded from the same texts.
+"""
 
+import gc
+import os
+import resource
+import subprocess
+import sys
+import weakref
+from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import gettempdir
 from unittest.mock import Mock
@@ -12,6 +23,8 @@ from hypothesis import strategies as st
 from test_forgetting import METHODS, QUESTIONS, documents
 from test_full_disk import small_files
 
+import many_filters
+from queries_only import QueriesOnly
 from triplebeam.assemble.context import VIEWS_KEPT
 from triplebeam.assemble.index import Index
 from triplebeam.assemble.table import SEARCH_METHODS
@@ -22,12 +35,13 @@ from triplebeam.errors import (
     IndexChangedError,
     IndexDamagedError,
     IndexFormatError,
+    TooManyOpenFilesError,
 )
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.manifest import generation_folder, read_manifest
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.view import view
-from triplebeam.passage import Document, Heading, Link
+from triplebeam.passage import SHARED_TITLE, Document, Heading, Link
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
 from written_facts import Written
@@ -69,10 +83,12 @@ def test_a_filtered_search_is_a_search_of_an_index_of_the_visible_passages(
     every: list[tuple[Document, str]], where: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("views")
+    titles = Counter(document.title for document, _ in every)
     numbered = [
         Document(
             id=f"{document.id}-{number}",
-            title=document.title,
+            # Whether a title is shared by many is decided by the whole index: see below.
+            title=document.title if titles[document.title] < SHARED_TITLE else f"{document.title} {number}",
             text=document.text,
             metadata={"year": year} if year else {},
             headings=(Heading(0, 1, document.text[: document.text.index(" |")]),),
@@ -126,6 +142,82 @@ def test_views_are_kept_shared_and_filtered_again(tmp_path: Path) -> None:
     assert (some.filter, index.filter) == ("year >= 2005", "")
 
 
+def open_files() -> int:
+    return len(list(Path("/dev/fd").iterdir()))
+
+
+def test_a_view_keeps_no_file_open_and_goes_with_its_last_search(tmp_path: Path) -> None:
+    builder(tmp_path / "i").build([year(number) for number in range(2000, 2012)])
+    index = opened(tmp_path / "i")
+    gc.collect()
+    gc.disable()  # what goes has to go by itself
+    try:
+        before, gone = open_files(), []
+        for number, method in enumerate(RETRIEVERS, start=2000):
+            some = index.where(f"year != {number % 12 + 2000}")
+            index.search("Bath", method, where="year > 2003")
+            gone.append(weakref.ref(some.snapshot))
+            some.search("Bath", method)
+        assert open_files() == before
+        index.context.release()
+        assert some.search("Bath", "bm25").ids, "whoever has a view can search it"
+        del some
+        assert not any(each() for each in gone)
+    finally:
+        gc.enable()
+
+
+def test_only_so_many_views_are_kept_however_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    builder(tmp_path / "i").build([year(number) for number in range(2000, 2012)])
+    index = opened(tmp_path / "i")
+    monkeypatch.setattr("triplebeam.assemble.context.MAX_VIEWS", 3)
+    views = [index.where(f"year = {number}").context for number in range(2000, 2004)]
+    assert [index.where(f"year = {number}").context is views[number - 2000] for number in (2003, 2002, 2001)] == [
+        True
+    ] * 3
+    assert index.where("year = 2000").context is not views[0]
+    assert index.where("year = 2003").context is not views[3], "it was used before the others"
+
+
+def test_too_many_open_files_are_no_damage(tmp_path: Path) -> None:
+    builder(tmp_path / "i").build([year(number) for number in range(2000, 2012)])
+    index = opened(tmp_path / "i")
+    with ExitStack() as held, all_files_open(held):
+        for work in (lambda: index.where("year = 2000"), lambda: Snapshot.open(tmp_path / "i")):
+            with pytest.raises(TooManyOpenFilesError, match=r"limit of this process is [\d,]+: raise it") as error:
+                work()
+            assert str(tmp_path) not in str(error.value)
+            assert gettempdir() not in str(error.value)
+        held.close()
+        assert index.where("year = 2000").documents() == ["d2000"]
+
+
+@contextmanager
+def all_files_open(held: ExitStack) -> Iterator[None]:
+    """Lower the limit of open files, and open as many as are left."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (open_files() + 8, before[1]))
+    try:
+        with suppress(OSError):
+            while True:
+                held.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["python", "http"])
+def test_many_filters_need_few_files(tmp_path: Path, way: str) -> None:
+    """200 filters with a limit of 256 open files, and a document that is added in between."""
+    program = Path(many_filters.__file__)
+    environment = os.environ | {"PYTHONPATH": str(program.parent)}
+    done = subprocess.run(
+        [sys.executable, str(program), str(tmp_path), way], capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_whoever_needs_the_same_view_at_once_waits_for_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     builder(tmp_path / "i").build([year(number) for number in range(2000, 2004)])
     index = opened(tmp_path / "i")
@@ -137,18 +229,64 @@ def test_whoever_needs_the_same_view_at_once_waits_for_one(tmp_path: Path, monke
     assert found == [["d2002#0", "d2003#0"]] * 16
 
 
-def test_a_title_that_few_visible_passages_have_is_embedded_again(tmp_path: Path) -> None:
+def test_a_title_that_many_passages_share_is_left_out_of_the_vectors_of_a_view_as_well(tmp_path: Path) -> None:
     """Eight passages share a title in the whole index, which is left out of their vectors; two of them are visible."""
     shared = [
         Document(id=f"s{number}", title="Bath", text=f"number {number}", metadata={"year": str(2000 + number)})
         for number in range(8)
     ]
     builder(tmp_path / "all").build(shared)
-    builder(tmp_path / "some").build(shared[:2])
-    some, alone = opened(tmp_path / "all").where("year <= 2001"), opened(tmp_path / "some")
-    np.testing.assert_array_equal(some.snapshot.passage_vectors.rows, alone.snapshot.passage_vectors.rows)
-    whole = opened(tmp_path / "all").snapshot.passage_vectors.rows[:2]
-    assert not np.array_equal(whole, alone.snapshot.passage_vectors.rows)
+    whole, some = opened(tmp_path / "all"), opened(tmp_path / "all").where("year <= 2001")
+    np.testing.assert_array_equal(some.snapshot.passage_vectors.rows, whole.snapshot.passage_vectors.rows[:2])
+    assert [hit.title for hit in some.search("number", "dense")] == ["Bath", "Bath"]
+
+
+@pytest.mark.parametrize("method", ["bm25", "dense", "hybrid", "blend", "hipporag2", "gnn_ret", "hybrid@triples"])
+def test_a_filter_needs_the_embedder_for_the_question_alone(tmp_path: Path, method: str) -> None:
+    """A shared title, a name in another spelling, and a term that is defined too often in the whole index alone."""
+    described = [
+        Document(
+            id=f"{folder}/{number}",
+            title="Description",
+            text=f"Release process\n\n{'Lake-Bath' if folder == 'a' else 'lake bath'} | is | pump {number}",
+            headings=(Heading(0, 1, "Release process"),),
+            metadata={"folder": folder},
+        )
+        for folder in "ab"
+        for number in range(4)
+    ]
+    builder(tmp_path / "i").build(described)
+    index = Index.of(Snapshot.open(tmp_path / "i"), Settings(), QueriesOnly())
+    for folder in "ab":
+        some = index.where(f'folder = "{folder}" and not document contains "3"')
+        found = some.search("what is the lake bath?", method)
+        assert found.ids
+        assert all(id_.startswith(folder) for id_ in found.ids)
+    assert "lake bath" in some.snapshot.entities.names, "the spelling of a hidden passage is not shown"
+    assert "Lake-Bath" not in some.snapshot.entities.names
+    here, there = (each.entities.numbers["lake bath"] for each in (some.snapshot, index.snapshot))
+    vectors = some.snapshot.entities.vectors.rows[here], index.snapshot.entities.vectors.rows[there]
+    np.testing.assert_array_equal(*vectors)
+
+
+def test_a_term_that_only_a_view_defines_is_found_by_its_name(tmp_path: Path) -> None:
+    """Four passages define it, too many for a term; two of them are visible. There is no vector of it to take over."""
+    told = [
+        Document(
+            id=f"d{number}",
+            text=f"Release process\n\nBath | is | pump {number}",
+            headings=(Heading(0, 1, "Release process"),),
+            metadata={"year": str(2000 + number)},
+        )
+        for number in range(4)
+    ]
+    builder(tmp_path / "i").build(told)
+    index = Index.of(Snapshot.open(tmp_path / "i"), Settings(), QueriesOnly())
+    assert "release process" not in index.snapshot.entities.numbers
+    some = index.where("year <= 2001")
+    number = some.snapshot.entities.numbers["release process"]
+    assert not some.snapshot.entities.vectors.rows[number].any()
+    assert {id_[:2] for id_ in some.search("What is the release process?").ids} == {"d0", "d1"}
 
 
 def test_passages_without_facts_can_be_all_that_is_left(tmp_path: Path) -> None:
@@ -180,6 +318,20 @@ def test_a_filter_that_nothing_matches_is_an_error(tmp_path: Path) -> None:
     builder(tmp_path / "i").build([year(2000)])
     with pytest.raises(BadInputError, match=r"^no passage matches the filter 'year > 2000': change a value or drop"):
         opened(tmp_path / "i").search("Bath", where="year > 2000")
+
+
+def test_a_filter_that_is_no_text_is_refused_wherever_it_is_given(tmp_path: Path) -> None:
+    builder(tmp_path / "i").build([year(2000)])
+    index, wrong = opened(tmp_path / "i"), {"year": 2000}
+    for give in (
+        lambda: index.where(wrong),  # type: ignore[arg-type]
+        lambda: index.search("Bath", where=wrong),  # type: ignore[arg-type]
+        lambda: index.search_many(["Bath"], where={}),  # type: ignore[arg-type]
+        lambda: index.ask("Bath?", where=wrong),  # type: ignore[arg-type]
+        lambda: next(index.ask_steps("Bath?", where=wrong)),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(BadInputError, match="where must be a filter written as text, got the dict"):
+            give()
 
 
 def test_a_view_cannot_be_written_to(tmp_path: Path) -> None:

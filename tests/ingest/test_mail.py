@@ -37,7 +37,7 @@ def test_a_body_in_html_alone_is_read(kind: str, line_end: bytes) -> None:
 
 def test_bodies_in_html_alone_are_read_in_a_box() -> None:
     box = b"".join(b"From ann Mon Mar  2 10:00:00 2026\n" + message + b"\n\n" for message in HTML_ONLY.values())
-    assert read_mailbox(box).text == "\n\n".join(["s\n\nIt is in Paris."] * len(HTML_ONLY))
+    assert [(part.title, part.text) for part in read_mailbox(box).parts] == [("s", "It is in Paris.")] * len(HTML_ONLY)
 
 
 def test_of_alternatives_plain_text_is_read_and_an_epilogue_is_no_part() -> None:
@@ -65,6 +65,19 @@ def test_parts_that_are_too_deep_are_left_out_with_a_warning() -> None:
     assert read_mail(nested(11)).warnings == ("parts that are more than 10 levels deep were left out",)
     box = b"".join(b"From ann Mon Mar  2 10:00:00 2026\n" + nested(levels) + b"\n\n" for levels in (3, 12))
     assert read_mailbox(box).warnings == ("message 2: parts that are more than 10 levels deep were left out",)
+
+
+@pytest.mark.parametrize(
+    ("written", "date"),
+    [
+        ("Mon, 02 Mar 2026 10:00:00 +0100 (CET)", "2026-03-02T10:00:00+01:00"),
+        ("2 Mar 2026 10:00 -0000", "2026-03-02T10:00:00+00:00"),
+        ("last week", "last week"),
+        ("Mon, 99 Mar 99999999999999999999 10:00:00 +0000", "Mon, 99 Mar 99999999999999999999 10:00:00 +0000"),
+    ],
+)
+def test_dates_are_written_as_filters_compare_them(written: str, date: str) -> None:
+    assert read_mail(f"Date: {written}\n\nText.\n".encode()).metadata["date"] == date
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])

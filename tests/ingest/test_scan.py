@@ -16,14 +16,28 @@ def make(folder: Path, *names: str) -> Path:
 
 
 def test_files_are_counted_by_ending_with_how_to_include_them(tmp_path: Path) -> None:
-    folder = make(tmp_path / "docs", "a.txt", "README", "b.md", "c.tex", "d.tex", "e.tar.gz", "f.conf", "Makefile")
+    folder = make(
+        tmp_path / "docs",
+        "a.txt",
+        "README",
+        "b.md",
+        "c.tex",
+        "d.tex",
+        "e.tar.gz",
+        "f.conf",
+        "g.png",
+        "h.png",
+        "i.png",
+        "Makefile",
+    )
     found = scan_sources([folder])
     assert found.read == {".txt": 2, ".md": 1}
-    assert found.skipped == {".tex": 2, ".gz": 1, ".conf": 1, "": 1}
+    assert found.skipped == {".png": 3, ".tex": 2, ".gz": 1, ".conf": 1, "": 1}
     assert found.skipped_lines() == [
-        "2 .tex files: convert it to .html or .txt (for instance with pandoc)",
-        "1 file without an ending: name such files one by one to read them as plain text",
-        "1 .conf file: name such files one by one to read them as plain text",
+        "3 .png files: images have no text",
+        "2 .tex files: convert them to .html or .txt (for instance with pandoc)",
+        "1 file without an ending: name it by path to read it as plain text",
+        "1 .conf file: name it by path to read it as plain text",
         "1 .gz file: unpack it",
     ]
 
@@ -36,7 +50,9 @@ def test_of_many_endings_the_rare_ones_share_a_line(tmp_path: Path) -> None:
 def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = scan_sources([make(tmp_path / "docs", "a.xlsx", "b.pptx", "c.txt")])
     assert found.missing_extras() == []
+    one = scan_sources([make(tmp_path / "one", "a.xlsx")])
     monkeypatch.setattr(scan, "find_spec", lambda name: None)
+    assert one.missing_extras() == [f"1 file needs the extra 'office': run {install_command('office')}"]
     assert found.missing_extras() == [f"2 files need the extra 'office': run {install_command('office')}"]
 
 

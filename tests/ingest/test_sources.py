@@ -105,19 +105,6 @@ def test_deep_folders_are_read(tmp_path: Path) -> None:
     assert ids(read(tmp_path / "docs"), tmp_path) == ["docs/" + "d/" * 150 + "a.txt"]
 
 
-def test_links_are_followed_and_loops_end(tmp_path: Path) -> None:
-    write(tmp_path / "docs/a/one.txt")
-    write(tmp_path / "elsewhere/two.txt")
-    (tmp_path / "docs/a/loop").symlink_to(tmp_path / "docs")
-    (tmp_path / "docs/link").symlink_to(tmp_path / "elsewhere")
-    (tmp_path / "docs/self.txt").symlink_to(tmp_path / "docs/self.txt")
-    readings = read(tmp_path / "docs")
-    assert ids(readings, tmp_path) == ["docs/a/one.txt", "docs/link/two.txt"]
-    assert [str(reading) for reading in readings if isinstance(reading, Unreadable)] == [
-        f"{tmp_path}/docs/self.txt: it is no regular file, but a broken link, a pipe or a device"
-    ]
-
-
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.txt")
     assert "no regular file" in reason(tmp_path / "pipe.txt")

@@ -65,7 +65,27 @@ def test_front_matter_is_metadata_and_may_give_the_title() -> None:
     )
     assert (content.text, content.title) == ("Text.", "A: b")
     assert content.metadata == {"tags": "x, y z", "authors": "Ann, Bob", "draft": "true"}
-    assert markdown_content("+++\ntitle = 'A'\n+++\n# Heading\n").title == "Heading"
+
+
+@pytest.mark.parametrize(
+    ("source", "title"),
+    [
+        ("+++\ntitle = 'A'\n+++\n# Heading\n", "A"),
+        ("---\ntitle: package.json\n---\n### Description\n\nText.", "package.json"),
+        ("---\ntitle: >-\n  A long\n  title\n---\n# Heading", "A long title"),
+        ("---\ntitle: 'A' # a remark\n---\n# Heading", "A"),
+        ("---\ntitle:\ntags: [x]\n---\n# Heading", "Heading"),
+        ('<h1 align="center">Site</h1>\n\n## Errors\n\n### Codes\n\nText.', "Errors"),
+        ("<!-- x -->\n<div align=center>\n\n<H1>Site</H1>\n\n</div>\n\n# Errors\n\nText.", "Errors"),
+        ('<h1 align="center">Tool</h1>\n\nIt does a thing.\n\n## Install\n', "Tool"),
+        ('<h1 align="center">Tool</h1>\n\nIt does a thing.', "Tool"),
+        ("# Tool\n\n## Install\n\nText.", "Tool"),
+    ],
+)
+def test_the_title_is_the_front_matters_then_the_first_heading_that_is_no_banner(source: str, title: str) -> None:
+    content = markdown_content(source)
+    assert content.title == title
+    assert "title" not in content.metadata
 
 
 @pytest.mark.parametrize(

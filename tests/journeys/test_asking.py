@@ -100,12 +100,59 @@ def test_what_was_paid_for_is_not_paid_for_twice(quick: Quick, small_index: Path
     assert b"secret-key" not in Path("completions.sqlite").read_bytes()
 
 
-def test_an_endpoint_that_refuses_is_one_line(quick: Quick, small_index: Path, model: Endpoint) -> None:
+def test_a_repaired_model_is_asked_again(quick: Quick, small_index: Path, model: Endpoint) -> None:
+    """Nonsense is the model's failure, not the documents', and is not kept."""
+    model.says("I am a helpful assistant.")
+    code, stdout, stderr = quick("ask", small_index, "Which city?", "--effort", "low")
+    assert code == 3
+    assert "The model failed, so there is no answer." in stdout
+    assert "documents" not in stdout
+    assert "[1] " in stdout, "the passages"
+    assert stderr.strip() == (
+        "triplebeam: The model's reply holds no JSON object; it begins with 'I am a helpful assistant.': "
+        "ask again or use a stronger model."
+    )
+    code, stdout, _ = quick("ask", small_index, "Which city?", "--effort", "low", "--json")
+    assert (code, json.loads(stdout)["outcome"]) == (3, "model_failed")
+    assert json.loads(stdout)["passages"]
+    says(model, FACT, FOUND)
+    assert quick("ask", small_index, "Which city?", "--effort", "low")[0] == 0
+
+
+@pytest.mark.parametrize("by", ["flag", "setting"])
+def test_the_cache_can_be_passed_over(
+    quick: Quick, small_index: Path, model: Endpoint, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    flags = ["--no-cache"] if by == "flag" else []
+    says(model, FACT, FOUND, FACT, {**FOUND, "answer": "Linz", "sentence": "It is Linz."})
+    assert "Vienna" in quick("ask", small_index, "Which city?", "--effort", "low")[1]
+    with monkeypatch.context() as patched:
+        if by == "setting":
+            patched.setenv("TRIPLEBEAM_NO_CACHE", "1")
+        assert "It is Linz." in quick("ask", small_index, "Which city?", "--effort", "low", *flags)[1]
+    assert "It is Linz." in quick("ask", small_index, "Which city?", "--effort", "low")[1], "the new reply is stored"
+    assert len(model.requests) == 4
+
+
+def test_an_endpoint_that_is_gone_is_one_line_and_the_passages(
+    quick: Quick, small_index: Path, model: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model.refuses(401, "bad key")
-    code, stdout, stderr = quick("ask", small_index, "Which city?")
-    assert (code, stdout) == (2, "")
-    assert "\n" not in stderr.strip()
-    assert "secret-key" not in stderr
+    refused = "answered HTTP 401"
+    nobody = "http://127.0.0.1:1/v1 cannot be reached"
+    page = "is no chat completion; it begins with '<html>"
+    for said, address in ((refused, model.base_url), (page, model.base_url), (nobody, "http://127.0.0.1:1/v1")):
+        monkeypatch.setenv("TRIPLEBEAM_BASE_URL", address)
+        code, stdout, stderr = quick("ask", small_index, "Which city?")
+        assert code == 3
+        assert [said in line for line in stderr.strip().splitlines()] == [True]
+        assert "[1] " in stdout
+        assert "secret-key" not in stderr + stdout
+        code, stdout, stderr = quick("ask", small_index, "Which city?", "--json")
+        answer = json.loads(stdout)
+        assert (code, answer["outcome"], len(answer["passages"])) == (3, "model_failed", 3)
+        assert said in answer["verdict"]
+        model.answer = lambda request: (200, "<html>Welcome</html>")
 
 
 def test_a_question_graph_fills_in_step_by_step(quick: Quick, small_index: Path, model: Endpoint) -> None:

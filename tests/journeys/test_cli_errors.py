@@ -219,6 +219,8 @@ def test_every_command_has_an_example(quick: Quick) -> None:
         assert code == 0
         assert "Example" in stdout
         assert f"triplebeam {' '.join(command)}" in stdout
+        assert "<bool>" not in stdout
+    assert "<bool>" not in quick("--help")[1]
 
 
 def test_a_new_index_of_nothing_leaves_nothing(quick: Quick, tmp_path: Path, tiny_model: str) -> None:

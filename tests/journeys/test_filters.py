@@ -39,6 +39,40 @@ def test_search_and_ask(quick: Quick, notes: Path, where: str, found: set[str]) 
     assert ids(quick("ask", notes, "Which river?", "--effort", "none", "--where", where, "--json")) == found
 
 
+def test_rows_of_tables_and_messages_of_boxes(quick: Quick, tmp_path: Path, tiny_model: str) -> None:
+    messages = (("Ann", 2, "pump"), ("Bob", 9, "valve"))
+    (tmp_path / "box.mbox").write_text(
+        "".join(
+            f"From x Mon Mar  2 10:00:00 2026\nFrom: {name} <x@example.org>\nTo: eve@example.org\nSubject: s\n"
+            f"Date: Mon, 0{day} Mar 2026 10:00:00 +0000\n\nThe {part} is broken.\n\n"
+            for name, day, part in messages
+        )
+    )
+    (tmp_path / "parts.csv").write_text("part,type,price in euros\npump,A,120\nvalve,B,35\nseal,A,2\n")
+    assert quick("index", "m.index", "box.mbox", "parts.csv", "--embedder", tiny_model)[0] == 0
+    for where, found in {
+        "date >= '2026-03-05'": {"box.mbox:2"},
+        "from contains 'ann'": {"box.mbox:1"},
+        "to exists": {"box.mbox:1", "box.mbox:2"},
+        "`price in euros` < 50": {"parts.csv:2", "parts.csv:3"},
+        "type = 'A' and part != 'seal'": {"parts.csv:1"},
+        "path = 'parts.csv'": {"parts.csv:1", "parts.csv:2", "parts.csv:3"},
+    }.items():
+        assert ids(quick("search", "m.index", "Which pump or valve is broken?", "--where", where, "--json")) == found
+
+
+def test_a_title_that_all_files_have_can_be_filtered(quick: Quick, tmp_path: Path, tiny_model: str) -> None:
+    """Eight files of one title, which says nothing about each of them; a filter leaves four."""
+    for folder, thing in (("a", "Kestrel"), ("b", "Falcon")):
+        (tmp_path / folder).mkdir()
+        for number in range(4):
+            text = f"# Description\n\nThe {thing} {number} was designed by Ada Nobrook.\n"
+            (tmp_path / folder / f"{number}.md").write_text(text)
+    assert quick("index", "r.index", "a", "b", "--embedder", tiny_model)[0] == 0
+    found = quick("search", "r.index", "who designed the Kestrel 2", "--where", 'path contains "a/"', "--json")
+    assert ids(found) == {f"a/{number}.md" for number in range(4)}
+
+
 def test_a_mistake_is_one_line(quick: Quick, notes: Path) -> None:
     code, stdout, message = quick("search", notes, "river", "--where", "year >= ")
     assert (code, stdout) == (2, "")
@@ -74,3 +108,10 @@ def test_keys_show_what_they_are_bound_to(quick: Quick, notes: Path) -> None:
         warned.split()
     )
     assert "may only read" in quick("keys", "create", notes, "--role", "write", "--where", where)[2]
+
+
+def test_a_key_that_sees_other_spellings_is_warned_of(quick: Quick, notes: Path) -> None:
+    code, key, warned = quick("keys", "create", notes, "--role", "read", "--where", "tenant = 1")
+    assert (code, key[:3]) == (0, "tb-")
+    assert "Warning: tenant = 1 also matches other spellings of the number" in warned
+    assert quick("keys", "create", notes, "--role", "read", "--where", 'tenant = "1"')[2] == ""

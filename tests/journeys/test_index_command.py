@@ -41,7 +41,7 @@ def test_what_is_skipped_is_said_before_the_work(index: Quick) -> None:
     assert lines[:3] == [
         "Reading 4 files; skipping 2 files of other kinds:",
         "  1 .doc file: save it as .docx, .pptx or .xlsx",
-        "  1 .png file: run character recognition (OCR) on it",
+        "  1 .png file: images have no text",
     ]
     assert lines[-2].startswith("skipped: ")
     assert lines[-2].endswith("empty.txt: the file is empty")

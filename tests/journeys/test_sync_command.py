@@ -32,6 +32,7 @@ def test_a_folder_is_followed_from_wherever_it_is(
         "changed": [],
         "renamed": [],
         "removed": [],
+        "skipped": [],
         "unreadable": [],
         "dry_run": False,
         "published": True,
@@ -131,3 +132,27 @@ def test_what_an_interrupted_run_left_is_published_and_said_so(quick: Quick, doc
     assert (code, "published anew" in stderr) == (0, True)
     _, _, stderr = quick("sync", "my.index", docs, "--extractor", "none")
     assert "my.index is in step: nothing has changed.\n" in stderr
+
+
+@pytest.mark.parametrize("command", ["index", "sync"])
+def test_links_out_of_the_folder_need_an_option(
+    quick: Quick, docs: Path, tmp_path: Path, tiny_model: str, command: str
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "secret.txt").write_text("Kumquatius is a secret.")
+    (docs / "zlink").symlink_to(tmp_path / "elsewhere")
+    arguments = (command, "my.index", "docs", "--extractor", "none", "--embedder", tiny_model)
+    said = quick(*arguments)[2]
+    skipped = [line for line in said.splitlines() if line.startswith("skipped: ")]
+    assert [line.endswith("(in Python follow_links=True)") for line in skipped] == [True], said
+    assert "zlink: it leads out of the folder" in skipped[0]
+
+    def find() -> str:
+        return quick("search", "my.index", "Kumquatius", "--method", "bm25", "--json")[1]
+
+    assert "secret" not in find()
+    assert "skipped: " not in quick(*arguments, "--follow-links")[2]
+    assert "zlink/secret.txt" in find()
+    if command == "sync":
+        assert "remove docs/zlink/secret.txt" in quick(*arguments)[2]
+        assert "secret" not in find()

@@ -49,7 +49,7 @@ def run(folder: Path, home: Path) -> Run:
     done = run("index", "my.index", "docs", code=1)
     assert done.stdout == ""
     assert "not indexed: docs/broken.pdf" in done.stderr
-    assert "1 .png file: run character recognition" in done.stderr
+    assert "1 .png file: images have no text" in done.stderr
     assert f"{len(PASSAGES)} documents" in done.stderr
     return run
 

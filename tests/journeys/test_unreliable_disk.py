@@ -1,7 +1,10 @@
 """Full, damaged and foreign disks at the command line: one sentence and exit code 2, or it just works."""
 
 import os
+import shutil
+import sqlite3
 import stat
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -56,6 +59,52 @@ def test_a_full_disk_ends_no_process(tmp_path: Path, run: Run, tiny_model: str) 
             .startswith(f"triplebeam: {disk.folder / 'my.index'} cannot be written to")
         )
         assert "Traceback" not in done.stderr
+
+
+def begin_store(index: Path, with_header: bool) -> None:
+    """Leave what a kill, or a disk that is full at once, leaves of a store: an empty file, or its first page."""
+    index.mkdir()
+    (index / "write.lock").touch()
+    (index / "store.sqlite").touch()
+    if with_header:
+        with closing(sqlite3.connect(index / "store.sqlite")) as db:
+            db.execute("PRAGMA journal_mode = WAL")
+        assert (index / "store.sqlite").stat().st_size
+
+
+@pytest.mark.parametrize("with_header", [False, True])
+@pytest.mark.parametrize("command", ["index", "sync"])
+def test_a_store_that_was_only_begun_is_continued(
+    tmp_path: Path, quick: Quick, tiny_model: str, command: str, with_header: bool
+) -> None:
+    begin_store(tmp_path / "my.index", with_header)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "elbe.txt").write_text("The river flows north.")
+    for asked in ("status", "search"):
+        code, _, said = quick(asked, "my.index", *(["river"] if asked == "search" else []))
+        assert (code, "run the same `triplebeam index" in said) == (2, True), said
+    code, _, said = quick(command, "my.index", "docs", "--embedder", tiny_model, "--extractor", "none")
+    assert code == 0, said
+    assert "1 document, 1 passage" in said
+
+
+def test_an_index_begun_on_a_full_disk_is_continued(tmp_path: Path, quick: Quick, tiny_model: str) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "elbe.txt").write_text("The river flows north.")
+    with small_disk(tmp_path / "disk") as disk:
+        refused = 0
+        for left in range(0, 120, 16):
+            index = disk.folder / "my.index"
+            command = ("index", index, "docs", "--embedder", tiny_model, "--extractor", "none")
+            disk.fill(left)
+            code, _, said = quick(*command)
+            refused += code == 2
+            assert code == 0 or "free some space" in said
+            disk.free()
+            code, _, said = quick(*command)
+            assert code == 0, (left, said)
+            shutil.rmtree(index)
+    assert refused > 3
 
 
 def test_status_checks_everything_on_request(small_index: Path, quick: Quick) -> None:

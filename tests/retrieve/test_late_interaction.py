@@ -154,7 +154,7 @@ def test_a_view_scores_its_passages_as_the_whole_index_does(tmp_path: Path, word
     index = Snapshot.open(tmp_path / "i")
     TokenIndexBuilder(index=index, encoder=WordTokens(), nbits=8).build()
     rows = np.array([3, 7, 8, 20, 41, 59], np.int64)
-    some = view(index, rows, lambda: words)
+    some = view(index, rows)
     whole = LateInteraction.over_passages(index, WordTokens(), nprobe=ALL, candidates=ALL)
     filtered = LateInteraction.over_passages(some, WordTokens(), nprobe=ALL, candidates=ALL)
     for query in ("word3 word7 word9", "word1", "word55 word40 word2 word8"):

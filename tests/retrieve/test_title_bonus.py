@@ -77,6 +77,24 @@ def test_without_a_title_in_the_query_the_scores_are_the_bases(planets: Snapshot
     assert (TitleBonus(base=base, passages=planets.passages).scores("trade") == base.scores("trade")).all()
 
 
+def test_of_many_passages_with_one_title_the_best_have_the_bonus(words: Embedder, tmp_path: Path) -> None:
+    """A manual of 12 passages: its title says which manual is meant, and not which passage."""
+    texts = ["the valve of the pump", "the pump", *(f"chapter {number}" for number in range(10))]
+    documents = [
+        Document(id=str(n), title="Heron Handbook", text=text, is_passage=True) for n, text in enumerate(texts)
+    ]
+    other = Document(id="other", title="Notes", text="a valve", is_passage=True)
+    IndexBuilder(folder=tmp_path / "my.index", embedder=words).build([*documents, other])
+    index, query = Snapshot.open(tmp_path / "my.index"), "the valve of the pump in the Heron Handbook"
+    base = scaled_hybrid(index, words)
+    before = base.scores(query)
+    scores = TitleBonus(base=base, passages=index.passages, bonus=9.0, most=2).scores(query)
+    raised = set(index.passages.ids(np.flatnonzero(scores > 0.5)))
+    assert raised == set(index.passages.ids(np.argsort(-before, kind="stable")[:2])) == {"0", "1"}
+    for_all = TitleBonus(base=base, passages=index.passages, bonus=9.0).scores(query)
+    assert np.count_nonzero(for_all > 0.5) == len(documents)
+
+
 class Counting:
     """A score for each letter."""
 

@@ -7,6 +7,7 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 import pytest
 
 from patience import SECONDS
+from triplebeam.cancellation import WorkCancelledError, sleep
 from triplebeam.serve.batches import LARGEST, Batches
 
 
@@ -171,3 +172,25 @@ def test_many_threads_get_their_own_answers_and_nothing_is_left(pool: ThreadPool
     assert all(expected == answer for expected, answer in (each.result() for each in asked))
     pool.shutdown()
     assert (batches.running, batches.waiting) == (0, 0)
+
+
+def test_a_batch_is_cancelled_once_nobody_waits_for_it(pool: ThreadPoolExecutor) -> None:
+    batches, started = Batches[str](pool), threading.Event()
+    held = Held()
+    first = held_up(batches, held)
+
+    def endless(questions: Sequence[str]) -> Iterator[str]:
+        started.set()
+        for _ in range(100 * SECONDS):
+            sleep(0.01)
+        yield from questions
+
+    gone = [threading.Event(), threading.Event()]
+    futures = [batches.submit("a", f"question {number}", endless, each) for number, each in enumerate(gone)]
+    held.go.set()
+    assert first.result(SECONDS)
+    assert started.wait(SECONDS)
+    gone[0].set()
+    assert not wait(futures, 0.05).done, "one still waits"
+    gone[1].set()
+    assert [type(each.exception(SECONDS)) for each in futures] == [WorkCancelledError] * 2

@@ -9,7 +9,7 @@ from small_world import TableExtractor, WordEmbedder
 from triplebeam.assemble import Index, open_index
 from triplebeam.index.build import IndexBuilder
 from triplebeam.passage import Document, Passage
-from triplebeam.ranking import Hit
+from triplebeam.ranking import Hit, Hop
 from triplebeam.serve.explanation import Explanation
 from triplebeam.serve.found import found, headings
 from triplebeam.triple import Chain, Triple
@@ -106,6 +106,57 @@ def test_hits_show_only_such_chains(index: Index) -> None:
     assert first.chains == ((WROTE, BORN),)
     assert second.chains == ()
     assert [first.heading, second.heading] == ["Handbook (people.md)", "Handbook (ledger.md)"]
+
+
+def reached(
+    *hops: Hop, found_by: tuple[tuple[str, int], ...] = (("titles", 2),), chains: tuple[Chain, ...] = ()
+) -> Hit:
+    return Hit("dpkg", 1.0, chains, found_by, hops)
+
+
+@pytest.mark.parametrize(
+    ("hit", "chains"),
+    [
+        (reached(Hop("ledger", "dpkg")), (("Handbook", "mentions", "dpkg"),)),
+        (
+            reached(Hop("ledger", "Debian"), found_by=(("owners", 3), ("plain", 9))),
+            (("Handbook", "mentions", "Debian"), ("Debian", "is described in", "dpkg")),
+        ),
+        (reached(Hop("ledger", "dpkg"), found_by=(("titles", 2), ("plain", 1))), ()),  # plain search shows it anyway
+        (reached(Hop("ledger", "dpkg"), found_by=()), (("Handbook", "mentions", "dpkg"),)),
+        (reached(), ()),
+    ],
+)
+def test_a_link_that_was_followed_explains_a_hit_without_a_chain(index: Index, hit: Hit, chains: Chain) -> None:
+    (shown,) = found(index, "How tall is the mast?", [hit])
+    assert shown.chains == ((tuple(Triple(*fact) for fact in chains),) if chains else ())
+
+
+def test_the_fact_that_was_followed_explains_more_than_that_it_is_mentioned(index: Index) -> None:
+    fact = Triple("Handbook", "is installed by", "dpkg")
+    (shown,) = found(index, "How tall is the mast?", [reached(Hop("ledger", "dpkg"), chains=((LEADS,), (fact,)))])
+    assert shown.chains == ((fact,),)
+
+
+def test_the_third_hop_is_explained(tmp_path: Path) -> None:
+    """Its page is called like the end of a fact that shares no word with the question."""
+    pages = {
+        "Harbour Dairy": "Harbour Dairy runs a Kestrel.",
+        "Kestrel": "The Kestrel is made by Vento.",
+        "Vento": "Lotta answers there at noon.",
+        **{f"Other {number}": "A machine that runs." for number in range(40)},
+    }
+    table = {
+        "Harbour Dairy": [Triple("Harbour Dairy", "runs", "Kestrel")],
+        "Kestrel": [Triple("Kestrel", "is made by", "Vento")],
+    }
+    documents = [Document(id=title, title=title, text=text, is_passage=True) for title, text in pages.items()]
+    IndexBuilder(folder=tmp_path, embedder=WordEmbedder(), extractor=TableExtractor(table)).build(documents)
+    index, question = open_index(tmp_path, embedder=WordEmbedder()), "Whom do we call about what Harbour Dairy uses?"
+    shown = {
+        each.passage.id: each.chains for each in found(index, question, index.search(question, "blend[share=1]", 43))
+    }
+    assert shown["Vento"] == ((Triple("Kestrel", "is made by", "Vento"),),)
 
 
 def test_equal_titles_are_told_apart() -> None:

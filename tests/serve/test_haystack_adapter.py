@@ -88,3 +88,9 @@ def test_a_retriever_of_theirs_as_base(index: Index, kind: str) -> None:
 def test_a_document_that_is_no_passage_is_reported(index: Index) -> None:
     with pytest.raises(BadInputError, match=r"gave the document 'Lake Superior' .*metadata under 'id'"):
         from_haystack(in_memory(Document(content="Lake Superior")), index).retrieve("lake")
+
+
+@pytest.mark.parametrize("where", [{"document": "lake"}, {}, ""])
+def test_a_filter_that_is_none_is_refused_and_not_left_out(world: Snapshot, where: object) -> None:
+    with pytest.raises(BadInputError, match="filter"):
+        TriplebeamRetriever(world.folder, "bm25", where=where)

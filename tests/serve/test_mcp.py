@@ -13,7 +13,7 @@ from mcp.server import MCPServer
 from mcp_types import TextContent
 
 from patience import SECONDS
-from scripted_loops import final, reply
+from scripted_loops import BAD, Gone, final, reply
 from serve.adapted import GRAPH, QUESTION
 from triplebeam import cancellation
 from triplebeam.assemble import DEFAULT_METHOD, Index
@@ -155,6 +155,16 @@ async def test_ask_reports_each_step_and_quotes_its_evidence(served: Served) -> 
     assert [step["query"] for step in answer["steps"]] == [QUESTION, "Edward Cahn death"]
     assert [number for number, _ in told] == [1, 2]
     assert "Edward Cahn death" in str(told[1][1])
+
+
+@pytest.mark.parametrize(
+    ("model", "said"), [(Gone(), "does not answer"), (Scripted([BAD, BAD]), "begins with 'no idea'")]
+)
+async def test_ask_with_a_model_that_fails_gives_the_passages(served: Served, model: LanguageModel, said: str) -> None:
+    answer = await structured(served(model=model), "ask", question=QUESTION, method="read")
+    assert (answer["outcome"], answer["answer"], answer["missing"]) == ("model_failed", "", [])
+    assert said in answer["ending"]
+    assert answer["passages"][0]["id"] == "film"
 
 
 class Slow:

@@ -32,7 +32,7 @@ def test_a_line_after_two_seconds_then_every_ten_and_at_the_end() -> None:
     log = Log()
     written = {second: log.at(second, "extract", second, 40) for second in range(41)}
     assert {second: lines for second, lines in written.items() if lines} == {
-        2: ["extracting triples: 2/40 passages, 5%, 0:38 left"],
+        2: ["extracting triples: 2/40 passages, 5%"],
         12: ["extracting triples: 12/40 passages, 30%, 0:28 left"],
         22: ["extracting triples: 22/40 passages, 55%, 0:18 left"],
         32: ["extracting triples: 32/40 passages, 80%, 0:08 left"],
@@ -46,12 +46,37 @@ def test_the_time_left_is_estimated_from_the_stage_itself() -> None:
     log.at(0, "extract", 0, 10)
     log.at(600, "extract", 10, 10)
     log.at(600, "embed", 0, 1000)
-    assert log.at(7800, "embed", 500, 1000) == ["encoding texts: 500/1,000 texts, 50%, 2:00:00 left"]
+    log.at(1200, "embed", 250, 1000)
+    assert log.at(4800, "embed", 500, 1000) == ["encoding texts: 500/1,000 texts, 50%, 2:00:00 left"]
+
+
+def test_what_comes_before_the_first_result_says_nothing_about_the_pace() -> None:
+    log = Log()
+    log.at(0, "extract", 0, 2000)
+    assert log.at(40, "extract", 8, 2000) == ["extracting triples: 8/2,000 passages, 0%"]
+    assert log.at(51, "extract", 96, 2000) == ["extracting triples: 96/2,000 passages, 5%, 3:58 left"]
+
+
+def test_the_pace_is_that_of_the_last_minute() -> None:
+    log = Log()
+    for second in range(101):
+        log.at(second, "extract", second, 1160)
+    for second in range(101, 161):
+        log.at(second, "extract", 100 + 10 * (second - 100), 1160)
+    assert log.at(162, "extract", 720, 1160) == ["extracting triples: 720/1,160 passages, 62%, 0:44 left"]
+
+
+def test_parts_of_different_kinds_have_no_pace() -> None:
+    log = Log()
+    for second in (0, 5, 15):
+        lines = log.at(second, "publish", second, 100)
+    assert lines == ["writing the index: 15/100 parts, 15%"]
 
 
 def test_work_that_was_there_before_says_nothing_about_the_pace() -> None:
     log = Log()
     log.at(0, "encoding tokens", 900, 1000)
+    log.at(30, "encoding tokens", 925, 1000)
     assert log.at(60, "encoding tokens", 950, 1000) == ["encoding tokens: 950/1,000 passages, 95%, 1:00 left"]
 
 
@@ -67,6 +92,7 @@ def test_a_second_download_is_a_stage_of_its_own() -> None:
     log.at(0, "download", 0, 90_000_000)
     assert log.at(3, "download", 90_000_000, 90_000_000) == ["downloading: 90 MB in 0:03"]
     assert log.at(100, "download", 0, 50_000_000) == ["downloading: 0/50 MB, 0%"]
+    log.at(105, "download", 12_500_000, 50_000_000)
     assert log.at(110, "download", 25_000_000, 50_000_000) == ["downloading: 25/50 MB, 50%, 0:10 left"]
 
 
@@ -76,8 +102,9 @@ def test_nothing_to_do_is_not_told() -> None:
 
 def test_a_stage_of_another_name_counts_questions() -> None:
     log = Log()
-    log.at(0, "gear:bm25", 1, 5)
-    assert log.at(4, "gear:bm25", 3, 5) == ["gear:bm25: 3/5 questions, 60%, 0:04 left"]
+    log.at(0, "gear:bm25", 0, 5)
+    log.at(1, "gear:bm25", 1, 5)
+    assert log.at(5, "gear:bm25", 3, 5) == ["gear:bm25: 3/5 questions, 60%, 0:04 left"]
 
 
 @pytest.mark.parametrize("quiet", [False, True])

@@ -64,6 +64,19 @@ def test_words_match_folded_and_stemmed_and_function_words_do_not() -> None:
     assert highlighted(found) == ["cafés", "Brno", "closed"]
 
 
+@pytest.mark.parametrize(
+    ("question", "marked"),
+    [
+        ("How do I close it?", ["close"]),
+        ("Can you or I close the lid in mode A?", ["lid", "close", "mode"]),
+        ("What should we do about them?", ["should", "about"]),  # where there are no others
+    ],
+)
+def test_single_letters_and_function_words_are_not_marked(question: str, marked: list[str]) -> None:
+    text = "The lid (i.e. a cover) you should close in mode B; about 4 of us do so."
+    assert highlighted(snippet(Passage("p", text), question)) == marked
+
+
 def test_words_in_a_row_are_one_highlight() -> None:
     found = snippet(Passage("p", "It was Irma Kroll who drew it."), "Irma Kroll")
     assert highlighted(found) == ["Irma Kroll"]

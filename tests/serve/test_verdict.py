@@ -20,6 +20,7 @@ ANSWER = Answer(question="Where?", text="California", evidence=(QUOTED,))
     [
         (ANSWER, "Every fact is quoted from your documents."),
         (replace(ANSWER, text=""), "Not in your documents."),
+        (replace(ANSWER, text="", failure="The model's reply is empty: ask again."), "The model's reply is empty"),
         (replace(ANSWER, outcome="guess"), "This is a guess: your documents do not say it."),
         (replace(ANSWER, evidence=()), "No fact was quoted for it"),
         (replace(ANSWER, text="Texas"), "The facts found do not state this answer"),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triplebeam.errors import BadInputError
-from triplebeam.where import parse
+from triplebeam.where import parse, warn_of_other_spellings
 
 FIELDS = {
     "year": "2020",
@@ -172,3 +172,40 @@ def test_filters_that_mean_the_same_are_equal() -> None:
 def test_values_in_another_case_are_found() -> None:
     assert parse("source in ('the verge', 'Wired') or year = 2019").other_case(KNOWN) == ["The Verge"]
     assert parse("source = 'The Verge' and not source = 'verge'").other_case(KNOWN) == []
+
+
+@pytest.mark.parametrize(
+    ("where", "other", "warned"),
+    [
+        (
+            "tenant = 1",
+            "01",
+            "tenant = 1 also matches other spellings of the number, such as '01': write tenant = \"1\"",
+        ),
+        ("tenant in (-1, 'b')", "-01", "tenant = -1 also matches other spellings of the number, such as '-01'"),
+        (
+            "tenant = '2024-01-01'",
+            "2024-01-01T12:00",
+            "also matches every time of that day, such as '2024-01-01T12:00'",
+        ),
+        ("tenant = '2024-01-01T12:00Z'", "2024-01-01T13:00+01:00", "also matches that moment in every time zone"),
+        ("a = 'x' or not (tenant = 1.5e1 and b > 3)", "", "such as '01.5e1'"),
+    ],
+)
+def test_other_spellings_of_a_value_are_warned_of(where: str, other: str, warned: str) -> None:
+    [sentence] = warn_of_other_spellings(parse(where))
+    assert warned in sentence
+    assert not other or parse(where).holds({"tenant": other}), "what is said is so"
+
+
+@pytest.mark.parametrize(
+    "where", ["tenant = '1'", "tenant = 'd2024-01-01'", "year >= 2020", "tenant != 1", "draft = true"]
+)
+def test_values_that_match_themselves_alone_are_not(where: str) -> None:
+    assert warn_of_other_spellings(parse(where)) == []
+
+
+@pytest.mark.parametrize("wrong", [{"year": 1781}, {}, ["year = 1"], 1781, b"year = 1"])
+def test_a_filter_that_is_no_text_is_one_sentence(wrong: object) -> None:
+    with pytest.raises(BadInputError, match=r"^where must be a filter written as text, got the .*: write where=\"year"):
+        parse(wrong)  # type: ignore[arg-type]

@@ -16,10 +16,13 @@ from triplebeam.errors import BadInputError
 from triplebeam.methods.auto import Auto
 from triplebeam.methods.baselines.chain_of_thought import ChainOfThought
 from triplebeam.methods.baselines.ircot import IRCoT
+from triplebeam.methods.baselines.iter_retgen import IterRetGen
+from triplebeam.methods.baselines.kgp import KGP
 from triplebeam.methods.baselines.read_once import ClosedBook, ReadOnce
 from triplebeam.methods.baselines.self_ask import SelfAsk
 from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.methods.gear import GeAR, PassageLink, SingleStep, SyncGE
+from triplebeam.methods.gear.reason import Reasoner
 from triplebeam.methods.gnn_ret.agent import RGNNRet
 from triplebeam.methods.shared.question_answering import QuestionAnswerer
 from triplebeam.methods.shared.question_answering import question_first as before_passages
@@ -94,9 +97,11 @@ _GEAR_AS_PUBLISHED = {
 
 def gear(below: Below, *, paper: bool = False) -> GeAR:
     """Over SyncGE, unless the retriever is expanded already. ``paper=yes`` switches off what is ours."""
-    given = _GEAR_AS_PUBLISHED if paper else {}
-    synced = below.synced(scorer="exact") if paper else below.synced()
-    return assembled(GeAR, below, retriever=synced, passage_link=below.link(), **given)
+    if not paper:
+        return assembled(GeAR, below, retriever=below.synced(), passage_link=below.link())
+    reasoner = Reasoner(model=below.context.model, published=True)
+    given = {"retriever": below.synced(scorer="exact"), "reasoner": reasoner, **_GEAR_AS_PUBLISHED}
+    return assembled(GeAR, below, passage_link=below.link(), **given)
 
 
 def single_step(below: Below, *, paper: bool = False) -> SingleStep:
@@ -123,16 +128,23 @@ def read(below: Below, *, question_first: bool = False) -> ReadOnce:
 
 
 def rgnn_ret(below: Below, *, paper: bool = False, question_first: bool = False) -> RGNNRet:
-    """``paper=yes``: a step reads as many passages as its tokens hold, and the ranking is the fusion.
+    """``paper=yes``: a step reads as many passages as its tokens hold, quotes nothing, and the ranking is the fusion.
 
     With ``question_first`` the model sees the question before the passages, too.
     """
     given: dict[str, Any] = {"retrieved": None, **_LOOP_AS_PUBLISHED} if paper else {}
-    sub_answerer = SubAnswerer(model=below.context.model, passages=below.context.passages)
-    given |= {"answerer": _answerer(below), "sub_answerer": sub_answerer}
-    if question_first:
-        given |= {name: _question_first(given[name]) for name in ("answerer", "sub_answerer")}
+    given |= _readers(below, paper=paper, question_first=question_first)
     return assembled(RGNNRet, below, **given)
+
+
+def _readers(below: Below, *, paper: bool, question_first: bool) -> dict[str, Any]:
+    """What reads sub-answers and the last answer, where it is not an agent's own."""
+    model, passages = below.context.model, below.context.passages
+    make = SubAnswerer.as_published if paper else SubAnswerer
+    sub_answerer = make(model=model, passages=passages)
+    if question_first:
+        return {"answerer": _question_first(_answerer(below)), "sub_answerer": _question_first(sub_answerer)}
+    return {"sub_answerer": sub_answerer}
 
 
 def _answerer(below: Below) -> QuestionAnswerer:
@@ -150,16 +162,37 @@ def closed_book(below: Below) -> ClosedBook:
     return assembled(ClosedBook, below)
 
 
-def ircot(below: Below, *, paper: bool = False) -> IRCoT:
-    """``paper=yes`` switches off what is ours."""
-    return assembled(IRCoT, below, **({"announce_last": False, **_LOOP_AS_PUBLISHED} if paper else {}))
+def ircot(below: Below, *, paper: bool = False, question_first: bool = False) -> IRCoT:
+    """``paper=yes`` switches off what is ours. With ``question_first`` the last reading sees the question first."""
+    given: dict[str, Any] = {"announce_last": False, "quotations": False, **_LOOP_AS_PUBLISHED} if paper else {}
+    return assembled(IRCoT, below, **given, **_question_before_last_reading(below, question_first))
 
 
-def self_ask(below: Below, *, paper: bool = False, retrieval: bool = True) -> SelfAsk:
-    """``paper=yes``: the loop's own answer counts. ``retrieval=no``: the closed book of GE-Reasoning's Table 4."""
+def self_ask(below: Below, *, paper: bool = False, retrieval: bool = True, question_first: bool = False) -> SelfAsk:
+    """``paper=yes``: the loop's own answer counts. ``retrieval=no``: the closed book of GE-Reasoning's Table 4.
+
+    With ``question_first`` a follow-up comes before its passages, too.
+    """
     given: dict[str, Any] = {"own_answer": True, **_LOOP_AS_PUBLISHED} if paper else {}
+    given |= _readers(below, paper=paper, question_first=question_first)
     given |= {} if retrieval else below.no_retrieval("self_ask[retrieval=no]")
     return assembled(SelfAsk, below, **given)
+
+
+def iter_retgen(below: Below, *, question_first: bool = False) -> IterRetGen:
+    """With ``question_first`` the model sees the question before the passages, too."""
+    given: dict[str, Any] = _question_before_last_reading(below, question_first)
+    agent = assembled(IterRetGen, below, **given)
+    return replace(agent, template=before_passages(agent.template)) if question_first else agent
+
+
+def kgp(below: Below, *, question_first: bool = False) -> KGP:
+    """With ``question_first`` the last reading sees the question before the passages, too."""
+    return assembled(KGP, below, **_question_before_last_reading(below, question_first))
+
+
+def _question_before_last_reading(below: Below, question_first: bool) -> dict[str, Any]:
+    return {"answerer": _question_first(_answerer(below))} if question_first else {}
 
 
 def chain_of_thought(below: Below) -> ChainOfThought:

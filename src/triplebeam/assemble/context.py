@@ -1,6 +1,8 @@
 """What methods are built from: a snapshot of an index, its embedder, the language models and the settings."""
 
+import gc
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,13 +14,13 @@ from numpy.typing import NDArray
 from triplebeam.assemble.models import make_embedder, make_model
 from triplebeam.embed.cached import CachedEmbedder
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError
+from triplebeam.errors import BadInputError, TooManyOpenFilesError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.triple_graph import TripleGraph
-from triplebeam.index.view import view
+from triplebeam.index.view import MAX_PASSAGES_IN_MEMORY, view
 from triplebeam.methods.shared.question_answering import AlwaysAnswerer
 from triplebeam.progress import Progress, silent
 from triplebeam.retrieve.retriever import Retriever
@@ -30,6 +32,8 @@ from triplebeam.where import Where
 _KEPT = 32
 #: The views that are kept have so many times the passages of their index together: that is what they cost in memory.
 VIEWS_KEPT = 2
+#: However few passages they have, and of those that keep files open.
+MAX_VIEWS, MAX_MAPPED_VIEWS = 256, 4
 #: Of an index on a cluster so many are kept. They have no passages of their own, but each keeps neighbourhoods.
 _CLUSTER_VIEWS_KEPT = 16
 #: Neighbourhoods that are kept: an agent may come back to a query.
@@ -124,7 +128,7 @@ class Context:
         if (known := self._retrievers.get(name)) is not None:
             return known
         while len(self._retrievers) >= _KEPT:  # other threads may do the same
-            self._retrievers.pop(next(iter(tuple(self._retrievers))), None)
+            self._retrievers.pop(next(iter(tuple(self._retrievers)), name), None)
         return self._retrievers.setdefault(name, make())
 
     def view(self, where: Where) -> "Context":
@@ -137,8 +141,12 @@ class Context:
         with whole._keeping:
             kept = whole._views.pop(filters, found)
             whole._views[filters] = kept  # behind the others: it was used last
-            while len(whole._views) > 1 and whole._viewed() > VIEWS_KEPT * len(whole.passages):
-                del whole._views[next(iter(whole._views))]
+            while len(whole._views) > 1 and whole._has_too_many_views():
+                whole._views.pop(next(iter(whole._views))).release()
+        with suppress(TooManyOpenFilesError):
+            return kept.context()
+        whole.release()
+        gc.collect()  # also what was left of earlier generations
         return kept.context()
 
     @property
@@ -163,8 +171,25 @@ class Context:
         """The same models over another snapshot."""
         return replace(self, snapshot=snapshot, whole=self.whole or self)
 
-    def _viewed(self) -> int:
-        return sum(view.size for view in self._views.values())
+    def release(self) -> None:
+        """Forget all views and retrievers. What they hold is freed when the last search that uses them ends.
+
+        They refer to this context and it to them, so that otherwise it would be freed by a garbage collection at some
+        later time.
+        """
+        with self._keeping:
+            views = list(self._views.values())
+            self._views.clear()
+        for each in views:
+            each.release()
+        self._retrievers.clear()
+        self._nearby.clear()
+
+    def _has_too_many_views(self) -> bool:
+        sizes = [view.size for view in self._views.values()]
+        mapped = sum(size > MAX_PASSAGES_IN_MEMORY for size in sizes)
+        too_large = sum(sizes) > VIEWS_KEPT * len(self.passages)
+        return too_large or len(sizes) > MAX_VIEWS or mapped > MAX_MAPPED_VIEWS
 
     def _visible(self, where: Where) -> tuple[int, Callable[[], Snapshot]]:
         """What a filter leaves: its passages in memory, about, and what makes its snapshot."""
@@ -173,7 +198,7 @@ class Context:
             visible = parts.where(where)
             return max(1, VIEWS_KEPT * len(whole.passages) // _CLUSTER_VIEWS_KEPT), lambda: visible
         rows = self._rows(where)
-        return len(rows), lambda: view(whole.snapshot, rows, lambda: whole.embedder)
+        return len(rows), lambda: view(whole.snapshot, rows)
 
     def _rows(self, where: Where) -> NDArray[np.int64]:
         """What a filter leaves, by the rows of the whole index."""
@@ -198,6 +223,11 @@ class _View:
             if self._context is None:
                 self._context = replace(self.whole, snapshot=self.make(), whole=self.whole, filters=self.filters)
             return self._context
+
+    def release(self) -> None:
+        """Forget what its context keeps."""
+        if context := self._context:
+            context.release()
 
 
 def visible_rows(passages: PassageTable, where: Where) -> NDArray[np.int64]:

@@ -62,6 +62,11 @@ class Evaluator:
                 f"no question of {corpus.questions} is in all of the runs {', '.join(map(str, given))}."
             )
         snapshot = Snapshot.open(corpus.index)
+        experiment.index_settings.check(
+            corpus.index,
+            triples_in_context=snapshot.manifest.embedder.triples_in_context,
+            keyword_passages=snapshot.manifest.keyword_passages,
+        )
         questions = find_gold(questions, snapshot.passages)
         if corpus.where is not None:
             snapshot, questions = self._visible(corpus.where, snapshot, questions)
@@ -240,6 +245,7 @@ def _facts(
         "triples": experiment.triples or extractors or "none",
         "questions": f"{asked:,}{given}, from {corpus.questions.name}",
         "embedder": manifest.embedder.name,
+        "keyword_passages": str(manifest.keyword_passages),
     }
     if corpus.where is not None:
         facts["filter"] = corpus.where

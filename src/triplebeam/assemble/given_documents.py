@@ -3,11 +3,13 @@
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from triplebeam.errors import BadInputError, SourceError
-from triplebeam.ingest import Reading, read_sources, row_document, scan_sources
+from triplebeam.ingest import Reading, check_plain_fields, read_sources, row_document, scan_sources
 from triplebeam.passage import Document
 from triplebeam.text import storable
 
@@ -18,7 +20,12 @@ _NUMBERED = re.compile(r"text-([0-9]+)")
 
 
 def read_given(
-    listed: list[Given], known: Iterable[str], encoding: str | None = None, name: Callable[[Path], str] | None = None
+    listed: list[Given],
+    known: Iterable[str],
+    encoding: str | None = None,
+    name: Callable[[Path], str] | None = None,
+    *,
+    follow_links: bool = False,
 ) -> Iterable[Reading]:
     """What is given, as documents. Rows and texts are all checked before anything is written.
 
@@ -26,15 +33,16 @@ def read_given(
     are called what ``name`` returns.
     """
     paths = [each for each in listed if isinstance(each, Path)]
-    for line in scan_sources(paths).skipped_lines():
+    for line in scan_sources(paths, follow_links=follow_links).skipped_lines():
         logging.getLogger("triplebeam").info("skipped: %s", line)
+    read_paths = partial(read_sources, encoding=encoding, name=name, follow_links=follow_links)
     if len(paths) == len(listed):
-        return read_sources(paths, encoding, name)
+        return read_paths(paths)
     numbers = _free_numbers(known)
     read = [
         reading
         for place, each in enumerate(listed, 1)
-        for reading in (read_sources([each], encoding, name) if isinstance(each, Path) else _read(each, place, numbers))
+        for reading in (read_paths([each]) if isinstance(each, Path) else _read(each, place, numbers))
     ]
     _check_ids(read)
     return read
@@ -50,6 +58,7 @@ def as_list(given: str | Given | Iterable[Given]) -> list[Given]:
 def _read(given: object, place: int, numbers: Iterator[str]) -> Iterable[Reading]:
     match given:
         case Document():
+            _check_document(given, place)
             return [given]
         case str():
             return [_text(given, place, numbers)]
@@ -84,9 +93,26 @@ def _text(text: str, place: int, numbers: Iterator[str]) -> Document:
 def _row(row: Mapping[str, Any], place: int, numbers: Iterator[str]) -> Document:
     has_id = any(row.get(name) not in (None, "") for name in ("id", "_id"))
     try:
+        check_plain_fields(dict(row))
         return row_document(dict(row), "" if has_id else next(numbers))
     except (SourceError, TypeError) as error:
         raise BadInputError(f"row {place} cannot be indexed: {error}.") from error
+
+
+def _check_document(document: Document, place: int) -> None:
+    """Refuse values of another type: they would be stored, and break every later change of the index."""
+    fields: object = document.metadata
+    if not isinstance(fields, Mapping):
+        raise BadInputError(
+            f"document {place} cannot be indexed: its metadata is {type(fields).__name__}: give a dict."
+        )
+    strings: dict[object, object] = {"id": document.id, "text": document.text, "title": document.title}
+    for name, value in chain(strings.items(), fields.items()):
+        if not (isinstance(name, str) and isinstance(value, str)):
+            raise BadInputError(
+                f"document {place} cannot be indexed: its {name!r} is {type(value).__name__}: give a string, or a row"
+                " (a dict), whose numbers are made strings."
+            )
 
 
 def _free_numbers(known: Iterable[str]) -> Iterator[str]:

@@ -142,8 +142,8 @@ class Index:
     def where(self, where: str | Where) -> "Index":
         """A view of the passages for which a filter holds, such as ``year >= 2020 and source in ("a", "b")``.
 
-        It is an index of these passages alone, for searching and asking with every method: ids, order and scores are
-        those that an index of them would return. It can be filtered again, and not be written to.
+        It is an index of these passages alone, for searching and asking with every method. It takes the vectors of the
+        whole index over and encodes nothing. It can be filtered again, and not be written to.
         """
         made = replace(self)
         made._context = self.context.view(parse(where))
@@ -177,6 +177,7 @@ class Index:
         split: bool = False,
         encoding: str | None = None,
         replace_triples: bool = False,
+        follow_links: bool = False,
     ) -> BuildReport:
         """Add documents, or update existing ones; unchanged documents are not processed again.
 
@@ -186,12 +187,13 @@ class Index:
         ``extractor`` says where triples come from: local, llm, llm-two-step, none, or your own extractor; by default
         the index goes on with the one it was built with. ``triples`` is a file of existing triples. Triples that were
         given or paid for are replaced with ``replace_triples`` only. ``split`` also splits rows into passages;
-        ``encoding`` is that of files of text, which is detected by default.
+        ``encoding`` is that of files of text, which is detected by default. Links that lead out of a folder are
+        skipped, unless ``follow_links``.
         """
         self._check_writable()
         listed = as_list(documents)
         names = source_names(self.folder, (each for each in listed if isinstance(each, Path)))
-        readings = read_given(listed, self.documents(), encoding, names)
+        readings = read_given(listed, self.documents(), encoding, names, follow_links=follow_links)
         builder = index_builder(
             self.folder,
             self.settings,
@@ -215,16 +217,18 @@ class Index:
         extractor: str | Extractor | None = None,
         encoding: str | None = None,
         dry_run: bool = False,
+        follow_links: bool = False,
     ) -> BuildReport:
         """Bring the index in step with folders: add what is new, read again what changed, remove what is gone.
 
         Only files whose size or time of change differs are read. A file that was renamed or moved keeps its triples.
-        Documents from elsewhere are left alone. With ``dry_run`` nothing is written: the report says what would be.
+        Documents from elsewhere are left alone. Links that lead out of a folder are skipped, unless ``follow_links``.
+        With ``dry_run`` nothing is written: the report says what would be.
         """
         self._check_writable()
         paths = [Path(folder) for folder in folders]
         names = source_names(self.folder, paths)
-        files = FolderFiles.of(paths, names, encoding)
+        files = FolderFiles.of(paths, names, encoding, follow_links=follow_links)
         builder = index_builder(
             self.folder,
             self.settings,
@@ -289,6 +293,8 @@ class Index:
 
     def _reopen(self, embedder: Embedder) -> None:
         """Read what was just published, with the embedder that is loaded already."""
+        if self._context is not None:
+            self._context.release()
         self.given_embedder, self._context = embedder, None
         if is_index(self.folder):
             _ = self.context
@@ -442,5 +448,8 @@ def _log(report: BuildReport) -> None:
         log.warning("read in part: %s", warning)
     for unreadable in report.unreadable:
         log.warning("not indexed: %s", unreadable)
+    for skipped in report.skipped:
+        if skipped.reason:
+            log.info("skipped: %s", skipped)
     if report.failures:
         log.warning("%s passages are without triples because their extraction failed.", f"{len(report.failures):,}")

@@ -40,7 +40,7 @@ def make_embedder(name: str, settings: Settings, progress: Progress = silent) ->
 def make_model(settings: Settings, role: Role = "answering", *, refresh: bool = False) -> LanguageModel:
     """The language model for a role, with its cache, retries and limits; its calls count towards the open accounts.
 
-    ``refresh`` sends prompts again that the cache has a reply to, since that reply was not usable.
+    ``refresh``, like the setting ``no_cache``, sends prompts again that the cache has a reply to.
     """
     endpoint = settings.endpoint(role)
     if not endpoint.model:
@@ -62,7 +62,7 @@ def make_model(settings: Settings, role: Role = "answering", *, refresh: bool = 
             requests_per_minute=settings.requests_per_minute,
             tokens_per_minute=settings.tokens_per_minute,
             cache=CompletionStore(completions_file(settings)),
-            refresh=refresh,
+            refresh=refresh or settings.no_cache,
             # A pause between tries may be long: the reason is logged to stderr.
             notify=logging.getLogger("triplebeam").warning,
         )

@@ -144,7 +144,7 @@ def _plain(context: Context, near: CachedScores) -> ScoringRetriever:
     words = bm25(context)
     both = ScaledHybrid(sparse=words, dense=near, passage_of=context.passages.ids)
     parts = Clauses(base=both, sparse=words, dense=dense(context), near=near if near.in_parts else None)
-    return TitleBonus(base=parts, passages=context.passages, bonus=_TITLE_BONUS)
+    return TitleBonus(base=parts, passages=context.passages, bonus=_TITLE_BONUS, most=SHARED_TITLE)
 
 
 def _walks(context: Context, plain: ScoringRetriever) -> Mapping[str, Walk]:

@@ -14,8 +14,6 @@ from triplebeam.assemble.gnn_ret import gnn_ret
 from triplebeam.assemble.parameters import Parameter, parameters_of
 from triplebeam.methods.baselines.era_cot import ERACoT
 from triplebeam.methods.baselines.flare import FLARE
-from triplebeam.methods.baselines.iter_retgen import IterRetGen
-from triplebeam.methods.baselines.kgp import KGP
 from triplebeam.methods.baselines.verify_and_edit import VerifyAndEdit
 
 
@@ -57,7 +55,7 @@ def _agent(name: str, line: str, build: Callable[..., object], base: str = "") -
 # GeAR uses SyncGE over the blend where no base is named; `gear:hybrid` is the paper's. GNN-Ret's tables have dense
 # as the base of its baselines, GE-Reasoning's BM25.
 _ROWS = [
-    _walk("blend", "plain search, and the graphs as far as passages have topics of their own", retrievers.blend),
+    _walk("blend", "plain search, hops over titles; graph walks where passages have their own topic", retrievers.blend),
     _plain("bm25", "shared words, rare ones counting more", retrievers.bm25),
     _plain("dense", "similarity of meaning", retrievers.dense),
     _plain("hybrid", "words and meaning, fused by rank", retrievers.hybrid),
@@ -93,8 +91,8 @@ _ROWS = [
     _agent("read", "one search, then an answer from the best passages", agents.read, "hybrid"),
     _agent("ircot", "one thought at a time, each used as the next query", agents.ircot, "hybrid"),
     _agent("self_ask", "follow-up questions, each answered from its own search", agents.self_ask, "dense"),
-    _agent("iter_retgen", "answers, searches again with the answer, and repeats", IterRetGen, "dense"),
-    _agent("kgp", "a walk over the graph of passages, each next one predicted", KGP, "dense"),
+    _agent("iter_retgen", "answers, searches again with the answer, and repeats", agents.iter_retgen, "dense"),
+    _agent("kgp", "a walk over the graph of passages, each next one predicted", agents.kgp, "dense"),
     _agent("flare", "searches where the model is unsure of its next sentence", FLARE, "bm25"),
     _agent("verify_and_edit", "several chains of thought, doubtful ones checked by a search", VerifyAndEdit, "bm25"),
     _agent("era_cot", "entities and their relations first, then the answer", ERACoT, "bm25"),

@@ -4,24 +4,30 @@ Sentence-embedding models are published as ``model.safetensors``, with the layer
 assembled here is the encoder alone: token ids and an attention mask in, one vector per token out, through a projection
 where the model has one. It uses the operators that ONNX Runtime fuses by hand (attention, bias + GELU, skip connection
 + layer normalisation), with the exact GELU the models were trained with. Weights stay outside the graph, so that
-nothing is copied through protobuf.
+nothing is copied through protobuf. So the graph is small, and it is cached in a file, under a hash of its nodes: the
+library that serialises graphs takes longer to import than the model takes to load.
 
 With ``int8`` the linear layers multiply integers. Weights are rounded per output channel; inputs are rounded per token,
 with a scale of their own, so that a text's vector does not depend on what else is in its batch. ONNX Runtime's dynamic
 quantization has one scale per batch, and costs a cosine of 0.04 where this costs 0.002.
 """
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from triplebeam.durable import replace_file
 from triplebeam.embed.mpnet import BIAS, MPNET, in_berts_names, position_bias
 from triplebeam.errors import BadInputError
 
 Weight = NDArray[Any]
 _FUSED = "com.microsoft"
+_OPERATOR_SETS = {"": 17, _FUSED: 1}
 #: Seven bits: on processors without VNNI two products of eight bits could overflow the 16 bits they are added in.
 _WEIGHT_STEPS = 63
 _ZERO_POINT = 128
@@ -44,10 +50,12 @@ def assemble(
     projection: str | None = None,
     *,
     int8: bool = False,
+    cache: Path | None = None,
 ) -> AssembledGraph:
     """The encoder that ``config`` (a BERT's ``config.json``) describes, with ``tensors`` by their published names.
 
-    ``projection`` names the weights of a last linear layer without a bias, such as ColBERT's ``linear``.
+    ``projection`` names the weights of a last linear layer without a bias, such as ColBERT's ``linear``; ``cache`` is
+    the folder for the serialised graph.
     """
     _check(config)
     tensors = in_berts_names(tensors) if config.get("model_type") == MPNET else tensors
@@ -55,9 +63,10 @@ def assemble(
     hidden = drawing.embeddings(first_position=position_offset(config))
     for number in range(config["num_hidden_layers"]):
         hidden = drawing.layer(hidden, f"encoder.layer.{number}.")
-    if projection is None:
-        return drawing.finished(hidden, dimension=config["hidden_size"])
-    return drawing.finished(drawing.projected(hidden, projection), dimension=len(tensors[f"{projection}.weight"]))
+    dimension = config["hidden_size"]
+    if projection is not None:
+        hidden, dimension = drawing.projected(hidden, projection), len(tensors[f"{projection}.weight"])
+    return AssembledGraph(drawing.serialize(hidden, dimension, cache), drawing.weights)
 
 
 def position_offset(config: Mapping[str, Any]) -> int:
@@ -79,6 +88,16 @@ def _check(config: Mapping[str, Any]) -> None:
             )
 
 
+class _Node(NamedTuple):
+    """One operator of the graph."""
+
+    operator: str
+    inputs: tuple[str, ...]
+    output: str
+    domain: str
+    attributes: dict[str, Any]
+
+
 class _Drawing:
     """The nodes added so far, and the weights they name."""
 
@@ -88,8 +107,8 @@ class _Drawing:
         prefix = next(types, "")
         self._tensors = {name.removeprefix(prefix): tensor for name, tensor in tensors.items()}
         self._heads, self._epsilon = heads, epsilon
-        self._nodes: list[Any] = []
-        self._weights: dict[str, Weight] = {}
+        self._nodes: list[_Node] = []
+        self.weights: dict[str, Weight] = {}
         self._int8 = int8
         self._rounded: dict[str, tuple[str, str]] = {}
 
@@ -126,26 +145,19 @@ class _Drawing:
         """A linear layer without a bias."""
         return self._linear(hidden, at)
 
-    def finished(self, hidden: str, *, dimension: int) -> AssembledGraph:
-        from onnx import TensorProto, helper
-
-        declared = [helper.make_tensor_value_info(hidden, TensorProto.FLOAT, ["texts", "tokens", dimension])]
-        inputs = [
-            helper.make_tensor_value_info(name, TensorProto.INT64, ["texts", "tokens"])
-            for name in ("input_ids", "attention_mask")
-        ]
-        graph = helper.make_graph(self._nodes, "bert", inputs, declared)
-        for name, array in self._weights.items():
-            outside = graph.initializer.add(
-                name=name,
-                data_type=helper.np_dtype_to_tensor_dtype(array.dtype),
-                dims=array.shape,
-                data_location=TensorProto.EXTERNAL,
-            )
-            outside.external_data.add(key="location", value="given-at-run-time")
-        versions = [helper.make_opsetid("", 17), helper.make_opsetid(_FUSED, 1)]
-        model = helper.make_model(graph, opset_imports=versions, ir_version=8)
-        return AssembledGraph(model.SerializeToString(), self._weights)
+    def serialize(self, hidden: str, dimension: int, cache: Path | None) -> bytes:
+        """Serialise the graph whose output is ``hidden``, or read it from the cache."""
+        weights = [(name, array.dtype.str, array.shape) for name, array in self.weights.items()]
+        if cache is None:
+            return _serialize(self._nodes, self.weights, hidden, dimension)
+        said = repr((_OPERATOR_SETS, self._nodes, weights, hidden, dimension))
+        file = cache / f"graph-{hashlib.sha256(said.encode()).hexdigest()[:16]}.onnx"
+        with suppress(FileNotFoundError):
+            return file.read_bytes()
+        graph = _serialize(self._nodes, self.weights, hidden, dimension)
+        with suppress(OSError):  # a folder that only allows reading, or a full disk
+            replace_file(file, graph)
+        return graph
 
     def _attention(self, hidden: str, at: str) -> str:
         parts = ("query", "key", "value")
@@ -196,12 +208,38 @@ class _Drawing:
         return [self._weight(name, self._tensors[name]) for name in names]
 
     def _weight(self, name: str, array: NDArray[Any], dtype: DTypeLike = np.float32) -> str:
-        self._weights[name] = np.array(array, dtype=dtype, order="C")
+        self.weights[name] = np.array(array, dtype=dtype, order="C")
         return name
 
     def _node(self, operator: str, inputs: list[str], domain: str = "", **attributes: Any) -> str:
-        from onnx import helper
-
         output = f"{operator}_{len(self._nodes)}"
-        self._nodes.append(helper.make_node(operator, inputs, [output], domain=domain, **attributes))
+        self._nodes.append(_Node(operator, tuple(inputs), output, domain, attributes))
         return output
+
+
+def _serialize(nodes: Sequence[_Node], weights: Mapping[str, Weight], hidden: str, dimension: int) -> bytes:
+    """Serialise a graph that names its weights and does not hold them."""
+    from onnx import TensorProto, helper
+
+    declared = [helper.make_tensor_value_info(hidden, TensorProto.FLOAT, ["texts", "tokens", dimension])]
+    inputs = [
+        helper.make_tensor_value_info(name, TensorProto.INT64, ["texts", "tokens"])
+        for name in ("input_ids", "attention_mask")
+    ]
+    made = [
+        helper.make_node(node.operator, node.inputs, [node.output], domain=node.domain, **node.attributes)
+        for node in nodes
+    ]
+    graph = helper.make_graph(made, "bert", inputs, declared)
+    for name, array in weights.items():
+        outside = graph.initializer.add(
+            name=name,
+            data_type=helper.np_dtype_to_tensor_dtype(array.dtype),
+            dims=array.shape,
+            data_location=TensorProto.EXTERNAL,
+        )
+        outside.external_data.add(key="location", value="given-at-run-time")
+    versions = [helper.make_opsetid(domain, version) for domain, version in _OPERATOR_SETS.items()]
+    model = helper.make_model(graph, opset_imports=versions, ir_version=8)
+    serialized: bytes = model.SerializeToString()
+    return serialized

@@ -15,6 +15,7 @@ from typing import Any, Literal, Self, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.cancellation import check_cancelled
 from triplebeam.embed.embedder import Kind, Span
 from triplebeam.embed.gpu import open_on_gpu
 from triplebeam.embed.model_folder import ModelFolder, Pooling
@@ -137,11 +138,15 @@ class OnnxEmbedder:
         most = TOKENS_PER_BATCH_ON_GPU if self._on_gpu else TOKENS_PER_BATCH
         chosen = list(batches([len(ids) for ids in tokens], most))
         inputs = ([tokens[row] for row in rows] for rows in chosen)
+        check_cancelled()
         if len(chosen) == 1 or self._threads == 1:
-            yield from zip(chosen, map(run, inputs), strict=True)
+            yield from _until_cancelled(zip(chosen, map(run, inputs), strict=True))
             return
         with ThreadPoolExecutor(self._threads) as workers:
-            yield from zip(chosen, workers.map(run, inputs), strict=True)
+            try:
+                yield from _until_cancelled(zip(chosen, workers.map(run, inputs), strict=True))
+            finally:
+                workers.shutdown(wait=False, cancel_futures=True)
 
     def _tokenise(self, texts: Sequence[str], kind: Kind) -> list[list[int]]:
         prompt = self._prompts[kind]
@@ -168,6 +173,13 @@ class OnnxEmbedder:
         # ONNX Runtime refuses inputs that the graph does not declare.
         hidden = self._session.run([self._output.name], {name: offered[name] for name in self._inputs})[0]
         return hidden, mask
+
+
+def _until_cancelled(results: Iterator[T]) -> Iterator[T]:
+    """Pass the results of batches on, and begin no other once the search that needs them is past its time limit."""
+    for result in results:
+        yield result
+        check_cancelled()
 
 
 def _tokens_within(offsets: Sequence[Span], groups: Sequence[Sequence[Span]], behind: int) -> NDArray[np.float32]:
@@ -241,7 +253,7 @@ def assembled_session(
     """A graph for the folder's model with these tensors, which may be the folder's own or adapted ones."""
     from triplebeam.embed.bert_graph import assemble
 
-    graph, weights = assemble(folder.config, tensors, folder.projection, int8=precision == "int8")
+    graph, weights = assemble(folder.config, tensors, folder.projection, int8=precision == "int8", cache=folder.path)
     return _open(graph, folder, weights, on_gpu=on_gpu)
 
 

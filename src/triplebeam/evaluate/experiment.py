@@ -12,8 +12,12 @@
     [datasets.multi_hop]
     steps = 2
 
-``{…}`` is replaced by the dataset's name or a value of its table, ``$…`` by the environment's; without ``datasets``
-there is one corpus and nothing to fill in. Relative paths start at the folder the command runs in.
+    [index_settings]
+    triples_in_context = false
+
+``index_settings`` says how the index must have been built: another index is refused. ``{…}`` is replaced by the
+dataset's name or a value of its table, ``$…`` by the environment's; without ``datasets`` there is one corpus and
+nothing to fill in. Relative paths start at the folder the command runs in.
 """
 
 import os
@@ -32,6 +36,30 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _UNSET = re.compile(r"\$(?:\{)?(\w+)")
 
 
+class IndexSettings(BaseModel):
+    """How an index must have been built; None: in any way."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    triples_in_context: bool | None = None
+    keyword_passages: int | None = Field(default=None, ge=0)
+
+    def check(self, index: Path, *, triples_in_context: bool, keyword_passages: int) -> None:
+        """Raise where an index was built in another way."""
+        built = {"triples_in_context": triples_in_context, "keyword_passages": keyword_passages}
+        wanted = {name: value for name, value in self if value is not None}
+        if others := [f"{name} = {_as_toml(built[name])}" for name, value in wanted.items() if built[name] != value]:
+            variables = " ".join(f"TRIPLEBEAM_{name.upper()}={_as_toml(value)}" for name, value in wanted.items())
+            raise BadInputError(
+                f"{index} was built with {' and '.join(others)}, unlike what the experiment compares: build it into a"
+                f" new folder with `{variables} triplebeam index FOLDER SOURCE…`."
+            )
+
+
+def _as_toml(value: object) -> str:
+    return str(value).lower()
+
+
 class Experiment(BaseModel):
     """What the file says."""
 
@@ -41,6 +69,7 @@ class Experiment(BaseModel):
     index: str
     questions: str
     methods: tuple[str, ...] = Field(min_length=1)
+    index_settings: IndexSettings = IndexSettings()
     seeds: tuple[int, ...] = ()
     """Each method that calls a model runs once per seed; without seeds, once and without one."""
     query_entities: str | None = None
@@ -50,7 +79,7 @@ class Experiment(BaseModel):
     limit: int | None = Field(default=None, ge=1)
     """Only the first so many questions."""
     always_answer: bool = False
-    """The last reading of every agent has to answer, as in the papers: no row may abstain, or answer from its loop."""
+    """Where an agent has no answer of its own, a last reading has to answer, as in the papers: no row may abstain."""
     judge: bool = False
     """Also ask a model whether each answer is right: ``judge_model`` of the settings, or else the model under test."""
     datasets: Mapping[str, Mapping[str, str | int | float]] = {}

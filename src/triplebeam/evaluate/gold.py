@@ -72,7 +72,8 @@ class GoldFinder:
             elsewhere = (each for each in self._documents if self._holding(place.phrase, [each]))
             raise BadInputError(
                 f"question {question_id!r} names {place}, but no passage contains it"
-                f"{_listed(' (it is in ', elsewhere)}: copy a phrase from one sentence of the text."
+                f"{_listed(' (it is in ', elsewhere)}: copy a phrase as `triplebeam show` prints the passage, without"
+                " markup such as * or `."
             )
         return rows
 

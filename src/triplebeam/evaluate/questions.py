@@ -16,6 +16,8 @@ from triplebeam.index.passages import PassageTable
 
 #: The type of questions that were written from an index's triples.
 SYNTHETIC = "synthetic"
+#: Looking for what was probably meant takes time.
+MAX_MISSING_SHOWN = 10
 _EARLIER_ANSWER = re.compile(r"#(\d+)")
 
 
@@ -92,9 +94,19 @@ def read_questions(path: Path) -> list[Question]:
 
 
 def find_gold(questions: Sequence[Question], passages: PassageTable) -> list[Question]:
-    """The questions with their gold looked up in an index; gold that is not there is an error."""
-    finder = GoldFinder(passages)
-    return [_with_gold(question, finder) for question in questions]
+    """Look up the gold of all questions in an index. One error names all gold that is not there, up to a limit."""
+    finder, found, missing = GoldFinder(passages), [], []
+    for question in questions:
+        try:
+            found.append(_with_gold(question, finder))
+        except BadInputError as error:
+            missing.append(str(error))
+        if len(missing) == MAX_MISSING_SHOWN:
+            missing.append("Later questions were not looked at.")
+            break
+    if missing:
+        raise BadInputError("\n".join(missing))
+    return found
 
 
 def _with_gold(question: Question, finder: GoldFinder) -> Question:

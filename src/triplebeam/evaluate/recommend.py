@@ -119,17 +119,20 @@ def _fastest_as_good(best: Run, group: Sequence[Run], found: dict[str, NDArray[n
 def _default_is_worse(
     measure: str, default: str, use: Run, plain: Run, found: dict[str, NDArray[np.float64]]
 ) -> list[str]:
-    """A loss that would matter is reported even where chance could explain it; then that is said too."""
+    """Report a loss that would matter. Advise another method only where chance does not explain the loss."""
     if default not in found:
         return []
     loss = paired_difference(found[plain.method], found[default])
     if loss.mean > -WORTHWHILE:
         return []
-    doubt = "" if loss.p_value < SIGNIFICANT else "; with so few questions that may be chance"
+    advice = (
+        f"use --method {use.method}"
+        if loss.p_value < SIGNIFICANT
+        else "this can be chance, so keep the default or measure on more questions"
+    )
     return [
         f"The default, {default}, is {-100 * loss.mean:.1f} points {measure} worse than {plain.method} on your"
-        f" questions (95 % between {points(loss.low)} and {points(loss.high)}; {probability(loss.p_value)}{doubt}):"
-        f" use --method {use.method}."
+        f" questions (95 % between {points(loss.low)} and {points(loss.high)}; {probability(loss.p_value)}): {advice}."
     ]
 
 
@@ -180,4 +183,4 @@ def _more_questions(need: Need, gain: Difference, each: NDArray[np.float64]) -> 
     enough = math.ceil(((1.96 + 0.84) * spread / WORTHWHILE) ** 2)
     if enough <= gain.questions:
         return []
-    return [f"About {enough} questions would show a gain of {points(WORTHWHILE)} points."]
+    return [f"To detect a gain of {100 * WORTHWHILE:.1f} points, measure on about {enough:,} questions."]

@@ -1,12 +1,13 @@
 """Figures for tables: a JSON file with one row for each method on each dataset, as ``--results FILE`` writes it.
 
-A row is found by its dataset, method, embedder, triples, number of questions and model; measured again, its figures are
+A row is found by its dataset, method, embedder, triples, number of questions and model, and by ``keyword_passages`` of
+an index that was not built with the default, if the method reads the graph of passages; measured again, its figures are
 replaced. The tables of README and docs are made from such a file (benchmarks/tables.py).
 """
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeAlias
@@ -15,21 +16,31 @@ from triplebeam.errors import BadInputError
 from triplebeam.evaluate.output import summary
 from triplebeam.evaluate.run import Evaluation, Run
 from triplebeam.evaluate.run_file import code_version
+from triplebeam.index.passage_graph import MAX_PASSAGES
 
 Row: TypeAlias = dict[str, object]
 Key: TypeAlias = tuple[str, ...]
-KEY = ("dataset", "method", "embedder", "triples", "questions", "model")
+KEY = ("dataset", "method", "embedder", "triples", "questions", "model", "keyword_passages")
+#: Methods that read the graph of passages.
+_ON_PASSAGE_GRAPH = re.compile(r"\b(?:gnn_ret|kgp)\b")
 _IN_PER_CENT = ("R@5", "R@10", "R@15", "EM", "F1", "Accuracy", "Judged")
 _EXTRACTOR = re.compile(r"[\d,]+ by (?:given:(?:triples\.)?(?P<file>[^:]+?)(?:\.jsonl)?(?:\.gz)?:|(?P<name>[^:, ]+))")
 
 
 def add_results(path: Path, index: Path, dataset: str, evaluation: Evaluation) -> None:
     """Put the evaluation's figures into the file; without a name, a dataset is called after its index."""
-    added = [
-        _row(dataset or index.name.partition(".")[0], evaluation, run)
-        for run in evaluation.runs
-        if any(result.seconds for result in run.results)  # another system's run is not ours to publish
-    ]
+    add_rows(
+        path,
+        [
+            _row(dataset or index.name.partition(".")[0], evaluation, run)
+            for run in evaluation.runs
+            if any(result.seconds for result in run.results)  # another system's run is not ours to publish
+        ],
+    )
+
+
+def add_rows(path: Path, added: Iterable[Row]) -> None:
+    """Put rows into the file; each replaces the one with its key."""
     rows = _read(path)
     for row in added:
         rows[_key(row)] = rows.get(_key(row), {}) | row
@@ -63,11 +74,17 @@ def _row(dataset: str, evaluation: Evaluation, run: Run) -> Row:
         "triples": "+".join(_extractors(facts["triples"])),
         "questions": len(run.results),
         **({"model": facts["model"]} if called and "model" in facts else {}),
+        **_keyword_passages(run.method, facts),
         **{name: round(100 * share, 2) for name in _IN_PER_CENT if (share := figures.get(name)) is not None},
         **({"encodings": figures["encodings"]} if figures["encodings"] else {}),  # 0 also where they were not counted
         "measured": f"{datetime.now(UTC):%Y-%m-%d}",
         "code": code_version(),
     }
+
+
+def _keyword_passages(method: str, facts: Mapping[str, str]) -> Row:
+    bound = int(facts.get("keyword_passages", MAX_PASSAGES))
+    return {"keyword_passages": bound} if bound != MAX_PASSAGES and _ON_PASSAGE_GRAPH.search(method) else {}
 
 
 def _extractors(words: str) -> Iterator[str]:

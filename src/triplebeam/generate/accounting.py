@@ -26,6 +26,8 @@ class Account:
 
     usage: Usage = field(default_factory=Usage)
     problems: list[str] = field(default_factory=list)
+    failure: str | None = None
+    """Why the last reply could not be used; empty where it could, None where no reply was asked for."""
 
 
 _DATE = re.compile(r"-\d{4}-\d{2}-\d{2}$")
@@ -54,6 +56,12 @@ def remark(words: str) -> None:
     """Note a small loss on the open accounts: something to report, nothing to stop for."""
     for opened in _OPEN.get():
         opened.problems.append(words)
+
+
+def note_last_reply(failure: str = "") -> None:
+    """Note on the open accounts whether the last reply could be used, or why it could not."""
+    for opened in _OPEN.get():
+        opened.failure = failure
 
 
 class Accounted(Wrapper):

@@ -1,7 +1,7 @@
 """Questions to a model whose replies are data: asked, parsed, corrected once, and failed with a reason otherwise."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeAlias
 
@@ -16,7 +16,7 @@ from triplebeam.generate.language_model import (
     PromptFailedError,
     TokenLogProbability,
 )
-from triplebeam.generate.outcomes import Outcome, outcomes_of
+from triplebeam.generate.outcomes import Outcome, drop_replies, outcomes_of
 from triplebeam.generate.parse import ReplyType, UnusableReplyError, parse
 
 _CHARACTERS_SHOWN = 6000
@@ -30,6 +30,8 @@ class Parsed(Generic[ReplyType]):
     value: ReplyType
     log_probabilities: tuple[TokenLogProbability, ...] | None = None
     """Those of the reply that was parsed, where the prompt asked for them and the endpoint returns them."""
+    cut_off: UnusableReplyError | None = None
+    """Set where the reply was cut off, and ``value`` is what came before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +57,19 @@ def ask(model: LanguageModel, prompt: Prompt, reply_type: type[ReplyType]) -> Re
     return reply.value
 
 
-def ask_many(model: LanguageModel, prompts: Sequence[Prompt], reply_type: type[ReplyType]) -> list[Reply[ReplyType]]:
+def ask_many(
+    model: LanguageModel, prompts: Sequence[Prompt], reply_type: type[ReplyType], *, accept_cut_off: bool = False
+) -> list[Reply[ReplyType]]:
     """One reply or failure per prompt, in order: a bad reply does not affect the others.
 
     Replies that cannot be parsed are shown to the model once more, all in a second batch, with what is wrong with them.
+    Those that cannot be used in the end are dropped from the cache, so that asking again asks the model. With
+    ``accept_cut_off`` a reply that was cut off counts where the part before the cut can be parsed.
     """
     schema = strict_schema(reply_type)
     asked = [replace(prompt, schema=schema) for prompt in prompts]
-    replies = [_parsed(outcome, reply_type) for outcome in outcomes_of(model, asked)]
+    outcomes = outcomes_of(model, asked)
+    replies = [_parsed(outcome, reply_type) for outcome in outcomes]
     corrections = {
         number: replace(asked[number], correction=_correction(reply.error, schema))
         for number, reply in enumerate(replies)
@@ -73,7 +80,31 @@ def ask_many(model: LanguageModel, prompts: Sequence[Prompt], reply_type: type[R
     second = [gone] * len(corrections) if gone else outcomes_of(model, list(corrections.values()))
     for number, outcome in zip(corrections, second, strict=True):
         replies[number] = _parsed(outcome, reply_type)
+    if accept_cut_off:
+        replies = [_before_the_cut(reply, reply_type) for reply in replies]
+    for sent, received in ((dict(enumerate(asked)), outcomes), (corrections, second)):
+        drop_replies(model, _unusable(sent, received, replies))
     return replies
+
+
+def _unusable(
+    sent: Mapping[int, Prompt], received: Sequence[Outcome], replies: Sequence[Reply[ReplyType]]
+) -> Iterator[Prompt]:
+    """The prompts that were completed in vain. One that was not sent may have a good reply in the cache."""
+    for (number, prompt), outcome in zip(sent.items(), received, strict=True):
+        if isinstance(outcome, Completion) and isinstance(replies[number], Failed):
+            yield prompt
+
+
+def _before_the_cut(reply: Reply[ReplyType], reply_type: type[ReplyType]) -> Reply[ReplyType]:
+    """What a reply says that was cut off; its last item, which was not finished, is left out."""
+    error = reply.error if isinstance(reply, Failed) else None
+    if not isinstance(error, UnusableReplyError) or error.repairable:
+        return reply
+    try:
+        return Parsed(parse(Completion(text=error.reply), reply_type), cut_off=error)
+    except UnusableReplyError:
+        return reply
 
 
 def _parsed(outcome: Outcome, reply_type: type[ReplyType]) -> Reply[ReplyType]:

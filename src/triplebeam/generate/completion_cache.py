@@ -1,7 +1,7 @@
 """Completions that were paid for are not paid for again: a cache in one SQLite file that several processes may share.
 
-The file holds replies, and the prompts only as hashes: no prompt, no address, no key. The lines of a prompt are hashed
-one by one, too, so that the replies to prompts that quoted a document can be forgotten with it.
+The file holds replies, and prompts and addresses only as hashes: no prompt, no address, no key. The lines of a prompt
+are hashed one by one, too, so that the replies to prompts that quoted a document can be forgotten with it.
 """
 
 import json
@@ -36,9 +36,12 @@ CREATE INDEX line_key ON line (key);
 _QUOTING = "SELECT key FROM line WHERE number = ?"
 
 
-def completion_key(model: str, prompt: Prompt) -> bytes:
-    """The key of a completion: the model and all of the prompt, with its version, parameters, seed and sample."""
-    fields = [model, *(getattr(prompt, name) for name in sorted(Prompt.__dataclass_fields__))]
+def completion_key(model: str, prompt: Prompt, endpoint: str = "") -> bytes:
+    """The key of a completion: the model, its endpoint and all of the prompt, with version, parameters, seed, sample.
+
+    Two endpoints may have different models of one name. ``endpoint`` is an address without secrets.
+    """
+    fields = [endpoint, model, *(getattr(prompt, name) for name in sorted(Prompt.__dataclass_fields__))]
     text = json.dumps(fields, sort_keys=True, ensure_ascii=True, default=dict)
     return blake2b(text.encode(), digest_size=20).digest()
 
@@ -72,6 +75,11 @@ class CompletionStore:
             self._db.execute("INSERT OR REPLACE INTO completion VALUES (?, ?, ?, ?, ?)", row)
             self._db.executemany("INSERT OR IGNORE INTO line VALUES (?, ?)", ((number, key) for number in quoted))
 
+    def drop(self, key: bytes) -> None:
+        """Remove the completion under that key, if there is one."""
+        with self._explained(), self._lock, transaction(self._db):
+            self._remove(key)
+
     def forget(self, lines: Iterable[int]) -> int:
         """Remove the completions of prompts that quoted any of these lines, and rewrite the file; returns how many.
 
@@ -82,8 +90,7 @@ class CompletionStore:
             with transaction(self._db):
                 keys = {key for line in quoted for (key,) in self._db.execute(_QUOTING, (line,))}
                 for key in keys:
-                    self._db.execute("DELETE FROM completion WHERE key = ?", (key,))
-                    self._db.execute("DELETE FROM line WHERE key = ?", (key,))
+                    self._remove(key)
             if keys:
                 rewrite(self._db)
         return len(keys)
@@ -106,6 +113,10 @@ class CompletionStore:
     ) -> None:
         self.close()
 
+    def _remove(self, key: bytes) -> None:
+        self._db.execute("DELETE FROM completion WHERE key = ?", (key,))
+        self._db.execute("DELETE FROM line WHERE key = ?", (key,))
+
     @contextmanager
     def _explained(self) -> Iterator[None]:
         try:
@@ -121,17 +132,19 @@ class CompletionStore:
 class Cached(Wrapper):
     """Asks ``model`` only for what ``store`` does not have, and keeps each completion as soon as it arrives.
 
-    Replies that cannot be used are kept too: they were paid for, and a rerun must end the same way. ``refresh`` asks
-    again all the same and keeps the new reply: for what failed, when it is retried.
+    Whether a reply can be used is known to the caller alone, who drops those that cannot. ``refresh`` asks again all
+    the same and keeps the new reply: for what failed, when it is retried.
     """
 
     store: CompletionStore
+    endpoint: str = ""
+    """Where the model is, without secrets: models of one name at two endpoints share no completions."""
     refresh: bool = False
     _turns: "_Turns" = field(default_factory=lambda: _Turns(), init=False, repr=False, compare=False)
 
     def complete_one(self, prompt: Prompt) -> Completion:
         """The completion; the usage of one that was there already says so."""
-        key = completion_key(self.name, prompt)
+        key = self._key(prompt)
         with self._turns.turn(key):
             known = None if self.refresh else self.store.get(key)
             if known is not None:
@@ -139,6 +152,13 @@ class Cached(Wrapper):
             [completion] = self.model.complete([prompt])
             self.store.put(key, self.name, prompt, completion)
             return completion
+
+    def drop_reply(self, prompt: Prompt) -> None:
+        """Remove the reply to this prompt from the store."""
+        self.store.drop(self._key(prompt))
+
+    def _key(self, prompt: Prompt) -> bytes:
+        return completion_key(self.name, prompt, self.endpoint)
 
 
 class _Turns:

@@ -7,7 +7,7 @@ from triplebeam.generate.completion_cache import Cached, CompletionStore
 from triplebeam.generate.concurrency import Concurrent
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
 from triplebeam.generate.openai_compatible import OpenAICompatible
-from triplebeam.generate.outcomes import Wrapper
+from triplebeam.generate.outcomes import Wrapper, drop_replies
 from triplebeam.generate.pacing import Limited, Notify, Retrying, silent
 
 
@@ -26,12 +26,19 @@ class WithParameters(Wrapper):
 
     def complete_one(self, prompt: Prompt) -> Completion:
         """The model's completion of the prompt with the parameters."""
+        return self.model.complete([self._with_parameters(prompt)])[0]
+
+    def drop_reply(self, prompt: Prompt) -> None:
+        """Keep the reply to the prompt with the parameters no longer."""
+        drop_replies(self.model, [self._with_parameters(prompt)])
+
+    def _with_parameters(self, prompt: Prompt) -> Prompt:
         limit = prompt.max_tokens
         if limit is not None and self.max_tokens is not None:
             limit = max(limit, self.max_tokens)
         parameters = {**self.parameters, **(prompt.parameters or {})}
         seed = self.seed if prompt.seed is None else prompt.seed
-        return self.model.complete([replace(prompt, max_tokens=limit, parameters=parameters or None, seed=seed)])[0]
+        return replace(prompt, max_tokens=limit, parameters=parameters or None, seed=seed)
 
 
 def connect(
@@ -59,6 +66,6 @@ def connect(
     # One time-out must leave time for a second try.
     layer: LanguageModel = Retrying(limited, longest_time=max(900.0, 1.5 * timeout), notify=notify)
     if cache is not None:
-        layer = Cached(layer, store=cache, refresh=refresh)
+        layer = Cached(layer, store=cache, endpoint=endpoint.place, refresh=refresh)
     layer = WithParameters(layer, max_tokens=max_tokens, parameters=parameters or {}, seed=seed)
     return Concurrent(layer, concurrency)

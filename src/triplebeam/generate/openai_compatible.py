@@ -41,6 +41,11 @@ class OpenAICompatible:
         return self.model
 
     @property
+    def place(self) -> str:
+        """The endpoint's address without a user's name, password or query."""
+        return self._endpoint.place.rstrip("/")
+
+    @property
     def refused(self) -> list[str]:
         """The parts of a request that the endpoint is known to refuse, such as ``json_schema`` or ``temperature``."""
         return sorted(self._dialect.refused)

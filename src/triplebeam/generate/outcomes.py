@@ -36,6 +36,22 @@ def outcomes_of(model: LanguageModel, prompts: Sequence[Prompt]) -> list[Outcome
         return [error] * len(prompts)
 
 
+@runtime_checkable
+class DropsReplies(Protocol):
+    """A model that keeps replies, or is around one that does."""
+
+    def drop_reply(self, prompt: Prompt) -> None:
+        """Keep the reply to this prompt no longer."""
+        ...
+
+
+def drop_replies(model: LanguageModel, prompts: Iterable[Prompt]) -> None:
+    """Make a model keep its replies to these prompts no longer, since they could not be used."""
+    if isinstance(model, DropsReplies):
+        for prompt in prompts:
+            model.drop_reply(prompt)
+
+
 def completions(outcomes: Iterable[Outcome]) -> list[Completion]:
     """All completions; raises the first error among the outcomes."""
     done = []
@@ -64,3 +80,7 @@ class Wrapper:
     def complete_one(self, prompt: Prompt) -> Completion:
         """The wrapped model's completion."""
         return self.model.complete([prompt])[0]
+
+    def drop_reply(self, prompt: Prompt) -> None:
+        """Keep the reply to this prompt no longer, wherever below it is kept."""
+        drop_replies(self.model, [prompt])

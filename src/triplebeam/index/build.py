@@ -263,6 +263,7 @@ class IndexBuilder:
     def _compare(self, store: Store, folders: FolderFiles, report: BuildReport) -> list[str]:
         """Put into the store what differs from it, and take out what is gone; the documents of the folders."""
         report.unreadable += folders.unreadable
+        report.skipped += folders.skipped
         differences = Differences.between(store, folders)
         readings = watched(differences.read(), len(differences.changed), self.progress)
         document_ids = self._read(store, readings, report, differences)

@@ -1,6 +1,7 @@
 """A column of strings on disk: one file of UTF-8, one of offsets, both memory-mapped.
 
-Opening costs nothing however long the column is, and a read-only folder will do.
+Opening costs nothing however long the column is, and a read-only folder will do. What is not to keep files open is read
+into memory instead.
 """
 
 from bisect import bisect_left
@@ -27,11 +28,16 @@ def mapped(path: Path) -> NDArray[Any]:
         return np.asarray(np.load(path, mmap_mode="r"))
 
 
-def mapped_sparse(paths: Iterable[Path], shape: tuple[int, int]) -> "csr_array[Any]":
+def read_array(path: Path, *, in_memory: bool = False) -> NDArray[Any]:
+    """Read an array: as a whole, or where it is. A map keeps a file descriptor for as long as it lasts."""
+    return loaded(path) if in_memory else mapped(path)
+
+
+def mapped_sparse(paths: Iterable[Path], shape: tuple[int, int], *, in_memory: bool = False) -> "csr_array[Any]":
     """A sparse matrix of three arrays on disk: values, ends and starts."""
     from scipy.sparse import csr_array
 
-    values, ends, starts = map(mapped, paths)
+    values, ends, starts = (read_array(path, in_memory=in_memory) for path in paths)
     if starts[-1] <= np.iinfo(ends.dtype).max:
         # SciPy has starts and ends of one width: it would read and copy the ends, which are many more.
         starts = starts.astype(ends.dtype)
@@ -54,12 +60,13 @@ def write_strings(path: Path, strings: Iterable[str]) -> None:
 class StringColumn(Sequence[str]):
     """Strings by row number."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, in_memory: bool = False) -> None:
         # Views of memory: a number or a slice of one costs a fraction of an array's.
-        self._offsets = mapped(path.with_suffix(".offsets.npy")).data
+        self._offsets = read_array(path.with_suffix(".offsets.npy"), in_memory=in_memory).data
         body = path.with_suffix(".utf8")
         # An empty file cannot be memory-mapped.
-        self._bytes = np.memmap(body, np.uint8, "r").data if body.stat().st_size else memoryview(b"")
+        is_read = in_memory or not body.stat().st_size
+        self._bytes = memoryview(body.read_bytes()) if is_read else np.memmap(body, np.uint8, "r").data
         if self._offsets[-1] != len(self._bytes):
             raise ValueError(f"{body.name} is not as long as its offsets say")
 

@@ -21,7 +21,12 @@ from triplebeam.triple import entity_key
 MOST = 3
 _SHORTEST_KEY, _MOST_WORDS = 3, 8
 #: What is written as no word is: ``--force``, ``$domain``, ``?installed``, ``batch_max``, ``APT::Get``, ``fork()``.
-_CODE = r"(?:--?[A-Za-z][\w-]+|\$\{?[A-Za-z]\w+|\?[a-z][\w-]+|[A-Za-z]\w*(?:(?:::|_)\w+)+|[A-Za-z]\w*\(\))"
+#: Signs join parts to one name: ``pg_stat_statements.save`` is no ``pg_stat_statements``.
+_JOINED = r"(?:(?:::|[./-])\w+)*"
+_CODE = (
+    rf"(?:--?[A-Za-z][\w-]+{_JOINED}|\$\{{?[A-Za-z]\w+{_JOINED}|\?[a-z][\w-]+"
+    rf"|(?=[\w./-]*(?:::|_)\w)[A-Za-z]\w*{_JOINED}|[A-Za-z]\w*\(\))"
+)
 _IS_CODE = re.compile(_CODE)
 _LINE = re.compile(
     rf"^(?:(?:Option|Variable|Command|Function|Setting): )?({_CODE})(?=$| \| |,? (?:-|<|\[))", re.MULTILINE

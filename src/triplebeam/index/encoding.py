@@ -33,11 +33,13 @@ def encode_missing(
     """Encode what is not encoded yet; returns how many texts that were.
 
     Each window has its share of long and short texts, so that the time left can be estimated from the number of texts.
+    Names that are encoded after the passages take far less time each, and are a stage of their own.
     """
     rows = _unread_passages(contents, encoded) if contents.in_context else []
     texts = encoded.missing({"entity": contents.entity_names} if contents.in_context else contents.texts())
     total, done = len(rows) + sum(map(len, texts.values())), 0
-    progress("embed", 0, total)
+    passages = len(rows) if contents.in_context else total
+    progress("embed", 0, passages)
     size = min(ENCODING_WINDOW, max(_FEWEST_TOGETHER, total // _WINDOWS_WANTED))
     readings = (_reading(passages, contents) for passages in _samples(rows, size))
     plain = ((window, Window([*chain(*window.values())])) for window in _samples_of_kinds(texts, size))
@@ -45,7 +47,9 @@ def encode_missing(
     for (sources, window), vectors in zip(kept, encode(embedder, (window for _, window in sent)), strict=True):
         encoded.put(sources, finite(vectors, embedder))
         done += len(window.texts)
-        progress("embed", done, total)
+        progress("embed", min(done, passages), passages)
+        if passages <= done and passages < total:
+            progress("embed names", done - passages, total - passages)
     return done
 
 

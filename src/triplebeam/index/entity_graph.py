@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import block_array, csr_array, diags_array
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.columns import StringColumn, loaded, mapped, mapped_sparse, write_strings
+from triplebeam.index.columns import StringColumn, loaded, mapped, mapped_sparse, read_array, write_strings
 from triplebeam.index.names import read_numbers, write_numbers
 from triplebeam.index.open_graph import STORED_WALKS, OpenGraph
 from triplebeam.index.ownership import Topics
@@ -68,15 +68,15 @@ class EntityGraph:
     """Graphs built already: retrievers over one index share them."""
 
     @classmethod
-    def open(cls, folder: Path, triples: TripleGraph) -> "EntityGraph":
+    def open(cls, folder: Path, triples: TripleGraph, *, in_memory: bool = False) -> "EntityGraph":
         """The graph of a generation; its triples are open already."""
         return cls(
             names=triples.entity_names,
-            vectors=VectorIndex(folder / "entity_vectors.npy"),
+            vectors=VectorIndex(folder / "entity_vectors.npy", in_memory=in_memory),
             triple_entities=triples.triple_entities,
             triple_passages=triples.triple_passages,
-            mentions=mapped(folder / MENTIONS),
-            chosen=read_choices(folder, len(triples.entity_names)),
+            mentions=read_array(folder / MENTIONS, in_memory=in_memory),
+            chosen=read_choices(folder, len(triples.entity_names), in_memory=in_memory),
             passages=len(triples.passages),
             aliases=_read_aliases(folder),
             folder=folder,

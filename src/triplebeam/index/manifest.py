@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from triplebeam.database import open_to_read
@@ -36,6 +37,7 @@ FORMAT = 6
 OLDEST_READ = 5
 MANIFEST = "manifest.json"
 STORE = "store.sqlite"
+WRITE_LOCK = "write.lock"
 
 ManifestType = TypeVar("ManifestType", bound=BaseModel)
 T = TypeVar("T")
@@ -166,6 +168,10 @@ def empty_index(folder: Path) -> IndexMissingError:
 def _not_published(folder: Path) -> IndexMissingError:
     store, hint = folder / STORE, "make one with"
     if store.exists():
+        if _is_being_written(folder):
+            return IndexMissingError(
+                f"the index at {folder} is being written for the first time: wait until it is done."
+            )
         if _has_no_passages(store):
             return empty_index(folder)
         hint = "its first indexing did not finish: run the same"
@@ -173,6 +179,19 @@ def _not_published(folder: Path) -> IndexMissingError:
     if folder.name and not store.exists() and is_index(named):
         return IndexMissingError(f"there is no index at {folder}: did you mean {named}?")
     return IndexMissingError(f"there is no index at {folder}: {hint} `triplebeam index {folder} SOURCE…`.")
+
+
+def _is_being_written(folder: Path) -> bool:
+    """Does a writer hold the lock of the folder?"""
+    lock = FileLock(folder / WRITE_LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return True
+    except OSError:  # a folder that only allows reading has no writer
+        return False
+    lock.release()
+    return False
 
 
 def _has_no_passages(store: Path) -> bool:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict
 FEW = 3
 #: Walks begin to count where most passages have topics of their own. Where they count fully was measured, and matters
 #: little: anything from 0.75 to 1 gives the same recall within 0.3 points (docs/methods/blend.md).
-_NOTHING_BELOW, _EVERYTHING_FROM = 0.5, 0.9
+MIN_EXCLUSIVE, FULL_WEIGHT_EXCLUSIVE = 0.5, 0.9
 
 
 class Ownership(BaseModel):
@@ -31,7 +31,7 @@ class Ownership(BaseModel):
     @property
     def share(self) -> float:
         """How much walks and messages count in the default search, from 0 to 1."""
-        return float(np.clip((self.exclusive - _NOTHING_BELOW) / (_EVERYTHING_FROM - _NOTHING_BELOW), 0, 1))
+        return float(np.clip((self.exclusive - MIN_EXCLUSIVE) / (FULL_WEIGHT_EXCLUSIVE - MIN_EXCLUSIVE), 0, 1))
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ passage to which more than ``max_passages`` link, such as a home page.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -29,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, computed_field
 
-from triplebeam.index.columns import mapped
+from triplebeam.index.columns import read_array
 from triplebeam.passage import Passage
 
 EdgeKind: TypeAlias = Literal["structural", "keyword", "links"]
@@ -93,9 +94,10 @@ class PassageGraph:
                 raise ValueError(f"the {kind} edges of the passage graph are not as many as their starts say")
 
     @classmethod
-    def open(cls, folder: Path) -> "PassageGraph":
+    def open(cls, folder: Path, *, in_memory: bool = False) -> "PassageGraph":
         """Open what `write` wrote."""
-        return cls(**{kind: Edges(*(mapped(path) for path in _paths(folder, kind).values())) for kind in KINDS})
+        read = partial(read_array, in_memory=in_memory)
+        return cls(**{kind: Edges(*map(read, _paths(folder, kind).values())) for kind in KINDS})
 
     def write(self, folder: Path) -> None:
         """Write two files per kind."""

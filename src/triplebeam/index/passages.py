@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.columns import StringColumn, mapped, write_strings
+from triplebeam.index.columns import StringColumn, read_array, write_strings
 from triplebeam.index.names import read_numbers, read_rows, write_numbers, write_rows
 from triplebeam.passage import Passage
 from triplebeam.triple import entity_key
@@ -53,15 +53,15 @@ def compared_fields(title: str, section: str, document_id: str, metadata: Mappin
 class PassageTable:
     """Passages by id."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, in_memory: bool = False) -> None:
         self._folder = folder
-        self._ids = StringColumn(folder / "passage_ids")
-        self._texts = StringColumn(folder / "passage_texts")
-        self.titles = StringColumn(folder / "passage_titles")
-        self.documents = StringColumn(folder / "passage_documents")
-        self._sections = StringColumn(folder / "passage_sections")
-        self._metadata = StringColumn(folder / "passage_metadata")
-        self._places: NDArray[np.int64] = mapped(folder / "passage_places.npy")
+        self._ids = StringColumn(folder / "passage_ids", in_memory=in_memory)
+        self._texts = StringColumn(folder / "passage_texts", in_memory=in_memory)
+        self.titles = StringColumn(folder / "passage_titles", in_memory=in_memory)
+        self.documents = StringColumn(folder / "passage_documents", in_memory=in_memory)
+        self._sections = StringColumn(folder / "passage_sections", in_memory=in_memory)
+        self._metadata = StringColumn(folder / "passage_metadata", in_memory=in_memory)
+        self._places: NDArray[np.int64] = read_array(folder / "passage_places.npy", in_memory=in_memory)
 
     def __len__(self) -> int:
         return len(self._ids)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from triplebeam.database import open_to_read
+from triplebeam.database import has_tables, open_to_read
 from triplebeam.index.corrections import Corrections, kept_corrections
 from triplebeam.index.known_files import KnownFiles
 from triplebeam.index.manifest import VectorSpace
@@ -76,13 +76,13 @@ def store_state(folder: Path) -> StoreState | None:
 
 @contextmanager
 def _store_of(folder: Path) -> Iterator[sqlite3.Connection | None]:
-    """The store of an index, open for reading; None where there is none."""
+    """The store of an index, open for reading; None where there is none, or one that was only begun."""
     if not has_store(folder):
         yield None
         return
     path = store_file(folder)
     try:
         with closing(open_to_read(path)) as db:
-            yield db
+            yield db if has_tables(db) else None
     except sqlite3.DatabaseError as error:
         raise unusable(path, error) from error

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import IndexDamagedError, nearest
-from triplebeam.index.columns import mapped
+from triplebeam.index.columns import read_array
 from triplebeam.index.entity_graph import EntityGraph
 from triplebeam.index.manifest import Manifest, check_contents, generation_folder, read_manifest, retried
 from triplebeam.index.opensearch.address import Address
@@ -20,6 +20,7 @@ from triplebeam.index.references import REFERENCES
 from triplebeam.index.terms import TermIndex
 from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.index.vectors import VectorIndex
+from triplebeam.open_files import explain_open_files
 from triplebeam.triple import entity_key
 from triplebeam.where import Where
 
@@ -93,11 +94,12 @@ class Snapshot:
     @classmethod
     def open(cls, folder: Path) -> "Snapshot":
         """Open the published generation. Nothing is written, so a read-only folder will do."""
-        if address := Address.of(folder):
-            from triplebeam.index.opensearch.snapshot import open_cluster
+        with explain_open_files():
+            if address := Address.of(folder):
+                from triplebeam.index.opensearch.snapshot import open_cluster
 
-            return open_cluster(address, folder)
-        opened = retried(folder, lambda: cls._open(folder, read_manifest(folder)))
+                return open_cluster(address, folder)
+            opened = retried(folder, lambda: cls._open(folder, read_manifest(folder)))
         opened._check_vectors_at_first_use()
         return opened
 
@@ -108,21 +110,25 @@ class Snapshot:
         return cls.read(folder, manifest, generation)
 
     @classmethod
-    def read(cls, folder: Path, manifest: Manifest, generation: Path) -> "Snapshot":
-        """Open the structures in the folder of a generation."""
-        passages = _piece(generation, lambda: PassageTable(generation))
-        triples = _piece(generation, lambda: TripleGraph(generation, passages))
+    def read(cls, folder: Path, manifest: Manifest, generation: Path, *, in_memory: bool = False) -> "Snapshot":
+        """Open the structures in the folder of a generation; in memory, they keep no file open."""
+
+        def read(piece: Callable[..., T]) -> T:
+            return _piece(generation, lambda: piece(in_memory=in_memory))
+
+        passages = read(partial(PassageTable, generation))
+        triples = read(partial(TripleGraph, generation, passages))
         return cls(
             folder=folder,
             manifest=manifest,
             passages=passages,
             triples=triples,
-            passage_terms=_piece(generation, partial(TermIndex, generation / "passage_terms")),
-            triple_terms=_piece(generation, partial(TermIndex, generation / "triple_terms")),
-            passage_vectors=_piece(generation, partial(VectorIndex, generation / "passage_vectors.npy")),
-            entities=_piece(generation, lambda: EntityGraph.open(generation, triples)),
-            passage_graph=_piece(generation, partial(PassageGraph.open, generation)),
-            references=_piece(generation, partial(mapped, generation / REFERENCES)),
+            passage_terms=read(partial(TermIndex, generation / "passage_terms")),
+            triple_terms=read(partial(TermIndex, generation / "triple_terms")),
+            passage_vectors=read(partial(VectorIndex, generation / "passage_vectors.npy")),
+            entities=read(partial(EntityGraph.open, generation, triples)),
+            passage_graph=read(partial(PassageGraph.open, generation)),
+            references=read(partial(read_array, generation / REFERENCES)),
         )
 
     def _check_vectors_at_first_use(self) -> None:

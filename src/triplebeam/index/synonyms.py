@@ -91,9 +91,9 @@ def write_synonyms(
         np.save(folder / file, part)
 
 
-def read_choices(folder: Path, entities: int) -> "csr_array[np.float32]":
-    """Whom each entity of a generation chose, memory-mapped."""
-    return mapped_sparse((folder / file for file in _FILES), (entities, entities))
+def read_choices(folder: Path, entities: int, *, in_memory: bool = False) -> "csr_array[np.float32]":
+    """Whom each entity of a generation chose, memory-mapped unless it is read."""
+    return mapped_sparse((folder / file for file in _FILES), (entities, entities), in_memory=in_memory)
 
 
 def link_synonyms(

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.columns import StringColumn, mapped
+from triplebeam.index.columns import StringColumn, read_array
 from triplebeam.index.names import SortedNames
 from triplebeam.index.vectors import top
 from triplebeam.index.words import ENGLISH, query_stems
@@ -43,14 +43,14 @@ class Postings(NamedTuple):
 class TermIndex:
     """Finds the rows whose texts match a query's words best. `triplebeam.index.term_writing` writes its files."""
 
-    def __init__(self, folder: Path) -> None:
-        self.words = StringColumn(folder / "words")
+    def __init__(self, folder: Path, *, in_memory: bool = False) -> None:
+        self.words = StringColumn(folder / "words", in_memory=in_memory)
         self._places = SortedNames(self.words, int)
-        self.starts: NDArray[np.int64] = mapped(folder / "starts.npy")
-        self.rows: NDArray[np.int32] = mapped(folder / "rows.npy")
-        self.counts: NDArray[np.uint16] = mapped(folder / "counts.npy")
-        self.lengths: NDArray[np.int32] = mapped(folder / "lengths.npy")
-        self.stemmers: NDArray[np.uint8] = mapped(folder / "stemmers.npy")
+        self.starts: NDArray[np.int64] = read_array(folder / "starts.npy", in_memory=in_memory)
+        self.rows: NDArray[np.int32] = read_array(folder / "rows.npy", in_memory=in_memory)
+        self.counts: NDArray[np.uint16] = read_array(folder / "counts.npy", in_memory=in_memory)
+        self.lengths: NDArray[np.int32] = read_array(folder / "lengths.npy", in_memory=in_memory)
+        self.stemmers: NDArray[np.uint8] = read_array(folder / "stemmers.npy", in_memory=in_memory)
         """The stemmer of each text, as a place in their names."""
         self.stemmer_names = list(StringColumn(folder / "stemmer_names"))
         if int(self.starts[-1]) != len(self.rows) or len(self.starts) != len(self.words) + 1:

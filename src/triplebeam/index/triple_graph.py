@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.columns import StringColumn, mapped, write_strings
+from triplebeam.index.columns import StringColumn, read_array, write_strings
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.vectors import VectorIndex, top
 from triplebeam.triple import Triple, entity_key
@@ -70,18 +70,18 @@ def _adjacency(ends: NDArray[np.int64], entities: int) -> tuple[NDArray[np.int64
 class TripleGraph:
     """`TripleStore` over the files of a generation."""
 
-    def __init__(self, folder: Path, passages: PassageTable) -> None:
+    def __init__(self, folder: Path, passages: PassageTable, *, in_memory: bool = False) -> None:
         self.passages = passages
-        self._subjects = StringColumn(folder / "triple_subjects")
-        self._predicates = StringColumn(folder / "triple_predicates")
-        self._objects = StringColumn(folder / "triple_objects")
-        self.entity_names = StringColumn(folder / "entity_names")
-        self.vector_index = VectorIndex(folder / "triple_vectors.npy")
-        self.triple_entities: NDArray[np.int64] = mapped(folder / "triple_entities.npy")
-        self.triple_passages: NDArray[np.int64] = mapped(folder / "triple_passages.npy")
-        self._passage_starts: NDArray[np.int64] = mapped(folder / "passage_triple_starts.npy")
-        self._entity_starts: NDArray[np.int64] = mapped(folder / "entity_starts.npy")
-        self._entity_triples: NDArray[np.int64] = mapped(folder / "entity_triples.npy")
+        self._subjects = StringColumn(folder / "triple_subjects", in_memory=in_memory)
+        self._predicates = StringColumn(folder / "triple_predicates", in_memory=in_memory)
+        self._objects = StringColumn(folder / "triple_objects", in_memory=in_memory)
+        self.entity_names = StringColumn(folder / "entity_names", in_memory=in_memory)
+        self.vector_index = VectorIndex(folder / "triple_vectors.npy", in_memory=in_memory)
+        self.triple_entities: NDArray[np.int64] = read_array(folder / "triple_entities.npy", in_memory=in_memory)
+        self.triple_passages: NDArray[np.int64] = read_array(folder / "triple_passages.npy", in_memory=in_memory)
+        self._passage_starts: NDArray[np.int64] = read_array(folder / "passage_triple_starts.npy", in_memory=in_memory)
+        self._entity_starts: NDArray[np.int64] = read_array(folder / "entity_starts.npy", in_memory=in_memory)
+        self._entity_triples: NDArray[np.int64] = read_array(folder / "entity_triples.npy", in_memory=in_memory)
 
     def __len__(self) -> int:
         return len(self._subjects)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import IndexDamagedError
-from triplebeam.index.columns import mapped
+from triplebeam.index.columns import read_array
 from triplebeam.index.manifest import REPAIR
 from triplebeam.index.scan import Codes, HighBytes, write_codes
 from triplebeam.index.stored_vectors import restored
@@ -80,14 +80,15 @@ class VectorIndex:
 
     _codes_file: NDArray[np.uint8] | None = None
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, in_memory: bool = False) -> None:
         self._path = path
-        self.stored: NDArray[np.integer] = mapped(path)
+        self.stored: NDArray[np.integer] = read_array(path, in_memory=in_memory)
         self.checksums: Mapping[str, int] = {}
         """Of files by their names, where they are known: compared when a file is read into memory as a whole."""
         if _codes_path(path).exists():
             # Opened now: a later generation may remove the file while this one is still searched.
-            self._codes_file = np.memmap(_codes_path(path), np.uint8, "r")
+            codes = _codes_path(path)
+            self._codes_file = np.fromfile(codes, np.uint8) if in_memory else np.memmap(codes, np.uint8, "r")
         self._looked_up = 0
 
     def __len__(self) -> int:
@@ -117,7 +118,8 @@ class VectorIndex:
 
     def _check(self, path: Path, file: NDArray[Any]) -> None:
         expected = self.checksums.get(path.name)
-        if expected is not None and zlib.crc32(_file_of(file)) != expected:
+        mapped = _file_of(file)
+        if expected is not None and mapped is not None and zlib.crc32(mapped) != expected:
             raise _damaged(path)
 
     def at(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -189,19 +191,28 @@ class VectorIndex:
         return [(rows, row[rows]) for row, rows in zip(cosines, best, strict=True)]
 
 
+def copy_stored(vectors: VectorIndex, rows: NDArray[np.int64]) -> NDArray[np.integer]:
+    """Copy some rows as they are stored; -1 stands for zeros."""
+    found = np.zeros((len(rows), vectors.stored.shape[1]), vectors.stored.dtype)
+    found[rows >= 0] = vectors.stored[rows[rows >= 0]]
+    _let_go(vectors.stored)
+    return found
+
+
 def _damaged(path: Path) -> IndexDamagedError:
     return IndexDamagedError(f"{path} is not as it was written: {REPAIR}")
 
 
-def _file_of(stored: NDArray[Any]) -> mmap.mmap:
-    """The file that an array is mapped from, with its header."""
+def _file_of(stored: NDArray[Any]) -> mmap.mmap | None:
+    """The file that an array is mapped from, with its header; None where it was read into memory."""
     owner: Any = stored
-    while not isinstance(owner, mmap.mmap):
+    while not (owner is None or isinstance(owner, mmap.mmap)):
         owner = owner.base
     return owner
 
 
 def _let_go(stored: NDArray[Any]) -> None:
     """Let the pages of a mapped array go: they stay in the system's cache, and are no longer the process's."""
-    if hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
-        _file_of(stored).madvise(mmap.MADV_DONTNEED)
+    file = _file_of(stored)
+    if file is not None and hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
+        file.madvise(mmap.MADV_DONTNEED)

@@ -3,47 +3,61 @@
 A view is a generation of its own, derived by the code that publishes an index, from the passages that are visible and
 from what is tied to them: their triples, names, keywords and links. So words are as rare as they are among these
 passages, entities have the names they have there, walks and messages go through these passages alone, and a search
-returns what an index of them would return. Nothing of the others can leak, since nothing of them is there.
+returns what an index of them would return, apart from the vectors below. Nothing of the others can leak, since nothing
+of them is there.
 
-Vectors, words and synonyms are taken over from the whole index. What is encoded anew are names of entities that are
-first mentioned in another spelling by a passage that is not visible, and passages whose title is no longer shared by
-many: few, as a rule. The files are deleted as soon as they are open; they last as long as the view does.
+Vectors, words and synonyms are taken over from the whole index: nothing is encoded, so a filter needs no embedder. The
+vector of a passage or triple is that of its own text, with or without the title, as the whole index decided
+(`Contents.shared_titles`). The vector of an entity is that of its name as the whole index spells it, which has the same
+normal form. A term that is no entity of the whole index, since too many passages define it there, has a vector of
+zeros: it is found by its name and not by similarity.
+
+The files are read and deleted: a view keeps none open. Those of a large view are mapped, and last as long as it does.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.durable import explained
-from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import CannotWriteError, IndexChangedError, IndexFormatError
 from triplebeam.index.contents import Contents
 from triplebeam.index.corrected import Correcting
 from triplebeam.index.corrections import Corrections
-from triplebeam.index.encoded import EncodedTexts
-from triplebeam.index.encoding import encode_missing
 from triplebeam.index.generation_files import check_files
+from triplebeam.index.keys import Keys, as_keys, key_of, read_keys, write_keys
 from triplebeam.index.manifest import REPAIR, LastGeneration, generation_folder, recorded
 from triplebeam.index.material import Material, is_written
 from triplebeam.index.publish import write_generation
 from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.vectors import copy_stored, write_vectors
+from triplebeam.open_files import explain_open_files
 from triplebeam.passage import Passage
 from triplebeam.triple import entity_key
 
+#: A view of more passages is memory-mapped, which keeps some fifty files open. Fewer take up to a gigabyte.
+MAX_PASSAGES_IN_MEMORY = 100_000
 
-def view(whole: Snapshot, rows: NDArray[np.int64], embedder: Callable[[], Embedder]) -> Snapshot:
-    """The passages at these rows, in rising order; the embedder is loaded only where something must be encoded."""
+
+def view(whole: Snapshot, rows: NDArray[np.int64]) -> Snapshot:
+    """Derive a snapshot of the passages at these rows, which are in rising order."""
+    with explain_open_files():
+        return _view(whole, rows)
+
+
+def _view(whole: Snapshot, rows: NDArray[np.int64]) -> Snapshot:
     published = generation_folder(whole.folder, whole.manifest.generation)
     try:
         contents = _contents(whole, rows, published)
         last = LastGeneration(published, frozenset(whole.manifest.files))
         with scratch_folder() as scratch:
-            return _derived(whole, rows, contents, last, scratch, embedder)
+            return _derived(whole, rows, contents, last, scratch)
     except FileNotFoundError as error:
         _check_unchanged(whole, published, error)
         raise
@@ -106,21 +120,54 @@ def _written_in(passages: Sequence[Passage], aliases: Mapping[str, str]) -> dict
     return {alias: name for alias, name in aliases.items() if f" {alias} " in text}
 
 
+@dataclass(frozen=True)
+class _VisibleVectors:
+    """The vectors that the whole index stores of what is visible."""
+
+    stored: Mapping[str, NDArray[Any]] = field(repr=False)
+    """By kind, in the order of the view."""
+    entity_keys: Keys | None = field(repr=False)
+    """What the vectors of entities were made from, by which synonyms are taken over; older generations lack it."""
+
+    @classmethod
+    def of(
+        cls, whole: Snapshot, rows: NDArray[np.int64], contents: Contents, last: LastGeneration
+    ) -> "_VisibleVectors":
+        """Look the rows of a view up in the whole index."""
+        triples = whole.triples.triples_at(rows)
+        names = contents.entity_names
+        numbers = np.full(len(names), -1)
+        numbers[contents.triple_entities] = whole.triples.ends(triples)
+        for place in np.flatnonzero(numbers < 0).tolist():
+            numbers[place] = whole.entities.numbers.get(entity_key(names[place]), -1)
+        vectors = {
+            "passage": copy_stored(whole.passage_vectors, rows),
+            "triple": copy_stored(whole.triples.vector_index, triples),
+            "entity": copy_stored(whole.entities.vectors, numbers),
+        }
+        if not last.has("entity_keys.npy"):
+            return cls(vectors, None)
+        keys = as_keys(map(key_of, names)).copy()  # of terms that are no entities of the whole index: nobody has these
+        keys[numbers >= 0] = read_keys(last.folder / "entity_keys.npy")[numbers[numbers >= 0]]
+        return cls(vectors, keys)
+
+    def write(self, generation: Path, kind: str, texts: Sequence[str]) -> NDArray[Any]:
+        """Write the vectors of one kind; they are those of the texts, which are not encoded."""
+        write_vectors(generation / f"{kind}_vectors.npy", self.stored[kind])
+        if kind == "entity" and self.entity_keys is not None:
+            write_keys(generation / "entity_keys.npy", self.entity_keys)
+        return self.stored[kind]
+
+
 def _derived(
-    whole: Snapshot,
-    rows: NDArray[np.int64],
-    contents: Contents,
-    last: LastGeneration,
-    scratch: Path,
-    embedder: Callable[[], Embedder],
+    whole: Snapshot, rows: NDArray[np.int64], contents: Contents, last: LastGeneration, scratch: Path
 ) -> Snapshot:
-    generation, space = scratch / "generation", whole.manifest.embedder
+    generation = scratch / "generation"
     generation.mkdir()
-    with EncodedTexts(scratch, space.fingerprint, space.dimension, last) as encoded:
-        if any(encoded.missing(contents.texts()).values()):
-            encode_missing(contents, encoded, embedder())
-        passage_graph = write_generation(generation, contents, encoded, last)
-    opened = Snapshot.read(whole.folder, whole.manifest, generation)
+    vectors = _VisibleVectors.of(whole, rows, contents, last)
+    passage_graph = write_generation(generation, contents, vectors, last)
+    in_memory = len(rows) <= MAX_PASSAGES_IN_MEMORY
+    opened = Snapshot.read(whole.folder, whole.manifest, generation, in_memory=in_memory)
     manifest = whole.manifest.model_copy(
         update={
             "counts": _counts(contents),

@@ -11,11 +11,9 @@ from triplebeam.database import remove_database
 from triplebeam.durable import explained, make_folder
 from triplebeam.errors import BadInputError, IndexBusyError, IndexDamagedError, IndexMissingError
 from triplebeam.index.generation_files import remove_generations
-from triplebeam.index.manifest import MANIFEST, STORE, is_index, publish, published, read_manifest, recorded
+from triplebeam.index.manifest import MANIFEST, STORE, WRITE_LOCK, is_index, publish, published, read_manifest, recorded
 from triplebeam.index.opensearch.address import is_remote
 from triplebeam.index.store import Store
-
-_LOCK = "write.lock"
 
 
 @contextmanager
@@ -47,7 +45,7 @@ def looking(folder: Path) -> Iterator[Store]:
 @contextmanager
 def write_lock(folder: Path) -> Iterator[None]:
     """Keep other writers out of an existing folder; readers are not affected."""
-    lock = FileLock(folder / _LOCK)
+    lock = FileLock(folder / WRITE_LOCK)
     try:
         lock.acquire(timeout=0)
     except Timeout:
@@ -72,7 +70,7 @@ def nothing_left(folder: Path) -> Iterator[None]:
                 if not store.statistics.counts()["documents"]:
                     remove_database(folder / STORE)
                     with suppress(OSError):  # Windows keeps what is open
-                        (folder / _LOCK).unlink()
+                        (folder / WRITE_LOCK).unlink()
         if made:
             with suppress(OSError):  # something is in it
                 folder.rmdir()
@@ -138,7 +136,7 @@ def _check_is_ours(folder: Path) -> None:
         )
     if there:
         return
-    others = sorted(path.name for path in folder.iterdir() if path.name != _LOCK and path.name[0] != ".")
+    others = sorted(path.name for path in folder.iterdir() if path.name != WRITE_LOCK and path.name[0] != ".")
     if others:
         raise BadInputError(
             f"{folder} is no index and holds other files, such as {others[0]!r}: name a folder that is new, or empty."

@@ -2,7 +2,7 @@
 
 from triplebeam.ingest.folder_files import FolderFiles, SourceFile
 from triplebeam.ingest.formats import ENDINGS
-from triplebeam.ingest.json_lines import row_document
+from triplebeam.ingest.json_lines import check_plain_fields, row_document
 from triplebeam.ingest.naming import SourceNames
 from triplebeam.ingest.outcome import Reading, Skipped, Unreadable, watched
 from triplebeam.ingest.scan import Scan, scan_sources
@@ -22,6 +22,7 @@ __all__ = [
     "SourceFile",
     "SourceNames",
     "Unreadable",
+    "check_plain_fields",
     "document_id",
     "read_sources",
     "row_document",

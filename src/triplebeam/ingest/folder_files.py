@@ -6,10 +6,11 @@ from pathlib import Path
 from stat import S_ISREG
 
 from triplebeam.errors import BadInputError
+from triplebeam.ingest.folder_walk import cannot_be_opened, stat_of
 from triplebeam.ingest.formats import ending_of
 from triplebeam.ingest.naming import SourceNames
-from triplebeam.ingest.outcome import Reading, Unreadable
-from triplebeam.ingest.sources import cannot_be_opened, check_encoding, check_exist, files, read_file, stat_of
+from triplebeam.ingest.outcome import Reading, Skipped, Unreadable
+from triplebeam.ingest.sources import check_encoding, check_exist, files, read_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +41,23 @@ class FolderFiles:
     unknown: tuple[str, ...] = ()
     """Their names in the index: nothing can be said about what is in them."""
     encoding: str | None = None
+    skipped: tuple[Skipped, ...] = ()
+    """Links that lead out of a folder."""
 
     @classmethod
-    def of(cls, paths: Sequence[Path], names: SourceNames, encoding: str | None = None) -> "FolderFiles":
+    def of(
+        cls,
+        paths: Sequence[Path],
+        names: SourceNames,
+        encoding: str | None = None,
+        *,
+        follow_links: bool = False,
+    ) -> "FolderFiles":
         """List the files of a kind that is read. Nothing is opened."""
         check_exist(paths)
         check_encoding(encoding)
-        found = [(path, source) for source in paths for path in files(source)]
+        found = [(path, source) for source in paths for path in files(source, follow_links)]
+        skipped = [path for path, _ in found if isinstance(path, Skipped)]
         unreadable = [path for path, _ in found if isinstance(path, Unreadable)]
         readable = [p for p, source in found if isinstance(p, Path) and (ending_of(p) is not None or p == source)]
         listed: dict[str, SourceFile] = {}
@@ -58,9 +69,10 @@ class FolderFiles:
                 listed[file.name] = file
         for source in paths:
             if source.is_dir() and not any(names(source) == "." or covers(names(source), name) for name in listed):
+                links = "".join(f" ({each})" for each in skipped)
                 raise BadInputError(
-                    f"there is no file to read in {source}: check that its disk is mounted; if it is empty on purpose,"
-                    " remove its documents with `triplebeam remove`."
+                    f"there is no file to read in {source}{links}: check that its disk is mounted; if it is empty on"
+                    " purpose, remove its documents with `triplebeam remove`."
                 )
         return cls(
             tuple(names(source) for source in paths),
@@ -68,6 +80,7 @@ class FolderFiles:
             tuple(unreadable),
             tuple(names(Path(each.source)) for each in unreadable),
             encoding,
+            tuple(skipped),
         )
 
     def covers(self, source: str) -> bool:

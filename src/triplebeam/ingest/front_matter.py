@@ -13,6 +13,9 @@ _LINE = re.compile(r"[\w.-]+\s*[:=]|[ \t]|- |#|\[|\]|\Z")
 _UNFINISHED = re.compile(r"\A(---|\+\+\+)[ ]*\n[a-z][\w.-]*[:=][^\n]*\n[a-z][\w.-]*[:=]")
 _OPEN = re.compile(r"\"[^\"\n]*|'[^'\n]*|\[[^\]\n]*|\{[^}\n]*")
 _ITEM = re.compile(r"^\s*-\s+", re.MULTILINE)
+#: What YAML writes around a value: the sign of a text on the lines below, a remark behind a quotation.
+_BLOCK_SIGN = re.compile(r"\A[>|][+-]?\s*\n")
+_REMARK = re.compile(r"(?<=[\"'])[ \t]+#[^\n]*\Z")
 _MOST_WARNINGS = 3
 
 
@@ -50,6 +53,7 @@ def _wrong(lines: str, values: list[tuple[str, str]]) -> Iterator[str]:
 
 
 def _value(text: str) -> str:
+    text = _REMARK.sub("", _BLOCK_SIGN.sub("", text))
     items = [item.strip() for item in _ITEM.split(text)]
     joined = ", ".join(filter(None, items))
     if joined.startswith("[") and joined.endswith("]"):

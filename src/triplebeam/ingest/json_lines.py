@@ -4,6 +4,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -13,6 +14,7 @@ from triplebeam.passage import Document
 from triplebeam.text import storable
 
 _FIELDS = frozenset(("id", "_id", "text", "title", "metadata"))
+_JSON_WORDS: Mapping[type, str] = {list: "a list", tuple: "a list", dict: "an object"}
 
 
 def read_json_lines(path: Path, name: str) -> Iterator[tuple[int, Document | str]]:
@@ -63,6 +65,23 @@ def row_document(row: object, default_id: str) -> Document:
         | _metadata(row.get("metadata")),
         is_passage=True,
     )
+
+
+def check_plain_fields(row: object) -> None:
+    """Raise SourceError where a field is a list or an object.
+
+    In a file these are kept as JSON, which no filter such as ``tenant = "b"`` matches: whoever sends rows is told so.
+    """
+    if not isinstance(row, dict):
+        raise SourceError("it is not a JSON object")
+    inner = row.get("metadata")
+    own = {name: value for name, value in row.items() if name not in _FIELDS}
+    for name, value in chain(own.items(), inner.items() if isinstance(inner, dict) else ()):
+        if not isinstance(name, str):
+            raise SourceError(f"the name of its field {name!r} is not a string")
+        if value is not None and not isinstance(value, str | int | float):
+            kind = _JSON_WORDS.get(type(value), type(value).__name__)
+            raise SourceError(f"its field {name[:80]!r} is {kind}: send a string, a number, true or false")
 
 
 def _string(row: Mapping[str, Any], field: str) -> str:

@@ -6,11 +6,13 @@ here: that parser, and the library's for nested parts, take the square of the ti
 
 import re
 from contextlib import suppress
+from datetime import UTC
 from email.errors import HeaderParseError
 from email.header import decode_header
 from email.message import Message
 from email.parser import BytesHeaderParser
 from email.policy import Compat32
+from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
 from triplebeam.errors import SourceError
@@ -51,34 +53,44 @@ class _ShortHeaders(Compat32):
 
 
 def read_mail(data: bytes) -> Content:
-    """Read one message. The title is its subject."""
-    composer = Composer()
+    """Read one message. The title is its subject; who wrote to whom, and when, are its metadata."""
     try:
-        message = _headers(data)
-        is_whole = _write(message, data, composer)
-        fields = {name.lower(): _header(message, name) for name in _SHOWN}
-        title = _header(message, "Subject")
+        return _message(data)
     except DAMAGE as error:
         raise SourceError(f"the message is damaged ({type(error).__name__}: {error})") from error
-    content = composer.content(title, {name: text for name, text in fields.items() if text})
-    return content._replace(warnings=() if is_whole else (_TOO_DEEP,))
 
 
 def read_mailbox(data: bytes) -> Content:
-    """Read a box of messages: each is a section, named by its subject."""
-    composer, cut = Composer(), []
+    """Read a box of messages: each is a document of its own."""
+    parts: list[Content] = []
     found = [match.span() for match in _BEGINS_MESSAGE.finditer(data)] or [(0, 0)]
     ends = [*(start for start, _ in found[1:]), len(data)]
     for number, ((_, start), end) in enumerate(zip(found, ends, strict=True), start=1):
         try:
-            message = _headers(data[start:end])
-            composer.heading(1, _header(message, "Subject") or "(no subject)")
-            if not _write(message, data[start:end], composer):
-                cut.append(number)
+            parts.append(_message(data[start:end]))
         except DAMAGE as error:
             raise SourceError(f"message {number} is damaged ({type(error).__name__}: {error})") from error
+    cut = [number for number, part in enumerate(parts, start=1) if part.warnings]
     numbers = f"message {', '.join(map(str, cut[:_NUMBERS_SHOWN]))}{', …' if len(cut) > _NUMBERS_SHOWN else ''}"
-    return composer.content()._replace(warnings=(f"{numbers}: {_TOO_DEEP}",) if cut else ())
+    return Content("", parts=tuple(parts), warnings=(f"{numbers}: {_TOO_DEEP}",) if cut else ())
+
+
+def _message(data: bytes) -> Content:
+    message, composer = _headers(data), Composer()
+    is_whole = _write(message, data, composer)
+    fields = {name.lower(): _header(message, name) for name in _SHOWN}
+    fields["date"] = _iso_date(fields["date"])
+    content = composer.content(_header(message, "Subject"), {name: text for name, text in fields.items() if text})
+    return content._replace(warnings=() if is_whole else (_TOO_DEEP,))
+
+
+def _iso_date(date: str) -> str:
+    """Return a date as filters compare it; one that is no date as it is written."""
+    try:
+        moment = parsedate_to_datetime(date)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return date
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
 
 
 def _headers(data: bytes) -> Message:

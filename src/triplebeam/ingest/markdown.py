@@ -1,17 +1,31 @@
 """Markdown to plain text: rendered to HTML by GitHub's own parser, which is linear in whatever it is given."""
 
+import re
+
 from triplebeam.ingest.front_matter import front_matter
 from triplebeam.ingest.html import html_content
 from triplebeam.ingest.text import Content
 
+#: A heading written as HTML at the head of a file, with the tags and comments before it.
+_HTML_HEADING = re.compile(r"\A\s*(?:<(?!h[1-6]\b)[^>]*>\s*)*<h[1-6]\b", re.IGNORECASE)
+
 
 def markdown_content(source: str) -> Content:
-    """Read Markdown. The title is the first heading, else the front matter's; other fields of that are metadata."""
+    """Read Markdown. The title is the front matter's, else the first heading; other fields are metadata."""
     fields, body, warnings = front_matter(source)
     content = html_content(rendered(body), code_mark="`")
-    title = content.headings[0].text if content.headings else fields.get("title", "")
+    title = fields.get("title") or _first_heading(content, body)
     metadata = {name: text for name, text in fields.items() if name != "title"}
     return content._replace(title=title, metadata=metadata, warnings=warnings)
+
+
+def _first_heading(content: Content, body: str) -> str:
+    """Return the first heading; where it is HTML with a heading directly below, it is a banner, and that one counts."""
+    if not content.headings:
+        return ""
+    first, *others = content.headings
+    between = content.text[first.start + len(first.text) : others[0].start] if others else ""
+    return others[0].text if others and not between.strip() and _HTML_HEADING.match(body) else first.text
 
 
 def rendered(source: str) -> str:

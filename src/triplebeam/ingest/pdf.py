@@ -79,7 +79,10 @@ def _outline(document: "PdfDocument") -> Mapping[int, Sequence[_Bookmark]]:
 
 
 def _without_running_heads(pages: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Lines that several pages have at their top or bottom, whatever the number in them, are no part of the text."""
+    """Lines that several pages have at their top or bottom, whatever the number in them, are no part of the text.
+
+    Where they are most of it, the pages are copies of one form, such as labels or certificates, and stay as they are.
+    """
     edges = Counter(key for page in pages for key in {_edge(line) for line in (*page[:_EDGE], *page[-_EDGE:])})
     kept = []
     for page in pages:
@@ -91,7 +94,11 @@ def _without_running_heads(pages: Sequence[Sequence[str]]) -> list[list[str]]:
                 if _EDGE <= number < last or (_edge(line) and edges[_edge(line)] < _ENOUGH_REPEATS)
             ]
         )
-    return kept
+    return kept if 2 * _characters(kept) >= _characters(pages) else [list(page) for page in pages]
+
+
+def _characters(pages: Sequence[Sequence[str]]) -> int:
+    return sum(len(line) for page in pages for line in page)
 
 
 def _edge(line: str) -> str:

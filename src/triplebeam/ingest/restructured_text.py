@@ -13,7 +13,12 @@ from triplebeam.ingest.word_set import word_set
 
 _EXTRA = "rst"
 #: docutils needs the square of a paragraph's length for marks that are never closed, and reads no longer line.
-_LONGEST_PARAGRAPH = 10_000
+_MAX_BLOCK_CHARACTERS = 10_000
+#: Of the paragraphs that a longer block is cut into.
+_MAX_PARAGRAPH_CHARACTERS = 2_000
+_ITEM = re.compile(r"\s*(?:[-*+•]|\(?(?:\d{1,4}|#|[a-zA-Z])[.)]|\.\.)\s")
+_UNDERLINE = re.compile(r"\s*([^\w\s])\1*\s*")
+_GRID_TABLE = re.compile(r"\s*\+[-=]")
 #: Nothing outside the file is read, nothing is executed, and an error in the markup ends nothing.
 _SETTINGS = {
     "file_insertion_enabled": False,
@@ -47,16 +52,41 @@ _WITHOUT_TEXT = word_set(
 
 
 def restructured_text_content(source: str) -> Content:
-    """Read a document. The title is its first heading. What no person wrote as a paragraph is read as plain text."""
+    """Read a document. The title is its first heading. Lines that no person wrote make the whole of it plain text."""
     core = extra_module("docutils.core", _EXTRA)
-    if max(map(len, source.split("\n\n"))) > _LONGEST_PARAGRAPH:
-        return plain_content(source)
+    longest = max(map(len, source.split("\n")))
+    if longest > _MAX_BLOCK_CHARACTERS:
+        reason = f"it was read as plain text, since a line has {longest:,} characters: break lines over 10,000"
+        return plain_content(source)._replace(warnings=(reason,))
+    markup = "\n".join(_plain_markup("\n\n".join(map(_cut_block, source.split("\n\n")))))
     try:
-        parts = core.publish_parts("\n".join(_plain_markup(source)), writer="html5", settings_overrides=_SETTINGS)
+        parts = core.publish_parts(markup, writer="html5", settings_overrides=_SETTINGS)
     except DAMAGE as error:
         raise SourceError(f"the markup cannot be read ({type(error).__name__}: {error})") from error
     content = html_content(parts["html_body"], code_mark="`")
     return content._replace(title=content.headings[0].text if content.headings else "")
+
+
+def _cut_block(block: str) -> str:
+    """Put blank lines into a block that is too long: between the items of a list, else between lines of a paragraph.
+
+    A table cannot be cut, so one drawn with lines becomes text that is kept as it is.
+    """
+    if len(block) <= _MAX_BLOCK_CHARACTERS:
+        return block
+    lines = block.strip("\n").split("\n")
+    if _GRID_TABLE.match(lines[0]):
+        indent = " " * (len(lines[0]) - len(lines[0].lstrip()))
+        return "\n".join((f"{indent}::", "", *(f"   {line}" for line in lines)))
+    cut: list[str] = []
+    size = 0
+    for line in lines:
+        size += len(line) + 1
+        if cut and (_ITEM.match(line) or size > _MAX_PARAGRAPH_CHARACTERS) and not _UNDERLINE.fullmatch(line):
+            cut.append("")
+            size = len(line)
+        cut.append(line)
+    return "\n".join(cut)
 
 
 def _plain_markup(source: str) -> Iterator[str]:

@@ -11,18 +11,21 @@ from pathlib import Path
 from triplebeam.errors import install_command
 from triplebeam.ingest.extras import EXTRAS
 from triplebeam.ingest.formats import ending_of
-from triplebeam.ingest.outcome import Unreadable
+from triplebeam.ingest.outcome import Skipped, Unreadable
 from triplebeam.ingest.sources import check_exist, files
 
-_CONVERT = {
-    "save it as .docx, .pptx or .xlsx": ".doc .ppt .xls .ods .odp .pages .key .numbers",
-    "convert it to .html or .txt (for instance with pandoc)": ".tex .texi .texinfo .org .wiki .textile .pod .xml .dbk",
-    "unpack it": ".zip .tar .tgz .xz .bz2 .7z .rar .zst .gz",
-    "run character recognition (OCR) on it": ".png .jpg .jpeg .gif .tif .tiff .bmp .webp .djvu",
-    "convert it to .pdf or .txt": ".ps .eps .dvi .mobi .azw3 .chm",
+#: What to do with files of a kind, or why nothing can be done; {it} is one file or several.
+_BY_ADVICE = {
+    "save {it} as .docx, .pptx or .xlsx": ".doc .ppt .xls .ods .odp .pages .key .numbers",
+    "convert {it} to .html or .txt (for instance with pandoc)": ".tex .texi .texinfo .org .wiki .textile .pod .dbk",
+    "unpack {it}": ".zip .tar .tgz .xz .bz2 .7z .rar .zst .gz",
+    "convert {it} to .pdf or .txt": ".ps .eps .dvi .mobi .azw3 .chm .djvu",
+    "images have no text": ".png .jpg .jpeg .gif .tif .tiff .bmp .webp .svg .ico .heic .avif",
+    "recordings have no text": ".mp3 .wav .ogg .flac .m4a .mp4 .mov .avi .mkv .webm",
+    "programs and fonts have no text": ".so .o .a .dll .dylib .exe .pyc .class .jar .wasm .woff .woff2 .ttf .otf .eot",
 }
-_ADVICE = {ending: advice for advice, endings in _CONVERT.items() for ending in endings.split()}
-_NAME_IT = "name such files one by one to read them as plain text"
+_ADVICE = {ending: advice for advice, endings in _BY_ADVICE.items() for ending in endings.split()}
+_NAME_IT = "name {it} by path to read {it} as plain text"
 _MOST_LINES = 8
 
 
@@ -40,7 +43,7 @@ class Scan:
         others = ordered[_MOST_LINES:]
         if others:
             lines.append(
-                f"{sum(count for _, count in others)} of other kinds: {', '.join(e or '(none)' for e, _ in others)}"
+                f"{sum(count for _, count in others):,} of other kinds: {', '.join(e or '(none)' for e, _ in others)}"
             )
         return lines
 
@@ -50,18 +53,19 @@ class Scan:
         for extra, modules in EXTRAS.items():
             count = sum(self.read.get(ending, 0) for ending, module in modules.items() if find_spec(module) is None)
             if count:
-                lines.append(f"{count} files need the extra {extra!r}: run {install_command(extra)}")
+                need = "1 file needs" if count == 1 else f"{count:,} files need"
+                lines.append(f"{need} the extra {extra!r}: run {install_command(extra)}")
         return lines
 
 
-def scan_sources(paths: Sequence[Path]) -> Scan:
+def scan_sources(paths: Sequence[Path], *, follow_links: bool = False) -> Scan:
     """Walk through the sources without opening a file."""
     check_exist(paths)
     read: Counter[str] = Counter()
     skipped: Counter[str] = Counter()
     for source in paths:
-        for path in files(source):
-            if isinstance(path, Unreadable):
+        for path in files(source, follow_links):
+            if isinstance(path, Unreadable | Skipped):
                 continue
             ending = ending_of(path)
             if ending is None and path != source:
@@ -73,5 +77,5 @@ def scan_sources(paths: Sequence[Path]) -> Scan:
 
 def _line(ending: str, count: int) -> str:
     files_ = "file" if count == 1 else "files"
-    kind = f"{count} {ending} {files_}" if ending else f"{count} {files_} without an ending"
-    return f"{kind}: {_ADVICE.get(ending, _NAME_IT)}"
+    kind = f"{count:,} {ending} {files_}" if ending else f"{count:,} {files_} without an ending"
+    return f"{kind}: {_ADVICE.get(ending, _NAME_IT).format(it='it' if count == 1 else 'them')}"

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Iterator
 
 from triplebeam.ingest.damage import DAMAGE
+from triplebeam.ingest.generated import check_written_by_hand
 from triplebeam.ingest.text import Content
 from triplebeam.passage import Heading
 
@@ -12,6 +13,12 @@ from triplebeam.passage import Heading
 def code_content(source: str) -> Content:
     """Read any language: the text alone."""
     return Content(source.expandtabs())
+
+
+def script_content(source: str) -> Content:
+    """Read a script as it is written, and refuse one that a program packed."""
+    check_written_by_hand(source)
+    return code_content(source)
 
 
 def python_content(source: str) -> Content:

@@ -1,29 +1,31 @@
 """Walk what the user names (folders, files, BEIR folders) and read it, one document at a time."""
 
-import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from stat import S_ISDIR
 
 from triplebeam.errors import BadInputError, SourceError
+from triplebeam.ingest.folder_walk import FolderWalk
 from triplebeam.ingest.formats import LINE_READERS, ending_of, read_content
+from triplebeam.ingest.generated import NoDocumentError
 from triplebeam.ingest.links import document_links
 from triplebeam.ingest.outcome import Reading, Skipped, Unreadable
+from triplebeam.ingest.text import Content
 from triplebeam.passage import Document
 from triplebeam.text import storable
 
 _BEIR_CORPORA = ("corpus.jsonl", "corpus.jsonl.gz")
-_NOTHING_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 _NO_TEXT = "there is no text in it"
-_HIDDEN = (".", "~$")  # "~$report.docx" is the lock that Word keeps beside an open file
-_NOT_DOCUMENTS = frozenset(("__pycache__", "node_modules"))
 
 
 def read_sources(
-    paths: Sequence[Path], encoding: str | None = None, name: Callable[[Path], str] | None = None
+    paths: Sequence[Path],
+    encoding: str | None = None,
+    name: Callable[[Path], str] | None = None,
+    *,
+    follow_links: bool = False,
 ) -> Iterator[Reading]:
     """Read every source in turn, lazily. What cannot be read is reported and the rest goes on.
 
@@ -31,10 +33,11 @@ def read_sources(
     files of one name in two folders are two documents, and the same command run again means the same documents.
     A folder with a BEIR corpus at its top is read as that corpus alone. Files of text are in ``encoding``; without one,
     each says or shows its own. A file of unknown kind is skipped in a folder, and read as plain text where it is named.
+    So are links that lead out of a folder, unless ``follow_links``; they are reported as one.
     """
     check_exist(paths)
     check_encoding(encoding)
-    return _read_all(paths, encoding, name or document_id)
+    return _read_all(paths, encoding, name or document_id, follow_links)
 
 
 def check_exist(paths: Sequence[Path]) -> None:
@@ -52,11 +55,13 @@ def check_encoding(encoding: str | None) -> None:
         raise BadInputError(f"there is no encoding {encoding!r}: name one such as utf-8, latin-1 or utf-16.") from None
 
 
-def _read_all(paths: Sequence[Path], encoding: str | None, name: Callable[[Path], str]) -> Iterator[Reading]:
+def _read_all(
+    paths: Sequence[Path], encoding: str | None, name: Callable[[Path], str], follow_links: bool
+) -> Iterator[Reading]:
     seen: set[str] = set()
     for source in paths:
-        for path in files(source):
-            if isinstance(path, Unreadable):
+        for path in files(source, follow_links):
+            if isinstance(path, Unreadable | Skipped):
                 yield path
             elif ending_of(path) is None and path != source:
                 yield Skipped(str(path))
@@ -64,56 +69,19 @@ def _read_all(paths: Sequence[Path], encoding: str | None, name: Callable[[Path]
                 yield from read_file(path, name(path), encoding, seen)
 
 
-def files(source: Path) -> Iterator[Path | Unreadable]:
+def files(source: Path, follow_links: bool = False) -> Iterator[Path | Unreadable | Skipped]:
     """The files of one source."""
     if not source.is_dir():
         yield source
         return
-    corpus = next((source / name for name in _BEIR_CORPORA if (source / name).is_file()), None)
-    yield from _walk(source) if corpus is None else [corpus]
+    folder = FolderWalk(source, follow_links)
+    corpora = [source / name for name in _BEIR_CORPORA if (source / name).is_file() and folder.stays(source / name)]
+    yield from corpora[:1] or folder.walk()
 
 
 def document_id(path: Path) -> str:
     """The id of a file's document: its path as it was named."""
     return storable(Path(os.path.normpath(path)).as_posix())
-
-
-def _walk(folder: Path) -> Iterator[Path | Unreadable]:
-    """Files in order of their names. Links are followed, each real folder is entered once: links may form a loop."""
-    entered: set[Path] = set()
-    waiting = [folder]
-    while waiting:
-        path = waiting.pop()
-        try:
-            if not ((stat := stat_of(path)) and S_ISDIR(stat.st_mode)):
-                yield path
-            elif (real := path.resolve()) not in entered and path.name not in _NOT_DOCUMENTS and not _is_index(path):
-                entered.add(real)
-                children = sorted(path.iterdir(), key=lambda child: child.name, reverse=True)
-                waiting += [child for child in children if not child.name.startswith(_HIDDEN)]
-        except OSError as error:
-            yield cannot_be_opened(path, error)
-
-
-def stat_of(path: Path) -> os.stat_result | None:
-    """None where nothing is there, or a link to nothing; raises where that cannot be found out."""
-    try:
-        return path.stat()
-    except OSError as error:
-        if error.errno in _NOTHING_THERE:
-            return None
-        raise
-
-
-def cannot_be_opened(path: Path, error: OSError) -> Unreadable:
-    """A file or folder that the system refuses to show."""
-    return Unreadable(str(path), f"it cannot be opened: {error.strerror}")
-
-
-def _is_index(folder: Path) -> bool:
-    """An index that is kept beside its documents is none of them, nor is a shard of one."""
-    is_shard = (folder / "extraction_keys.npy").is_file()
-    return is_shard or ((folder / "store.sqlite").is_file() and (folder / "write.lock").is_file())
 
 
 def read_file(path: Path, name: str, encoding: str | None, seen: set[str]) -> Iterator[Reading]:
@@ -130,6 +98,8 @@ def read_file(path: Path, name: str, encoding: str | None, seen: set[str]) -> It
             else:
                 seen.add(outcome.id)
                 yield replace(outcome, source=name)
+    except NoDocumentError as error:
+        yield Skipped(str(path), str(error))
     except SourceError as error:
         yield Unreadable(str(path), str(error))
     except OSError as error:
@@ -145,28 +115,39 @@ def _outcomes(path: Path, name: str, encoding: str | None) -> Iterator[tuple[int
     elif ending is not None and ending in LINE_READERS:
         yield from _or_empty(LINE_READERS[ending](path, name))
     else:
-        yield None, _document(path, name, ending or path.suffix.lower(), encoding)
+        yield from _or_empty(_documents(path, name, ending or path.suffix.lower(), encoding))
 
 
-def _document(path: Path, id_: str, ending: str, encoding: str | None) -> Document:
+def _documents(path: Path, name: str, ending: str, encoding: str | None) -> Iterator[tuple[int | None, Document]]:
+    """The document that a file is, or its parts by their numbers; their own fields stand above those of the file."""
     content = read_content(path.read_bytes(), ending, encoding)
-    if not content.text.strip():
-        raise SourceError(_NO_TEXT)
     modified = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")
-    fields = {"path": id_, "type": ending.lstrip("."), "modified": modified}
+    fields = {"path": name, "type": ending.lstrip("."), "modified": modified}
+    if content.text.strip():
+        yield None, _document(content._replace(metadata={**content.metadata, **fields}), name, path.stem)
+    for number, part in enumerate(content.parts, start=1):
+        if part.text.strip():
+            part = part._replace(metadata={**fields, **part.metadata, "path": name}, warnings=content.warnings)
+            yield number, _document(part, f"{name}:{number}", path.stem)
+            content = content._replace(warnings=())
+
+
+def _document(content: Content, id_: str, title: str) -> Document:
     return Document(
         id=id_,
         text=storable(content.text),
-        title=storable(content.title or path.stem),
-        metadata={**{storable(name): storable(text) for name, text in content.metadata.items()}, **fields},
+        title=storable(content.title or title),
+        metadata={storable(name): storable(text) for name, text in content.metadata.items()},
         headings=tuple(heading._replace(text=storable(heading.text)) for heading in content.headings),
         links=document_links(content.links, id_),
         warnings=content.warnings,
     )
 
 
-def _or_empty(rows: Iterator[tuple[int, Document | str]]) -> Iterator[tuple[int, Document | str]]:
-    """The rows; a file of none is reported, not passed over in silence."""
+def _or_empty(
+    rows: Iterator[tuple[int | None, Document | str]] | Iterator[tuple[int | None, Document]],
+) -> Iterator[tuple[int | None, Document | str]]:
+    """The documents; a file of none is reported, not passed over in silence."""
     first = next(rows, None)
     if first is None:
         raise SourceError(_NO_TEXT)

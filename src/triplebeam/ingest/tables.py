@@ -1,8 +1,11 @@
-"""CSV and JSON: each row or object is a paragraph of ``name: value``, so that a passage says what its values are."""
+"""CSV and JSON: ``name: value`` for each value, so that a passage says what its values are.
+
+A row of a table is a document of its own, whose fields can be filtered by; the objects of a JSON file are paragraphs.
+"""
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
 
 from triplebeam.errors import SourceError
@@ -13,27 +16,42 @@ from triplebeam.text import storable
 _LOOKED_AT = 10_000
 _DELIMITERS = ",;\t|"
 _MOST_DEPTH = 40
+#: A longer value is a text, not a field to filter by.
+_MAX_FIELD_CHARACTERS = 200
+_TITLES = ("title", "name")
 
 
 def csv_content(source: str) -> Content:
-    """Read a table whose first row names the columns."""
+    """Read a table whose first row names the columns: each other row is a document, titled by its title or name."""
     head = source[:_LOOKED_AT]
     first = head.split("\n", 1)[0]
     delimiter = max(_DELIMITERS, key=first.count)
-    composer = Composer()
     try:
         rows = csv.reader(StringIO(source), delimiter=delimiter)
         names = [name.strip() for name in next(rows, [])]
-        for row in rows:
-            composer.end_paragraph()
-            for name, value in zip(names, row, strict=False):
-                if value.strip():
-                    composer.end_line()
-                    composer.words(f"{name}: {value}" if name else value)
+        parts = tuple(_row(names, row) for row in rows)
     except csv.Error as error:
         raise SourceError(f"the table cannot be read ({error})") from error
-    content = composer.content()
-    return content if content.text else Content(source)
+    return Content("", parts=parts) if any(part.text for part in parts) else Content(source)
+
+
+def _row(names: Sequence[str], row: Sequence[str]) -> Content:
+    values = [(name, " ".join(value.split())) for name, value in zip(names, row, strict=False)]
+    fields = {name: value for name, value in values if name and value}
+    composer = Composer()
+    for name, value in values:
+        if value:
+            composer.end_line()
+            composer.words(f"{name}: {value}" if name else value)
+    return composer.content(_title_of(fields), _short_fields(fields))
+
+
+def _title_of(fields: Mapping[str, str]) -> str:
+    return next((text for name, text in fields.items() if name.lower() in _TITLES), "")
+
+
+def _short_fields(fields: Mapping[str, str]) -> dict[str, str]:
+    return {name: text for name, text in fields.items() if len(text) < _MAX_FIELD_CHARACTERS and name != "title"}
 
 
 def json_content(source: str) -> Content:
@@ -51,8 +69,7 @@ def json_content(source: str) -> Content:
     plain = {
         storable(name): storable(str(text)) for name, text in fields.items() if isinstance(text, str | int | float)
     }
-    title = next((text for name, text in plain.items() if name.lower() in ("title", "name")), "")
-    return composer.content(title, {name: text for name, text in plain.items() if len(text) < 200 and name != "title"})
+    return composer.content(_title_of(plain), _short_fields(plain))
 
 
 def _write(value: object, composer: Composer) -> None:

@@ -36,6 +36,8 @@ class Content(NamedTuple):
     metadata: Mapping[str, str] = MappingProxyType({})
     warnings: tuple[str, ...] = ()
     """What of the file was not read as it may have been meant."""
+    parts: tuple["Content", ...] = ()
+    """The documents of a file of several, such as the rows of a table; then there is no other text."""
 
 
 def decode(data: bytes, encoding: str | None = None) -> str:

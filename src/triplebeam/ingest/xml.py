@@ -3,6 +3,17 @@
 from lxml import etree
 
 
-def parsed_xml(data: bytes) -> etree._Element:
-    """The root element. Entities are not expanded: a few lines of them can be made to fill the memory."""
-    return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True))
+def parsed_xml(data: bytes, encoding: str | None = None) -> etree._Element:
+    """The root element. Entities are not expanded: a few lines of them can be made to fill the memory.
+
+    The data is in ``encoding``, else in the one that it declares. Comments are left out.
+    """
+    parser = etree.XMLParser(
+        encoding=encoding,
+        resolve_entities=False,
+        no_network=True,
+        huge_tree=True,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    return etree.fromstring(data, parser)

@@ -8,11 +8,13 @@ and the best it gives a passage is added. The fourth power leaves the head of ea
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.bounds import check_not_negative
+from triplebeam.language import FUNCTION_WORDS
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.retriever import ScoringRetriever, scores_many
@@ -23,16 +25,27 @@ _BORDER = re.compile(
     re.IGNORECASE,
 )
 _LEAST_WORDS = 4
+_LEAST_TELLING_WORDS = 2
+_ARTICLES = ("the", "a", "an")
+_WORD = re.compile(r"\w[\w'’-]*")
 _SHARPNESS = 4
 #: Matches of a clause's words that count; the head is all that is wanted.
 _MATCHES = 100
 
 
 def clauses(question: str) -> list[str]:
-    """The parts of a question that have at least four words; none where there are fewer than two such parts."""
+    """The parts of a question that can be searched for alone; none where there are fewer than two of them."""
     parts = (part.strip(" .\"'") for part in _BORDER.split(question))
-    long_enough = [part for part in parts if len(part.split()) >= _LEAST_WORDS]
-    return long_enough if len(long_enough) > 1 else []
+    found = [part for part in parts if len(part.split()) >= _LEAST_WORDS and _says_what(part)]
+    return found if len(found) > 1 else []
+
+
+def _says_what(part: str) -> bool:
+    """A name, a number, a noun or two words that mean something: "which one deletes them" asks about what is before."""
+    words = _WORD.findall(part)
+    telling = [word for word in words if word.casefold() not in FUNCTION_WORDS]
+    noun = any(article.casefold() in _ARTICLES and word in telling for article, word in pairwise(words))
+    return noun or len(telling) >= _LEAST_TELLING_WORDS or any(not word.islower() for word in telling)
 
 
 @dataclass(frozen=True, kw_only=True)

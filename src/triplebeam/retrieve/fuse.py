@@ -22,9 +22,9 @@ def reciprocal_rank_fusion(
     parts: dict[str, list[float]] = {}
     chains: dict[str, list[Chain]] = {}
     for ranking, weight in zip(rankings, weights or [1.0] * len(rankings), strict=True):
-        for rank, (passage_id, _, led_to, _) in enumerate(ranking, start=1):
-            parts.setdefault(passage_id, []).append(weight / (constant + rank))
-            chains.setdefault(passage_id, []).extend(led_to)
+        for rank, hit in enumerate(ranking, start=1):
+            parts.setdefault(hit.passage_id, []).append(weight / (constant + rank))
+            chains.setdefault(hit.passage_id, []).extend(hit.chains)
     return Ranking.of(
         Hit(passage_id, math.fsum(terms), tuple(dict.fromkeys(chains[passage_id])))
         for passage_id, terms in parts.items()

@@ -30,7 +30,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from triplebeam.errors import BadInputError
 from triplebeam.index.open_graph import TOLERANCE
@@ -189,6 +188,8 @@ class PersonalizedPageRank:
 
     @cached_property
     def _for_many(self) -> _Arranged:
+        from scipy.sparse.csgraph import reverse_cuthill_mckee  # slow to import, and one question does without
+
         return self._arranged(reverse_cuthill_mckee(self.weights, symmetric_mode=True))
 
     @cached_property

@@ -6,6 +6,7 @@ from typing import Protocol, cast, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.cancellation import check_cancelled
 from triplebeam.errors import BadInputError
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
@@ -85,6 +86,7 @@ def _texts(built_over: object) -> Passages | None:
 
 def retrieve_many(retriever: Retriever, queries: Sequence[str], k: int = 10) -> list[Ranking]:
     """The best k passages for each query: in batches where the retriever supports that, else one query at a time."""
+    check_cancelled()
     if not isinstance(retriever, BatchRetriever):
         return [retriever.retrieve(query, k) for query in queries]
     return [ranking for batch in _batches(queries) for ranking in retriever.retrieve_many(batch, k)]

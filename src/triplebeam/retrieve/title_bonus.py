@@ -2,6 +2,8 @@
 
 Ours, not from a paper. "When did the director of Laughter in Hell die?" names the page "Laughter in Hell (film)";
 neither terms nor vectors know that these words are its name. Where the query names no title, the scores are the base's.
+A title that many passages share, as all those of a PDF do, says which document is meant and not which passage: the
+bonus goes to those of them that the base scores highest.
 """
 
 from collections.abc import Sequence
@@ -11,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.bounds import check_not_negative
+from triplebeam.bounds import check_fields, check_not_negative
 from triplebeam.index.passages import PassageTable
 from triplebeam.retrieve.retriever import ScoringRetriever, scores_many
 from triplebeam.retrieve.scores import RankedByScores, min_max
@@ -25,8 +27,11 @@ class TitleBonus(RankedByScores):
     base: ScoringRetriever
     passages: PassageTable = field(repr=False)
     bonus: float = 0.2
+    most: int | None = None
+    """How many passages of one title have the bonus; None: all of them."""
 
     def __post_init__(self) -> None:
+        check_fields(self)
         check_not_negative(self, "bonus")
 
     def passage_ids(self, rows: NDArray[np.int64]) -> list[str]:
@@ -37,14 +42,21 @@ class TitleBonus(RankedByScores):
         """A row of scores per query."""
         scores = scores_many(self.base, queries).copy()  # the base may keep its own
         for row, query in zip(scores, queries, strict=True):
-            if called := self._called(query):
+            if called := self._called(query, row):
                 row[called] += np.float32(self.bonus)
                 row[:] = min_max(row)
         return scores
 
-    def _called(self, query: str) -> list[int]:
-        """Rows of the passages whose title is in the query."""
-        return sorted({row for name in self._titles.within(query) for row in self.passages.rows_by_title[name]})
+    def _called(self, query: str, scores: NDArray[np.float32]) -> list[int]:
+        """Rows of the passages whose title is in the query; of one title the best by their scores."""
+        titled = (self.passages.rows_by_title[name] for name in self._titles.within(query))
+        return sorted({row for rows in titled for row in self._best(rows, scores)})
+
+    def _best(self, rows: Sequence[int], scores: NDArray[np.float32]) -> Sequence[int]:
+        if self.most is None or len(rows) <= self.most:
+            return rows
+        best: list[int] = np.asarray(rows)[np.argsort(-scores[rows], kind="stable")[: self.most]].tolist()
+        return best
 
     @cached_property
     def _titles(self) -> VerbatimNames:

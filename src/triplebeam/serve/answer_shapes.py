@@ -79,14 +79,20 @@ class AnswerShape(TypedDict):
         Outcome,
         Field(
             description="`answered`: the documents say it. `guess`: `answer` is the model's best guess."
-            " `not_in_documents`: there is no answer."
+            " `not_in_documents`: the model read them and found no answer. `model_failed`: the model gave no usable"
+            " reply, or none at all; `verdict` says why, and `passages` are those of a search."
         ),
     ]
-    answer: Annotated[str, Field(description="A few words; empty if the outcome is `not_in_documents`.")]
+    answer: Annotated[
+        str, Field(description="A few words; empty if the outcome is `not_in_documents` or `model_failed`.")
+    ]
     sentence: str
     others: Annotated[list[str], Field(description="Further answers that fit; `answer` has the best support.")]
     missing: Annotated[list[str], Field(description="What no document says, a sentence each; empty if answered.")]
-    verdict: Annotated[str, Field(description="For people: how far the answer can be relied on, in one sentence.")]
+    verdict: Annotated[
+        str,
+        Field(description="For people: how far the answer can be relied on, or why the model failed, in one sentence."),
+    ]
     supported: Annotated[
         bool, Field(description="Every fact of the evidence was found in a passage, and they state the answer.")
     ]

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Generic, TypeAlias, TypeVar
 
+from triplebeam.cancellation import AllSet, cancel_on
+
 T = TypeVar("T")
 #: Called with questions: the answer to each, in their order.
 Work: TypeAlias = Callable[[Sequence[str]], Iterable[T]]
@@ -31,6 +33,8 @@ class _Entry(Generic[T]):
 
     question: str
     work: Work[T]
+    gone: threading.Event
+    """Set once the caller no longer waits."""
     context: contextvars.Context = field(default_factory=contextvars.copy_context)
     answer: "Future[T]" = field(default_factory=Future)
     alone: bool = False
@@ -62,9 +66,12 @@ class Batches(Generic[T]):
         with self._lock:
             return self._answering
 
-    def submit(self, kind: Hashable, question: str, work: Work[T]) -> "Future[T]":
-        """The answer to a question. Whatever ``work`` depends on is in its kind: any caller's may be used for all."""
-        entry = _Entry(question, work)
+    def submit(self, kind: Hashable, question: str, work: Work[T], gone: threading.Event | None = None) -> "Future[T]":
+        """The answer to a question. Whatever ``work`` depends on is in its kind: any caller's may be used for all.
+
+        Once ``gone`` is set for every question of a batch, its work is cancelled (`triplebeam.cancellation`).
+        """
+        entry = _Entry(question, work, gone or threading.Event())
         with self._lock:
             self._waiting[kind].append(entry)
             self._start(kind)
@@ -144,6 +151,7 @@ class Batches(Generic[T]):
 
 
 def _answer(batch: Sequence[_Entry[T]]) -> None:
+    cancel_on(AllSet([entry.gone for entry in batch]))
     questions = [entry.question for entry in batch]
     for entry, answer in zip(batch, batch[0].work(questions), strict=True):
         entry.answer.set_result(answer)

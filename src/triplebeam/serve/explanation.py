@@ -10,6 +10,9 @@ the next, and
 A fact that only says that something is mentioned says nothing, nor does a bare "is" or "are", unless it is between two
 names ("Ada Linde was Treasurer of Turku"). A title that several files share is no name: a fact about "Handbook" joins
 no two handbooks. Everything else is hidden: no chain is better than a noisy one.
+
+Where no chain is shown, and a link over a title or a topic lists the passage above plain search, that link is the
+reason: from which passage it starts, and through which name it leads.
 """
 
 import re
@@ -21,9 +24,11 @@ from itertools import pairwise
 import numpy as np
 
 from triplebeam.assemble import Index
+from triplebeam.index.passages import title_keys
 from triplebeam.ingest.word_set import word_set
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
+from triplebeam.serve.cross_references import DESCRIBED_IN, MENTIONS, called
 from triplebeam.serve.snippet import wanted_words, words_in
 from triplebeam.triple import Chain, Triple, entity_key
 
@@ -31,6 +36,8 @@ from triplebeam.triple import Chain, Triple, entity_key
 _LIKE_A_NAME = re.compile(r"[^\W\d_]\d|\d[^\W\d_]|\w[_/.:@]\w|^(?:-|/|\.|\$)+\w")
 _BARE = word_set("a an the is was are were be been being am became become becomes remains remained")
 _MENTION = words_in("mentions")
+#: The lists of `blend` that follow links.
+_LINKS = ("titles", "owners")
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,21 @@ class Explanation:
     def chains(self, hit: Hit, passage: Passage) -> tuple[Chain, ...]:
         """Those of a hit that are shown, in their order."""
         return tuple(chain for chain in hit.chains if self._explains(chain, passage.document_id))
+
+    def links(self, hit: Hit, passage: Passage) -> tuple[Chain, ...]:
+        """The link that was followed to a hit: the fact about its start, else what the start mentions."""
+        ranks = dict(hit.found_by)
+        linked = min((rank for part, rank in hit.found_by if part in _LINKS), default=0)
+        if not hit.hops or ranks.get("plain", linked + 1) <= linked:
+            return ()
+        sender, name = self.index.passages[hit.hops[0].passage_id], hit.hops[0].name
+        for chain in hit.chains:
+            if len(chain) == 1 and self._says_something(chain[0]) and _is_between(chain[0], name, sender.title):
+                return (chain,)
+        mention = Triple(called(sender), MENTIONS, name)
+        if entity_key(name) in title_keys(passage.title):
+            return ((mention,),)
+        return ((mention, Triple(name, DESCRIBED_IN, called(passage))),)
 
     def _explains(self, chain: Chain, document: str) -> bool:
         if not (
@@ -119,3 +141,10 @@ class Explanation:
 
 def _ends(fact: Triple) -> tuple[str, str]:
     return fact.subject, fact.object
+
+
+def _is_between(fact: Triple, name: str, title: str) -> bool:
+    """One end of the fact is the name, the other is what the title names."""
+    here, there = map(entity_key, _ends(fact))
+    key, titles = entity_key(name), title_keys(title)
+    return (here == key and there in titles) or (there == key and here in titles)

@@ -10,6 +10,7 @@ from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
 from triplebeam.serve.cross_references import CrossReferences, telling_facts
 from triplebeam.serve.explanation import Explanation
+from triplebeam.serve.near_duplicates import first_alike
 from triplebeam.serve.snippet import Snippet, snippet
 from triplebeam.triple import Chain
 
@@ -25,24 +26,28 @@ class Found:
     snippet: Snippet
     stemmer: str = ENGLISH
     """That of its language."""
+    like: str | None = None
+    """The id of the first hit above with nearly the same text, if there is one."""
 
 
 def found(index: Index, question: str, hits: Iterable[Hit]) -> list[Found]:
     """Look at the hits of a question."""
     hits = list(hits)
-    index = index.around([hit.passage_id for hit in hits])
+    index = index.around([*(hit.passage_id for hit in hits), *(hop.passage_id for hit in hits for hop in hit.hops[:1])])
     explanation = Explanation(index, question)
     passages = [index.passages[hit.passage_id] for hit in hits]
     references = CrossReferences(index, question, passages)
     shown = [
-        explanation.chains(hit, passage) or references.chains(place)
+        explanation.chains(hit, passage) or references.chains(place) or explanation.links(hit, passage)
         for place, (hit, passage) in enumerate(zip(hits, passages, strict=True))
     ]
     known = stemmers(index, [passage.id for passage in passages])
     own = [known[passage.id] for passage in passages]
+    alike = [None if place is None else passages[place].id for place in first_alike([each.text for each in passages])]
+    columns = zip(hits, passages, headings(passages), shown, own, alike, strict=True)
     return [
-        Found(hit, passage, written, chains, snippet(passage, question, telling_facts(chains), stemmer), stemmer)
-        for hit, passage, written, chains, stemmer in zip(hits, passages, headings(passages), shown, own, strict=True)
+        Found(hit, passage, written, chains, snippet(passage, question, telling_facts(chains), stemmer), stemmer, like)
+        for hit, passage, written, chains, stemmer, like in columns
     ]
 
 

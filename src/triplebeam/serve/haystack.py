@@ -33,7 +33,7 @@ class TriplebeamRetriever:
 
         With a filter ``where``, only the passages for which it holds are searched.
         """
-        self.index = opened(index).where(where) if where else opened(index)
+        self.index = opened(index) if where is None else opened(index).where(where)
         self.method = method
         self.top_k = top_k
 

@@ -1,5 +1,6 @@
 """The indexes under some folders: found by name, opened once, and opened again when a new generation is published."""
 
+import gc
 import os
 import re
 import shutil
@@ -21,6 +22,7 @@ from triplebeam.errors import (
     BadInputError,
     IndexChangedError,
     IndexMissingError,
+    TooManyOpenFilesError,
     nearest,
 )
 from triplebeam.extract.extractor import Extractor
@@ -256,13 +258,26 @@ class Library:
             signature = _signature(folder, name)
             known = self._opened.get(name)
             if known is None or known.signature != signature:
-                snapshot = Snapshot.open(folder)
+                snapshot = self._snapshot(name, folder)
                 embedder = LazyEmbedder(
                     partial(self.embedder, self.settings.embedder or snapshot.manifest.embedder.name)
                 )
                 index = Index.of(snapshot, self.settings, embedder, self._given_model)
                 known = self._opened[name] = _Opened(signature, index)
             return known
+
+    def _snapshot(self, name: str, folder: Path) -> Snapshot:
+        """Open the published generation. Where too many files are open, views and the generation before it go."""
+        if known := self._opened.get(name):
+            known.index.context.release()
+        with suppress(TooManyOpenFilesError):
+            return Snapshot.open(folder)
+        self._opened.pop(name, None)
+        for each in list(self._opened.values()):
+            each.index.context.release()
+        del known
+        gc.collect()
+        return Snapshot.open(folder)
 
 
 def _signature(folder: Path, name: str) -> tuple[int, int, int]:

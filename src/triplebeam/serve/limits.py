@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from triplebeam.assemble import Method, check_question
 from triplebeam.assemble.method import Part
@@ -18,10 +18,8 @@ _METHOD_PARTS = 4
 _LARGEST_NUMBER = 1000
 _LARGEST = {"length": 10, "layers": 20, "damping": 0.99, "paths": 100, "samples": 100, "tokens": 100_000, "seed": 2**31}
 _SMALLEST = {"tolerance": 1e-8}
-#: Each step of a walk scores as many chains as the first three multiplied; how many are encoded depends on the scorer.
-_CHAINS, _MOST_CHAINS = ("width", "length", "neighbours"), 100_000
-_ENCODED = {"exact": _CHAINS, "cascade": ("width", "length", "shortlist"), "pooled": ()}
-_MOST_ENCODED = 4000
+#: Triples in all chains that walks score, and in those that they encode, at about two milliseconds of processor time.
+_MOST_SCORED, _MOST_ENCODED = 100_000, 2000
 #: A model may be called as often as these say, multiplied.
 _CALLS = (
     "max_steps",
@@ -87,7 +85,7 @@ UNLIMITED = Limits(
 
 
 def _check_method(method: Method) -> None:
-    """A method must not read the server's files, nor ask for unreasonable work: a running search cannot be stopped."""
+    """A method must not read the server's files, nor ask for more work than a few seconds of processor time."""
     if method.run:
         raise BadInputError(f"{method.text!r} names a file, which a server does not read.")
     if len(method.parts) > _METHOD_PARTS:
@@ -113,15 +111,30 @@ def _check_parameter(method: str, name: str, value: object) -> None:
 def _check_work(method: Method) -> None:
     """Parameters that are multiplied: each may be large, but not all at once, nor in each of several parts."""
     parts = [_numbers(part) for part in method.every_part()]
-    scorers = [_ENCODED[str(values.get("scorer", "pooled"))] for values in parts]
+    walks = [_Walk.of(values) for values in parts if "neighbours" in values]
     work = {
-        "chains to score": (sum(_product(values, _CHAINS) for values in parts), _MOST_CHAINS),
-        "chains to encode": (sum(map(_product, parts, scorers)), _MOST_ENCODED),
+        "triples to score": (sum(walk.scored for walk in walks), _MOST_SCORED),
+        "triples to encode": (sum(walk.encoded for walk in walks), _MOST_ENCODED),
         "calls of a model": (sum(_product(values, _CALLS) for values in parts), _MOST_CALLS),
     }
     for what, (amount, most) in work.items():
         if amount > most:
             raise BadInputError(f"{method.text!r} means {amount:,} {what}: a server accepts at most {most:,}.")
+
+
+class _Walk(NamedTuple):
+    """What a walk along triples costs at most: how many triples are in the chains that it scores and encodes."""
+
+    scored: int
+    encoded: int
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> "_Walk":
+        """Count each chain of two triples or more, at every step: 2 + 3 + … + length triples for each neighbour."""
+        length, neighbours = values["length"], values["neighbours"]
+        triples = values["width"] * (length * (length + 1) // 2 - 1)
+        encoded = {"exact": neighbours, "cascade": min(neighbours, values["shortlist"]), "pooled": 0}
+        return cls(triples * neighbours, triples * encoded[values["scorer"]])
 
 
 def _numbers(part: Part) -> dict[str, Any]:
@@ -132,4 +145,4 @@ def _numbers(part: Part) -> dict[str, Any]:
 
 def _product(values: Mapping[str, Any], names: Sequence[str]) -> int:
     factors = [values[name] for name in names if isinstance(values.get(name), int)]
-    return math.prod(factors) if factors and names else 0
+    return math.prod(factors) if factors else 0

@@ -2,7 +2,7 @@
 
 Searches and agents have a pool each, so that a slow model never holds up a search. Searches of many callers are made
 together where they are alike (`triplebeam.serve.batches`). A thread cannot be stopped from outside: a search that is
-past its time limit runs to its end while its caller has long been answered; one that had not started never will.
+past its time limit notices it before its next step or batch of texts to encode; one that had not started never will.
 """
 
 import asyncio
@@ -20,12 +20,14 @@ from typing import ParamSpec, TypeVar
 from triplebeam.answer import Agent, Answer, Step
 from triplebeam.assemble import Index, Method
 from triplebeam.cancellation import WorkCancelledError, cancel_on
-from triplebeam.errors import TriplebeamError
+from triplebeam.errors import EndpointError, TriplebeamError
 from triplebeam.serve.batches import Batches
 from triplebeam.serve.conversation import FollowUp, Turn, follow_up
 from triplebeam.serve.found import Found, found
 from triplebeam.serve.library import Library
+from triplebeam.serve.library_errors import message_of
 from triplebeam.serve.limits import Limits
+from triplebeam.serve.model_failure import add_passages, make_failed_answer
 from triplebeam.serve.tracing import span
 
 T = TypeVar("T")
@@ -57,8 +59,10 @@ class Searched:
 class AgentRun:
     """One question to one agent: its steps reach the event loop as they are done."""
 
-    def __init__(self, index: Index, seconds: float) -> None:
+    def __init__(self, index: Index, seconds: float, explain: Callable[[EndpointError], str] = str) -> None:
         self.index = index
+        self._explain = explain
+        self._steps: list[Step] = []
         self.follow_up: FollowUp | None = None
         """The question of a conversation, once it is rewritten."""
         self._seconds = seconds
@@ -75,8 +79,20 @@ class AgentRun:
         future.add_done_callback(lambda _: self._put(None))
 
     def work(self, agent: Agent, question: str, earlier: Sequence[Turn]) -> Answer:
-        """Take the steps of the agent until it is done or cancelled; a follow-up is rewritten first."""
+        """Take the steps of the agent until it is done or cancelled; a follow-up is rewritten first.
+
+        Where the endpoint is gone, the answer says so and has the passages of one search.
+        """
         cancel_on(self._stop)  # models, and the waits between their retries, are cancelled too
+        try:
+            return add_passages(self.index, self._ask(agent, question, earlier))
+        except WorkCancelledError:
+            raise
+        except EndpointError as error:
+            asked = self.follow_up.question if self.follow_up else question
+            return make_failed_answer(self.index, asked, self._explain(error), self._steps)
+
+    def _ask(self, agent: Agent, question: str, earlier: Sequence[Turn]) -> Answer:
         self.follow_up = follow_up(self.index.model, question, earlier)
         if self.follow_up is None:
             return self._answer(agent, question)
@@ -91,6 +107,7 @@ class AgentRun:
                 step = next(run.steps, None)
             if step is None:
                 return run.answer
+            self._steps.append(step)
             self._put(step)
         run.close()
         raise WorkCancelledError("the question was cancelled: ask it again.")
@@ -181,7 +198,9 @@ class Runner:
         if not (parsed.uses_model or earlier or _encodes_chains(parsed)):
             kind = self.library.bounds, name, where, method, k
             many = partial(self._search_many, name, parsed, k, where)
-            return await _within(self.limits.search_seconds, self._batches.submit(kind, question, many))
+            gone = threading.Event()
+            future = self._batches.submit(kind, question, many, gone)
+            return await _within(self.limits.search_seconds, future, gone)
         if not (parsed.uses_model or earlier) or not self.library.can_ask:
             return await self.run(self._search, name, question, parsed, k, earlier, where)
         stop = threading.Event()
@@ -190,10 +209,7 @@ class Runner:
             cancel_on(stop)
             return self._search(name, question, parsed, k, earlier, where)
 
-        try:
-            return await _within(self.limits.ask_seconds, self.start_agent(work))
-        finally:
-            stop.set()
+        return await _within(self.limits.ask_seconds, self.start_agent(work), stop)
 
     async def ask(
         self, name: str, question: str, method: str, earlier: Sequence[Turn] = (), where: str | None = None
@@ -202,7 +218,8 @@ class Runner:
         parsed = self.limits.check(question, method)
         index = await self.run(self.library.index, name, where)
         agent = await self.run(index.agent, parsed)
-        running = AgentRun(index, self.limits.ask_seconds)
+        explain = partial(message_of, redact=self.library.redact)
+        running = AgentRun(index, self.limits.ask_seconds, explain)
 
         def work() -> Answer:
             with span("ask", {"index": name, "method": method}):
@@ -214,8 +231,10 @@ class Runner:
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function among the searches, within their time limit."""
         self._count("searches waiting", 1)
+        stop = threading.Event()
 
         def begin() -> T:
+            cancel_on(stop)
             self._count("searches waiting", -1)
             self._count("searches running", 1)
             try:
@@ -225,7 +244,7 @@ class Runner:
 
         future = _submit(self._searches, begin)
         future.add_done_callback(lambda done: self._count("searches waiting", -1) if done.cancelled() else None)
-        return await _within(self.limits.search_seconds, future)
+        return await _within(self.limits.search_seconds, future, stop)
 
     def start_agent(self, function: Callable[[], T]) -> "Future[T]":
         """Run a function among the agents. It has to notice for itself when it is cancelled."""
@@ -283,11 +302,14 @@ def _encodes_chains(method: Method) -> bool:
     return any("scorer" in part.row.parameters for part in method.every_part())
 
 
-async def _within(seconds: float, future: "Future[T]") -> T:
+async def _within(seconds: float, future: "Future[T]", stop: threading.Event) -> T:
+    """Wait for work, and cancel it where nobody waits any more: past the time limit, or after a disconnection."""
     try:
         return await asyncio.wait_for(asyncio.wrap_future(future), seconds)
     except TimeoutError:
         raise TimeLimitError("search", seconds) from None
+    finally:
+        stop.set()
 
 
 def _submit(pool: ThreadPoolExecutor, function: Callable[[], T]) -> "Future[T]":

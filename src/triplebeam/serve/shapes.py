@@ -52,6 +52,7 @@ class FoundPassageShape(RankedPassageShape):
 
     chains: Annotated[list[list[TripleShape]], Field(description="The chains of triples that explain why.")]
     found_by: NotRequired[Annotated[dict[str, int], Field(description="Its rank in each list that `blend` fuses.")]]
+    like: NotRequired[Annotated[str, Field(description="The id of a passage above it with nearly the same text.")]]
 
 
 class UsageShape(TypedDict):
@@ -143,6 +144,8 @@ def _found_passage(found: Found) -> FoundPassageShape:
     }
     if found.hit.found_by:
         written["found_by"] = dict(found.hit.found_by)
+    if found.like is not None:
+        written["like"] = found.like
     return cast("FoundPassageShape", written)
 
 

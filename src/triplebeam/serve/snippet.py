@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from triplebeam.index.words import ENGLISH, query_stems, text_words
 from triplebeam.ingest.sentences import sentence_spans
+from triplebeam.language import FUNCTION_WORDS
 from triplebeam.passage import Passage
 from triplebeam.serve.layout import blocks
 from triplebeam.triple import Triple
@@ -69,7 +70,14 @@ def wanted_words(question: str, facts: Iterable[Triple] = (), stemmer: str = ENG
     them.
     """
     texts = (question, *(f"{fact.subject} {fact.object}" for fact in facts))
-    return frozenset[str]().union(*(_telling_words(text, each) for text in texts for each in {ENGLISH, stemmer}))
+    words = frozenset[str]().union(*(_telling_words(text, each) for text in texts for each in {ENGLISH, stemmer}))
+    return frozenset(word for word in words if not _says_nothing(word)) or words
+
+
+def _says_nothing(word: str) -> bool:
+    """A function word, or a letter alone: the *I* of a question is not the *i* of "i.e."."""
+    is_letter = len(word) == 1 and word.isalpha() and not _UNSPACED_RUN.match(word)
+    return is_letter or word in FUNCTION_WORDS
 
 
 @lru_cache(1 << 10)

@@ -7,6 +7,8 @@ _READ = "read the passages before you rely on it."
 
 def verdict(answer: Answer) -> str:
     """The sentence for an answer."""
+    if answer.outcome == "model_failed":
+        return answer.failure
     if answer.outcome == "not_in_documents":
         return "Not in your documents."
     if answer.outcome == "guess":

@@ -10,6 +10,7 @@ A value is a text in single or double quotes, a number, or true or false. A text
 date. A name that is no plain word is written between backquotes. A passage without a field matches no comparison of it.
 """
 
+from triplebeam.where.other_spellings import warn_of_other_spellings
 from triplebeam.where.parse import Where, parse
 
-__all__ = ["Where", "parse"]
+__all__ = ["Where", "parse", "warn_of_other_spellings"]

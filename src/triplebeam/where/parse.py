@@ -10,6 +10,7 @@ from triplebeam.where.conditions import AllOf, AnyOf, Comparison, Condition, Fie
 from triplebeam.where.values import NUMBER, Value
 
 LONGEST = 2000
+_LONGEST_SHOWN = 80
 _DEEPEST = 50
 _TOKEN = re.compile(
     rf"""(?P<text>'[^']*'|"[^"]*")|(?P<number>{NUMBER}(?![\w.]))"""
@@ -61,6 +62,9 @@ def parse(text: "str | Where") -> Where:
     """Read a filter."""
     if isinstance(text, Where):
         return text
+    if not isinstance(text, str):
+        shown = f"{type(text).__name__} {str(text)[:_LONGEST_SHOWN]}"
+        raise BadInputError(f'where must be a filter written as text, got the {shown}: write where="year = 1781".')
     if not text.strip():
         raise BadInputError("the filter is empty: leave it out, or write one, such as 'year >= 2020'.")
     if len(text) > LONGEST:

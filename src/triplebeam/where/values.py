@@ -43,6 +43,11 @@ class Value:
         return other == self.text or self.order(other) == 0
 
 
+def is_day(text: str) -> bool:
+    """Is it a date without a time?"""
+    return _DATE.fullmatch(text) is not None
+
+
 def _order(one: Any, two: Any) -> int | None:
     """Of two numbers or two texts; None where one is missing."""
     return None if one is None or two is None else (one > two) - (one < two)
@@ -58,7 +63,7 @@ def _day_or_moment(text: str, precision: str) -> str | None:
     moment = _moment(text)
     if moment is None:
         return None
-    return moment.date().isoformat() if _DATE.fullmatch(precision) else moment.isoformat(timespec="microseconds")
+    return moment.date().isoformat() if is_day(precision) else moment.isoformat(timespec="microseconds")
 
 
 def _moment(text: str) -> datetime | None:

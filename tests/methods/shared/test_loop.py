@@ -168,6 +168,31 @@ class TestEnding:
         loop.take(lambda: Step(number=1, query="q", so_far=Ranking([Hit("p1", 1.0)])))
         assert loop.conclude(ReadAnswer).outcome == outcome
 
+    @pytest.mark.parametrize(
+        ("replies", "outcome"),
+        [
+            ((final("a"), BAD, BAD), "model_failed"),
+            ((BAD, BAD, BAD, BAD), "model_failed"),
+            ((BAD, BAD, final("")), "not_in_documents"),
+            ((BAD, BAD, final("b")), "answered"),
+            ((final("a"), BAD, final("b")), "answered"),
+        ],
+    )
+    def test_the_last_reply_says_why_there_is_no_answer(self, replies: Sequence[Completion], outcome: str) -> None:
+        loop = Loop("q", ending="it ended")
+        with Scripted(replies) as model:
+            answerer = QuestionAnswerer(model=Accounted(model), passages=PASSAGES)
+            ranking = Ranking([Hit("film", 1.0)])
+            loop.take(lambda: Step(number=1, query=answerer.answer("one", []).text, so_far=ranking))
+            answer = loop.conclude(lambda: answerer.answer("q", []))
+        assert answer.outcome == outcome
+        assert ("begins with 'no idea'" in answer.failure) == (outcome == "model_failed")
+        assert bool(answer.missing) == (outcome == "not_in_documents"), "a model that failed says nothing of documents"
+
+    def test_an_answer_of_the_loop_counts_though_the_last_reply_cannot_be_used(self) -> None:
+        answer = self.loop(final("a"), BAD, BAD, answer="own")
+        assert (answer.text, answer.failure) == ("own", "")
+
     def test_problems_are_reported_where_they_came_up(self) -> None:
         answer = self.loop(BAD, BAD, BAD, BAD)
         assert len(answer.steps[0].problems) == 1

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
 from patience import SECONDS
-from scripted_loops import Gone, reply
+from scripted_loops import BAD, Gone, reply
 from serve.asking.served_world import (
     FACTS,
     QUESTION,
@@ -90,11 +90,29 @@ def test_without_a_model_it_says_how_to_get_one(client: TestClient) -> None:
     assert "TRIPLEBEAM_MODEL" in response.json()["error"]["message"]
 
 
-def test_an_endpoint_that_is_gone_is_an_event(make: MakeApp) -> None:
-    client = TestClient(make(model=Gone()))
-    [(name, data)] = events_in(client.post(ASK, json={"question": QUESTION}).text)
-    assert (name, data["error"]["code"]) == ("error", "model_endpoint")
-    assert client.post(ASK, json={"question": QUESTION}, headers=JSON).status_code == 503
+@pytest.mark.parametrize(
+    ("replies", "said"), [(None, "the endpoint does not answer"), ([BAD] * 6, "begins with 'no idea'")]
+)
+def test_a_model_that_fails_is_an_outcome_with_passages(
+    make: MakeApp, replies: list[Completion] | None, said: str
+) -> None:
+    model = Gone() if replies is None else Scripted(replies)
+    client = TestClient(make(model=model))
+    asked = {"question": QUESTION, "method": "read"}
+    chat = {"model": "world/read", "messages": [{"role": "user", "content": QUESTION}]}
+    *_, (name, streamed) = events_in(client.post(ASK, json=asked).text)
+    document = client.post(ASK, json=asked, headers=JSON)
+    completion = client.post("/v1/chat/completions", json=chat).json()
+    assert (name, document.status_code) == ("answer", 200)
+    for answer in (streamed, document.json(), completion["triplebeam"]):
+        TypeAdapter(AnswerShape).validate_python(answer, extra="forbid")
+        assert (answer["outcome"], answer["answer"], answer["missing"]) == ("model_failed", "", [])
+        assert said in answer["verdict"]
+        assert answer["passages"][0]["id"] == "film"
+    message = completion["choices"][0]["message"]
+    assert message["content"].startswith("The model failed, so there is no answer. ")
+    assert "What was found:\n\n[1] Laughter in Hell: " in message["content"]
+    assert message["annotations"][0]["passage_id"] == "film"
 
 
 def test_a_bug_is_an_event_without_its_details(make: MakeApp) -> None:

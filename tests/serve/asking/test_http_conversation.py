@@ -121,9 +121,10 @@ def test_a_conversation_has_two_sides(make: MakeApp, role: str) -> None:
 
 def test_an_endpoint_that_is_gone_is_said_as_for_every_call(make: MakeApp) -> None:
     client = TestClient(make(model=Gone()))
-    assert client.post(ASK, json=FOLLOW_UP, headers=JSON).json()["error"]["code"] == "model_endpoint"
+    answer = client.post(ASK, json=FOLLOW_UP, headers=JSON).json()
+    assert (answer["outcome"], answer["question"]) == ("model_failed", FOLLOW_UP["question"])
     [(name, data)] = events_in(client.post(ASK, json=FOLLOW_UP).text)
-    assert (name, data["error"]["code"]) == ("error", "model_endpoint")
+    assert (name, data["outcome"]) == ("answer", "model_failed")
 
 
 def test_a_client_that_goes_away_while_its_message_is_rewritten_ends_the_agent(make: MakeApp) -> None:

@@ -135,9 +135,16 @@ def test_what_is_wrong_is_said_in_openais_shape(
 
 
 def test_an_error_on_the_way_is_raised_by_the_client(connect: Connect) -> None:
-    stream = connect(Gone()).chat.completions.create(model="world/auto", messages=asked(QUESTION), stream=True)
-    with pytest.raises(openai.APIError, match="does not answer"):
+    stream = connect(Scripted([])).chat.completions.create(model="world/auto", messages=asked(QUESTION), stream=True)
+    with pytest.raises(openai.APIError, match="something went wrong here"):
         list(stream)
+
+
+def test_a_model_that_failed_is_a_reply_with_passages(connect: Connect) -> None:
+    stream = connect(Gone()).chat.completions.create(model="world/auto", messages=asked(QUESTION), stream=True)
+    text = "".join(chunk.choices[0].delta.content or "" for chunk in stream)
+    assert text.startswith("The model failed, so there is no answer. the endpoint does not answer")
+    assert "[1] Laughter in Hell: " in text
 
 
 def test_a_client_that_closes_its_stream_ends_the_agent(connect: Connect) -> None:

@@ -78,6 +78,24 @@ def test_the_step_that_found_a_passage_is_its_hop(visit: Visit) -> None:
     expect(page.locator(".card .badge", has_text="hop 2").first).to_be_visible()
 
 
+SHOW_COPIES = """async () => {
+  const { showPassages } = await import("/assets/passages_view.js");
+  const text = { snippet: { text: "Text.", highlights: [] }, text: "Text.", section: "", path: "p", chains: [] };
+  const passages = ["a", "b", "c", "d"].map((id, place) => ({ id, title: id, rank: place + 1, ...text }));
+  passages[1].like = passages[2].like = "a";
+  const found = { method: "hybrid", mode: "search", passages, evidence: [], index: "toy" };
+  showPassages(document.getElementById("passages"), found, found, {});
+}"""
+
+
+def test_passages_that_are_nearly_the_same_are_shown_once(visit: Visit) -> None:
+    page = visit()
+    page.evaluate(SHOW_COPIES)
+    expect(page.locator(".card h4")).to_have_text(["a", "d"])
+    expect(page.locator(".card .rank")).to_have_text(["1", "4"])
+    expect(page.locator(".card").first).to_contain_text("and 2 more like it")
+
+
 def test_without_a_model_it_searches(visit: Visit) -> None:
     page = visit(link=f"#index=toy&q={QUESTION}&method=hybrid%2Bnaive_ge")
     page.get_by_role("button", name="Search").click()
@@ -131,11 +149,11 @@ def test_a_hit_shows_what_matches_and_opens_in_its_document(visit: Visit) -> Non
 
 
 def test_what_is_unfolded_stays_when_the_graph_arrives(visit: Visit) -> None:
-    page = visit(link=f"#index=toy&q={QUESTION}&method=bm25")
+    page = visit()
     held: list[Route] = []
     page.route("**/graph?*", lambda route: held.append(route), times=1)
     with page.expect_request("**/graph?*"):
-        page.get_by_role("button", name="Search").click()
+        ask(page, method="bm25")
     page.get_by_role("button", name="Show all").first.click()
     held[0].continue_()
     expect(page.locator(".card .badge", has_text="hop 1").first).to_be_visible()
@@ -147,8 +165,10 @@ def test_a_link_opens_a_passage(visit: Visit) -> None:
     expect(page.get_by_role("dialog", name="Uranus").locator("[aria-current]")).to_contain_text("Herschel")
 
 
-@pytest.mark.parametrize("how", ["", "&mode=search", "&mode=search&method=hybrid%2Bsync_ge"])
-def test_a_link_fills_in_and_asks_nothing_of_the_server(visit: Visit, how: str) -> None:
+@pytest.mark.parametrize(
+    "how", ["", "&mode=search&method=hybrid%2Bsync_ge", "&mode=search&method=blend%5Bshare%3D1%5D"]
+)
+def test_a_link_that_may_cost_money_fills_in_and_asks_nothing_of_the_server(visit: Visit, how: str) -> None:
     model = Scripted([])
     page = visit(model)
     sent: list[str] = []

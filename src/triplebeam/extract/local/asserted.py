@@ -3,6 +3,8 @@
 - *if*, *unless*, *whether*, *until*, *lest*: never stated, nor is what depends on them. *when*, *where*, *once*,
   *before*, *after* and *as* tell of what happened if the verb is in the past; in the present they are conditions, too.
 - *may*, *might*, *could*, *would*, *should*: not stated. *can*, *must* and *will* are, and stay in the predicate.
+- What must or should be done to a thing is stated (``the inlet valve must be replaced by``), and a present *when* or
+  *once* says only at which time; *if* remains a condition.
 - *not* and *never* stay in the predicate; *hardly*, *rarely*, *almost* and a negated adverb change it: nothing is said.
 - What stands between quotation marks, or below a verb of saying or thinking, belongs to its speaker.
 - Questions and instructions state nothing.
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 _NEVER = frozenset(("if", "unless", "whether", "until", "till", "lest", "provided", "suppose", "supposing", "assuming"))
 _ONLY_PAST = frozenset(("when", "where", "once", "whenever", "wherever", "as", "before", "after"))
 _OPEN_MODALS = frozenset(("may", "might", "could", "would", "should", "shall", "ought", "'d", "need"))
+_DUTIES = frozenset(("must", "should", "shall"))
+_OF_TIME = frozenset(("when", "whenever", "once", "before", "after"))
 _WEAKENING_WORDS = (
     "hardly rarely seldom almost nearly barely allegedly reportedly perhaps maybe possibly probably supposedly neither"
     " nor no not usually sometimes otherwise"
@@ -63,18 +67,27 @@ def _is_plain(verb: "Token") -> bool:
     """No child of the verb makes it a condition, a guess, or something else than it says."""
     children = list(verb.children)
     negated = any(child.dep_ == "neg" for child in children)
+    duty = is_duty(verb)
     return not any(
         _opens_condition(child, verb)
-        or (child.dep_ == "aux" and child.lower_ in _OPEN_MODALS)
+        or (child.dep_ == "aux" and child.lower_ in _OPEN_MODALS and not duty)
         or (child.dep_ in ("advmod", "preconj") and child.lower_ in _WEAKENING)
         or (negated and child.dep_ in ("advmod", "acomp") and child.tag_ in _BEHIND and child.i > verb.i)
-        or (child.dep_ == "advcl" and any(_opens_condition(mark, child) for mark in child.children))
+        or (child.dep_ == "advcl" and any(_opens_condition(mark, child, duty) for mark in child.children))
         for child in children
     )
 
 
-def _opens_condition(child: "Token", verb: "Token") -> bool:
-    if child.dep_ not in ("mark", "advmod") or child.i > verb.i:
+def is_duty(verb: "Token") -> bool:
+    """What must or should be done to a thing: ``the outlet hose should be connected to``; of names it is an opinion."""
+    roles = {child.dep_: child for child in verb.children}
+    subject, modal = roles.get("nsubjpass"), roles.get("aux")
+    is_thing = subject is not None and subject.tag_ in ("NN", "NNS") and subject.ent_type_ in ("", "PRODUCT")
+    return is_thing and "auxpass" in roles and modal is not None and modal.lower_ in _DUTIES
+
+
+def _opens_condition(child: "Token", verb: "Token", of_duty: bool = False) -> bool:
+    if child.dep_ not in ("mark", "advmod") or child.i > verb.i or (of_duty and child.lower_ in _OF_TIME):
         return False
     return child.lower_ in _NEVER or (child.lower_ in _ONLY_PAST and not _is_past(verb))
 

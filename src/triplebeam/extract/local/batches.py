@@ -21,7 +21,9 @@ def batches(passages: Iterable[Passage]) -> Iterator[list[Passage]]:
 
 def batch_line(batch: Sequence[Passage]) -> str:
     """A batch as a worker gets it."""
-    return json.dumps([(passage.id, passage.text, passage.title) for passage in batch])
+    kinds = (passage.metadata.get("type", "") for passage in batch)
+    rows = [(each.id, each.text, each.title, each.position, kind) for each, kind in zip(batch, kinds, strict=True)]
+    return json.dumps(rows)
 
 
 def parsing(folder: Path) -> Callable[[str], str]:
@@ -29,7 +31,10 @@ def parsing(folder: Path) -> Callable[[str], str]:
     nlp = load_parser(folder)
 
     def parse(line: str) -> str:
-        passages = [Passage(id=passage_id, text=text, title=title) for passage_id, text, title in json.loads(line)]
+        passages = [
+            Passage(id=passage_id, text=text, title=title, position=position, metadata={"type": kind})
+            for passage_id, text, title, position, kind in json.loads(line)
+        ]
         rows = [
             (found.passage_id, found.triples, found.entities, found.failure, found.unread_language)
             for found in extract_passages(nlp, passages)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from triplebeam.extract.local.asserted import is_asserted
+from triplebeam.extract.local.asserted import is_asserted, is_duty
 from triplebeam.extract.local.kinds import OBJECTS, is_common, is_named, is_time, is_verb
 from triplebeam.extract.local.phrases import is_vague, singular, verb_group
 from triplebeam.extract.local.statements import statements
@@ -47,7 +47,7 @@ def _facts_of(verb: "Token", references: "References") -> Iterator[tuple[str, st
     for noun, subject, role in subjects(verb, references) if stated else ():
         for predicate, other in stated:
             target = references.entity(other)
-            if not target or target == subject or not _worth_saying(noun, other) or _is_misread(verb, other):
+            if not target or target == subject or not _worth_saying(verb, noun, other) or _is_misread(verb, other):
                 continue
             if target == references.title or not (is_vague(other) or references.is_small_talk(other)):
                 if predicate in _ONE_OF and not role and other.tag_ == "NNS":
@@ -64,6 +64,8 @@ def _is_misread(verb: "Token", target: "Token") -> bool:
     return verb.lower_ in _REPORTING and target.dep_ in OBJECTS and is_named(target)
 
 
-def _worth_saying(subject: "Token", target: "Token") -> bool:
-    """One end at least is a name or stands for one, and it is not only a date."""
+def _worth_saying(verb: "Token", subject: "Token", target: "Token") -> bool:
+    """One end at least is a name or stands for one, and it is not only a date; of a duty, both are whole terms."""
+    if is_common(subject) and is_common(target):
+        return is_duty(verb) and any(child.dep_ == "compound" for child in target.lefts)
     return not is_common(subject) or (is_named(target) and not is_time(target))

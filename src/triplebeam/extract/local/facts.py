@@ -16,6 +16,7 @@ from triplebeam.extract.local.nominals import nominal_facts
 from triplebeam.extract.local.phrases import noun_phrase
 from triplebeam.extract.local.reading import Reading, read
 from triplebeam.extract.local.reference import References
+from triplebeam.extract.local.tables import table_facts
 from triplebeam.extract.local.terms import make_readable, stand_ins
 from triplebeam.extract.local.tidy import Aside
 from triplebeam.extract.local.worth import is_worth_naming, worth_keeping
@@ -96,6 +97,7 @@ def _extraction(doc: "Doc", reading: Reading) -> Extraction:
         *clause_facts(stated_by_text, references),
         *nominal_facts(stated_by_text, references),
         *conversation_facts(reading.speakers, reading.passage.title),
+        *table_facts(reading.passage),
     ]
     show = reading.terms.show
     names = (references.entity(token) for token in doc if is_named(token) and token.ent_type_ in NAME_KINDS)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from triplebeam.extract.local.kinds import NAME_KINDS, PROPER, is_named
 from triplebeam.extract.local.names import occurrences
+from triplebeam.extract.local.numbered import coded_things, hyphenated_codes, numbered_names
 from triplebeam.extract.local.terms import is_stand_in, make_readable
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _HYPHENATED = re.compile(
 
 
 def join_titles(doc: "Doc", titles: Sequence[tuple[int, int]], terms: Sequence[tuple[int, int]] = ()) -> "Doc":
-    """Before the parse, make each quoted title one token of kind WORK_OF_ART, and each hyphenated name one token.
+    """Before the parse, make each quoted title one token of kind WORK_OF_ART, each hyphenated name or code one token.
 
     Stand-ins for technical terms are of kind PRODUCT.
     """
@@ -34,7 +35,8 @@ def join_titles(doc: "Doc", titles: Sequence[tuple[int, int]], terms: Sequence[t
         [span for start, end in titles if (span := doc.char_span(start, end, alignment_mode="expand")) is not None]
     )
     starts = {span.start_char for span in spans}
-    hyphenated = [doc.char_span(*match.span()) for match in _HYPHENATED.finditer(doc.text)]
+    places = [*(match.span() for match in _HYPHENATED.finditer(doc.text)), *hyphenated_codes(doc.text)]
+    hyphenated = [doc.char_span(*place) for place in places]
     spans = filter_spans([*spans, *(span for span in hyphenated if span is not None)])
     with doc.retokenize() as retokenizer:
         for span in spans:
@@ -52,7 +54,8 @@ def join_names(doc: "Doc", title: str) -> None:
     titles = [doc.char_span(start, end) for start, end in occurrences(title, doc.text)]
     found = [part for ent in doc.ents if ent.label_ in _WHOLE_KINDS and _is_whole(ent) for part in _parts(ent)]
     entities = [_widened(_trimmed(part)) for part in found]
-    names = filter_spans([span for span in (*titles, *entities) if span is not None and len(span)])
+    numbered = [*numbered_names(doc, entities), *coded_things(doc)]
+    names = filter_spans([span for span in (*titles, *entities, *numbered) if span is not None and len(span)])
     taken = {token.i for span in names for token in span} | {token.i for token in doc if is_stand_in(token.text)}
     with doc.retokenize() as retokenizer:
         for span in [*names, *_capitalised_runs(doc, taken)]:

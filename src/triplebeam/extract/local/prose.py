@@ -31,7 +31,12 @@ _SHARE_OF_SIGNS = 0.08
 
 def prose_of(text: str) -> str:
     """The paragraphs and list items that are prose, with a blank line between them."""
-    return "\n\n".join(unit for unit in _units(_FENCE.sub("\n\n", text)) if reads_like_prose(unit))
+    return "\n\n".join(unit for unit in _units(without_code(text)) if reads_like_prose(unit))
+
+
+def without_code(text: str) -> str:
+    """The text without what stands between fences."""
+    return _FENCE.sub("\n\n", text)
 
 
 def reads_like_prose(unit: str) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from triplebeam.extract.local.dialogue import Speakers, turns_of
 from triplebeam.extract.local.names import looks_like_title, occurrences, title_name, words_of
 from triplebeam.extract.local.prose import prose_of
+from triplebeam.extract.local.tables import is_csv
 from triplebeam.extract.local.terms import Terms
 from triplebeam.extract.local.tidy import PlainText, joined, plain, tidy
 from triplebeam.language import foreign_language
@@ -37,7 +38,7 @@ def read(passage: Passage) -> Reading:
     """Take from a passage what can be read as English."""
     if (language := foreign_language(passage.text)) is not None:
         return Reading(passage, language=language)
-    terms, turns = Terms(), turns_of(passage.text)
+    terms, turns = Terms(), [] if is_csv(passage) else turns_of(passage.text)
     if turns:
         parts = [plain(terms.hide(prose_of(turn.words))) for turn in turns]
         text, starts = joined(parts)

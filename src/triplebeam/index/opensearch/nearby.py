@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.columns import mapped
+from triplebeam.index.columns import loaded
 from triplebeam.index.contents import Contents
 from triplebeam.index.corrected import Correcting
 from triplebeam.index.corrections import Corrections
@@ -227,8 +227,8 @@ def _contents(sources: Sequence[Json], triples: Sequence[Json], rows: dict[str, 
 
 
 def _opened(generation: Path, whole: Snapshot) -> Snapshot:
-    passages = PassageTable(generation)
-    triples = TripleGraph(generation, passages)
+    passages = PassageTable(generation, in_memory=True)
+    triples = TripleGraph(generation, passages, in_memory=True)
     return Snapshot(
         folder=whole.folder,
         manifest=whole.manifest,
@@ -236,10 +236,10 @@ def _opened(generation: Path, whole: Snapshot) -> Snapshot:
         triples=triples,
         passage_terms=whole.passage_terms,
         triple_terms=whole.triple_terms,
-        passage_vectors=VectorIndex(generation / "passage_vectors.npy"),
-        entities=EntityGraph.open(generation, triples),
-        passage_graph=PassageGraph.open(generation),
-        references=mapped(generation / REFERENCES),
+        passage_vectors=VectorIndex(generation / "passage_vectors.npy", in_memory=True),
+        entities=EntityGraph.open(generation, triples, in_memory=True),
+        passage_graph=PassageGraph.open(generation, in_memory=True),
+        references=loaded(generation / REFERENCES),
     )
 
 

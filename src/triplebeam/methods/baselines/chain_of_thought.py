@@ -15,7 +15,8 @@ Followed to the letter: the above, six exemplars, 2 passages, greedy decoding fo
 What differs: the exemplars are our own, one set for all datasets. The reply is JSON with the reasoning first, so
 Kojima's cue comes after the question, in the exemplars too, not at the head of the reply, and their second prompt,
 which extracts the answer, is not needed. Answers are equal by a normal form (case, punctuation, articles); ties go to
-the answer that was given first, and a path without an answer has no vote. The model may have no answer at all.
+the answer that was given first, and a path without an answer has no vote. The model may have no answer at all; where
+an ``answerer`` is given, as in the papers' experiments, that one answers then.
 """
 
 from collections.abc import Generator, Sequence
@@ -54,7 +55,7 @@ class ChainOfThought(ReadingAgent):
             yield step
             read = [self._passages[passage_id] for passage_id in step.ranking.ids]
         prompt = path_prompt(question, read, self.exemplars, STEP_BY_STEP if self.step_by_step else "")
-        return loop.conclude(lambda: self._reasoned(loop, prompt))
+        return loop.conclude(lambda: self._own_or_read(loop, self._reasoned(loop, prompt)))
 
     def _reasoned(self, loop: Loop, prompt: Prompt) -> ReadAnswer:
         winner = sampled_vote(self.model, prompt, paths=self.paths, temperature=self.temperature, seed=self.seed)

@@ -90,7 +90,7 @@ class ERACoT(RetrievingAgent):
     def _last(self, loop: Loop, analysis: "_Analysis", relations: Sequence[Triple]) -> ReadAnswer:
         path = self._answered(analysis, relations)
         loop.ending = CAME_TO_AN_ANSWER if path.text else NO_ANSWER
-        return path
+        return self._own_or_read(loop, path)
 
     def _step(self, analysis: "_Analysis") -> Step:
         ranking = self.retriever.retrieve(analysis.question, self.retrieved)

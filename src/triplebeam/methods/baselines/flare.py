@@ -31,6 +31,7 @@ from triplebeam.answer import Answer, Step
 from triplebeam.bounds import check_fields
 from triplebeam.generate.accounting import note_problem, remark
 from triplebeam.generate.language_model import PromptFailedError, TokenLogProbability
+from triplebeam.generate.outcomes import drop_replies
 from triplebeam.generate.parse import whole_text
 from triplebeam.generate.prompts import Template, load
 from triplebeam.ingest.sentences import sentence_spans
@@ -72,7 +73,8 @@ class FLARE(AnsweringAgent):
         loop = _Sentences(question, self.retriever, query=question)
         yield from loop.take_all(partial(self._step, loop))
         if loop.concluded:
-            return loop.conclude(lambda: ReadAnswer(loop.concluded, " ".join(loop.sentences), guessed=True))
+            own = ReadAnswer(loop.concluded, " ".join(loop.sentences), guessed=True)
+            return loop.conclude(lambda: self._own_or_read(loop, own))
         return self._conclude(loop)
 
     def _step(self, loop: "_Sentences") -> Step:
@@ -102,10 +104,12 @@ class FLARE(AnsweringAgent):
             question=loop.question,
             sentences=" ".join(loop.sentences) or "(none)",
         )
+        prompt = replace(prompt, log_probabilities=True)
         try:
-            [completion] = self.model.complete([replace(prompt, log_probabilities=True)])
+            [completion] = self.model.complete([prompt])
             text = whole_text(completion)
         except PromptFailedError as problem:
+            drop_replies(self.model, [prompt])
             note_problem(problem)
             return _Sentence("", None)
         sentence = next((text[start:end] for start, end in sentence_spans(text)), "")

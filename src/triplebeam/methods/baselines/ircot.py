@@ -14,10 +14,11 @@ step is seen. So the collection is the best 15 of the reciprocal rank fusion of 
 which GeAR compares with, keeps each passage's best score; scores of different queries need not compare, ranks do.) The
 prompt has two worked examples for all datasets instead of about fifteen for each, and the reply is JSON. The paper's
 reader starts again from the passages, and so does ours, the `QuestionAnswerer` that all agents share; where it finds
-nothing, the answer of the reasoning is kept. Each sentence comes with the facts it rests on, quoted; their passages are
-first in the collection unless ``ranking`` is "fusion". Ours beyond the paper: behind ``stop_when_stuck``, a sentence
-that repeats an earlier query ends the loop, as it would find nothing new; behind ``announce_last``, the model is asked
-to conclude in the last step, since a sentence that asks for another search would be in vain.
+nothing, the answer of the reasoning is kept. Ours beyond the paper: behind ``quotations``, each sentence comes with the
+facts it rests on, quoted, whose passages are first in the collection unless ``ranking`` is "fusion"; behind
+``stop_when_stuck``, a sentence that repeats an earlier query ends the loop, as it would find nothing new; behind
+``announce_last``, the model is asked to conclude in the last step, since a sentence that asks for another search would
+be in vain.
 """
 
 import re
@@ -29,12 +30,12 @@ from pydantic import BaseModel
 
 from triplebeam.answer import Answer, Step
 from triplebeam.generate.parse import Text
-from triplebeam.generate.prompts import Template, load
+from triplebeam.generate.prompts import load
 from triplebeam.ingest.sentences import sentence_spans
 from triplebeam.methods.shared.facts import CitedFacts, Fact, First, cited_facts, new_facts
 from triplebeam.methods.shared.loop import LAST_STEP, Loop
 from triplebeam.methods.shared.reading import AnsweringAgent
-from triplebeam.methods.shared.usable_replies import usable_reply
+from triplebeam.methods.shared.usable_replies import usable_reply, usable_text
 from triplebeam.ranking import Ranking
 from triplebeam.triple import entity_key
 
@@ -57,6 +58,10 @@ class _Reply(BaseModel):
     facts: CitedFacts = []  # what a model may leave out is not worth a correction
 
 
+class _PublishedReply(BaseModel):
+    sentence: Text
+
+
 @dataclass(frozen=True, kw_only=True)
 class IRCoT(AnsweringAgent):
     """The agent over any retriever; the paper's is BM25."""
@@ -70,7 +75,8 @@ class IRCoT(AnsweringAgent):
     stop_when_stuck: bool = True
     announce_last: bool = True
     """Ask for a conclusion in the last step; the paper's prompt is the same in every step."""
-    template: Template = field(default_factory=partial(load, "ircot"), repr=False)
+    quotations: bool = True
+    """Each sentence comes with the facts that it rests on, quoted; the paper's is a sentence alone."""
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """Retrieve and reason in turn."""
@@ -95,19 +101,19 @@ class IRCoT(AnsweringAgent):
 
     def _next_sentence(self, loop: "_Thoughts", collection: Ranking) -> tuple[str, tuple[Fact, ...]]:
         """One call, for a sentence and the facts that it rests on; nothing where the reply cannot be used."""
-        prompt = self.template.fill(
+        prompt = load("ircot" if self.quotations else "published/ircot").fill(
             passages=self._shown(collection.ids),
             question=loop.question,
             thoughts=" ".join(loop.queries[1:]) or "(none)",  # every query but the first is a sentence of the model's
             last=_LAST if self.announce_last and loop.number >= self.max_steps else "",
         )
+        if not self.quotations:
+            return _first_sentence(usable_text(self.model, prompt, _PublishedReply)), ()
         reply = usable_reply(self.model, prompt, _Reply)
         if reply is None:
             return "", ()
-        said = _LABEL.sub("", reply.sentence.strip())
-        sentence = next((said[start:end] for start, end in sentence_spans(said)), "")
         facts = cited_facts(reply.facts, [self._passages[id_] for id_ in collection.ids])
-        return sentence, new_facts(facts, loop.facts)
+        return _first_sentence(reply.sentence), new_facts(facts, loop.facts)
 
     def _decide(self, loop: "_Thoughts", thought: str) -> None:
         """Stop, and say why, or make the sentence the next query."""
@@ -124,6 +130,11 @@ class IRCoT(AnsweringAgent):
             loop.ending = _REPEATED
         else:
             loop.queries.append(thought)
+
+
+def _first_sentence(reply: str) -> str:
+    said = _LABEL.sub("", reply.strip())
+    return next((said[start:end] for start, end in sentence_spans(said)), "")
 
 
 @dataclass

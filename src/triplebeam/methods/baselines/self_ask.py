@@ -52,8 +52,6 @@ class _Reply(BaseModel):
 class SelfAsk(ReadingAgent):
     """The agent over any retriever, or over none."""
 
-    answerer: Answerer | None = None
-    """Answers the question where the loop's own answer does not count; without a retriever, the follow-ups too."""
     sub_answerer: SubAnswerer | None = None
     """Reads what the retriever finds; by default the model does."""
     max_steps: int = 4
@@ -83,7 +81,7 @@ class SelfAsk(ReadingAgent):
         return loop.conclude(partial(self._last, loop))
 
     def _last(self, loop: "_FollowUps") -> ReadAnswer:
-        if loop.answer and self._answers_itself:
+        if self._answers_itself and not self._is_open(loop.answer):
             return ReadAnswer()
         if self.ranking == "evidence":
             return answer_from_evidence(self._answerer, loop, self.answered_from)

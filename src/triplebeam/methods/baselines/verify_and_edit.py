@@ -70,11 +70,11 @@ class VerifyAndEdit(RetrievingAgent):
         reasoning = winner.path.sentence
         loop.sentences = [reasoning[start:end] for start, end in sentence_spans(reasoning)]
         if not loop.sentences or 2 * winner.votes >= self.paths:
-            return loop.conclude(lambda: winner.path)
+            return loop.conclude(lambda: self._own_or_read(loop, winner.path))
         loop.ending = f"{winner.votes} of {self.paths} paths agreed, and the reasoning was checked"
         for place in range(len(loop.sentences)):
             yield loop.take(partial(self._step, loop, place))
-        return loop.conclude(lambda: self._answer_again(loop, winner.path.text))
+        return loop.conclude(lambda: self._own_or_read(loop, self._answer_again(loop, winner.path.text)))
 
     def _winner(self, question: str) -> Vote:
         """Step 1."""

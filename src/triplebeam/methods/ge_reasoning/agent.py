@@ -40,7 +40,6 @@ from triplebeam.methods.ge_reasoning.sub_answer import SubAnswer, SubAnswers
 from triplebeam.methods.ge_reasoning.sub_question import SubQuestions
 from triplebeam.methods.shared.facts import First
 from triplebeam.methods.shared.loop import NothingToSearch
-from triplebeam.methods.shared.question_answering import Answerer
 from triplebeam.methods.shared.reading import ReadingAgent
 from triplebeam.ranking import Ranking
 
@@ -69,8 +68,6 @@ class GEReasoning(ReadingAgent):
     retrieved: int = 10
     """Passages of a search that enter the ranking."""
     answered_from: int = 5
-    answerer: Answerer | None = None
-    """Answers where the sub-answers do not; by default the model reads passages, or answers alone without any."""
     k1: float = 0.5
     k2: float = 0.5
     agreement_k1: float = 0.8

@@ -22,6 +22,7 @@ from triplebeam.methods.shared.question_answering import (
     ClosedBookAnswerer,
     QuestionAnswerer,
     ReadAnswer,
+    is_answer,
     short_answer,
 )
 from triplebeam.methods.shared.reading import answer_from_evidence
@@ -50,7 +51,8 @@ class FinalAnswer:
         reasoned = self._reasoned(loop)
         loop.answer = reasoned.text or _target(loop)
         loop.missing = _missing(loop)
-        if reasoned.text or not (loop.so_far or self.answerer):
+        settled = is_answer(reasoned.text) if self.answerer else reasoned.text or not loop.so_far
+        if settled:
             return replace(reasoned, guessed=not loop.grounded)
         if self.answer_from == "evidence":
             return answer_from_evidence(self._answerer, loop, self.answered_from)

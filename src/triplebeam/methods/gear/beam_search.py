@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.bounds import check_fields
+from triplebeam.cancellation import check_cancelled
 from triplebeam.errors import BadInputError
 from triplebeam.index.triple_store import TripleStore
 from triplebeam.methods.gear.score import ChainScorer
@@ -55,6 +56,7 @@ class DiverseTripleBeamSearch:
         """Algorithm 1: the best chains that begin with one of the initial triples."""
         beams = self._start(query, initial)
         for _ in range(self.length - 1):  # line 6
+            check_cancelled()
             grown = self._grow(query, beams)
             if not len(grown.scores):
                 return beams

@@ -4,12 +4,12 @@ Followed to the letter: `reason` sees the gist and the original question and giv
 `rewrite` sees the gist, the original question and that reason. Ours: the prompts' words; the facts an answer rests on
 are asked for by number; both see what was searched for before; `reason` gives the next query as well, which saves the
 call of `rewrite`, and others to be searched for beside it; it names the everyday knowledge that it bridges a gap with,
-and the answers that fit as well. A reply that cannot be used is noted, never guessed.
+and the answers that fit as well. With ``published`` the prompts ask for no more than appendix J.2 does: answerability
+with the answer or the reason, and then the next question. A reply that cannot be used is noted, never guessed.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator
@@ -39,6 +39,12 @@ class _Verdict(BaseModel):
     also: Annotated[list[str], BeforeValidator(_searches)] = []
 
 
+class _PublishedVerdict(BaseModel):
+    answerable: bool
+    answer: Text
+    why: Text
+
+
 class _Query(BaseModel):
     query: Text
 
@@ -61,12 +67,15 @@ class Reasoner:
     """The model that decides."""
 
     model: LanguageModel
-    reason_template: Template = field(default_factory=partial(load, "gear/reason"), repr=False)
-    rewrite_template: Template = field(default_factory=partial(load, "gear/rewrite"), repr=False)
+    published: bool = False
+    """The paper's prompts, which name no facts, see no earlier searches, and leave the next query to `rewrite`."""
 
     def reason(self, gist: Sequence[Fact], question: str, searched: Sequence[str]) -> Verdict:
         """Eq. 6. An answer without words is no answer; fact numbers that do not exist are passed over."""
-        reply = usable_reply(self.model, _filled(self.reason_template, gist, question, searched), _Verdict)
+        if self.published:
+            return self._reason_as_published(gist, question)
+        prompt = _fill(load("gear/reason"), gist, question=question, searched=_searches_shown(searched))
+        reply = usable_reply(self.model, prompt, _Verdict)
         if reply is None:
             return Verdict(answerable=False)
         used = [gist[number - 1] for number in dict.fromkeys(reply.used) if 1 <= number <= len(gist)]
@@ -80,16 +89,25 @@ class Reasoner:
             queries=tuple(filter(None, map(str.strip, (reply.query, *reply.also)))),
         )
 
+    def _reason_as_published(self, gist: Sequence[Fact], question: str) -> Verdict:
+        reply = usable_reply(self.model, _fill(load("published/reason"), gist, question=question), _PublishedVerdict)
+        if reply is None:
+            return Verdict(answerable=False)
+        answer = reply.answer.strip()
+        return Verdict(answerable=reply.answerable and bool(answer), missing=reply.why.strip(), answer=answer)
+
     def rewrite(self, gist: Sequence[Fact], question: str, missing: str, searched: Sequence[str]) -> str:
         """Eq. 7: the next query; empty where the model gave none."""
-        prompt = _filled(self.rewrite_template, gist, question, searched, missing=missing or "(not said)")
+        shown = {"question": question, "missing": missing or "(not said)"}
+        if self.published:
+            return usable_text(self.model, _fill(load("published/rewrite"), gist, **shown), _Query)
+        prompt = _fill(load("gear/rewrite"), gist, **shown, searched=_searches_shown(searched))
         return usable_text(self.model, prompt, _Query)
 
 
-def _filled(template: Template, gist: Sequence[Fact], question: str, searched: Sequence[str], **more: str) -> Prompt:
-    return template.fill(
-        question=question,
-        facts=numbered_facts([fact.triple for fact in gist]),
-        searched="\n".join(f"- {query}" for query in searched),
-        **more,
-    )
+def _fill(template: Template, gist: Sequence[Fact], **shown: str) -> Prompt:
+    return template.fill(facts=numbered_facts([fact.triple for fact in gist]), **shown)
+
+
+def _searches_shown(searched: Sequence[str]) -> str:
+    return "\n".join(f"- {query}" for query in searched)

@@ -59,7 +59,7 @@ class RGNNRet(AnsweringAgent):
         """One sub-question per step."""
         loop = _SubQuestions(question, self.retriever)
         yield from loop.take_all(partial(self._step, loop))
-        if loop.answer:
+        if not self._is_open(loop.answer):
             return loop.conclude(lambda: loop.final)
         if self.retrieved is None:  # the paper's other rows read as many tokens
             best = within_tokens(loop.fused(), self._passages, self.tokens).ids

@@ -50,6 +50,8 @@ class Loop:
     """Why the loop stops, in words; empty while it goes on."""
     outside: Account = field(default_factory=Account)
     """What was spent outside the steps."""
+    failure: str | None = None
+    """Why the last reply of a step could not be used; empty where it could, None where no step asked for any."""
 
     def __post_init__(self) -> None:
         self.retriever = for_question(self.retriever)
@@ -93,6 +95,7 @@ class Loop:
             started = time.perf_counter()
             step = do()
             seconds = time.perf_counter() - started
+        self.failure = self.failure if spent.failure is None else spent.failure
         self.steps.append(replace(step, problems=tuple(spent.problems), usage=spent.usage, seconds=seconds))
         return self.steps[-1]
 
@@ -105,7 +108,8 @@ class Loop:
         """The answer that the ``last`` calls give; where they give none, or a guess, the loop's own.
 
         The loop's own is a guess, too, if it rests on nothing that was read. The ``evidence`` is that of the facts
-        used, unless it is given.
+        used, unless it is given. Without an answer it is the last reply that says why: the documents have none, or the
+        reply could not be used.
         """
         with account() as spent:
             read = last()
@@ -113,6 +117,8 @@ class Loop:
             # The loop found what the passages alone do not say: their "not found" would contradict the answer.
             read = ReadAnswer(self.answer, guessed=not self.grounded, others=self.others)
         outcome: Outcome = "answered" if self.so_far and not read.guessed and not self._invented else "guess"
+        asked = (each for each in (spent.failure, self.failure, self.outside.failure) if each is not None)
+        failure = "" if read.text else next(asked, "")
         if evidence is None:
             evidence = [fact.evidence() for fact in (*self.used, *read.from_memory)]
         return Answer(
@@ -120,7 +126,7 @@ class Loop:
             text=read.text,
             sentence=read.sentence,
             outcome=outcome,
-            missing=() if read.text and outcome == "answered" else self._lacks(read),
+            missing=() if failure or (read.text and outcome == "answered") else self._lacks(read),
             others=read.others,
             ranking=self.so_far,
             evidence=tuple(dict.fromkeys(evidence)),
@@ -128,6 +134,7 @@ class Loop:
             usage=sum((step.usage for step in self.steps), self.outside.usage + spent.usage),
             ending="; ".join([self.ending, *self.outside.problems, *spent.problems]),
             loop_text=self.answer,
+            failure=failure,
         )
 
     @property

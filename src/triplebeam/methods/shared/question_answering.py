@@ -5,7 +5,8 @@ model may say that the passages do not answer the question, what they lack, and 
 everyday knowledge it needed and the answers that fit as well, and gives a sentence for people beside the short form.
 
 The papers' prompts demand an answer. In their experiments so does ours (`AlwaysAnswerer`): one prompt for all methods,
-with passages or without, whose answer counts whatever the loop before it came to.
+with passages or without, whose answer counts whatever the loop before it came to. A method whose own answer is the
+paper's keeps it, unless that is none, or says that nothing is known (`is_answer`): then this prompt is asked, too.
 """
 
 from collections.abc import Sequence
@@ -21,6 +22,13 @@ from triplebeam.generate.prompts import NOTED, Template, load, numbered_facts, n
 from triplebeam.methods.shared.facts import Fact, facts_from_memory
 from triplebeam.methods.shared.usable_replies import usable_reply, usable_text
 from triplebeam.passage import Passages
+from triplebeam.triple import entity_key
+
+#: Answers that say there is none, in the normal form of `entity_key`.
+_NO_ANSWERS = (
+    *("", "unknown", "not known", "it is not known", "i do not know", "i don t know", "no answer", "not found"),
+    *("not given", "not mentioned", "not specified", "not stated", "not available", "n a"),
+)
 
 
 class _Reply(BaseModel):
@@ -132,6 +140,11 @@ class ClosedBookAnswerer:
     def answer(self, question: str, passage_ids: Sequence[str] = (), facts: Sequence[Fact] = (), /) -> ReadAnswer:
         """One call; passages are not looked at."""
         return short_answer(self.model, self.template.fill(question=question))
+
+
+def is_answer(text: str) -> bool:
+    """Does a text say more than that the answer is not known?"""
+    return entity_key(text) not in _NO_ANSWERS
 
 
 def short_answer(model: LanguageModel, prompt: Prompt) -> ReadAnswer:

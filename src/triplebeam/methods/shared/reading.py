@@ -10,9 +10,12 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import numbered_passages
 from triplebeam.methods.shared.facts import First, evidence_first, passages_of_facts
 from triplebeam.methods.shared.loop import Loop
-from triplebeam.methods.shared.question_answering import Answerer, QuestionAnswerer, ReadAnswer
+from triplebeam.methods.shared.question_answering import Answerer, QuestionAnswerer, ReadAnswer, is_answer
 from triplebeam.passage import Passages
 from triplebeam.retrieve.retriever import Retriever, passages_of
+
+#: Passages that an answer is read from (GeAR, Table 3).
+_ANSWERED_FROM = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +27,8 @@ class ReadingAgent(Agent):
     retriever: Retriever | None = None
     passages: Passages | None = field(default=None, repr=False)
     """Texts by passage id; by default those of the index that the retriever searches."""
+    answerer: Answerer | None = None
+    """Reads the best passages where the agent has no answer of its own; by default each agent has its own way."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -34,6 +39,16 @@ class ReadingAgent(Agent):
         if self.passages is not None:
             return self.passages
         return passages_of(self.retriever) if self.retriever is not None else {}
+
+    def _is_open(self, answer: str) -> bool:
+        """Is there no answer yet? If an answerer is given, an answer that says that nothing is known is none."""
+        return not answer if self.answerer is None else not is_answer(answer)
+
+    def _own_or_read(self, loop: Loop, own: ReadAnswer) -> ReadAnswer:
+        """The agent's own answer; where it has none, what the answerer, if one is given, reads in its best passages."""
+        if self.answerer is None or not self._is_open(own.text):
+            return own
+        return self.answerer.answer(loop.question, loop.so_far.ids[:_ANSWERED_FROM])
 
     def _shown(self, passage_ids: Sequence[str]) -> str:
         """Passages as prompts show them."""
@@ -51,9 +66,7 @@ class RetrievingAgent(ReadingAgent):
 class AnsweringAgent(RetrievingAgent):
     """An agent that reads its best passages once more at the end, for a short answer."""
 
-    answerer: Answerer | None = None
-    """By default the model reads them."""
-    answered_from: int = 5
+    answered_from: int = _ANSWERED_FROM
     """Passages that the answer is read from."""
 
     @cached_property
@@ -62,7 +75,7 @@ class AnsweringAgent(RetrievingAgent):
 
     def _conclude(self, loop: Loop, *, own_answer: bool = False, answer_from: First = "evidence") -> Answer:
         """The answer read from the best passages; with ``own_answer`` the loop's own, if it has one."""
-        if own_answer and loop.answer:
+        if own_answer and not self._is_open(loop.answer):
             return loop.conclude(ReadAnswer)
         if answer_from == "fusion":
             best = loop.fused().ids[: self.answered_from]

@@ -19,7 +19,7 @@ from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, load, numbered_passages
 from triplebeam.methods.shared.facts import CitedFacts, Fact, First, cited_facts, sources_of
 from triplebeam.methods.shared.loop import Loop
-from triplebeam.methods.shared.usable_replies import usable_reply
+from triplebeam.methods.shared.usable_replies import usable_reply, usable_text
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
@@ -82,6 +82,10 @@ class _Reply(BaseModel):
     facts: CitedFacts
 
 
+class _PublishedReply(BaseModel):
+    answer: Text
+
+
 @dataclass(frozen=True, kw_only=True)
 class SubAnswerer:
     """Answers a sub-question from passages, in a sentence that makes sense without them."""
@@ -89,11 +93,20 @@ class SubAnswerer:
     model: LanguageModel
     passages: Passages = field(repr=False)
     template: Template = field(default_factory=partial(load, "sub_answer"), repr=False)
+    quotations: bool = True
+    """The answer comes with the facts that it rests on, quoted, or says that it was not found; the papers' do not."""
+
+    @classmethod
+    def as_published(cls, model: LanguageModel, passages: Passages) -> "SubAnswerer":
+        """With the content of GNN-Ret's prompt (appendix I.6): the passages are considered, and there is an answer."""
+        return cls(model=model, passages=passages, template=load("published/sub_answer"), quotations=False)
 
     def answer(self, sub_question: str, passage_ids: Sequence[str]) -> Exchange:
         """One call; no answer where the passages do not say it or the reply cannot be used."""
         passages = [self.passages[passage_id] for passage_id in passage_ids]
         prompt = self.template.fill(passages=numbered_passages(passages), question=sub_question)
+        if not self.quotations:
+            return Exchange(sub_question, usable_text(self.model, prompt, _PublishedReply))
         reply = usable_reply(self.model, prompt, _Reply)
         if reply is None or not reply.found or not reply.answer.strip():
             return Exchange(sub_question)

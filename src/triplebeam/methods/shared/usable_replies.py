@@ -10,12 +10,11 @@ from dataclasses import replace
 
 from pydantic import BaseModel
 
-from triplebeam.errors import EndpointError
 from triplebeam.extract.extractor import sort_out
-from triplebeam.generate.accounting import note_problem, remark
-from triplebeam.generate.ask import Parsed, ask_many
-from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
-from triplebeam.generate.parse import ReplyType, UnusableReplyError, parse
+from triplebeam.generate.accounting import note_last_reply, note_problem, remark
+from triplebeam.generate.ask import Failed, Parsed, ask_many
+from triplebeam.generate.language_model import LanguageModel, Prompt
+from triplebeam.generate.parse import ReplyType
 from triplebeam.triple import Triple
 
 
@@ -51,25 +50,18 @@ def usable_replies(
 ) -> list[Parsed[ReplyType] | None]:
     """One reply per prompt; None where it cannot be used. An endpoint that is gone is raised."""
     replies: list[Parsed[ReplyType] | None] = []
-    for reply in ask_many(model, prompts, reply_type):
-        if isinstance(reply, Parsed):
-            replies.append(reply)
-        elif reply.endpoint_gone:
-            raise reply.error
-        else:
+    failure = ""
+    for reply in ask_many(model, prompts, reply_type, accept_cut_off=True):
+        if isinstance(reply, Failed):
+            if reply.endpoint_gone:
+                raise reply.error
+            failure = failure or str(reply.error)
             note_problem(reply.error)
-            replies.append(_before_the_cut(reply.error, reply_type))
+        elif reply.cut_off:
+            note_problem(reply.cut_off)
+        replies.append(None if isinstance(reply, Failed) else reply)
+    note_last_reply("" if any(replies) else failure)
     return replies
-
-
-def _before_the_cut(problem: EndpointError, reply_type: type[ReplyType]) -> Parsed[ReplyType] | None:
-    """Its last item, which was not finished, is left out."""
-    if not isinstance(problem, UnusableReplyError) or problem.repairable:
-        return None
-    try:
-        return Parsed(parse(Completion(text=problem.reply), reply_type))
-    except UnusableReplyError:
-        return None
 
 
 def usable_triples(rows: Sequence[Sequence[str]], called: str = "fact") -> Sequence[Triple]:

@@ -88,6 +88,8 @@ def _draw_outcome(console: Console, answer: Answer) -> None:
         console.print(f"[bold green]{escape(answer.text)}[/bold green]")
     elif answer.outcome == "guess":
         console.print(f"[bold yellow]A guess: {escape(answer.text)}[/bold yellow]")
+    elif answer.outcome == "model_failed":  # why is for stderr
+        console.print("[bold red]The model failed, so there is no answer.[/bold red]")
     else:
         console.print(f"[bold]{said}[/bold]")
     if answer.sentence and answer.sentence not in answer.missing:
@@ -98,7 +100,7 @@ def _draw_outcome(console: Console, answer: Answer) -> None:
         console.print(f"[dim]The facts alone said: {escape(answer.loop_text)}[/dim]")
     if answer.text:
         console.print(f"[green]✔ {said}[/green]" if answer.supported else f"[yellow]{said}[/yellow]")
-    if answer.ending:
+    if answer.ending and not answer.failure:
         console.print(f"[dim]Stopped because {escape(answer.ending.rstrip('.'))}.[/dim]")
 
 

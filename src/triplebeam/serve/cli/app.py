@@ -41,6 +41,11 @@ _DEBUG = "--debug"
 class _Commands(TyperGroup):
     """Takes ``--debug`` out wherever it is, and notices where the value of an option has been left out."""
 
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        """The context of a call, with all options in place."""
+        _hide_flag_types(self)
+        return super().make_context(*args, **kwargs)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command, and what follows its name."""
         name, command, words = super().resolve_command(ctx, args)
@@ -48,6 +53,15 @@ class _Commands(TyperGroup):
         if command and not ctx.resilient_parsing:
             _check_values(typer.Context(command, parent=ctx, info_name=name), words[:end])
         return name, command, [word for word in words[:end] if word != _DEBUG] + words[end:]
+
+
+def _hide_flag_types(command: Any) -> None:
+    """Let help screens show ``--quiet`` rather than ``--quiet <bool>``, for a command and all below it."""
+    for param in [*command.params, command.get_help_option(typer.Context(command))]:
+        if getattr(param, "is_flag", False):
+            param.metavar = ""
+    for below in getattr(command, "commands", {}).values():
+        _hide_flag_types(below)
 
 
 def _check_values(ctx: typer.Context, words: list[str]) -> None:
@@ -100,11 +114,9 @@ app.command("late-index", rich_help_panel=_RESEARCH)(late_index)
 
 @app.callback(invoke_without_command=True)
 def _global_options(
-    version: bool = typer.Option(False, "--version", metavar="", help="Print the version and exit."),
+    version: bool = typer.Option(False, "--version", help="Print the version and exit."),
     # For the list of options: `main` looks for it, since it is what catches errors.
-    debug: bool = typer.Option(
-        False, _DEBUG, metavar="", help="Show the full traceback of an error; also after any command."
-    ),
+    debug: bool = typer.Option(False, _DEBUG, help="Show the full traceback of an error; also after any command."),
 ) -> None:
     if version:
         from importlib.metadata import version as installed

@@ -6,8 +6,16 @@ from typing import Annotated
 
 import typer
 
-from triplebeam.errors import ModelMissingError
-from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline, WhereText, complete_ask_method
+from triplebeam.errors import EndpointError, ModelMissingError
+from triplebeam.serve.cli.options import (
+    AsJson,
+    EmbedderName,
+    IndexFolder,
+    NoCache,
+    Offline,
+    WhereText,
+    complete_ask_method,
+)
 
 
 class Effort(StrEnum):
@@ -47,12 +55,14 @@ def ask(
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages to show.")] = 5,
     where: WhereText = None,
     as_json: AsJson = False,
+    no_cache: NoCache = False,
     embedder: EmbedderName = None,
     offline: Offline = False,
 ) -> None:
     """Answer a question, showing each step as it happens, then the evidence.
 
-    The model is any OpenAI-compatible endpoint: TRIPLEBEAM_MODEL, TRIPLEBEAM_BASE_URL, TRIPLEBEAM_API_KEY.
+    The model is any OpenAI-compatible endpoint: TRIPLEBEAM_MODEL, TRIPLEBEAM_BASE_URL, TRIPLEBEAM_API_KEY. If it
+    fails, the reason goes to stderr, the passages of a search to stdout, and the exit code is 3.
 
     Examples:
 
@@ -70,10 +80,12 @@ def ask(
     from triplebeam.serve.cli.display import err, out
     from triplebeam.serve.cli.search import show_passages
     from triplebeam.serve.found import stemmers
+    from triplebeam.serve.model_failure import MODEL_FAILED_EXIT_CODE, add_passages, make_failed_answer
     from triplebeam.settings import read_settings
+    from triplebeam.text import showable
 
     check_question(question)
-    settings = read_settings(embedder=embedder, offline=offline or None)
+    settings = read_settings(embedder=embedder, offline=offline or None, no_cache=no_cache or None)
     index = open_index(folder, settings=settings)
     index = index.where(where) if where is not None else index
     if effort is Effort.none or not (settings.model or method):
@@ -91,7 +103,10 @@ def ask(
         show_passages(index, question, DEFAULT_METHOD, k, explain=True, as_json=as_json)
         return
     run = index.run(question, method or _METHODS[effort])
-    answer = take_steps(run, None if as_json else out(), index.passages)
+    try:
+        answer = add_passages(index, take_steps(run, None if as_json else out(), index.passages))
+    except EndpointError as error:
+        answer = make_failed_answer(index, question, str(error))
     dollars = price_of_answer(answer, index)
     known = stemmers(index, answer.ranking.ids)
     if as_json:
@@ -99,3 +114,6 @@ def ask(
         typer.echo(json.dumps(written, ensure_ascii=False, indent=2))
     else:
         draw_answer(out(), answer, index.passages, k, dollars, known)
+    if answer.failure:
+        typer.echo(f"triplebeam: {showable(answer.failure)}", err=True)
+        raise typer.Exit(MODEL_FAILED_EXIT_CODE)

@@ -31,7 +31,7 @@ def dataset(
     folder: Annotated[
         Path, typer.Argument(metavar="OUT", help="The folder to write corpus and questions to.", show_default=False)
     ],
-    force: Annotated[bool, typer.Option("--force", metavar="", help="Overwrite existing files.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Convert a published dataset into a corpus for `index` and questions for `bench`.

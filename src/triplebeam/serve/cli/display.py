@@ -106,8 +106,6 @@ def own_triples(index: "Index", passage_id: str) -> list[Triple]:
 
 def draw_chains(console: Console, chains: Sequence[Chain], own: SizedCollection[Triple] = ()) -> None:
     """The chains that lead to a passage, those with a common beginning together; ● marks the passage's own triples."""
-    if not chains:
-        console.print("      [dim]no chain of facts explains it[/dim]")
     in_longer = {triple for chain in chains if len(chain) > 1 for triple in chain}
     chains = [chain for chain in chains if len(chain) > 1 or chain[0] not in in_longer]  # no fact twice
     beginnings: dict[Chain, list[Chain]] = {}

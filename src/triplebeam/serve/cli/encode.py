@@ -12,6 +12,7 @@ from triplebeam.serve.cli.options import (
     AsJson,
     EmbedderName,
     ExtractorName,
+    FollowLinks,
     Keywords,
     Offline,
     PassageTokens,
@@ -40,6 +41,7 @@ def encode(
     passage_tokens: PassageTokens = 200,
     split: Split = False,
     encoding: TextEncoding = None,
+    follow_links: FollowLinks = False,
     embedder: EmbedderName = None,
     offline: Offline = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors and the result only.")] = False,
@@ -73,8 +75,8 @@ def encode(
     work = out / f".work-{share}"
     settings = read_settings(embedder=embedder, offline=offline or None)
     names = source_names(work, sources)
-    documents = share.of_all(read_sources(sources, encoding, names))
-    expected = scanned(sources, quiet) // share.of
+    documents = share.of_all(read_sources(sources, encoding, names, follow_links=follow_links))
+    expected = scanned(sources, quiet, follow_links) // share.of
     with shown_progress(quiet) as progress, account() as bill:
         builder = index_builder(
             work,

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from triplebeam.serve.cli.display import err, out
-
 if TYPE_CHECKING:
     from triplebeam.evaluate.recommend import Recommendation
     from triplebeam.evaluate.run import Evaluation
@@ -33,6 +31,7 @@ def draw_evaluation(evaluation: "Evaluation") -> None:
 
     from triplebeam.evaluate.numbers import plural
     from triplebeam.evaluate.output import summary
+    from triplebeam.serve.cli.display import err, out
 
     rows = {run.method: summary(evaluation, run) for run in evaluation.runs}
     measures = [name for name in _SHOWN if any(name in row for row in rows.values())]
@@ -60,6 +59,8 @@ def draw_evaluation(evaluation: "Evaluation") -> None:
 
 def draw_recommendation(recommendation: "Recommendation") -> None:
     """The verdict first, then why."""
+    from triplebeam.serve.cli.display import out
+
     verdict, *reasons = recommendation.sentences
     console = out()
     console.print(f"\n[bold]Do I need a graph?[/bold] {_escaped(verdict)}")
@@ -69,6 +70,8 @@ def draw_recommendation(recommendation: "Recommendation") -> None:
 
 def tell_written(pages: Sequence[Path]) -> None:
     """Where the reports are, on stderr."""
+    from triplebeam.serve.cli.display import err
+
     if pages:
         err().print(f"Written: {', '.join(map(str, pages))}", style="dim", markup=False)
 

@@ -9,6 +9,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.serve.cli.options import (
     EmbedderName,
     ExtractorName,
+    FollowLinks,
     IndexFolder,
     Keywords,
     Offline,
@@ -42,6 +43,7 @@ def index(
     passage_tokens: PassageTokens = 200,
     split: Split = False,
     encoding: TextEncoding = None,
+    follow_links: FollowLinks = False,
     retry_failed: Annotated[
         bool,
         typer.Option(
@@ -114,8 +116,8 @@ def index(
     _check_budget(budget, paid)
     settings = read_settings(embedder=embedder, offline=offline or None)
     names = source_names(folder, sources or [])
-    documents = read_sources(sources or [], encoding, names)
-    expected = scanned(sources, quiet) if sources else 0
+    documents = read_sources(sources or [], encoding, names, follow_links=follow_links)
+    expected = scanned(sources, quiet, follow_links) if sources else 0
     with shown_progress(quiet) as progress, account() as bill:
         builder = index_builder(
             folder,

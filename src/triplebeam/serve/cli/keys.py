@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from triplebeam.errors import nearest
+from triplebeam.where import parse, warn_of_other_spellings
 
 if TYPE_CHECKING:
     from triplebeam.serve.http.keys import Keys
@@ -62,6 +63,8 @@ def create(
         triplebeam keys create data --role read --name sales --index handbook --where 'group in ("all", "sales")'
     """
     typer.echo(_of(folder).create(role.value, name, index=index, where=where))
+    for warning in warn_of_other_spellings(parse(where)) if where is not None else ():
+        typer.echo(f"Warning: {warning}", err=True)
     there = _library(folder).names()
     if index is not None and index not in there:
         near = nearest(index, there)

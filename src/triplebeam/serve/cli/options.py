@@ -55,9 +55,15 @@ IndexFolder: TypeAlias = Annotated[
         parser=read_place,
     ),
 ]
-AsJson: TypeAlias = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON on stdout.")]
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 Offline: TypeAlias = Annotated[
-    bool, typer.Option("--offline", metavar="", help="Download nothing: fail if model weights are missing.")
+    bool, typer.Option("--offline", help="Download nothing: fail if model weights are missing.")
+]
+NoCache: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--no-cache", metavar="", help="Ask the model again where the cache has its reply, and store the new one."
+    ),
 ]
 EmbedderName: TypeAlias = Annotated[
     str | None,
@@ -104,6 +110,9 @@ Keywords: TypeAlias = Annotated[
 ]
 PassageTokens: TypeAlias = Annotated[int, typer.Option(min=20, help="Largest number of tokens in a passage.")]
 Split: TypeAlias = Annotated[bool, typer.Option("--split", help="Also split JSON lines and BEIR rows into passages.")]
+FollowLinks: TypeAlias = Annotated[
+    bool, typer.Option("--follow-links", help="Also read what links in a folder lead to outside of it.")
+]
 TextEncoding: TypeAlias = Annotated[
     str | None,
     typer.Option(

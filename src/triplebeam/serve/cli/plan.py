@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from triplebeam.passage import PASSAGE_TOKENS
-from triplebeam.serve.cli.options import AsJson
+from triplebeam.serve.cli.options import AsJson, FollowLinks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +27,7 @@ def plan(
         int, typer.Option(min=20, help="Largest number of tokens in a passage.")
     ] = PASSAGE_TOKENS,
     split: Annotated[bool, typer.Option("--split", help="Also split JSON lines and BEIR rows into passages.")] = False,
+    follow_links: FollowLinks = False,
     as_json: AsJson = False,
 ) -> None:
     """Extract a random sample of passages and estimate what `triplebeam index --extractor llm` will cost.
@@ -50,7 +51,7 @@ def plan(
     extractor = make_extractor("llm", None, settings)
     assert isinstance(extractor, LLMExtractor)
     model = extractor.model.name
-    passages = _passages(sources, passage_tokens, split)
+    passages = _passages(sources, passage_tokens, split, follow_links)
     # A text that comes twice is paid for once: its second completion is in the cache.
     distinct = list({passage.searchable: passage for passage in passages}.values())
     chosen = draw_sample(distinct, sample, seed)
@@ -64,7 +65,7 @@ def plan(
         _draw(model, len(passages), quoted, drawn)
 
 
-def _passages(sources: list[Path], passage_tokens: int, force: bool) -> "list[Passage]":
+def _passages(sources: list[Path], passage_tokens: int, force: bool, follow_links: bool) -> "list[Passage]":
     """Cut exactly as `triplebeam index` cuts them."""
     from triplebeam.errors import BadInputError
     from triplebeam.ingest import Unreadable, read_sources, split
@@ -72,10 +73,10 @@ def _passages(sources: list[Path], passage_tokens: int, force: bool) -> "list[Pa
     from triplebeam.serve.cli.display import err
 
     passages = []
-    for source in read_sources(sources):
+    for source in read_sources(sources, follow_links=follow_links):
         if isinstance(source, Document):
             passages += split(source, passage_tokens, force=force)
-        elif isinstance(source, Unreadable):
+        elif isinstance(source, Unreadable) or source.reason:
             err().print(f"not counted: {source}", style="yellow", markup=False)
     if not passages:
         raise BadInputError("nothing could be read from the sources, so there is nothing to plan: name other ones.")

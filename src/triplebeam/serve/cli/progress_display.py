@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +17,9 @@ from triplebeam.serve.cli.display import err
 
 _SECONDS_TO_FIRST_LINE = 2.0
 _SECONDS_BETWEEN_LINES = 10.0
+#: The pace is that of the last minute, and unknown until it was seen for some seconds.
+_SECONDS_OF_PACE, _MIN_SECONDS_OF_PACE = 60.0, 3.0
+_SECONDS_BETWEEN_REPORTS = 0.5
 
 
 class Label(NamedTuple):
@@ -24,13 +28,16 @@ class Label(NamedTuple):
     text: str
     unit: str
     size: int = 1
+    is_even: bool = True
+    """One unit takes about as long as another, so that the time left can be estimated."""
 
 
 _LABELS = {
     "read": Label("reading documents", "documents"),
     "extract": Label("extracting triples", "passages"),
     "embed": Label("encoding texts", "texts"),
-    "publish": Label("writing the index", "parts"),
+    "embed names": Label("encoding names", "names"),
+    "publish": Label("writing the index", "parts", is_even=False),
     "link synonyms": Label("linking similar names", "steps"),
     "judge": Label("judging answers", "answers"),
     "train": Label("training", "steps"),
@@ -43,7 +50,9 @@ _LABELS = {
 
 @dataclass
 class Stage:
-    """A stage of long work. The time left is estimated from its own pace, from its first report on."""
+    """A stage of long work. The time left is estimated from its own pace, once its first results are there: what comes
+    before them, such as loading a model, does not come again.
+    """
 
     label: Label
     started: float
@@ -52,6 +61,16 @@ class Stage:
     total: int = 0
     updated: float = 0.0
     end_is_shown: bool = False
+    reports: deque[tuple[float, int]] = field(default_factory=deque)
+    """Times and what was done by then, in the last minute."""
+
+    def take(self, done: int, total: int, now: float) -> None:
+        """Take a report."""
+        self.done, self.total, self.updated = done, total, now
+        if done > self.first and (not self.reports or now - self.reports[-1][0] >= _SECONDS_BETWEEN_REPORTS):
+            self.reports.append((now, done))
+        while len(self.reports) > 2 and self.reports[1][0] <= now - _SECONDS_OF_PACE:
+            self.reports.popleft()
 
     @property
     def is_done(self) -> bool:
@@ -60,9 +79,12 @@ class Stage:
 
     def seconds_left(self, now: float) -> float | None:
         """None before there is a pace."""
-        if not self.total or self.done <= self.first or self.updated <= self.started:
+        if not self.total or not self.reports or not self.label.is_even:
             return None
-        left = (self.total - self.done) * (self.updated - self.started) / (self.done - self.first)
+        since, before = self.reports[0]
+        if self.done <= before or self.updated - since < _MIN_SECONDS_OF_PACE:
+            return None
+        left = (self.total - self.done) * (self.updated - since) / (self.done - before)
         return max(0.0, left - (now - self.updated))
 
     def figures(self, now: float) -> str:
@@ -91,7 +113,7 @@ class Stages:
         if stage is None or done < stage.done:
             # A stage that is none of these is a method at work on questions.
             stage = self.known[name] = Stage(_LABELS.get(name, Label(name, "questions")), now, done)
-        stage.done, stage.total, stage.updated = done, total, now
+        stage.take(done, total, now)
         return stage
 
 

@@ -36,7 +36,6 @@ def questions(
         bool,
         typer.Option(
             "--check-shortcuts",
-            metavar="",
             help="Drop questions that the model can answer from one passage: one more call per question.",
         ),
     ] = False,

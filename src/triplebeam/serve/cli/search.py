@@ -1,6 +1,7 @@
 """`triplebeam search`: passages out."""
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -29,11 +30,9 @@ def search(
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages.")] = 10,
     where: WhereText = None,
     explain: Annotated[
-        bool, typer.Option("--explain", metavar="", help="Show the chains of triples that explain each passage.")
+        bool, typer.Option("--explain", help="Show the chains of triples that explain each passage.")
     ] = False,
-    full: Annotated[
-        bool, typer.Option("--full", metavar="", help="Print whole passages, not the part that matches best.")
-    ] = False,
+    full: Annotated[bool, typer.Option("--full", help="Print whole passages, not the part that matches best.")] = False,
     as_json: AsJson = False,
     embedder: EmbedderName = None,
     offline: Offline = False,
@@ -79,9 +78,12 @@ def _draw(index: "Index", question: str, method: str, shown: "list[Found]", expl
     from triplebeam.serve.cli.display import draw_hit, err, out
     from triplebeam.serve.found import remark
 
-    console = out()
+    console, copies = out(), Counter(each.like for each in shown)
     for rank, hit in enumerate(shown, start=1):
-        draw_hit(console, index, rank, hit, question if full else None, explain=explain)
+        if hit.like is None:
+            draw_hit(console, index, rank, hit, question if full else None, explain=explain)
+            if more := copies[hit.passage.id]:
+                console.print(f"    [dim]and {more} more like it[/dim]")
     if words := remark(question, method, shown):
         err().print(words)
     if not shown:

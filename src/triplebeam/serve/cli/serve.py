@@ -84,7 +84,7 @@ def serve(
         ask_seconds=ask_seconds,
         agents=agents,
     )
-    _run(_app(library, keys, limits, reports, cors_origin or ()), host, port, library.names())
+    _run(_app(library, keys, limits, reports, cors_origin or ()), host, port, library)
 
 
 def check_installed() -> None:
@@ -126,9 +126,11 @@ def _check_keys(keys: "Keys", host: str, local: bool, folder: Path) -> None:
         )
 
 
-def _run(app: "FastAPI", host: str, port: int, names: Sequence[str]) -> None:
+def _run(app: "FastAPI", host: str, port: int, library: "Library") -> None:
     """Listen until SIGINT or SIGTERM; running replies get some seconds to finish."""
     import uvicorn
+
+    from triplebeam.serve.warm_up import start_warm_up
 
     class Server(uvicorn.Server):
         async def shutdown(self, sockets: "list[socket.socket] | None" = None) -> None:
@@ -139,12 +141,14 @@ def _run(app: "FastAPI", host: str, port: int, names: Sequence[str]) -> None:
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     listening = _bound(host, port)
     address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+    names = library.names()
     more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
     typer.echo(f"Triplebeam is listening at {address}: open {address}/ in a browser. Stop with Ctrl-C.", err=True)
     typer.echo(f"Indexes: {', '.join(names[:_NAMED]) or 'none yet'}{more}.", err=True)
     config = uvicorn.Config(
         app, access_log=False, log_level="warning", timeout_graceful_shutdown=_SECONDS_TO_FINISH, server_header=False
     )
+    start_warm_up(library)
     with suppress(KeyboardInterrupt):  # uvicorn raises it again after a clean shutdown
         Server(config).run(sockets=[listening])
     if app.state.runner.busy or app.state.jobs.busy:

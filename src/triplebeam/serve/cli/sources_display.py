@@ -11,21 +11,21 @@ if TYPE_CHECKING:
 
 SOURCES = (
     "Folders (searched recursively) and files: text, Markdown, HTML, reStructuredText, AsciiDoc, PDF, Word, PowerPoint,"
-    " Excel, OpenDocument, RTF, EPUB, CSV, JSON, JSON lines, notebooks, mail, source code; text may be gzipped."
-    " Also BEIR folders."
+    " Excel, OpenDocument, RTF, EPUB, CSV, JSON, JSON lines, XML, YAML, TOML, notebooks, mail, manual pages, source"
+    " code; text may be gzipped. Also BEIR folders."
 )
 
 
-def scanned(sources: Sequence[Path], quiet: bool) -> int:
+def scanned(sources: Sequence[Path], quiet: bool, follow_links: bool = False) -> int:
     """Say what will be read and what is skipped; returns how many documents to expect, 0 where that is not known."""
     from triplebeam.ingest import scan_sources
 
-    scan = scan_sources(sources)
+    scan = scan_sources(sources, follow_links=follow_links)
     if not quiet:
         _tell(scan)
-    # A file of JSON lines holds any number of documents, any other file is one.
-    has_lines = any(ending.startswith(".jsonl") for ending in scan.read)
-    return 0 if has_lines else sum(scan.read.values())
+    # A file of JSON lines, a table or a box of mail holds any number of documents, any other file is one.
+    holds_many = any(ending.startswith((".jsonl", ".csv", ".tsv", ".mbox")) for ending in scan.read)
+    return 0 if holds_many else sum(scan.read.values())
 
 
 def _tell(scan: "Scan") -> None:

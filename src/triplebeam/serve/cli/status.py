@@ -59,7 +59,7 @@ def _rows(folder: Path, manifest: "Manifest", store: "StoreState | None") -> dic
         "triples": f"{counts['triples']:,} ({counts['triples'] / max(1, counts['passages']):.1f} per passage)",
         "entities": f"{counts['entities']:,}",
         "passage graph": _graph(manifest.passage_graph),
-        "graph walks": _share(manifest),
+        "graph walks": _walks(manifest),
         "extracted by": ", ".join(f"{name}: {n:,}" for name, n in manifest.triples_by_extractor.items()) or "nothing",
         "extractor": f"{manifest.extractor or 'local'}, for new passages",
         "failures": f"{plural(counts['passages_failed'], 'passage')} failed,"
@@ -96,13 +96,18 @@ def _corrections(counts: "CorrectionCounts") -> str:
     return f"{plural(sum(counts.lines.values()), 'line')} (triples: {said}){nothing}"
 
 
-def _share(manifest: "Manifest") -> str:
-    """How far the default search relies on the graph, and why."""
-    by = "measured" if manifest.tuned_share is None else "set by tune"
-    return (
-        f"weight {manifest.share:.2f} in the default search (0 to 1), {by}:"
-        f" {manifest.ownership.exclusive:.0%} of passages have a topic of their own"
-    )
+def _walks(manifest: "Manifest") -> str:
+    """What of the graph the default search uses, and why."""
+    from triplebeam.index.ownership import FULL_WEIGHT_EXCLUSIVE, MIN_EXCLUSIVE
+
+    if not manifest.counts["triples"]:
+        return "off, and so are hops over titles: there are no triples"
+    weight = f"on with weight {manifest.share:.2f} of 1" if manifest.share else "off"
+    starts = f"they start at {MIN_EXCLUSIVE:.0%}, full weight is from {FULL_WEIGHT_EXCLUSIVE:.0%}"
+    if manifest.tuned_share is not None:
+        starts = "the weight was set by tune"
+    topics = f"{manifest.ownership.exclusive:.0%} of passages have a topic of their own"
+    return f"{weight} ({topics}; {starts}); hops over titles on"
 
 
 def _graph(statistics: "GraphStatistics") -> str:

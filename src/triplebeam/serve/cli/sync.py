@@ -9,9 +9,11 @@ import typer
 
 from triplebeam.errors import TriplebeamError
 from triplebeam.evaluate.numbers import plural
-from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline, complete_extractor
+from triplebeam.serve.cli.options import AsJson, EmbedderName, FollowLinks, IndexFolder, Offline, complete_extractor
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from triplebeam.assemble import Index
     from triplebeam.index.build_report import BuildReport
 
@@ -43,6 +45,7 @@ def sync(
         str | None,
         typer.Option(metavar="NAME", help="The encoding of files of text. Default: detected.", show_default=False),
     ] = None,
+    follow_links: FollowLinks = False,
     as_json: AsJson = False,
     embedder: EmbedderName = None,
     offline: Offline = False,
@@ -67,26 +70,27 @@ def sync(
     settings = read_settings(embedder=embedder, offline=offline or None)
     with shown_progress(quiet=as_json or watch) as progress:
         index = Index(folder, settings, progress=progress)
-        once = partial(_once, index, folders, extractor, encoding, dry_run, as_json)
+        sync_once = partial(
+            index.sync, *folders, extractor=extractor, encoding=encoding, dry_run=dry_run, follow_links=follow_links
+        )
+        once = partial(_once, index.folder, sync_once, dry_run, as_json)
         if watch and not dry_run:
-            _keep_doing(index, folders, once, interval)
+            _keep_doing(index, folders, once, interval, follow_links)
         elif once():
             raise typer.Exit(1)
 
 
-def _once(
-    index: "Index", folders: list[Path], extractor: str | None, encoding: str | None, dry_run: bool, as_json: bool
-) -> bool:
+def _once(folder: Path, sync_once: "Callable[[], BuildReport]", dry_run: bool, as_json: bool) -> bool:
     """Do it and print what was done; True where something could not be read or extracted."""
-    report = index.sync(*folders, extractor=extractor, encoding=encoding, dry_run=dry_run)
+    report = sync_once()
     if as_json:
         typer.echo(json.dumps(_as_json(report, dry_run)))
     else:
-        _show(index.folder, report, dry_run)
+        _show(folder, report, dry_run)
     return bool(report.unreadable or report.failures)
 
 
-def _keep_doing(index: "Index", folders: list[Path], once: partial[bool], interval: float) -> None:
+def _keep_doing(index: "Index", folders: list[Path], once: partial[bool], interval: float, follow_links: bool) -> None:
     """After each change that has settled; what goes wrong is printed, and tried again."""
     import time
 
@@ -96,7 +100,8 @@ def _keep_doing(index: "Index", folders: list[Path], once: partial[bool], interv
 
     def look() -> object:
         try:
-            return FolderFiles.of(folders, source_names(index.folder, folders)).files
+            names = source_names(index.folder, folders)
+            return FolderFiles.of(folders, names, follow_links=follow_links).files
         except TriplebeamError as error:  # a folder that is gone for a while, an index that is busy
             return str(error)
 
@@ -122,6 +127,7 @@ def _as_json(report: "BuildReport", dry_run: bool) -> dict[str, object]:
         "changed": report.changed,
         "renamed": [{"from": before, "to": after} for before, after in report.renamed],
         "removed": report.removed,
+        "skipped": [{"source": each.source, "reason": each.reason} for each in report.skipped if each.reason],
         "unreadable": [{"source": each.source, "reason": each.reason} for each in report.unreadable],
         "dry_run": dry_run,
         "published": report.published,
@@ -145,6 +151,9 @@ def _show(folder: Path, report: "BuildReport", dry_run: bool) -> None:
             console.print(f"{kind} {document}", markup=False)
         if not dry_run and len(documents) > _SHOWN:
             console.print(f"{kind} {len(documents) - _SHOWN:,} more")
+    for skipped in report.skipped:
+        if skipped.reason:
+            console.print(f"skipped: {skipped}", style="dim", markup=False)
     for unreadable in report.unreadable if dry_run else ():  # otherwise it was logged
         console.print(f"not indexed: {unreadable}", style="yellow", markup=False)
     if not any(kinds.values()):  # an earlier run may have been killed before it published what it changed

@@ -31,7 +31,7 @@ def train(
     output: Annotated[
         Path | None, typer.Option("--out", help="The weights, as JSON. Required without --folds.", show_default=False)
     ] = None,
-    force: Annotated[bool, typer.Option("--force", metavar="", help="Overwrite an existing file.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     base: Annotated[str, typer.Option(help="The base of distances: dense, scaled_hybrid or bm25.")] = "dense",
     layers: Annotated[int, typer.Option(min=1, help="Layers of message passing.")] = 1,
     relevant: Annotated[int, typer.Option(min=1, help="K: passages that send messages.")] = 5,

@@ -1,4 +1,4 @@
-"""`triplebeam tune`: how much walks count in the default search, by your own questions."""
+"""`triplebeam tune`: the weight of graph walks in the default search, by your own questions."""
 
 from pathlib import Path
 from typing import Annotated
@@ -16,11 +16,11 @@ def tune(
             metavar="QUESTIONS", help="JSON lines (.jsonl or .jsonl.gz) of question and gold.", show_default=False
         ),
     ] = None,
-    reset: Annotated[bool, typer.Option("--reset", metavar="", help="Go by the index's own measure again.")] = False,
+    reset: Annotated[bool, typer.Option("--reset", help="Go by the index's own measure again.")] = False,
     embedder: EmbedderName = None,
     offline: Offline = False,
 ) -> None:
-    """Choose how much walks over the graph count in the default search, by questions whose passages are known.
+    """Choose the weight of graph walks in the default search, by questions whose passages are known.
 
     An index measures this itself when it is written; `triplebeam status` shows it. What is chosen here is kept when
     documents are added, and only where it is better beyond chance.
@@ -45,15 +45,19 @@ def tune(
     index = open_index(folder, settings=read_settings(embedder=embedder, offline=offline or None))
     if questions is None:
         set_share(folder, None)
-        out().print(f"{folder}: walks count {index.snapshot.manifest.ownership.share:.2f}, as the index measures it.")
+        own = index.snapshot.manifest.ownership.share
+        out().print(f"{folder}: graph walks have weight {own:.2f}, as the index measures it.")
         return
     tuning = measure_shares(index, read_questions(questions))
     for share, recall in tuning.recall.items():
         note = ", the index's own" if share == tuning.own else ""
-        out().print(f"share {share:.2f}: {percent(recall)} % (mean of R@5 and R@10){note}")
+        out().print(f"weight {share:.2f}: {percent(recall)} % (mean of R@5 and R@10){note}")
     set_share(folder, tuning.chosen)
     checked = f"{points(tuning.difference.mean)} points in the cross-check, {probability(tuning.difference.p_value)}"
     if tuning.chosen is None:
-        out().print(f"{folder}: walks count {tuning.own:.2f}, the index's own: no share is surely better ({checked}).")
+        out().print(
+            f"{folder}: graph walks keep the index's own weight {tuning.own:.2f}:"
+            f" no other weight is better beyond chance ({checked})."
+        )
     else:
-        out().print(f"{folder}: walks count {tuning.chosen:.2f} from now on ({checked}).")
+        out().print(f"{folder}: graph walks have weight {tuning.chosen:.2f} from now on ({checked}).")

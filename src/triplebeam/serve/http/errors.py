@@ -29,6 +29,7 @@ from triplebeam.errors import (
     IndexMissingError,
     ModelMissingError,
     SourceError,
+    TooManyOpenFilesError,
     TriplebeamError,
 )
 from triplebeam.serve.graph import UnknownEntityError
@@ -69,6 +70,7 @@ _KINDS: dict[type[TriplebeamError], tuple[int, str]] = {
     IndexMissingError: (503, "not_ready"),
     IndexDamagedError: (503, "damaged_index"),
     IndexFormatError: (503, "index_format"),
+    TooManyOpenFilesError: (503, "too_many_open_files"),
     IndexBusyError: (409, "busy"),
     EmbedderMismatchError: (503, "embedder_mismatch"),
     ExtractionError: (503, "extraction_failed"),

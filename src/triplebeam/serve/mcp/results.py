@@ -135,9 +135,10 @@ class AskResult(BaseModel):
     """An answer with its evidence."""
 
     outcome: Outcome = Field(
-        description="answered: the documents say it; guess: `answer` is only a guess, say so; not_in_documents."
+        description="answered: the documents say it; guess: `answer` is only a guess, say so; not_in_documents;"
+        " model_failed: nothing is known, `ending` says why, use search and read_passage instead."
     )
-    answer: str = Field(description="A few words; empty if the outcome is not_in_documents.")
+    answer: str = Field(description="A few words; empty if the outcome is not_in_documents or model_failed.")
     sentence: str
     others: list[str] = Field(description="Further answers that fit.")
     missing: list[str] = Field(description="What no document says.")
@@ -159,7 +160,7 @@ class AskResult(BaseModel):
             others=list(answer.others),
             missing=list(answer.missing),
             supported=answer.supported,
-            ending=answer.ending,
+            ending=answer.failure or answer.ending,
             evidence=[Quote.of(each, index.passages) for each in answer.evidence],
             passages=[RankedPassage(id=passage.id, title=passage.title) for passage in best],
             steps=[AgentStep.of(step) for step in answer.steps],

@@ -1,5 +1,6 @@
 """Routes: list, add and delete the documents of an index."""
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from starlette.datastructures import FormData, UploadFile
 
 from triplebeam.assemble import HOW_TO_CONFIGURE
@@ -39,7 +40,9 @@ class Documents(BaseModel):
 class NewDocuments(BaseModel):
     """Texts to index."""
 
-    documents: list[NewDocument] = Field(min_length=1, max_length=10_000)
+    model_config = ConfigDict(extra="forbid")
+    documents: list[Any] = Field(min_length=1, max_length=10_000)
+    """Checked one by one, as the rows of a file are."""
     extractor: ExtractorName | None = None
     """Unless named, the one the index was built with; local for a new index."""
 
@@ -53,7 +56,7 @@ class JobReply(BaseModel):
 def _body_schema() -> dict[str, Any]:
     """The route accepts two kinds of body, which FastAPI cannot describe by itself."""
     texts = NewDocuments.model_json_schema()
-    texts["properties"]["documents"]["items"] = texts.pop("$defs")["NewDocument"]
+    texts["properties"]["documents"]["items"] = NewDocument.model_json_schema()
     file = {"type": "string", "format": "binary"}
     files = {
         "type": "object",
@@ -138,6 +141,14 @@ def delete(request: Request, name: str, document_id: str) -> JobReply:
 
 def _add_files(request: Request, name: str, kind: Kind, form: FormData) -> JobReply:
     files = [(each.filename or "", each.file) for each in form.getlist("files") if isinstance(each, UploadFile)]
+    unknown = sorted({str(field) for field in form} - {"files", "extractor"})
+    if unknown and files:
+        raise HTTPProblem(
+            400,
+            "bad_input",
+            f"there is no field {unknown[0][:80]!r} beside files: send metadata in the rows of a .jsonl file, or the"
+            " documents as JSON.",
+        )
     if not files:
         raise HTTPProblem(400, "no_files", "there is no file in the field 'files': send at least one.")
     extractor = _checked(lambda: _EXTRACTOR.validate_python(form.get("extractor") or None))
@@ -145,8 +156,16 @@ def _add_files(request: Request, name: str, kind: Kind, form: FormData) -> JobRe
 
 
 def _add_texts(request: Request, name: str, kind: Kind, body: bytes) -> JobReply:
-    new = _checked(lambda: NewDocuments.model_validate_json(body))
+    new = _checked(lambda: NewDocuments.model_validate(_parse_json(body)))
     return _submitted(request, name, kind, new.extractor, lambda folder: keep_texts(new.documents, folder))
+
+
+def _parse_json(body: bytes) -> object:
+    """Read a body as a line of a file is read: the same numbers and the same letters come out."""
+    try:
+        return json.loads(body.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise HTTPProblem(400, "bad_input", f"the body cannot be read as JSON ({error}): see /api/schema.") from error
 
 
 def _submitted(

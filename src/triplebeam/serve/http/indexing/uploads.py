@@ -7,30 +7,36 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeAlias
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from triplebeam.errors import SourceError
-from triplebeam.ingest import ENDINGS, Reading, read_sources
+from triplebeam.ingest import ENDINGS, Reading, check_plain_fields, read_sources, row_document
 from triplebeam.ingest.archive import check_gzip, check_zip
 from triplebeam.ingest.formats import ZIPPED, ending_of
 from triplebeam.passage import Document
 from triplebeam.serve.http.errors import HTTPProblem
-from triplebeam.text import storable
 
 _FILES, _TEXTS = "files", "texts.json"
 _LONGEST_NAME = 200
+_LONGEST_TITLE = 1000
 _LOOKED_AT = 8192
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+#: What the field of a document may be.
+PlainValue: TypeAlias = str | int | float | bool | None
 
 
 class NewDocument(BaseModel):
-    """A text with its name."""
+    """A text with its name, as the schema shows it. Every other field is metadata, too; null is left out."""
 
-    id: str | None = Field(None, min_length=1, max_length=_LONGEST_NAME)
-    title: str = Field("", max_length=1000)
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, PlainValue]
+    id: str | int | None = Field(None, max_length=_LONGEST_NAME)
+    title: str | None = Field("", max_length=_LONGEST_TITLE)
     text: str = Field(min_length=1)
+    metadata: dict[str, PlainValue] | None = None
+    """Fields for filters."""
 
 
 def clean_name(name: str) -> str:
@@ -74,22 +80,34 @@ def keep_files(files: Sequence[tuple[str, IO[bytes]]], folder: Path) -> list[str
     return names
 
 
-def keep_texts(documents: Sequence[NewDocument], folder: Path) -> list[str]:
+def keep_texts(rows: Sequence[object], folder: Path) -> list[str]:
     """Write texts into a job's folder; their ids, made from the folder's name where none is given."""
-    ids = [
-        check_id(storable(document.id)) if document.id else f"{folder.name}-{number}"
-        for number, document in enumerate(documents, start=1)
-    ]
+    documents = [_read_row(row, number, f"{folder.name}-{number}") for number, row in enumerate(rows, start=1)]
+    ids = [document.id for document in documents]
     repeated = next((id_ for id_ in ids if ids.count(id_) > 1), None) if len(set(ids)) < len(ids) else None
     if repeated is not None:
         raise HTTPProblem(400, "same_name", f"two documents have the id {repeated[:80]!r}: give each its own.")
-    for id_, document in zip(ids, documents, strict=True):
-        if not document.text.strip():
-            raise HTTPProblem(400, "no_text", f"the document {id_[:80]!r} has no text: leave it out.")
-    rows = [{"id": id_, "title": each.title, "text": each.text} for id_, each in zip(ids, documents, strict=True)]
+    kept = [{"id": d.id, "title": d.title, "text": d.text, "metadata": d.metadata} for d in documents]
     folder.mkdir(parents=True)
-    (folder / _TEXTS).write_text(json.dumps(rows), encoding="utf-8")
+    (folder / _TEXTS).write_text(json.dumps(kept), encoding="utf-8")
     return ids
+
+
+def _read_row(row: object, number: int, default_id: str) -> Document:
+    """Make a row of the body a document, with the fields that it would have as a row of JSON lines."""
+    if isinstance(row, dict) and isinstance(text := row.get("text"), str) and text and not text.strip():
+        raise HTTPProblem(400, "no_text", f"document {number} has no text: leave it out.")
+    try:
+        check_plain_fields(row)
+        document = row_document(row, default_id)
+    except SourceError as error:
+        raise HTTPProblem(400, "bad_input", f"document {number} cannot be indexed: {error}.") from error
+    for field, value, most in (("id", document.id, _LONGEST_NAME), ("title", document.title, _LONGEST_TITLE)):
+        if len(value) > most:
+            reason = f"its {field} has {len(value):,} characters: shorten it to {most:,}"
+            raise HTTPProblem(400, "bad_input", f"document {number} cannot be indexed: {reason}.")
+    check_id(document.id)
+    return document
 
 
 def read_kept(folder: Path) -> Iterator[Reading]:
@@ -99,7 +117,7 @@ def read_kept(folder: Path) -> Iterator[Reading]:
         yield from _renamed(read_sources([path]), str(path), path.name)
     if (folder / _TEXTS).is_file():
         for row in json.loads((folder / _TEXTS).read_text(encoding="utf-8")):
-            yield Document(id=row["id"], title=storable(row["title"]), text=storable(row["text"]))
+            yield replace(row_document(row, ""), is_passage=False)
 
 
 def _renamed(readings: Iterable[Reading], path: str, name: str) -> Iterator[Reading]:

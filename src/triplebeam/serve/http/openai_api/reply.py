@@ -14,6 +14,7 @@ from triplebeam.serve.shapes import FoundPassageShape, SearchShape
 from triplebeam.serve.verdict import verdict
 
 _QUOTED_CHARACTERS = 300
+_PASSAGES_QUOTED = 5
 #: What Markdown puts around a heading.
 _MARKS = "#*_ \t\r"
 
@@ -54,6 +55,9 @@ def reply_of_answer(
 ) -> Reply:
     """An agent's sentence with a numbered citation for each hop, and below it the words cited."""
     quotes = dict.fromkeys((fact.span.passage_id, fact.span.text) for fact in answer.evidence if fact.span)
+    if answer.failure and not quotes:
+        best = answer.ranking.ids[:_PASSAGES_QUOTED]
+        quotes = dict.fromkeys((id_, passages[id_].text[:_QUOTED_CHARACTERS]) for id_ in best)
     numbered = [(number, passages[id_], quote) for number, (id_, quote) in enumerate(quotes, start=1)]
     cited = [_citation(number, each.id, each.title, each.section, quote) for number, each, quote in numbered]
     sources = [f'[{number}] {heading(each)}: "{quote}"' for number, each, quote in numbered]
@@ -67,7 +71,8 @@ def _said(answer: Answer, marks: str) -> Iterator[str]:
     if answer.outcome == "answered":
         yield f"{answer.sentence or answer.text} {marks}".strip()
         return
-    yield f"{verdict(answer)} Best guess: {answer.text}." if answer.text else verdict(answer)
+    failed = "The model failed, so there is no answer. " if answer.failure else ""
+    yield f"{verdict(answer)} Best guess: {answer.text}." if answer.text else failed + verdict(answer)
     yield "\n".join(dict.fromkeys(filter(None, (answer.sentence, *answer.missing))))
     yield "What was found:" if marks else ""
 

@@ -1,6 +1,7 @@
 // The steps as they come, and the answer with its evidence and what it cost.
 
 import { fact, make, plural, show } from "./dom.js";
+import { inlineCode } from "./inline_code.js";
 
 /** The list that steps are added to. */
 export function stepsView(section) {
@@ -37,20 +38,22 @@ function stepRow(step) {
   );
 }
 
-const quote = (text, ...source) => make("p", { class: "quote" }, `“${text}” `, source);
+const quote = (text, ...source) => make("p", { class: "quote" }, "“", inlineCode(text), "” ", source);
 const memory = () => make("p", { class: "memory" }, "the model's own knowledge: no document says it");
 
 /** The answer in a sentence, how far it can be relied on, the words it rests on, and what is missing. */
 export function showAnswer(section, result) {
   const { outcome, answer, sentence, others, missing, supported, verdict } = result;
-  const none = outcome === "not_in_documents";
-  const said = none ? verdict : sentence || answer;
+  const failed = outcome === "model_failed";
+  const none = failed || outcome === "not_in_documents";
+  const said = failed ? "The model failed, so there is no answer." : none ? verdict : sentence || answer;
   section.dataset.outcome = outcome;
   show(
     section,
     make("h2", { id: "answer-title", class: "unseen" }, "Answer"),
     outcome === "guess" && make("p", { class: "badge guess" }, "A guess"),
     make("p", { class: "sentence" }, said),
+    failed && make("p", { class: "failure" }, verdict),
     none && sentence && !missing.includes(sentence) && make("p", {}, sentence),
     answer && answer !== said && make("p", { class: "short" }, "In short: ", make("b", {}, answer)),
     others.length > 0 && make("p", { class: "others" }, "Other answers that fit: ", make("b", {}, others.join("; "))),
@@ -111,7 +114,7 @@ function goTo(event, passageId) {
 export const anchor = (passageId) => `passage-${encodeURIComponent(passageId)}`;
 
 /** Time, calls, tokens and price, as far as they are known. */
-export function cost({ seconds: time, usage, price, ending }) {
+export function cost({ seconds: time, usage, price, ending, outcome }) {
   const parts = [seconds(time)];
   if (usage) {
     const calls = usage.calls + usage.cached_calls;
@@ -121,7 +124,7 @@ export function cost({ seconds: time, usage, price, ending }) {
       parts.push(usage.calls ? `${plural(usage.cached_calls, "call")} from the cache` : "all from the cache");
   }
   if (price !== undefined && price !== null) parts.push(`$${price < 0.01 ? price.toPrecision(2) : price.toFixed(2)}`);
-  if (ending) parts.push(`it stopped because ${ending}`);
+  if (ending && outcome !== "model_failed") parts.push(`it stopped because ${ending}`);
   return parts.join(" · ");
 }
 

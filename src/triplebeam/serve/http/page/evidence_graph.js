@@ -52,10 +52,19 @@ function chosenPassages({ passages, evidence }) {
   );
 }
 
-/** The title; where several have the same, the last heading above the passage, or which passage it is. */
-function label({ id, title, section, position }, chosen) {
-  if (!title || chosen.filter((each) => each.title === title).length === 1) return title || id;
-  return section.split(" › ").at(-1) || `${position + 1}: ${title}`;
+/** From short to long; what tells passages apart comes first, since a long label is cut at its end. */
+const LABELS = [
+  ({ id, title }) => title || id,
+  ({ id, title, section }) => section.split(" › ").at(-1) || title || id,
+  ({ title, path }) => `${path.split("/").at(-1)}: ${title}`,
+  ({ title, path }) => `${path}: ${title}`,
+  ({ title, path, position }) => `${position + 1} in ${path}: ${title}`,
+];
+
+/** The first of them that no other passage has. */
+function label(passage, chosen) {
+  const alone = (name) => chosen.filter((each) => name(each) === name(passage)).length === 1;
+  return (LABELS.find(alone) ?? LABELS.at(-1))(passage);
 }
 
 function add(graph, node) {

@@ -37,6 +37,11 @@ function describe() {
   byId("method-note").textContent = text && `${method.name}: ${text}.`;
 }
 
+/** Does the chosen method call no model? Of a method that is not listed nobody knows. */
+const costsNothing = () =>
+  mode() === "search" &&
+  state.methods.search.some(({ name, uses_model }) => name === byId("method").value && !uses_model);
+
 function asked() {
   return {
     index: byId("index").value,
@@ -147,8 +152,9 @@ export const form = {
   },
 
   /**
-   * Fill in what the link says, and wait for the user: anybody can write a link, and a question may cost money.
-   * Where the page has just been opened, words typed meanwhile stay (`typed`).
+   * Fill in what the link says. A search is made at once unless it calls a model; whatever does waits for the user:
+   * anybody can write a link, and a question may cost money. Where the page has just been opened, words typed meanwhile
+   * stay (`typed`).
    */
   followLink({ typed = "" } = {}) {
     const words = new URLSearchParams(location.hash.slice(1));
@@ -161,5 +167,6 @@ export const form = {
     if (typed) return;
     byId("question").value = words.get("q");
     byId("go").focus();
+    if (costsNothing()) byId("ask").requestSubmit();
   },
 };

@@ -13,7 +13,7 @@ import { showHops, showPassages } from "./passages_view.js";
 import { plainly, put } from "./question.js";
 import { reader } from "./reader.js";
 
-const SECTIONS = ["answer", "steps", "evidence-graph", "passages"];
+const SECTIONS = ["answer", "steps", "passages", "evidence-graph"];
 const passages = reader(byId("reader"));
 const talk = conversation(byId("conversation"), byId("understood"), { followUp: form.empty, startAnew });
 let running = null;
@@ -77,7 +77,8 @@ async function ask(asked) {
     const result = await put(asked, talk.before(asked), heard, own.signal);
     const plain = await plainly(result, own.signal);
     steps?.fold();
-    if (asked.mode === "ask") talk.add(result);
+    if (!steps?.count()) byId("steps").hidden = true;
+    if (asked.mode === "ask" && result.outcome !== "model_failed") talk.add(result);
     await showResult(result, plain, own.signal);
   } catch (error) {
     if (running !== own) return; // another question has taken its place
@@ -109,9 +110,10 @@ async function showResult(result, plain, signal) {
   else say(`Done in ${seconds(result.seconds)}.`, ` ${result.verdict} ${result.sentence || result.answer}`);
   if (!result.passages.length) return;
   const graph = await evidenceGraph(result, signal);
+  showHops(graph.hops);
+  if (!graph.edges.size) return; // boxes alone would say less than the list does
   byId("evidence-graph").hidden = false; // it is drawn at the width it then has
   showGraph(byId("evidence-graph"), graph, result);
-  showHops(graph.hops);
 }
 
 function stop() {

@@ -1,11 +1,14 @@
-// A passage's text as paragraphs and blocks of code, with what supports the answer or matches the question marked.
+// A passage's text as paragraphs, tables and blocks of code, with what supports the answer or matches the question marked.
 
 import { make } from "./dom.js";
+import { codeSpans, pieces } from "./inline_code.js";
 
 const BLANK_LINES = /(\n(?:[ \t]*\n)+)/;
 const INDENTED_OR_TABULAR = /^(?: {2,}|\t|```|~~~)|\t| \| /m;
 const LIST = /^\s*(?:[-*•+]|\d{1,3}[.)])\s/;
 const WRAPPED = 60;
+const CELLS = / \| /;
+const CUT = "…";
 
 /** The whole text with the evidence in it marked. */
 export const marked = (passage, evidence) => laidOut(passage.text, evidenceIn(passage.id, evidence));
@@ -40,7 +43,7 @@ function whole(word) {
     : `(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`;
 }
 
-const match = ([start, end]) => ({ start, end, mark: (text) => make("mark", { class: "match" }, text) });
+const match = ([start, end]) => ({ start, end, mark: (content) => make("mark", { class: "match" }, content) });
 
 /** Offsets count characters as Python does, which JavaScript's strings do not. */
 const count = (text) => Array.from(text).length;
@@ -51,15 +54,38 @@ function laidOut(text, stretches) {
   let place = 0;
   text.split(BLANK_LINES).forEach((part, number) => {
     const letters = Array.from(part);
-    if (number % 2 === 0 && part.trim()) blocks.push(block(part, nodes(letters, place, stretches)));
+    if (number % 2 === 0 && part.trim()) blocks.push(block(part, letters, place, stretches));
     place += letters.length;
   });
   return blocks;
 }
 
-function block(text, content) {
-  if (!keepsLines(text)) return make("p", {}, content);
-  return LIST.test(text) ? make("p", { class: "lines" }, content) : make("pre", { tabindex: "0" }, content);
+function block(text, letters, place, stretches) {
+  if (isTable(text)) return table(text, place, stretches);
+  const isCode = keepsLines(text) && !LIST.test(text);
+  const content = nodes(letters, place, stretches, isCode ? [] : codeSpans(letters));
+  if (isCode) return make("pre", { tabindex: "0" }, content);
+  return make("p", { class: keepsLines(text) ? "lines" : null }, content);
+}
+
+/** Cells are joined by bars; a snippet may end with a line that says that it was cut. */
+function isTable(text) {
+  const lines = text.trim().split("\n");
+  return lines.every((line) => CELLS.test(line) || line === CUT) && !/^(?: {2,}|\t)/.test(text);
+}
+
+function table(text, place, stretches) {
+  let from = place;
+  const rows = text.split(/(\n)/).map((line) => {
+    const cells = line.split(/( \| )/).map((cell) => {
+      const letters = Array.from(cell);
+      const content = nodes(letters, from, stretches, codeSpans(letters));
+      from += letters.length;
+      return content;
+    });
+    return line.trim() && make("tr", {}, cells.filter((_, number) => number % 2 === 0).map((each) => make("td", {}, each)));
+  });
+  return make("div", { class: "table", tabindex: "0" }, make("table", {}, rows.filter(Boolean)));
 }
 
 function keepsLines(text) {
@@ -67,17 +93,17 @@ function keepsLines(text) {
   return INDENTED_OR_TABULAR.test(text) || (lines.length > 0 && Math.max(...lines.map(count)) < WRAPPED);
 }
 
-/** The letters of a block that begins at `from`, with the stretches that reach into it. */
-function nodes(letters, from, stretches) {
+/** The letters of a block that begins at `from`, with its code and the stretches that reach into it. */
+function nodes(letters, from, stretches, code) {
   const made = [];
   let place = 0;
   for (const { start, end, mark } of stretches) {
     const [first, last] = [Math.max(start - from, place), Math.min(end - from, letters.length)];
     if (first >= last) continue;
-    made.push(letters.slice(place, first).join(""), mark(letters.slice(first, last).join("")));
+    made.push(pieces(letters, code, place, first), mark(pieces(letters, code, first, last)));
     place = last;
   }
-  return [...made, letters.slice(place).join("")];
+  return [...made, pieces(letters, code, place, letters.length)];
 }
 
 /** Where the evidence is in a passage, in order; stretches that overlap become one. */
@@ -94,10 +120,10 @@ function evidenceIn(passageId, evidence) {
       if (!last.numbers.includes(number)) last.numbers.push(number);
     } else merged.push({ start, end, numbers: [number] });
   }
-  return merged.map(({ start, end, numbers }) => ({ start, end, mark: (text) => numbered(text, numbers) }));
+  return merged.map(({ start, end, numbers }) => ({ start, end, mark: (content) => numbered(content, numbers) }));
 }
 
-function numbered(text, numbers) {
+function numbered(content, numbers) {
   const label = numbers.length > 1 ? `facts ${numbers.join(", ")}` : `fact ${numbers[0]}`;
-  return make("mark", {}, text, make("sup", { "aria-label": ` (${label})` }, numbers.join(",")));
+  return make("mark", {}, content, make("sup", { "aria-label": ` (${label})` }, numbers.join(",")));
 }

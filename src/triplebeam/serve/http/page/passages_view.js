@@ -2,6 +2,7 @@
 
 import { anchor, seconds } from "./answer_view.js";
 import { byId, fact, make, plural, show } from "./dom.js";
+import { inlineCode } from "./inline_code.js";
 import { marked, matched, snippet } from "./marked_text.js";
 import { PLAIN } from "./question.js";
 import { linkTo } from "./reader.js";
@@ -66,7 +67,7 @@ function column(title, { seconds: time, problem, mode }, passages, options) {
     make(
       "ol",
       { class: "cards" },
-      passages.map((passage) => card(passage, passages, options)),
+      passages.filter((passage) => !passage.like).map((passage) => card(passage, passages, options)),
     ),
   );
 }
@@ -94,9 +95,16 @@ function card(passage, all, { only, evidence, anchored, reader, index }) {
     ),
     make("p", { class: "note place" }, place(passage, all)),
     textView(passage, evidence, supports),
+    likeIt(passage, all),
     chainsView(passage.chains ?? []),
     passage.found_by && make("p", { class: "note parts" }, partsLine(passage.found_by)),
   );
+}
+
+/** How many of the list have nearly the same text, and are not shown again. */
+function likeIt(passage, all) {
+  const more = all.filter((each) => each.like === passage.id).length;
+  return more > 0 && make("p", { class: "note" }, `and ${more} more like it`);
 }
 
 /** Title and section; a click opens the passage in its document. */
@@ -109,8 +117,8 @@ function titleLink(passage, index, reader) {
   return make(
     "a",
     { href: linkTo(index, passage.id), onclick: open },
-    passage.title || passage.id,
-    passage.section && make("span", { class: "section" }, ` › ${passage.section}`),
+    inlineCode(passage.title || passage.id),
+    passage.section && make("span", { class: "section" }, " › ", inlineCode(passage.section)),
   );
 }
 

@@ -1,0 +1,124 @@
+"""Walk through a folder: its files in order of their names, and links that lead nowhere else.
+
+A link out of the folder may have been put there by whoever may write into it, and not by whoever indexes it: it is
+skipped and counted, unless links are to be followed. Whatever they do, links form no endless loop, and a file that can
+be reached in several ways is read once, under its own name where it has one in the folder.
+"""
+
+import errno
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from stat import S_ISDIR
+
+from triplebeam.ingest.generated import reason_to_skip_file, reason_to_skip_folder
+from triplebeam.ingest.outcome import Skipped, Unreadable
+
+_NOTHING_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+_HIDDEN = (".", "~$")  # "~$report.docx" is the lock that Word keeps beside an open file
+_NOT_DOCUMENTS = frozenset(("__pycache__",))
+
+
+class FolderWalk:
+    """One walk through a folder, which knows where it has been."""
+
+    def __init__(self, folder: Path, follow_links: bool) -> None:
+        self.folder = folder
+        self.follow_links = follow_links
+        self._root = _real_path(folder)
+        self._entered: set[Path] = set()
+        """Real folders."""
+        self._linked: set[Path] = set()
+        """Real files that were read under the name of a link."""
+        self._links: list[Path] = []
+        """Links that were met and not followed yet: what has a name of its own in the folder comes first."""
+        self._leaving: list[Path] = []
+
+    def walk(self) -> Iterator[Path | Unreadable | Skipped]:
+        """Yield the files, what cannot be looked at, and at the end the links that leave the folder, as one."""
+        yield from self._descend(self.folder)
+        while self._links:
+            path = self._links.pop(0)
+            try:
+                yield from self._follow(path)
+            except OSError as error:
+                yield cannot_be_opened(path, error)
+        if self._leaving:
+            others = len(self._leaving) - 1
+            also = f", as do {others:,} other links" if others > 1 else ", as does 1 other link" if others else ""
+            yield Skipped(
+                str(self._leaving[0]),
+                f"it leads out of the folder{also}: allow that with --follow-links (in Python follow_links=True)",
+            )
+
+    def stays(self, path: Path) -> bool:
+        """Return whether a path may be read: it is in the folder, or links are followed."""
+        return self.follow_links or _real_path(path).is_relative_to(self._root)
+
+    def _descend(self, start: Path) -> Iterator[Path | Unreadable | Skipped]:
+        waiting = [start]
+        while waiting:
+            path = waiting.pop()
+            try:
+                if path != start and path.is_symlink():
+                    self._links.append(path)
+                elif not ((stat := stat_of(path)) and S_ISDIR(stat.st_mode)):
+                    if not self._linked or _real_path(path) not in self._linked:
+                        yield Skipped(str(path), reason) if (reason := reason_to_skip_file(path)) else path
+                elif path != self.folder and (reason := reason_to_skip_folder(path)):
+                    yield Skipped(str(path), reason)
+                else:
+                    waiting += self._enter(path)
+            except OSError as error:
+                yield cannot_be_opened(path, error)
+
+    def _enter(self, folder: Path) -> list[Path]:
+        """Return what is in a folder, last name first; nothing where it was entered before, or is no part of this."""
+        if not self.stays(folder):  # Windows has links to folders that do not look like links
+            self._leaving.append(folder)
+            return []
+        real = _real_path(folder)
+        if real in self._entered or folder.name in _NOT_DOCUMENTS or _is_index(folder):
+            return []
+        self._entered.add(real)
+        children = sorted(folder.iterdir(), key=lambda child: child.name, reverse=True)
+        return [child for child in children if not child.name.startswith(_HIDDEN)]
+
+    def _follow(self, link: Path) -> Iterator[Path | Unreadable | Skipped]:
+        if not self.stays(link):
+            self._leaving.append(link)
+        elif (stat := stat_of(link)) is None:
+            yield link  # it is broken, which is told when it is read
+        elif S_ISDIR(stat.st_mode):
+            yield from self._descend(link)
+        else:
+            real = _real_path(link)
+            has_a_name = real.parent in self._entered and not real.name.startswith(_HIDDEN)
+            if not has_a_name and real not in self._linked:
+                self._linked.add(real)
+                yield link
+
+
+def stat_of(path: Path) -> os.stat_result | None:
+    """None where nothing is there, or a link to nothing; raises where that cannot be found out."""
+    try:
+        return path.stat()
+    except OSError as error:
+        if error.errno in _NOTHING_THERE:
+            return None
+        raise
+
+
+def cannot_be_opened(path: Path, error: OSError) -> Unreadable:
+    """A file or folder that the system refuses to show."""
+    return Unreadable(str(path), f"it cannot be opened: {error.strerror}")
+
+
+def _real_path(path: Path) -> Path:
+    return Path(os.path.realpath(path))  # unlike Path.resolve, it raises nothing where links form a loop
+
+
+def _is_index(folder: Path) -> bool:
+    """An index that is kept beside its documents is none of them, nor is a shard of one."""
+    is_shard = (folder / "extraction_keys.npy").is_file()
+    return is_shard or ((folder / "store.sqlite").is_file() and (folder / "write.lock").is_file())

@@ -1,0 +1,125 @@
+"""What is shown of results, in a real browser: code and tables, a graph where it joins something, a failed model."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from scripted_loops import BAD, Gone
+from serve.asking.served_world import on_loopback
+from serve.page.conftest import Visit
+from serve.page.served_page import QUESTION, Complaints, blank_page, fits_its_width
+from small_world import TableExtractor, WordEmbedder
+from triplebeam.generate.language_model import LanguageModel
+from triplebeam.index.build import IndexBuilder
+from triplebeam.ingest import read_sources
+from triplebeam.serve.http.app import make_app
+from triplebeam.serve.http.keys import Keys
+from triplebeam.serve.library import Library
+from triplebeam.settings import Settings
+from triplebeam.testing.scripted import Scripted
+from triplebeam.triple import Triple
+
+pytestmark = pytest.mark.slow
+
+PAGE = """# Error codes
+
+The code `ERR_BAD_URL` is thrown for an invalid url, and a lone ` is a rare one.
+
+| Code | Description | How to solve it | Where it was discussed |
+|------|-------------|-----------------|------------------------|
+| ERR_BAD_URL | The router received an invalid url | Encode the url before it is sent | In the forum, and in `CHANGES` |
+"""
+LINK = "#index=docs&q=code+of+the+invalid+url&method=bm25"
+
+
+def build_docs(folder: Path, *, with_facts: bool) -> None:
+    """Three files whose title is the same."""
+    for name in ("a/errors.md", "b/errors.md", "b/more.md"):
+        path = folder / "files" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(PAGE.replace("rare", f"rare {path.stem}"), encoding="utf-8")
+    documents = list(read_sources([folder / "files"]))
+    facts = [Triple("url", "has", "code")] if with_facts else []
+    extractor = TableExtractor({f"{folder / 'files' / name}#0": facts for name in ("a/errors.md", "b/errors.md")})
+    IndexBuilder(folder=folder / "docs.index", embedder=WordEmbedder(), extractor=extractor).build(documents)
+    assert not with_facts or extractor.asked
+
+
+def visited(browser: Browser, folder: Path, address: str, width: int) -> Page:
+    page = blank_page(browser, address, Complaints(), viewport={"width": width, "height": 900})
+    page.goto(f"/{LINK}")
+    expect(page.locator("#passages .card").first).to_be_visible()
+    return page
+
+
+def served_docs(folder: Path) -> Library:
+    return Library([folder], Settings(home=folder, offline=True, model=None), embedder=WordEmbedder())
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_code_and_tables_are_shown_as_such(browser: Browser, tmp_path: Path, width: int) -> None:
+    build_docs(tmp_path, with_facts=False)
+    with on_loopback(make_app(served_docs(tmp_path), keys=Keys(tmp_path / "keys.json"))) as address:
+        page = visited(browser, tmp_path, address, width)
+        text = page.locator("#passages .card .text").first
+        more = page.locator("#passages .card").first.get_by_role("button", name="Show all")
+        if more.count():
+            more.click()
+        expect(text.locator("p code").first).to_have_text("ERR_BAD_")  # and then the mark of a word of the question
+        expect(text.locator("p").first).to_contain_text("ERR_BAD_URL is thrown for an invalid url, and a lone ` is")
+        expect(text.locator("td code")).to_have_text("CHANGES")
+        expect(text.locator("mark", has_text="invalid").first).to_be_visible()
+        assert text.locator("tr").first.locator("td").all_inner_texts()[:2] == ["Code", "Description"]
+        table = text.locator(".table")
+        assert table.evaluate("it => getComputedStyle(it).overflowX") == "auto"
+        last = table.locator("td").last
+        last.scroll_into_view_if_needed()
+        place, room = last.bounding_box(), table.bounding_box()
+        assert place
+        assert room
+        assert place["x"] + place["width"] <= room["x"] + room["width"] + 1, "the last cell can be read"
+        assert fits_its_width(page)
+        expect(page.locator("#status")).to_contain_text("passages in")
+        expect(page.locator("#ask")).to_have_attribute("aria-busy", "false")
+        expect(page.locator("#evidence-graph")).to_be_hidden()
+        page.context.close()
+
+
+def test_a_graph_comes_after_the_hits_and_tells_its_nodes_apart(browser: Browser, tmp_path: Path) -> None:
+    build_docs(tmp_path, with_facts=True)
+    with on_loopback(make_app(served_docs(tmp_path), keys=Keys(tmp_path / "keys.json"))) as address:
+        page = visited(browser, tmp_path, address, 1280)
+        expect(page.locator("#evidence-graph .edge").first).to_be_visible()
+        labels = page.locator(".node.passage title").all_text_contents()
+        assert len(set(labels)) == 3
+        assert any(label.startswith("more.md: Error codes") for label in labels)
+        assert page.evaluate(
+            "document.querySelector('#passages').getBoundingClientRect().bottom"
+            " <= document.querySelector('#evidence-graph').getBoundingClientRect().top"
+        )
+        page.context.close()
+
+
+@pytest.mark.parametrize(
+    ("model", "said"), [(Gone(), "the endpoint does not answer"), (Scripted([BAD, BAD]), "begins with 'no idea'")]
+)
+def test_a_model_that_failed_is_named_above_the_passages(visit: Visit, model: LanguageModel, said: str) -> None:
+    page = visit(model)
+    page.get_by_label("Method").select_option("read")
+    page.get_by_label("Your question").fill(QUESTION)
+    page.locator("#go").click()
+    answer = page.locator("#answer")
+    expect(answer.locator(".sentence")).to_have_text("The model failed, so there is no answer.")
+    expect(answer.locator(".failure")).to_contain_text(said)
+    expect(answer).not_to_contain_text("documents")
+    expect(page.locator("#passages .card").first).to_be_visible()
+    expect(page.locator("#conversation")).to_be_hidden()
+
+
+def test_a_link_searches_in_a_new_tab_and_in_an_open_one(visit: Visit) -> None:
+    page = visit(link="#index=toy&q=Uranus&method=bm25")
+    expect(page.locator("#passages h4").first).to_have_text("Uranus")
+    page.evaluate("location.hash = '#index=toy&q=Titan&method=bm25'")
+    expect(page.locator("#passages h4").first).to_have_text("Titan")
+    expect(page.get_by_label("Your question")).to_have_value("Titan")
