@@ -164,6 +164,16 @@ def test_main_writes_one_line_and_leaves_with_2(
     assert captured.err.count("\n") == 1
 
 
+def test_ctrl_c_while_settings_are_loaded_leaves_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "_warn_of_variables", interrupt)
+    with pytest.raises(SystemExit) as leaving:
+        cli.main()
+    assert leaving.value.code == 130
+
+
 def test_debug_shows_the_traceback(run: Run) -> None:
     plain, debug = run("status", "no.index", code=2), run("status", "no.index", "--debug", code=1)
     assert plain.stderr.count("\n") == 1

@@ -75,7 +75,8 @@ def files(source: Path, follow_links: bool = False) -> Iterator[Path | Unreadabl
         yield source
         return
     folder = FolderWalk(source, follow_links)
-    corpora = [source / name for name in _BEIR_CORPORA if (source / name).is_file() and folder.stays(source / name)]
+    # Unlike Path.is_file, os.path.isfile is False in a folder that may not be entered; the walk reports that folder.
+    corpora = [path for name in _BEIR_CORPORA if os.path.isfile(path := source / name) and folder.stays(path)]  # noqa: PTH113
     yield from corpora[:1] or folder.walk()
 
 

@@ -19,8 +19,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a console that cannot show a character shows a question mark
             stream.reconfigure(errors="replace")
-    _warn_of_variables()
     try:
+        _warn_of_variables()
         from triplebeam.serve.cli.app import app
 
         app()
