@@ -50,13 +50,16 @@ def sleep(seconds: float) -> None:
     event = _cancelled.get()
     if event is None:
         time.sleep(seconds)
-    elif event.wait(seconds):
-        raise WorkCancelledError("The work was cancelled: start it again.")
+    else:
+        event.wait(seconds)
+        check_cancelled()
 
 
 def check_cancelled() -> None:
     """Raise WorkCancelledError if this thread's work is cancelled."""
-    sleep(0)
+    event = _cancelled.get()
+    if event is not None and event.is_set():
+        raise WorkCancelledError("The work was cancelled: start it again.")
 
 
 async def in_thread(work: Callable[[], T]) -> T:
