@@ -103,6 +103,8 @@ def stat_of(path: Path) -> os.stat_result | None:
     """None where nothing is there, or a link to nothing; raises where that cannot be found out."""
     try:
         return path.stat()
+    except ValueError:  # a null character is in no name
+        return None
     except OSError as error:
         if error.errno in _NOTHING_THERE:
             return None
