@@ -13,7 +13,6 @@ from triplebeam.serve.cli.correct import correct
 from triplebeam.serve.cli.dataset import dataset
 from triplebeam.serve.cli.demo import demo
 from triplebeam.serve.cli.doctor import doctor
-from triplebeam.serve.cli.encode import encode
 from triplebeam.serve.cli.experiment import experiment
 from triplebeam.serve.cli.index import index
 from triplebeam.serve.cli.keys import keys
@@ -100,7 +99,6 @@ app.command()(status)
 app.command()(plan)
 app.command()(doctor)
 app.command()(bench)
-app.command()(encode)
 app.command()(questions)
 app.command()(tune)
 app.command()(mcp)
