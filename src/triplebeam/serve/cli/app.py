@@ -31,7 +31,6 @@ from triplebeam.serve.cli.sync import sync
 from triplebeam.serve.cli.train import train
 from triplebeam.serve.cli.triples import triples
 from triplebeam.serve.cli.tune import tune
-from triplebeam.serve.cli.verify import verify
 
 _RESEARCH = "Research"
 _DEBUG = "--debug"
@@ -94,7 +93,6 @@ app.command()(triples)
 app.command()(correct)
 app.command()(ask)
 app.command()(serve)
-app.command()(verify)
 app.command()(status)
 app.command()(plan)
 app.command()(doctor)
