@@ -220,8 +220,8 @@ def test_a_reader_that_has_gone_is_no_error(small_index: Path, tmp_path: Path, h
 
 def test_every_command_has_an_example(quick: Quick) -> None:
     commands = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
-    usual = {"demo", "index", "remove", "search", "show", "ask", "verify", "status", "plan", "doctor", "tune"}
-    usual |= {"sync", "compact", "repair", "triples", "correct", "encode"}
+    usual = {"demo", "index", "remove", "search", "show", "ask", "status", "plan", "doctor", "tune"}
+    usual |= {"sync", "compact", "repair", "triples", "correct"}
     doors = {"serve", "mcp"}
     assert usual | doors | {"bench", "experiment", "questions", "dataset", "train", "late-index"} == set(commands)
     for command in [[name] for name in commands] + [["model", "install"]]:

@@ -121,6 +121,5 @@ def _real_path(path: Path) -> Path:
 
 
 def _is_index(folder: Path) -> bool:
-    """An index that is kept beside its documents is none of them, nor is a shard of one."""
-    is_shard = (folder / "extraction_keys.npy").is_file()
-    return is_shard or ((folder / "store.sqlite").is_file() and (folder / "write.lock").is_file())
+    """An index that is kept beside its documents is none of them."""
+    return (folder / "store.sqlite").is_file() and (folder / "write.lock").is_file()

@@ -13,7 +13,6 @@ from triplebeam.serve.cli.correct import correct
 from triplebeam.serve.cli.dataset import dataset
 from triplebeam.serve.cli.demo import demo
 from triplebeam.serve.cli.doctor import doctor
-from triplebeam.serve.cli.encode import encode
 from triplebeam.serve.cli.experiment import experiment
 from triplebeam.serve.cli.index import index
 from triplebeam.serve.cli.keys import keys
@@ -32,7 +31,6 @@ from triplebeam.serve.cli.sync import sync
 from triplebeam.serve.cli.train import train
 from triplebeam.serve.cli.triples import triples
 from triplebeam.serve.cli.tune import tune
-from triplebeam.serve.cli.verify import verify
 
 _RESEARCH = "Research"
 _DEBUG = "--debug"
@@ -95,12 +93,10 @@ app.command()(triples)
 app.command()(correct)
 app.command()(ask)
 app.command()(serve)
-app.command()(verify)
 app.command()(status)
 app.command()(plan)
 app.command()(doctor)
 app.command()(bench)
-app.command()(encode)
 app.command()(questions)
 app.command()(tune)
 app.command()(mcp)

@@ -72,7 +72,7 @@ def ask(
 
         triplebeam ask my.index "…" --where 'year >= 2020 and source in ("a", "b")'
 
-        triplebeam ask my.index "…" --json > answer.json && triplebeam verify my.index answer.json
+        triplebeam ask my.index "…" --json > answer.json
     """
     from triplebeam.assemble import DEFAULT_METHOD, HOW_TO_CONFIGURE, check_question, open_index
     from triplebeam.serve.answer_shapes import answer_json, price_of_answer

@@ -69,15 +69,6 @@ def index(
             show_default=False,
         ),
     ] = None,
-    encoded: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="SHARDS",
-            help="Take extractions and vectors from a folder that `triplebeam encode` wrote; only what it lacks is"
-            " extracted and encoded here.",
-            show_default=False,
-        ),
-    ] = None,
     embedder: EmbedderName = None,
     offline: Offline = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors and the result only.")] = False,
@@ -97,15 +88,12 @@ def index(
 
         triplebeam index my.index docs/ --extractor llm --budget 5.00
 
-        triplebeam index my.index docs/ --encoded shards/
-
         triplebeam index my.index --retry-failed
     """
     _check(sources, extractor, triples, retry_failed, replace_triples, quiet and verbose)
     from triplebeam.assemble.extractor_choice import choose
     from triplebeam.assemble.indexing import dollar_budget, index_builder, source_names
     from triplebeam.generate.accounting import account
-    from triplebeam.index.shards import Shards
     from triplebeam.ingest import read_sources
     from triplebeam.serve.cli.build_report import tell_cost
     from triplebeam.serve.cli.progress_display import shown_progress
@@ -134,8 +122,6 @@ def index(
             names=names,
             progress=progress,
         )
-        if encoded:
-            builder = builder.taking(Shards.open(encoded))
         try:
             if retry_failed:
                 report = builder.retry_failed()
