@@ -1,13 +1,13 @@
-"""Readers of text, Markdown and HTML."""
+"""Decoding, and what no small case shows: long and nested texts, and endings."""
+
+from pathlib import Path
 
 import pytest
 
 from triplebeam.errors import SourceError
-from triplebeam.ingest.asciidoc import asciidoc_content
-from triplebeam.ingest.html import html_content
-from triplebeam.ingest.markdown import markdown_content
+from triplebeam.ingest.formats import ending_of, read_content
+from triplebeam.ingest.restructured_text import restructured_text_content
 from triplebeam.ingest.text import decode
-from triplebeam.passage import Heading, Link
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-le", "utf-16-be"])
@@ -46,116 +46,70 @@ def test_an_encoding_may_be_given_or_declared() -> None:
         decode(russian.encode(), "ascii")
 
 
-def test_markdown_becomes_plain_text() -> None:
-    content = markdown_content(
-        "Intro with *stress*, `code` and a [link](http://x.org).\nSame paragraph<br>here.\n\n# The *Title*\n\n"
-        "- one\n- two\n\n> quoted\n\n```\nx = 1\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n![a map](m.png)\n\n"
-        "<div>raw <b>html</b></div>\n",
-    )
-    assert content.title == "The Title"
-    assert content.text == (
-        "Intro with stress, `code` and a link. Same paragraph\nhere.\n\nThe Title\n\n- one\n- two\n\nquoted\n\n"
-        "x = 1\n\na | b\n1 | 2\n\na map\n\nraw html"
+def test_restructured_text_without_end_is_plain_text() -> None:
+    content = restructured_text_content("*a " * 300_000)
+    assert content.text.startswith("*a *a")
+    assert content.warnings == (
+        "it was read as plain text, since a line has 900,000 characters: break lines over 10,000",
     )
 
 
-def test_front_matter_is_metadata_and_may_give_the_title() -> None:
-    content = markdown_content(
-        '---\ntitle: "A: b"\ntags: [x, "y z"]\nauthors:\n  - Ann\n  - Bob\ndraft: true\n---\nText.\n'
-    )
-    assert (content.text, content.title) == ("Text.", "A: b")
-    assert content.metadata == {"tags": "x, y z", "authors": "Ann, Bob", "draft": "true"}
+LONG_BLOCKS = {
+    "items": "- Fixed :ref:`this`\n  and that.\n" * 500,
+    "paragraph": "It runs *on* and on,\nand so does :ref:`this`.\n" * 400,
+    "table": "+----+-----+\n" + "| ab | this|\n+----+-----+\n" * 600,
+    "items of a paragraph": "Changes:\n" + "- Fixed :ref:`this` *a\n" * 700,
+}
+
+
+@pytest.mark.parametrize("block", LONG_BLOCKS.values(), ids=LONG_BLOCKS)
+def test_a_long_block_leaves_the_rest_of_restructured_text_as_it_is(block: str) -> None:
+    content = restructured_text_content(f"History\n=======\n\n{block}\nOlder\n-----\n\nSee :ref:`the end <e>`.\n")
+    assert (content.title, content.warnings) == ("History", ())
+    assert [heading.text for heading in content.headings] == ["History", "Older"]
+    assert content.text.endswith("See the end.")
+    assert ":ref:" not in content.text
+    assert content.text.count("this") == block.count("this")
 
 
 @pytest.mark.parametrize(
-    ("source", "title"),
+    ("name", "ending"),
     [
-        ("+++\ntitle = 'A'\n+++\n# Heading\n", "A"),
-        ("---\ntitle: package.json\n---\n### Description\n\nText.", "package.json"),
-        ("---\ntitle: >-\n  A long\n  title\n---\n# Heading", "A long title"),
-        ("---\ntitle: 'A' # a remark\n---\n# Heading", "A"),
-        ("---\ntitle:\ntags: [x]\n---\n# Heading", "Heading"),
-        ('<h1 align="center">Site</h1>\n\n## Errors\n\n### Codes\n\nText.', "Errors"),
-        ("<!-- x -->\n<div align=center>\n\n<H1>Site</H1>\n\n</div>\n\n# Errors\n\nText.", "Errors"),
-        ('<h1 align="center">Tool</h1>\n\nIt does a thing.\n\n## Install\n', "Tool"),
-        ('<h1 align="center">Tool</h1>\n\nIt does a thing.', "Tool"),
-        ("# Tool\n\n## Install\n\nText.", "Tool"),
+        *(("git-log.1", ".1"), ("bzip2.1", ".1"), ("systemd.unit.5", ".5"), ("ls.1.gz", ".1.gz"), ("a.TSX", ".tsx")),
+        *(("libc.so.6", None), ("libz.so.1.3", None), ("mail.log.1", None), ("notes-2.1", None), ("v1.2", None)),
     ],
 )
-def test_the_title_is_the_front_matters_then_the_first_heading_that_is_no_banner(source: str, title: str) -> None:
-    content = markdown_content(source)
-    assert content.title == title
-    assert "title" not in content.metadata
+def test_manual_pages_are_told_from_libraries_logs_and_versions(name: str, ending: str | None) -> None:
+    assert ending_of(Path(name)) == ending
 
 
 @pytest.mark.parametrize(
-    ("source", "warned"),
-    [
-        ("---\ntitle: A\n[x]\n---\nText.", ""),
-        ("---\ntitle: 'A' # the \"name\"\n\n# comment\ntags:\n- a\n- b\n---\nText.", ""),
-        ("+++\ntitle = 'A'\ntags = [\n  'a',\n]\n[more]\n+++\nText.", ""),
-        ("---\nnote: this follows a rule.\n\nText.", ""),
-        (
-            "---\ntitle: A\nauthor Ann\n---\nText.",
-            "line 3 of its front matter is no field and was left out: 'author Ann'",
-        ),
-        ('---\ntitle: "A\n---\nText.', "the field 'title' of its front matter begins with \" and has no end: '\"A'"),
-        ("---\ntags: [a, b\n---\nText.", "the field 'tags' of its front matter begins with [ and has no end: '[a, b'"),
-        ("---\ntitle: A\ndate: 2026\n\nText.", "its front matter has no end, so it was read as text: close it with"),
-    ],
+    ("ending", "text", "message"),
+    [(".csv", 'a,b\n"' + "x" * 200_000, "table cannot be read"), (".json", "[" * 100_000, "not JSON")],
 )
-def test_front_matter_that_is_broken_is_said(source: str, warned: str) -> None:
-    for content in (markdown_content(source), asciidoc_content(source)):
-        assert (len(content.warnings), "".join(content.warnings)[: len(warned)]) == (bool(warned), warned)
-        assert "Text." in content.text
+def test_what_is_too_long_to_be_read_is_said(ending: str, text: str, message: str) -> None:
+    with pytest.raises(SourceError, match=message):
+        read_content(text.encode(), ending)
 
 
-def test_text_between_two_rules_is_no_front_matter() -> None:
-    assert markdown_content("---\n\nText.\n\n---\n\nMore.").text == "Text.\n\nMore."
+HOSTILE = {
+    ".md": ("![", "[a](", "*a ", "> ", "- ", "`", "<a ", "|a", "**_", "\\", "&#"),
+    ".adoc": ("*a", "`", "::", "----\n", "====\na\n", "<<", "link:a[", "* x\n", "a::\n"),
+    ".1": ('.B "a" ', "\\f[", "\\h'", "\\", '"', ".de x\n", ".if \\{\n", ".TP\n", "\\*[", ".nf\n"),
+    ".html": (
+        *("<ol><li>", "<dl><dt>a<dd>", "<a href='#'>", "<table><tr><td>", "<h1>", "<div class='nav'>", "<", "&amp"),
+        *("<pre>", "<li>item<a href='x'>y</a>"),
+    ),
+    ".xml": ("<a>deep",),
+    ".py": ("(",),
+}
+HOSTILE[".txt"] = HOSTILE[".adoc"]
 
 
-@pytest.mark.parametrize("nesting", ["> ", "- "])
-def test_deeply_nested_markdown_keeps_its_text(nesting: str) -> None:
-    assert "inside" in markdown_content(nesting * 500 + "inside\n\nafter").text
-
-
-@pytest.mark.parametrize("unit", ["![", "[a](", "*a ", "> ", "- ", "`", "<a ", "|a", "**_", "\\", "&#"])
-def test_hostile_markdown_is_read(unit: str) -> None:
-    markdown_content(unit * 20_000)
-
-
-def test_markdown_has_headings_and_links() -> None:
-    content = markdown_content("# Top\n\nSee [the guide](guide/start.md#first).\n\n## Inner `code`\n\nText.")
-    assert content.headings == (Heading(0, 1, "Top"), Heading(21, 2, "Inner code"))
-    assert [content.text[start : start + 9] for start, _, _, _ in content.headings] == ["Top\n\nSee ", "Inner cod"]
-    assert content.links == (Link(9, "guide/start.md#first"),)
-
-
-def test_html_keeps_paragraphs_and_drops_what_surrounds_them() -> None:
-    content = html_content(
-        "<html><head><title> The\n title </title><style>p {}</style></head><body><nav>Menu</nav><script>x()</script>"
-        "<h1>Heading</h1><p>One <b>bold</b>\nword<br>next line</p><!-- no --><ul><li>a<li>b</ul>"
-        "<table><tr><th>k</th><th>v</th></tr><tr><td>1</td><td>2</td></tr></table>"
-        "<pre>x\n\ty</pre><p hidden>secret</p><footer>Imprint</footer></body></html>"
-    )
-    assert content.title == "The title"
-    assert content.text == "Heading\n\nOne bold word\nnext line\n\n- a\n- b\n\nk | v\n1 | 2\n\nx\n        y"
-
-
-def test_html_without_a_title_takes_its_first_heading() -> None:
-    assert html_content("<h1>First</h1><h1>Second</h1>").title == "First"
-
-
-@pytest.mark.parametrize("markup", ["<p>one<p>two<b>", "<div><p>one</div></p>two</table>", "<td>one</td><p>two"])
-def test_broken_markup_keeps_its_text(markup: str) -> None:
-    assert html_content(markup).text.split() == ["one", "two"]
-
-
-@pytest.mark.parametrize("markup", ["page.html", "http://example.org/a", "<?xml version='1.0'?><a>page.html</a>"])
-def test_what_hardly_looks_like_html_is_read_without_a_warning(markup: str) -> None:
-    assert html_content(markup).text in ("page.html", "http://example.org/a")
-
-
-def test_html_nested_without_end_does_not_overflow() -> None:
-    for tag in ("div", "ul><li", "dl><dd", "table><tr><td", "b"):
-        assert "deep" in html_content(f"<{tag}>" * 3000 + "deep").text
+@pytest.mark.parametrize(("ending", "unit"), [(ending, unit) for ending, units in HOSTILE.items() for unit in units])
+def test_a_text_of_one_mark_is_read(ending: str, unit: str) -> None:
+    head = ".TH a 1\n" if ending == ".1" else "<ol>" if unit.startswith("<li") else ""
+    many = 20_000 if ending in (".md", ".1", ".xml") else 5_000
+    content = read_content((head + unit * many).encode(), ending)
+    assert content.text or "deep" not in unit
+    assert not content.headings or ending != ".py"

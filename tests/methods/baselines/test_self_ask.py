@@ -2,25 +2,20 @@
 
 from typing import Any
 
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from scripted_loops import BAD, PASSAGES, Anywhere, Driven, Table, driven, final, reply, uncited
+from scripted_loops import BAD, PASSAGES, Table, driven, final, reply, uncited
 from triplebeam.answer import Answer, Step
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
 from triplebeam.methods.baselines.self_ask import SelfAsk
-from triplebeam.methods.shared.question_answering import QuestionAnswerer
-from triplebeam.methods.shared.sub_questions import SubAnswerer
 from triplebeam.retrieve.retriever import Retriever
+from triplebeam.testing.contracts.agents import AgentContract, Ending
 from triplebeam.testing.scripted import Scripted
 
 QUESTION = "On which lake lies the city where the actor of the drama by Edward Cahn lived?"
 FILM, ACTOR, LAKE = "Which drama did Edward Cahn direct?", "Where did Pat Brien live?", "On which lake is Milwaukee?"
 
 
-def agent(model: LanguageModel, retriever: Retriever, **parameters: Any) -> SelfAsk:
+def agent(retriever: Retriever, model: LanguageModel, **parameters: Any) -> SelfAsk:
     return SelfAsk(retriever=retriever, model=Accounted(model), **parameters)
 
 
@@ -32,50 +27,68 @@ def found(text: str, *passages: int) -> Completion:
     return reply(found=bool(text), answer=text, facts=[uncited(number) for number in passages])
 
 
-class TestThreeSteps:
+FINDS = {FILM: ["film", "director"], ACTOR: ["actor", "film"], LAKE: ["city", "actor"]}
+
+
+class TestContract(AgentContract):
     """Only the third step finds the last passage."""
 
-    @pytest.fixture
-    def done(self) -> Driven:
-        table = Table({FILM: ["film", "director"], ACTOR: ["actor", "film"], LAKE: ["city", "actor"]})
-        replies = [
-            *(follow_up(FILM), found("Edward Cahn directed Laughter in Hell.")),
-            *(follow_up(ACTOR), found("Pat Brien lived in Milwaukee.")),
-            *(follow_up(LAKE), found("Milwaukee lies on Lake Michigan.", 1)),
-            *(follow_up("", "Lake Michigan"), final("Michigan")),
-        ]
-        with Scripted(replies) as model:
-            return Driven(model, table, *driven(agent(model, table), QUESTION))
+    passages = PASSAGES
+    question = QUESTION
+    finds = FINDS
+    replies = (
+        *(follow_up(FILM), found("Edward Cahn directed Laughter in Hell.")),
+        *(follow_up(ACTOR), found("Pat Brien lived in Milwaukee.")),
+        *(follow_up(LAKE), found("Milwaukee lies on Lake Michigan.", 1)),
+        *(follow_up("", "Lake Michigan"), final("Michigan")),
+    )
+    last, text, loop_text, ending = "city", "Michigan", "Lake Michigan", "no follow-up question is needed"
+    so_far = (
+        *(["film", "director"], ["film", "actor", "director"]),
+        ["city", "actor", "film", "director"],  # the third answer was read in the city's
+    )
+    calls = (3, 2, 2)
 
-    def test_the_third_step_finds_the_last_passage(self, done: Driven) -> None:
-        _, table, steps, answer = done
-        assert table.asked == [step.query for step in steps] == [FILM, ACTOR, LAKE]
-        assert ["city" in step.ranking.ids for step in steps] == [False, False, True]
-        assert (answer.text, answer.loop_text) == ("Michigan", "Lake Michigan")
-        assert answer.ending == "no follow-up question is needed"
+    at_the_last_step = Ending(  # a follow-up that would not be searched for is not asked for
+        replies=[follow_up(FILM), found("A."), follow_up(ACTOR), found(""), final("x")],
+        ending="the last step was reached",
+        text="x",
+        queries=[FILM, ACTOR],
+        parameters={"max_steps": 2},
+    )
+    when_it_repeats_itself = Ending(
+        replies=[follow_up(FILM), found(""), follow_up(FILM.upper()), final("")],
+        ending="the next follow-up question was asked before",
+        queries=[FILM],
+    )
+    when_it_may_repeat_itself = Ending(
+        replies=[follow_up(FILM), found(""), follow_up(FILM), found(""), final("")],
+        ending="the last step was reached",
+        queries=[FILM, FILM],
+        parameters={"max_steps": 2, "stop_when_stuck": False},
+    )
+    when_nothing_is_found = Ending(
+        replies=[follow_up(FILM), found(""), follow_up(""), final("")],
+        ending="the model gave neither a follow-up question nor an answer",
+        finds=[],
+    )
+    when_replies_are_unusable = Ending(
+        replies=[follow_up(FILM), *[BAD] * 6],
+        ending="the model gave neither a follow-up question nor an answer;",
+        problems=[2],
+    )
+    make_agent = staticmethod(agent)
 
-    def test_the_second_question_depends_on_the_first_retrieval(self, done: Driven) -> None:
+    def babble(self, words: str) -> Completion:
+        return reply(follow_up=words, found=True, answer=words, sentence=words, facts=[])
+
+    def test_the_model_sees_its_follow_ups_and_their_answers(self) -> None:
+        done = self.drive_whole()
         asking = [prompt.user for prompt in done.model.prompts if prompt.template == "self_ask/follow_up"]
-        reading = [prompt.user for prompt in done.model.prompts if prompt.template == "sub_answer"]
-        assert "directed by Edward Cahn" in reading[0]
         assert asking[0] == f"Question: {QUESTION}\n\nFollow-ups so far:\n(none)"
         assert asking[1].endswith(f"1. {FILM}\n   Edward Cahn directed Laughter in Hell.")
         assert asking[3].endswith(f"3. {LAKE}\n   Milwaukee lies on Lake Michigan.")
-
-    def test_each_step_tells_the_ranking_so_far(self, done: Driven) -> None:
-        *_, steps, answer = done
-        assert [step.so_far.ids for step in steps] == [
-            ["film", "director"],
-            ["film", "actor", "director"],
-            ["city", "actor", "film", "director"],  # the third answer was read in the city's
-        ]
-        assert steps[-1].so_far == answer.ranking
-        assert [step.thought for step in steps][1] == "Pat Brien lived in Milwaukee."
-
-    def test_calls_are_counted_by_step(self, done: Driven) -> None:
-        *_, steps, answer = done
-        assert [step.usage.calls for step in steps] == [3, 2, 2]
-        assert answer.usage.calls == 8
+        assert done.steps[1].thought == "Pat Brien lived in Milwaukee."
 
 
 class TestEndings:
@@ -84,7 +97,7 @@ class TestEndings:
     def run(self, replies: list[Completion], **parameters: Any) -> tuple[Answer, Table]:
         table = Table({"q": ["film"], FILM: ["film"], ACTOR: ["actor"], LAKE: ["city"]})
         with Scripted(replies) as model:
-            return agent(model, table, **parameters).answer("q"), table
+            return agent(table, model, **parameters).answer("q"), table
 
     def test_an_answer_at_once_is_looked_up_once(self) -> None:
         answer, table = self.run([follow_up("", "Cahn"), final("")])
@@ -95,23 +108,9 @@ class TestEndings:
         answer, table = self.run([follow_up(FILM, "early"), found("A."), follow_up(None, "late"), final("")])
         assert (answer.text, table.asked) == ("late", [FILM])
 
-    def test_the_last_step(self) -> None:
-        replies = [follow_up(FILM), found("A."), follow_up(ACTOR), found(""), final("x")]
-        answer, table = self.run(replies, max_steps=2)
-        assert (answer.ending, answer.text, table.asked) == ("the last step was reached", "x", [FILM, ACTOR])
-        assert answer.usage.calls == 5, "a follow-up that would not be searched for is not asked for"
-
     def test_after_the_last_step_its_own_answer_is_still_asked_for(self) -> None:
         answer, _ = self.run([follow_up(FILM), found("A."), follow_up("", "x")], max_steps=1, own_answer=True)
         assert (answer.ending, answer.text) == ("no follow-up question is needed", "x")
-
-    def test_a_repeated_follow_up(self) -> None:
-        answer, table = self.run([follow_up(FILM), found(""), follow_up(FILM.upper()), final("")])
-        assert (answer.ending, table.asked) == ("the next follow-up question was asked before", [FILM])
-        answer, table = self.run(
-            [follow_up(FILM), found(""), follow_up(FILM), found(""), final("")], max_steps=2, stop_when_stuck=False
-        )
-        assert (answer.ending, table.asked) == ("the last step was reached", [FILM, FILM])
 
     def test_its_own_answer_may_stand(self) -> None:
         answer, _ = self.run([follow_up(FILM), found("A."), follow_up("", "x")], own_answer=True)
@@ -123,11 +122,6 @@ class TestEndings:
         answer, table = self.run([follow_up(None, None), found("A."), follow_up(" ", ""), final("")])
         assert answer.ending == "the model gave neither a follow-up question nor an answer"
         assert table.asked == ["q"], "the question itself is the first follow-up then"
-
-    def test_replies_that_cannot_be_used_are_reported_and_do_not_stop_it(self) -> None:
-        answer, _ = self.run([follow_up(FILM), BAD, BAD, BAD, BAD, BAD, BAD])
-        assert (len(answer.steps[0].problems), answer.usage.calls, answer.text) == (2, 7, "")
-        assert answer.ending.startswith("the model gave neither a follow-up question nor an answer; ")
 
 
 class TestClosedBook:
@@ -168,20 +162,3 @@ class TestClosedBook:
         model, _, answer = self.run([follow_up(FILM), final("x"), follow_up(ACTOR), final("Erie")], max_steps=1)
         assert (answer.text, answer.loop_text, answer.ending) == ("Erie", "", "the last step was reached")
         assert model.prompts[-1].user == f"Question: {QUESTION}"
-
-
-@settings(max_examples=60, deadline=None)
-@given(said=st.lists(st.text(max_size=4), min_size=6, max_size=6), max_steps=st.integers(1, 5), stuck=st.booleans())
-def test_it_always_ends(said: list[str], max_steps: int, stuck: bool) -> None:
-    model = Scripted([*(follow_up(text) for text in said)])
-    asked = SelfAsk(
-        retriever=Anywhere(),
-        model=model,
-        sub_answerer=SubAnswerer(model=Scripted([found("A.")] * 5), passages=PASSAGES),
-        answerer=QuestionAnswerer(model=Scripted([final("end")]), passages=PASSAGES),
-        max_steps=max_steps,
-        stop_when_stuck=stuck,
-    )
-    answer = asked.answer("q")
-    assert 1 <= len(answer.steps) <= max_steps
-    assert (answer.text, bool(answer.ending)) == ("end", True)

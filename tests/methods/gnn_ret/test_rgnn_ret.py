@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from oracles.rgnn_ret import rgnn_ret
-from scripted_loops import BAD, PASSAGES, Driven, Table, driven, final, reply, uncited
+from scripted_loops import BAD, PASSAGES, Table, driven, final, reply, uncited
 from small_graphs import edge_lists, graph_of, neighbours_of
 from triplebeam.answer import Answer
 from triplebeam.generate.accounting import Accounted
@@ -27,6 +27,7 @@ from triplebeam.methods.shared.question_answering import question_first
 from triplebeam.passage import Passage, Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import Retriever
+from triplebeam.testing.contracts.agents import AgentContract, Ending
 from triplebeam.testing.scripted import Scripted
 
 QUESTION = "On which lake lies the city where the actor of the drama by Edward Cahn lived?"
@@ -169,31 +170,76 @@ def test_the_agent_agrees_with_its_oracle(problem: dict[str, Any]) -> None:
     assert answer.ranking == steps[-1].so_far
 
 
-class TestThreeSteps:
+TRIED = (ask(FILM), sub_answer("A."), critique(False))
+FINDS = {FILM: ["film", "director"], ACTOR: ["actor", "film"], LAKE: ["city", "actor"]}
+
+
+class TestContract(AgentContract):
     """Only the third step finds the last passage."""
 
-    @pytest.fixture
-    def done(self) -> Driven:
-        table = Table({FILM: ["film", "director"], ACTOR: ["actor", "film"], LAKE: ["city", "actor"]})
-        replies = [
-            *(ask(FILM), sub_answer("Edward Cahn directed Laughter in Hell."), critique(False)),
-            *(ask(ACTOR), sub_answer("Pat Brien lived in Milwaukee."), critique(False)),
-            *(ask(LAKE), sub_answer("Milwaukee lies on Lake Michigan."), critique(True), final("Lake Michigan")),
-        ]
-        with Scripted(replies) as model:
-            return Driven(model, table, *driven(agent(model, table), QUESTION))
+    passages = PASSAGES
+    question = QUESTION
+    finds = FINDS
+    replies = (
+        *(ask(FILM), sub_answer("Edward Cahn directed Laughter in Hell."), critique(False)),
+        *(ask(ACTOR), sub_answer("Pat Brien lived in Milwaukee."), critique(False)),
+        *(ask(LAKE), sub_answer("Milwaukee lies on Lake Michigan."), critique(True), final("Lake Michigan")),
+    )
+    last, text, loop_text, ending = "city", "Lake Michigan", "Lake Michigan", "the sub-answers answer the question"
+    so_far = (["film", "director"], ["film", "actor", "director"], ["actor", "film", "city", "director"])
+    calls = (4, 3, 3)  # the next sub-question is asked in the step before
 
-    def test_the_third_step_finds_the_last_passage(self, done: Driven) -> None:
-        _, table, steps, answer = done
-        assert table.asked == [step.query for step in steps] == [FILM, ACTOR, LAKE]
-        assert ["city" in step.ranking.ids for step in steps] == [False, False, True]
-        assert (answer.text, answer.loop_text, answer.sentence) == ("Lake Michigan",) * 2 + ("It is Lake Michigan.",)
-        assert answer.ending == "the sub-answers answer the question"
+    at_the_last_step = Ending(
+        replies=[
+            ask(FILM),
+            sub_answer("A."),
+            critique(False),
+            ask(ACTOR),
+            sub_answer("B."),
+            critique(False),
+            final("x"),
+        ],
+        ending="the last step was reached",
+        text="x",
+        queries=[FILM, ACTOR],
+        parameters={"max_steps": 2},
+    )
+    when_it_repeats_itself = Ending(
+        replies=[*TRIED, ask(FILM.lower()[:-1]), final("")],
+        ending="the next sub-question was asked before",
+        queries=[FILM],
+    )
+    when_it_may_repeat_itself = Ending(
+        replies=[
+            ask(FILM),
+            *[sub_answer("A."), critique(False), ask(FILM)],
+            sub_answer("A."),
+            critique(False),
+            final(""),
+        ],
+        ending="the last step was reached",
+        queries=[FILM, FILM],
+        parameters={"max_steps": 2, "stop_when_stuck": False},
+    )
+    when_nothing_is_found = Ending(
+        replies=[ask(FILM), sub_answer(""), ask(""), final("")],
+        ending="the model gave no further sub-question",
+        finds=[],
+    )
+    when_replies_are_unusable = Ending(  # the last reading fails, too
+        replies=[BAD] * 8, ending="the model gave no further sub-question;", queries=["q"], problems=[3]
+    )
 
-    def test_the_second_question_depends_on_the_first_retrieval(self, done: Driven) -> None:
-        prompts = done.model.prompts
+    def make_agent(self, retriever: Retriever, model: LanguageModel, **parameters: Any) -> RGNNRet:
+        return agent(model, retriever, **parameters)
+
+    def babble(self, words: str) -> Completion:
+        fields = {"missing": MISSING, "enough": not words.strip(), "facts": [], "sentence": words}
+        return reply(question=words, found=bool(words), answer=words, **fields)
+
+    def test_the_model_sees_sub_questions_and_their_answers(self) -> None:
+        prompts = self.drive_whole().model.prompts
         reading = [prompt.user for prompt in prompts if prompt.template == "sub_answer"]
-        assert "directed by Edward Cahn" in reading[0]
         assert [user.split("Question: ")[1] for user in reading] == [FILM, ACTOR, LAKE], "the sub-question alone"
         asking = [prompt.user for prompt in prompts if prompt.template == "gnn_ret/next_question"]
         assert all(f"Question: {QUESTION}" in user for user in asking)
@@ -201,27 +247,17 @@ class TestThreeSteps:
         assert asking[1].endswith(f"1. {FILM}\n   Edward Cahn directed Laughter in Hell.")
         assert asking[2].endswith(f"2. {ACTOR}\n   Pat Brien lived in Milwaukee.")
 
-    def test_the_critique_sees_answers_and_no_sub_questions(self, done: Driven) -> None:
+    def test_the_critique_sees_answers_and_no_sub_questions(self) -> None:
+        done = self.drive_whole()
         seen = [prompt.user for prompt in done.model.prompts if prompt.template == "gnn_ret/critique"]
         assert seen[1] == (
             f"Question: {QUESTION}\n\nStatements:\n"
             "1. Edward Cahn directed Laughter in Hell.\n2. Pat Brien lived in Milwaukee."
         )
-
-    def test_each_step_tells_the_ranking_so_far(self, done: Driven) -> None:
-        *_, steps, answer = done
-        assert [step.so_far.ids for step in steps] == [
-            ["film", "director"],
-            ["film", "actor", "director"],
-            ["actor", "film", "city", "director"],
-        ]
-        assert steps[-1].so_far == answer.ranking
-        assert [step.thought for step in steps][2] == "Milwaukee lies on Lake Michigan."
-
-    def test_calls_are_counted_by_step(self, done: Driven) -> None:
-        *_, steps, answer = done
-        assert [step.usage.calls for step in steps] == [4, 3, 3], "the next sub-question is asked in the step before"
-        assert answer.usage.calls == 10
+        assert (done.steps[2].thought, done.answer.sentence) == (
+            "Milwaukee lies on Lake Michigan.",
+            "It is Lake Michigan.",
+        )
 
 
 class TestEndings:
@@ -231,12 +267,6 @@ class TestEndings:
         table = Table({"q": ["film"], FILM: ["film"], ACTOR: ["actor"], LAKE: ["city"]})
         with Scripted(replies) as model:
             return agent(model, table, **parameters).answer("q"), table
-
-    def test_the_last_step(self) -> None:
-        two = [ask(FILM), sub_answer("A."), critique(False), ask(ACTOR), sub_answer("B."), critique(False)]
-        answer, table = self.run([*two, final("x")], max_steps=2)
-        assert (answer.ending, answer.text, answer.loop_text) == ("the last step was reached", "x", "")
-        assert table.asked == [FILM, ACTOR]
 
     def test_what_the_critique_misses_is_shown_with_the_answer(self) -> None:
         answer, _ = self.run([ask(FILM), sub_answer("A."), critique(False), final("")], max_steps=1)
@@ -261,24 +291,13 @@ class TestEndings:
         answer, _ = self.run([ask(FILM), sub_answer("A."), critique(False), ask(""), final("y")])
         assert (answer.ending, answer.text) == ("the model gave no further sub-question", "y")
 
-    def test_a_repeated_question(self) -> None:
-        said = [ask(FILM), sub_answer("A."), critique(False), ask(FILM.lower()[:-1]), final("")]
-        assert self.run(said)[0].ending == "the next sub-question was asked before"
-        on = [ask(FILM), *[sub_answer("A."), critique(False), ask(FILM)], sub_answer("A."), critique(False), final("")]
-        answer, table = self.run(on, max_steps=2, stop_when_stuck=False)
-        assert (answer.ending, table.asked) == ("the last step was reached", [FILM, FILM])
-
     def test_where_the_final_answer_is_none_the_passages_are_read(self) -> None:
         answer, _ = self.run([ask(FILM), sub_answer("A."), critique(True), final(""), final("z")])
         assert (answer.text, answer.loop_text, answer.sentence) == ("z", "", "It is z.")
 
-    def test_replies_that_cannot_be_used_are_reported_and_do_not_stop_it(self) -> None:
-        answer, table = self.run([BAD, BAD, BAD, BAD, BAD, BAD, BAD, BAD])
-        assert (table.asked, answer.text, answer.usage.calls) == (["q"], "", 8)
-        assert len(answer.steps[0].problems) == 3
-        assert answer.ending.startswith("the model gave no further sub-question; "), "the last reading failed, too"
+    def test_a_critique_that_cannot_be_read_is_no_yes(self) -> None:
         answer, _ = self.run([ask(FILM), sub_answer("A."), BAD, BAD, ask(""), final("x")])
-        assert answer.steps[0].problems, "a critique that cannot be read is no yes"
+        assert answer.steps[0].problems
 
 
 class TestSources:

@@ -3,10 +3,12 @@
 Subclass one in a test module, give the fixtures its docstring names, and pytest runs the rest.
 """
 
+from triplebeam.testing.contracts.agents import AgentContract
 from triplebeam.testing.contracts.models import EmbedderContract, ExtractorContract, LanguageModelContract
 from triplebeam.testing.contracts.search import ChainScorerContract, RetrieverContract, TripleStoreContract
 
 __all__ = [
+    "AgentContract",
     "ChainScorerContract",
     "EmbedderContract",
     "ExtractorContract",
