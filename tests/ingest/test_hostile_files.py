@@ -17,7 +17,7 @@ from triplebeam.errors import SourceError
 from triplebeam.ingest import html, office, pdf, pdf_process
 from triplebeam.ingest.epub import read_epub
 from triplebeam.ingest.formats import read_content
-from triplebeam.ingest.mail import read_mail
+from triplebeam.ingest.mail import read_mail, read_mailbox
 from triplebeam.ingest.office import read_pptx, read_xlsx
 from triplebeam.ingest.pdf import read_pdf
 from triplebeam.ingest.sentences import sentence_spans
