@@ -1,6 +1,8 @@
 """An HTTP client whose replies end: within a time and a size, however slowly or endlessly an endpoint sends them."""
 
 import logging
+import os
+import ssl
 import time
 from concurrent.futures import Future, wait
 from contextlib import closing
@@ -9,7 +11,7 @@ from typing import Any
 
 import httpx2
 
-from triplebeam.errors import EndpointError
+from triplebeam.errors import BadInputError, EndpointError
 
 _LOG = logging.getLogger("triplebeam")
 _SECONDS_TO_ANNOUNCEMENT = 2.0
@@ -25,7 +27,13 @@ class BoundedClient(httpx2.Client):
     """
 
     def __init__(self, seconds: float, most_bytes: int | None = None, **options: Any) -> None:
-        super().__init__(**options)
+        try:
+            super().__init__(**options)
+        except OSError as error:
+            raise BadInputError(
+                f"the certificates of authorities cannot be read ({error}): check SSL_CERT_FILE, got"
+                f" {os.environ.get('SSL_CERT_FILE')!r}."
+            ) from error
         self._seconds, self._most_bytes = seconds, most_bytes
         self._wait_is_announced = False
 
@@ -47,7 +55,7 @@ class BoundedClient(httpx2.Client):
         if wait([reply], min(_SECONDS_TO_ANNOUNCEMENT, self._seconds)).not_done:
             self._announce_wait(request)
         if wait([reply], max(0.0, deadline - time.monotonic())).not_done:
-            raise self._timeout(request)
+            raise self._late_reply(request)
         return reply.result()
 
     def _announce_wait(self, request: httpx2.Request) -> None:
@@ -68,15 +76,25 @@ class BoundedClient(httpx2.Client):
                     " or see the log of its server."
                 )
             if time.monotonic() > deadline:
-                raise self._timeout(reply.request)
+                raise self._late_reply(reply.request)
         headers = [pair for pair in reply.headers.multi_items() if pair[0].lower() not in _OF_THE_WIRE]
         return httpx2.Response(reply.status_code, headers=headers, content=bytes(body), request=reply.request)
 
-    def _timeout(self, request: httpx2.Request) -> httpx2.ReadTimeout:
+    def _late_reply(self, request: httpx2.Request) -> httpx2.ReadTimeout:
         return httpx2.ReadTimeout(f"there was no whole reply within {self._seconds:g} seconds", request=request)
 
     def __del__(self) -> None:
-        self.close()
+        if "_seconds" in vars(self):
+            self.close()
+
+
+def advise_on_tls(error: BaseException | None) -> str | None:
+    """What to do about an error of TLS; None where it is another error."""
+    while error and not isinstance(error, ssl.SSLError):
+        error = error.__cause__ or error.__context__
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return "set SSL_CERT_FILE to a file with the certificate of its authority, and check the host's name"
+    return "check that the server there uses TLS" if error else None
 
 
 def _host(request: httpx2.Request) -> str:

@@ -51,6 +51,8 @@ def connection_fault(
     from httpx2 import ConnectError
     from openai import APITimeoutError
 
+    from triplebeam.bounded_replies import advise_on_tls
+
     if isinstance(error, APITimeoutError):
         return TransientError(
             f"{endpoint.place} did not answer for model {model!r} within {timeout:g} seconds: "
@@ -62,7 +64,8 @@ def connection_fault(
         return TransientError(
             f"{endpoint.place} broke off its reply ({error.__cause__}): see whether its server still runs."
         )
-    message = f"{endpoint.place} cannot be reached ({error.__cause__}): check the base URL and that the server runs."
+    advice = advise_on_tls(error) or "check the base URL and that the server runs"
+    message = f"{endpoint.place} cannot be reached ({error.__cause__}): {advice}."
     return TransientError(message) if known else EndpointError(message)
 
 

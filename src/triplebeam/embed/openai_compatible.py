@@ -114,7 +114,7 @@ class OpenAICompatibleEmbedder:
         """The vectors of a reply in the order of the texts, each scaled to length one."""
         try:
             data = {int(item["index"]): item["embedding"] for item in json.loads(body)["data"]}
-            rows = np.array([data[number] for number in sorted(data)], dtype=np.float32)
+            rows = np.array([list(data[number]) for number in sorted(data)], dtype=np.float32)
         except (ValueError, KeyError, TypeError, RecursionError):
             raise EndpointError(
                 f"The reply of {self._endpoint.place} holds no embeddings; it begins with"
