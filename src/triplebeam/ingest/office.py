@@ -16,7 +16,7 @@ from triplebeam.ingest.title import sensible_title
 _EXTRA = "office"
 #: As many as Excel itself allows in one sheet.
 _MOST_ROWS = 1_048_576
-#: Of all sheets, empty ones counted, too: a cell may claim to be in any column, and a text be shared by any number of cells.
+#: Of all sheets, empty cells counted: a cell may claim to be in any column, and many cells may share one text.
 _MAX_CELLS, _MAX_CHARACTERS = 50_000_000, 100_000_000
 _RTF = re.compile(rb"\s*\{\\rtf")
 
