@@ -116,7 +116,11 @@ def test_no_route_leaks(client: TestClient, served: Served) -> None:
 def test_no_question_leaks(client: TestClient, served: Served, where: str | None) -> None:
     headers = {**bearer(served.bound), "accept": "application/json"}
     body: dict[str, Any] = {"question": QUESTION} | ({"where": where} if where else {})
-    chat: dict[str, Any] = {"model": "papers/gear", "messages": [{"role": "user", "content": QUESTION}], "where": where}
+    chat: dict[str, Any] = {
+        "model": "papers/agent",
+        "messages": [{"role": "user", "content": QUESTION}],
+        "where": where,
+    }
     replies = [
         *(client.post(f"/api/indexes/papers/{kind}", json=body, headers=headers) for kind in ("search", "ask")),
         client.post("/v1/chat/completions", json=chat, headers=headers),
@@ -197,7 +201,7 @@ async def test_no_tool_leaks(served: Served, tmp_path: Path) -> None:
                 ("search", {"question": QUESTION, "index": "zqxother"}),
                 ("expand", {"entity": "Mill Harbour", "length": 4, "limit": 50}),
                 ("expand", {"entity": "Zqxvault"}),
-                ("ask", {"question": QUESTION, "method": "gear"}),
+                ("ask", {"question": QUESTION, "method": "agent"}),
                 ("read_passage", {"passage_id": f"{HIDDEN}#0"}),
                 ("read_passage", {"passage_id": f"{VISIBLE}#0"}),
             ]

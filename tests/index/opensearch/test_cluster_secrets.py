@@ -86,7 +86,7 @@ def test_no_search_leaks(served: Served, method: str) -> None:
 
 
 def test_no_answer_leaks(served: Served) -> None:
-    for method in ("gear", "ircot+hybrid"):
+    for method in ("agent", "ircot+hybrid"):
         body = {"question": QUESTION, "method": method}
         reply = served.client.post(f"{served.path}/ask", json=body, headers=served.bound)
         assert not leaked(reply.text)
