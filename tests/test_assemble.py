@@ -18,7 +18,8 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, EmbedderMismatchError, IndexMissingError, ModelMissingError
 from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.methods.gear import Cascade, Exact, GeAR, NaiveGE, Pooled, SyncGE
+from triplebeam.methods.agent import EvidenceAgent
+from triplebeam.methods.gear import Cascade, Exact, NaiveGE, Pooled, SyncGE
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.hybrid import Hybrid
 from triplebeam.settings import Settings
@@ -96,7 +97,7 @@ def test_a_wrong_name_is_reported_in_one_line(collection: Index, method: str, wo
 
 def test_what_needs_a_model_says_how_to_get_one(world: Snapshot, words: Embedder) -> None:
     collection = Index.of(world, Settings(model=None), words)
-    for make in (lambda: collection.retriever("hybrid+sync_ge"), lambda: collection.agent("gear")):
+    for make in (lambda: collection.retriever("hybrid+sync_ge"), lambda: collection.agent("agent")):
         with pytest.raises(ModelMissingError, match="no language model is configured: set TRIPLEBEAM_MODEL"):
             make()
 
@@ -105,10 +106,10 @@ def test_what_needs_a_model_says_how_to_get_one(world: Snapshot, words: Embedder
     "method",
     [
         *AGENTS,
-        "gear:bm25",
-        "gear[max_steps=2]:hybrid",
-        "gear:hybrid+naive_ge",
-        "gear:hipporag2",
+        "agent:bm25",
+        "agent[max_steps=2]:hybrid",
+        "agent:hybrid+naive_ge",
+        "agent:hipporag2",
         "ircot:bm25",
         "ircot:hipporag",
         "ircot:gnn_ret[beta=0.8]",
@@ -125,8 +126,8 @@ def test_every_agent_has_its_name(world: Snapshot, words: Embedder, method: str)
 
 
 def test_an_agents_parameters_and_base_arrive(world: Snapshot, words: Embedder) -> None:
-    agent = Index.of(world, Settings(), words, Scripted([])).agent("gear[max_steps=2]:bm25")
-    assert isinstance(agent, GeAR)
+    agent = Index.of(world, Settings(), words, Scripted([])).agent("agent[max_steps=2]:bm25")
+    assert isinstance(agent, EvidenceAgent)
     assert agent.max_steps == 2
     assert isinstance(agent.retriever, SyncGE)
     assert isinstance(agent.retriever.base, BM25)
@@ -138,15 +139,15 @@ def test_an_agents_parameters_and_base_arrive(world: Snapshot, words: Embedder) 
 @pytest.mark.parametrize(
     ("method", "words_of_the_message"),
     [
-        ("hybrid", ["finds passages and does not answer", "gear:hybrid"]),
-        ("gaer:hybrid", ["there is no agent 'gaer'", "did you mean 'gear'?"]),
-        ("gear:hybird", ["did you mean 'hybrid'?"]),
+        ("hybrid", ["finds passages and does not answer", "agent:hybrid"]),
+        ("agnet:hybrid", ["there is no agent 'agnet'", "did you mean 'agent'?"]),
+        ("agent:hybird", ["did you mean 'hybrid'?"]),
         ("ge_reasonin", ["there is no method 'ge_reasonin'", "did you mean 'ge_reasoning'?"]),
         ("ge_reasoning[k2=50]", ["k2 is 50.0", "between 0 and 1"]),
         ("ge_reasoning[retrieval=no,stored=yes]", ["retrieves nothing", "leave out stored=yes"]),
         ("self_ask[retrieval=no]:bm25", ["self_ask[retrieval=no] answers without passages"]),
-        ("gear[steps=3]", ["gear has no parameter 'steps'", "max_steps"]),
-        ("gear[max_steps=3,max_steps=4]", ["written twice"]),
+        ("agent[steps=3]", ["agent has no parameter 'steps'", "max_steps"]),
+        ("agent[max_steps=3,max_steps=4]", ["written twice"]),
         ("single_step:hybrid+naive_ge", ["needs +sync_ge last"]),
     ],
 )

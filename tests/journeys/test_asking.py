@@ -167,7 +167,7 @@ def test_a_question_graph_fills_in_step_by_step(quick: Quick, small_index: Path,
         *[letter] * 5,
         {"found": True, "answer": "N", "sentence": "Its letter is N."},
     )
-    code, stdout, _ = quick("ask", small_index, "Which letter?", "--method", "ge_reasoning[paper=yes,read=1]")
+    code, stdout, _ = quick("ask", small_index, "Which letter?", "--method", "ge_reasoning[read=1]")
     assert code == 0
     first, second, third, rest = re.split(r"(?m)^(?=Step [23])|^$\n", stdout, maxsplit=3)
     assert "The question as a graph:\n             (Elbe; flows to; direction: #1)\n" in first
@@ -184,4 +184,4 @@ def test_a_question_graph_fills_in_step_by_step(quick: Quick, small_index: Path,
 def test_a_retriever_is_no_agent(quick: Quick, small_index: Path, model: Endpoint) -> None:
     code, _, stderr = quick("ask", small_index, "Which city?", "--method", "hybrid")
     assert code == 2
-    assert "put an agent in front, such as gear:hybrid" in stderr
+    assert "put an agent in front, such as agent:hybrid" in stderr

@@ -22,11 +22,11 @@ TOO_MUCH = {
     "hybrid+naive_ge[width=250]+naive_ge[width=251]": "100,200 triples to score",
     "hybrid+naive_ge[scorer=exact]+naive_ge[width=1]": "2,016 triples to encode",
     "hybrid+sync_ge[scorer=exact,width=11]": "2,200 triples to encode",
-    "gear:hybrid+naive_ge[scorer=exact,neighbours=1000]": "20,000 triples to encode",
+    "agent:hybrid+naive_ge[scorer=exact,neighbours=1000]": "20,000 triples to encode",
     "gnn_ret[layers=21]": "at most 20",
     "gnn_ret[relevant=1_001]": "relevant is 1001",
     "self_consistency[paths=1_000]": "paths is 1000 .* at most 100",
-    "ge_reasoning[max_rounds=100,samples=100]": "100,000 calls of a model: a server accepts at most 1,000",
+    "ge_reasoning[max_rounds=100,samples=100]": "10,000 calls of a model: a server accepts at most 1,000",
     "kgp[max_steps=100,seeds=100]": "30,000 calls of a model",
 }
 

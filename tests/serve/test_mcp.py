@@ -143,7 +143,7 @@ async def test_ask_reports_each_step_and_quotes_its_evidence(served: Served) -> 
     with Scripted(replies) as model:
         async with Client(served(model=model)) as client:
             result = await client.call_tool(
-                "ask", {"question": QUESTION, "method": "gear:bm25+naive_ge"}, progress_callback=listen
+                "ask", {"question": QUESTION, "method": "agent:bm25+naive_ge"}, progress_callback=listen
             )
     answer = result.structured_content
     assert answer is not None, result.content
@@ -185,7 +185,7 @@ class Slow:
 async def test_an_agent_at_work_holds_up_nobody(served: Served) -> None:
     model = Slow(reply(facts=[DIED]), ANSWERED, final("25 August 1963"))
     async with Client(served(model=model)) as client, anyio.create_task_group() as tasks:
-        tasks.start_soon(client.call_tool, "ask", {"question": QUESTION, "method": "gear:bm25+naive_ge"})
+        tasks.start_soon(client.call_tool, "ask", {"question": QUESTION, "method": "agent:bm25+naive_ge"})
         await anyio.to_thread.run_sync(model.reached.wait)
         assert not (await client.call_tool("search", {"question": "lake"})).is_error
         model.released.set()
@@ -205,7 +205,7 @@ class UntilCancelled(Slow):
 async def test_a_client_that_goes_away_pays_for_no_further_step(served: Served) -> None:
     model = UntilCancelled(reply(facts=[DIED]), MISSING, *[reply(facts=[DIED])] * 6)
     async with Client(served(model=model)) as client, anyio.create_task_group() as tasks:
-        tasks.start_soon(client.call_tool, "ask", {"question": QUESTION, "method": "gear:bm25+naive_ge"})
+        tasks.start_soon(client.call_tool, "ask", {"question": QUESTION, "method": "agent:bm25+naive_ge"})
         await anyio.to_thread.run_sync(model.reached.wait)
         tasks.cancel_scope.cancel()
     assert len(model.replies) >= 5, "no reading of a second step"
@@ -216,7 +216,7 @@ async def test_a_client_that_goes_away_pays_for_no_further_step(served: Served) 
     [
         ("search", {"question": "  "}, "the question is empty"),
         ("search", {"question": "x", "method": "hybird"}, "did you mean 'hybrid'?"),
-        ("search", {"question": "x", "method": "gear"}, "answers, and is no search"),
+        ("search", {"question": "x", "method": "agent"}, "answers, and is no search"),
         ("search", {"question": "x", "k": 0}, "greater than or equal to 1"),
         ("search", {"question": "x", "index": "word"}, "did you mean 'world'?"),
         ("search", {}, "question"),
@@ -226,7 +226,7 @@ async def test_a_client_that_goes_away_pays_for_no_further_step(served: Served) 
         ("read_passage", {"passage_id": "sea"}, "there is no passage 'sea'"),
         ("ask", {"question": ""}, "the question is empty"),
         ("ask", {"question": "x", "method": "hybrid"}, "put an agent in front"),
-        ("ask", {"question": "x", "method": "gaer"}, "did you mean 'gear'?"),
+        ("ask", {"question": "x", "method": "agnet"}, "did you mean 'agent'?"),
     ],
 )
 async def test_bad_input_is_a_tool_error(

@@ -389,7 +389,7 @@ class Index:
         return expand(self.context, base, expansion)
 
     def agent(self, method: str | Method = DEFAULT_AGENT, base: Retriever | None = None) -> Agent:
-        """The agent with that name: ``gear``, ``gear:bm25``, ``gear[max_steps=2]:hybrid``, ``single_step``, ``auto``.
+        """The agent with that name: ``agent``, ``agent:bm25``, ``gear[max_steps=2]:hybrid``, ``single_step``, ``auto``.
 
         Your own ``base`` replaces the one after the colon.
         """

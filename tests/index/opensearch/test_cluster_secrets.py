@@ -99,7 +99,7 @@ async def test_no_tool_leaks(served: Served) -> None:
 
 
 def test_no_answer_leaks(served: Served) -> None:
-    for method in ("gear", "ircot+hybrid"):
+    for method in ("agent", "ircot+hybrid"):
         body = {"question": QUESTION, "method": method}
         reply = served.client.post(f"{served.path}/ask", json=body, headers=served.bound)
         assert not leaked(reply.text)

@@ -61,11 +61,11 @@ def test_the_answer_in_one_document(make: MakeApp) -> None:
 @pytest.mark.parametrize(
     ("body", "status", "code", "said"),
     [
-        ({"question": "", "method": "gear"}, 400, "bad_input", "the question is empty"),
+        ({"question": "", "method": "agent"}, 400, "bad_input", "the question is empty"),
         ({"question": "x" * 1_000_000}, 413, "question_too_long", "ask in fewer words"),
-        ({"question": "a", "method": "hybrid"}, 400, "bad_input", "put an agent in front, such as gear:hybrid"),
-        ({"question": "a", "method": "gaer"}, 400, "bad_input", "did you mean 'gear'?"),
-        ({"question": "a", "method": "gear[max_stps=2]"}, 400, "bad_input", "did you mean 'max_steps'?"),
+        ({"question": "a", "method": "hybrid"}, 400, "bad_input", "put an agent in front, such as agent:hybrid"),
+        ({"question": "a", "method": "agnet"}, 400, "bad_input", "did you mean 'agent'?"),
+        ({"question": "a", "method": "agent[max_stps=2]"}, 400, "bad_input", "did you mean 'max_steps'?"),
         ({"question": "a", "method": "self_consistency[paths=1000]"}, 400, "bad_input", "at most 100"),
         ({"question": "a", "method": "ircot:gnn_ret[weights=x]"}, 400, "bad_input", "names a file"),
     ],

@@ -75,7 +75,7 @@ def test_past_the_time_limit_a_search_asks_no_model(make: MakeApp) -> None:
         ({"question": "a", "method": "hybird"}, 400, "bad_input", "did you mean 'hybrid'?"),
         ({"question": "a", "method": "hybrid+naive"}, 400, "bad_input", "did you mean 'naive_ge'?"),
         ({"question": "a", "method": "bm25" * 200}, 400, "bad_input", "characters"),
-        ({"question": "a", "method": "gear"}, 400, "bad_input", "answers, and is no search"),
+        ({"question": "a", "method": "agent"}, 400, "bad_input", "answers, and is no search"),
         ({"question": "a", "method": "gold"}, 400, "bad_input", "gold passages"),
         ({"question": "a", "method": "gnn_ret[weights=/dev/zero]"}, 400, "bad_input", "names a file"),
         ({"question": "a", "method": "hybrid" + "+naive_ge" * 4}, 400, "bad_input", "has 5 parts"),

@@ -32,7 +32,7 @@ async def check_tools(address: str, key: str, hidden: str, visible: str) -> None
         ("search", {"question": QUESTION, "index": "zqxother"}),
         ("expand", {"entity": "Mill Harbour", "length": 4, "limit": 50}),
         ("expand", {"entity": "Zqxvault"}),
-        ("ask", {"question": QUESTION, "method": "gear"}),
+        ("ask", {"question": QUESTION, "method": "agent"}),
         ("read_passage", {"passage_id": f"{hidden}#0"}),
         ("read_passage", {"passage_id": f"{visible}#0"}),
     ]

@@ -27,7 +27,7 @@ class Effort(StrEnum):
     auto = "auto"
 
 
-_METHODS = {Effort.low: "single_step", Effort.high: "gear", Effort.auto: "auto"}
+_METHODS = {Effort.low: "single_step", Effort.high: "agent", Effort.auto: "auto"}
 
 
 def ask(
@@ -46,7 +46,7 @@ def ask(
         typer.Option(
             "--method",
             "-m",
-            help="An agent by name instead, such as gear[max_steps=2]:hybrid, rgnn_ret or ge_reasoning;"
+            help="An agent by name instead, such as agent[max_steps=2]:hybrid, gear, rgnn_ret or ge_reasoning;"
             " docs/methods/index.md lists them.",
             show_default=False,
             autocompletion=complete_ask_method,
