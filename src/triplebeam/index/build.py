@@ -190,7 +190,6 @@ class IndexBuilder:
         embedder, space = self.embedder, self._check_embedder(store)
         contents = Contents.of(store, in_context=space.triples_in_context)
         with EncodedTexts(self.folder, embedder.fingerprint, embedder.dimension, destination.last) as encoded:
-            encoded.take_over(store.db)
             report.texts_encoded = encode_missing(contents, encoded, embedder, self.progress, self.encode_windows)
             report.manifest = destination.publish(store, contents, encoded, space, self.progress)
             report.published = True

@@ -39,7 +39,7 @@ class EncodedTexts:
         self._fingerprint, self._dimension = fingerprint, dimension
         self._path = folder / _FILE
         try:
-            self._db = open_database(self._path, _SCHEMA, _SCHEMA)
+            self._db = open_database(self._path, _SCHEMA)
         except sqlite3.DatabaseError as error:
             raise_cannot_write(error, folder)
             raise IndexDamagedError(
@@ -50,7 +50,6 @@ class EncodedTexts:
             vectors, keys = f"{kind}_vectors.npy", f"{kind}_keys.npy"
             if last.has(vectors, keys):
                 self._written.append((kind, mapped(last.folder / vectors), read_keys(last.folder / keys)))
-        self.take_over(self._db)
 
     def __enter__(self) -> "EncodedTexts":
         return self
@@ -134,18 +133,6 @@ class EncodedTexts:
         """Remove what was kept until now: it is published."""
         self._db.close()
         remove_encoded(self._path.parent)
-
-    def take_over(self, db: sqlite3.Connection) -> None:
-        """Move vectors as an older version kept them, in single precision, out of a database."""
-        if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'vector'").fetchone():
-            return
-        rows = db.execute("SELECT key, vector FROM vector")
-        while window := rows.fetchmany(_MOVED_AT_A_TIME):
-            vectors = np.frombuffer(b"".join(vector for _, vector in window), np.float32)
-            with transaction(self._db):
-                self._insert([key for key, _ in window], vectors.reshape(-1, self._dimension), {FINE, COARSE})
-        db.execute("DROP TABLE vector")
-        rewrite(db)
 
     def _keys(self, texts: Iterable[str]) -> Keys:
         return as_keys(map(self._key, texts))

@@ -13,7 +13,7 @@ import pytest
 
 from triplebeam.assemble.place import index_folder
 from triplebeam.cancellation import WorkCancelledError, cancel_on
-from triplebeam.errors import BadInputError, ClusterError, IndexChangedError, IndexDamagedError, IndexTooNewError
+from triplebeam.errors import BadInputError, ClusterError, IndexChangedError, IndexDamagedError, IndexFormatError
 from triplebeam.index.manifest import FORMAT, MANIFEST, Manifest
 from triplebeam.index.opensearch import client as client_module
 from triplebeam.index.opensearch import generation, publish, snapshot
@@ -403,10 +403,10 @@ def test_an_index_that_was_not_published_here_is_reported(
         generation.published_generation(replying(lambda request: httpx2.Response(200, json=indices)))
 
 
-def test_an_index_of_a_newer_version_is_not_read(replying: Callable[..., Client]) -> None:
+def test_an_index_of_another_format_is_not_read(replying: Callable[..., Client]) -> None:
     meta = {"owner": "x", "stemmers": [], "manifest": {"format": FORMAT + 1}}
     indices = {"films-passages-000001": {"mappings": {"_meta": meta}}}
-    with pytest.raises(IndexTooNewError, match="upgrade Triplebeam"):
+    with pytest.raises(IndexFormatError, match="index the documents again"):
         generation.published_generation(replying(lambda request: httpx2.Response(200, json=indices)))
 
 
