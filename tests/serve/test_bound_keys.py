@@ -109,7 +109,11 @@ def test_no_route_leaks(client: TestClient, served: Served) -> None:
 def test_no_question_leaks(client: TestClient, served: Served, where: str | None) -> None:
     headers = {**bearer(served.bound), "accept": "application/json"}
     body: dict[str, Any] = {"question": QUESTION} | ({"where": where} if where else {})
-    chat: dict[str, Any] = {"model": "papers/agent", "messages": [{"role": "user", "content": QUESTION}], "where": where}
+    chat: dict[str, Any] = {
+        "model": "papers/agent",
+        "messages": [{"role": "user", "content": QUESTION}],
+        "where": where,
+    }
     replies = [
         *(client.post(f"/api/indexes/papers/{kind}", json=body, headers=headers) for kind in ("search", "ask")),
         client.post("/v1/chat/completions", json=chat, headers=headers),
