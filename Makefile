@@ -29,8 +29,8 @@ $(VENV)/.runtime: $(BIN)/python pyproject.toml
 	$(PIP) uv && $(UV) --editable . || $(PIP) --editable .
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.runtime
-	$(UV) --editable '.[dev]' || $(PIP) --editable '.[dev]'
+$(VENV)/.dev: $(VENV)/.runtime research/pyproject.toml
+	$(UV) --editable '.[dev]' --editable ./research || $(PIP) --editable '.[dev]' --editable ./research
 	@# Without what it depends on: its binding of trec_eval has no wheel for every machine. See docs/decisions.md.
 	$(PIP) --no-deps 'ir-measures>=0.4.3'
 	@touch $@

@@ -13,16 +13,16 @@ from triplebeam.answer import Agent
 from triplebeam.assemble.context import Context
 from triplebeam.assemble.method import Method
 from triplebeam.embed.embedder import Embedder
-from triplebeam.evaluate.experiment import read_experiment
 from triplebeam.generate.language_model import Completion, Prompt, Usage
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.methods.baselines.ircot import IRCoT
-from triplebeam.methods.baselines.self_ask import SelfAsk
 from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.methods.gear import Exact, GeAR, SingleStep, SyncGE
 from triplebeam.methods.gnn_ret.agent import RGNNRet
 from triplebeam.settings import Settings
 from triplebeam.testing.scripted import Scripted
+from triplebeam_research.baselines.ircot import IRCoT
+from triplebeam_research.baselines.self_ask import SelfAsk
+from triplebeam_research.experiments.experiment import read_experiment
 
 EXPERIMENTS = Path(__file__).parents[1] / "experiments"
 

@@ -14,8 +14,8 @@ from triplebeam.fact_links import FactLinks, OwnerLinks, TitleLink, TitleLinks
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Document
-from triplebeam.retrieve.fixed_ranking import FixedRanking
 from triplebeam.triple import Triple
+from triplebeam_research.baselines.fixed_ranking import FixedRanking
 
 QUERY = "Who directed Laughter in Hell?"
 

@@ -16,10 +16,10 @@ from triplebeam.errors import BadInputError
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import TrainedOn, TrainingSettings, Weights, write_weights
 from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet
-from triplebeam.retrieve.late_interaction import LateInteraction
 from triplebeam.retrieve.retriever import Retriever, for_question
 from triplebeam.settings import Settings
 from triplebeam.testing.scripted import Scripted
+from triplebeam_research.late_interaction.retrieve import LateInteraction
 
 ROWS = [*RETRIEVERS.values(), *AGENTS.values()]
 #: Defaults that a class or a function leaves open, and another settles.

@@ -26,10 +26,10 @@ from triplebeam.evaluate.questions import Question, read_questions
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
 from triplebeam.index.triple_store import TripleStore
-from triplebeam.methods.baselines.read_once import ReadOnce
 from triplebeam.methods.gear import GeAR, PassageLink, SyncGE
 from triplebeam.methods.gear.read import LLMReader
 from triplebeam.methods.gear.score import ChainScorer
+from triplebeam.methods.read_once import ReadOnce
 from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from triplebeam.index.token_vectors import TokenIndexBuilder
 
 from triplebeam.assemble.index import Index
 from triplebeam.generate.language_model import Completion, Prompt
@@ -20,11 +21,10 @@ from triplebeam.index.compact import compact
 from triplebeam.index.corrections import Corrections
 from triplebeam.index.manifest import generation_folder, is_index, read_manifest
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.token_vectors import TokenIndexBuilder
 from triplebeam.passage import Document
-from triplebeam.retrieve.late_interaction import LateInteraction
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
+from triplebeam_research.late_interaction.retrieve import LateInteraction
 from word_tokens import WordTokens
 from written_facts import Written
 

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from triplebeam.index.token_vectors import TokenIndexBuilder
 
 from planted_secrets import QUESTION, WHERE, Curious, build, leaked
 from triplebeam.assemble import Index
 from triplebeam.assemble.table import AGENTS, ASK_METHODS, RETRIEVERS, SEARCH_METHODS
 from triplebeam.errors import BadInputError
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.token_vectors import TokenIndexBuilder
 from triplebeam.serve.answer_shapes import answer_json
 from triplebeam.serve.found import found
 from triplebeam.serve.graph import around_entity, around_passage, find_entity, follow

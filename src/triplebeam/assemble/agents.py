@@ -14,16 +14,11 @@ from triplebeam.assemble.context import Context
 from triplebeam.assemble.retrievers import Scorer, dense, reader, sync_ge
 from triplebeam.errors import BadInputError
 from triplebeam.methods.auto import Auto
-from triplebeam.methods.baselines.chain_of_thought import ChainOfThought
-from triplebeam.methods.baselines.ircot import IRCoT
-from triplebeam.methods.baselines.iter_retgen import IterRetGen
-from triplebeam.methods.baselines.kgp import KGP
-from triplebeam.methods.baselines.read_once import ClosedBook, ReadOnce
-from triplebeam.methods.baselines.self_ask import SelfAsk
 from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.methods.gear import GeAR, PassageLink, SingleStep, SyncGE
 from triplebeam.methods.gear.reason import Reasoner
 from triplebeam.methods.gnn_ret.agent import RGNNRet
+from triplebeam.methods.read_once import ReadOnce
 from triplebeam.methods.shared.question_answering import QuestionAnswerer
 from triplebeam.methods.shared.question_answering import question_first as before_passages
 from triplebeam.methods.shared.sub_questions import SubAnswerer
@@ -54,7 +49,7 @@ class Below:
         """The fields of an agent that retrieves nothing; a retriever that is named is refused."""
         if self.named:
             raise BadInputError(f"{agent} answers without passages: leave the retriever of {self.method!r} out.")
-        return _NO_RETRIEVAL
+        return NO_RETRIEVAL
 
     def synced(self, *, scorer: Scorer = "cascade", base_k: int = _SYNCED_BASE_K) -> Retriever:
         """A base alone gets SyncGE, as in GeAR's paper; what is expanded already is taken as it is."""
@@ -74,7 +69,7 @@ _FILLED: Mapping[str, Callable[[Below], object]] = {
     "seed": lambda below: below.context.seed,
     "answerer": lambda below: below.context.answerer,
 }
-_NO_RETRIEVAL: Mapping[str, Any] = {"retriever": None, "passages": None}
+NO_RETRIEVAL: Mapping[str, Any] = {"retriever": None, "passages": None}
 
 
 def assembled(kind: type[A], below: Below, **given: Any) -> A:
@@ -154,60 +149,6 @@ def _answerer(below: Below) -> QuestionAnswerer:
 
 def _question_first(made: R) -> R:
     return replace(made, template=before_passages(made.template))
-
-
-def closed_book(below: Below) -> ClosedBook:
-    """The model alone."""
-    below.no_retrieval("closed_book")
-    return assembled(ClosedBook, below)
-
-
-def ircot(below: Below, *, paper: bool = False, question_first: bool = False) -> IRCoT:
-    """``paper=yes`` switches off what is ours. With ``question_first`` the last reading sees the question first."""
-    given: dict[str, Any] = {"announce_last": False, "quotations": False, **_LOOP_AS_PUBLISHED} if paper else {}
-    return assembled(IRCoT, below, **given, **_question_before_last_reading(below, question_first))
-
-
-def self_ask(below: Below, *, paper: bool = False, retrieval: bool = True, question_first: bool = False) -> SelfAsk:
-    """``paper=yes``: the loop's own answer counts. ``retrieval=no``: the closed book of GE-Reasoning's Table 4.
-
-    With ``question_first`` a follow-up comes before its passages, too.
-    """
-    given: dict[str, Any] = {"own_answer": True, **_LOOP_AS_PUBLISHED} if paper else {}
-    given |= _readers(below, paper=paper, question_first=question_first)
-    given |= {} if retrieval else below.no_retrieval("self_ask[retrieval=no]")
-    return assembled(SelfAsk, below, **given)
-
-
-def iter_retgen(below: Below, *, question_first: bool = False) -> IterRetGen:
-    """With ``question_first`` the model sees the question before the passages, too."""
-    given: dict[str, Any] = _question_before_last_reading(below, question_first)
-    agent = assembled(IterRetGen, below, **given)
-    return replace(agent, template=before_passages(agent.template)) if question_first else agent
-
-
-def kgp(below: Below, *, question_first: bool = False) -> KGP:
-    """With ``question_first`` the last reading sees the question before the passages, too."""
-    return assembled(KGP, below, **_question_before_last_reading(below, question_first))
-
-
-def _question_before_last_reading(below: Below, question_first: bool) -> dict[str, Any]:
-    return {"answerer": _question_first(_answerer(below))} if question_first else {}
-
-
-def chain_of_thought(below: Below) -> ChainOfThought:
-    """Alone, or with one retrieval where a retriever is named."""
-    return assembled(ChainOfThought, below, **({} if below.named else _NO_RETRIEVAL))
-
-
-def zero_plus_few_shot(below: Below) -> ChainOfThought:
-    """Asked to think step by step."""
-    return replace(chain_of_thought(below), step_by_step=True)
-
-
-def self_consistency(below: Below) -> ChainOfThought:
-    """Five lines of thought, sampled."""
-    return replace(chain_of_thought(below), paths=5, temperature=0.7)
 
 
 def ge_reasoning(below: Below, *, paper: bool = False, retrieval: bool = True, stored: bool = False) -> GEReasoning:

@@ -29,6 +29,10 @@ class Extraction:
     """From a shard, where the same extractor put it: nothing was extracted now."""
 
 
+#: Part of the name of an extractor whose entities are a model's keywords.
+KEYWORDS_MARK = "+keywords:"
+
+
 class Extractor(Protocol):
     """Extracts triples from passages. ``name`` (with a version) is recorded for every passage it extracts."""
 
