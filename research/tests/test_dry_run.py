@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from triplebeam.assemble.evaluation import Evaluator
-from triplebeam.assemble.table import AGENTS
+from triplebeam.assemble.table import list_agents
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import Price
@@ -15,6 +14,7 @@ from triplebeam.index.snapshot import Snapshot
 from triplebeam.settings import Settings
 from triplebeam_research.commands.dry_run_display import show_plans
 from triplebeam_research.experiments.dry_run import Planned, plan
+from triplebeam_research.experiments.evaluator import ExperimentEvaluator
 from triplebeam_research.experiments.experiment import Experiment
 
 
@@ -36,7 +36,7 @@ class Planning:
 
     def __call__(self, *methods: str, seeds: tuple[int, ...] = (0,), **more: object) -> list[Planned]:
         asked = Experiment.model_validate({"title": "t", "methods": methods, **self.paths, **more})
-        evaluator = Evaluator(settings=self.settings, seeds=seeds, embedder=self.words, parallel=8)
+        evaluator = ExperimentEvaluator(settings=self.settings, seeds=seeds, embedder=self.words, parallel=8)
         return plan(evaluator, asked, asked.corpora()[0])
 
 
@@ -68,7 +68,7 @@ def test_seeds_judges_and_prices_count(planned: Planning) -> None:
     assert planned("bm25")[0].dollars is None
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", list_agents())
 def test_every_agent_can_be_planned(planned: Planning, name: str) -> None:
     [row] = planned(name)
     assert 0 < row.least.calls <= row.most.calls

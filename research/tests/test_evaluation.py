@@ -5,22 +5,24 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from triplebeam.index.token_vectors import TokenManifest
 
 from triplebeam.assemble import Index, Method
 from triplebeam.assemble.context import Context
-from triplebeam.assemble.evaluation import Evaluator, _Opened
+from triplebeam.assemble.evaluation import OpenedCorpus
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.ask_all import CountingEmbedder
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import Evaluation, QuestionResult, Run
+from triplebeam.evaluate.summary import summary
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.serve.cli.evaluation_display import draw_evaluation, tell_written
+from triplebeam.serve.cli.evaluation_display import draw_evaluation
 from triplebeam.settings import Settings
 from triplebeam.testing.scripted import Scripted
+from triplebeam_research.commands.experiment import tell_written
+from triplebeam_research.experiments.evaluator import ExperimentEvaluator
 from triplebeam_research.experiments.experiment import Experiment
-from triplebeam_research.experiments.output import across, file_name, summary, write_evaluation
+from triplebeam_research.experiments.output import across, file_name, write_evaluation
 from triplebeam_research.experiments.trec import read_run
 from triplebeam_research.report import markdown_report
 
@@ -50,7 +52,7 @@ def experiment(world: Snapshot, questions: Path, *methods: str, **more: object) 
 
 
 def evaluated(asked: Experiment, settings: Settings, words: Embedder, **more: object) -> Evaluation:
-    return Evaluator(settings=settings, embedder=words, **more).evaluate(asked, asked.corpora()[0])  # type: ignore[arg-type]
+    return ExperimentEvaluator(settings=settings, embedder=words, **more).compare(asked, asked.corpora()[0])  # type: ignore[arg-type]
 
 
 def test_methods_side_by_side_and_everything_written(
@@ -144,10 +146,15 @@ def test_another_model_may_judge(world: Snapshot, questions: Path, settings: Set
 
 
 def test_the_judge_has_settings_of_its_own(world: Snapshot, words: Embedder, tmp_path: Path) -> None:
-    own = Settings(home=tmp_path, model="small", judge_model="large")
-    assert (Context(world, own, words).model.name, Context(world, own, words).judge.name) == ("small", "large")
-    shared = Context(world, Settings(home=tmp_path, model="small"), words)
-    assert shared.judge is shared.model
+    def opened(settings: Settings) -> tuple[ExperimentEvaluator, OpenedCorpus]:
+        return ExperimentEvaluator(settings=settings), OpenedCorpus(
+            Context(world, settings, words), CountingEmbedder(words)
+        )
+
+    evaluator, corpus = opened(Settings(home=tmp_path, model="small", judge_model="large"))
+    assert (corpus.context.model.name, evaluator.judge_of(corpus).name) == ("small", "large")
+    evaluator, corpus = opened(Settings(home=tmp_path, model="small"))
+    assert evaluator.judge_of(corpus) is corpus.context.model
 
 
 def test_a_given_run_is_compared_with_ours_on_the_questions_it_holds(
@@ -246,18 +253,18 @@ def test_what_calls_a_model(method: str, calls: bool) -> None:
     assert Method.parse(method).uses_model == calls
 
 
-def test_other_token_vectors_or_other_gold_are_measured_again(
-    world: Snapshot, questions: Path, settings: Settings, words: Embedder, monkeypatch: pytest.MonkeyPatch
+def test_other_gold_or_other_code_is_measured_again(
+    world: Snapshot, settings: Settings, words: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def keys(gold: dict[str, tuple[str, ...]], nbits: int) -> list[str]:
-        tokens = TokenManifest.model_construct(nbits=nbits)
-        monkeypatch.setattr("triplebeam.assemble.evaluation.published_tokens", lambda _: tokens)
-        opened = _Opened(Context(world, settings, words, gold=gold), CountingEmbedder(words))
-        return [opened.key(Method.parse(name), None) for name in ("bm25", "late_interaction", "read:gold")]
+    def keys(gold: dict[str, tuple[str, ...]]) -> list[str]:
+        opened = OpenedCorpus(Context(world, settings, words, gold=gold), CountingEmbedder(words))
+        return [opened.key(Method.parse(name), None) for name in ("bm25", "ircot", "read:gold")]
 
-    first, more_bits, other_gold = keys({"?": ("film",)}, 2), keys({"?": ("film",)}, 4), keys({"?": ("lake",)}, 2)
-    assert [one == two for one, two in zip(first, more_bits, strict=True)] == [True, False, True]
+    first, other_gold = keys({"?": ("film",)}), keys({"?": ("lake",)})
     assert [one == two for one, two in zip(first, other_gold, strict=True)] == [True, True, False]
+    monkeypatch.setattr("triplebeam.evaluate.run_file.code_version", lambda package="triplebeam": f"new {package}"[:9])
+    other_code = keys({"?": ("film",)})
+    assert not set(first) & set(other_code)
 
 
 def test_a_place_that_cannot_be_written_to_or_read_is_named(

@@ -6,8 +6,8 @@ import pytest
 
 from triplebeam.generate.accounting import Accounted
 from triplebeam.methods.auto import Auto
-from triplebeam.methods.read_once import ClosedBook
 from triplebeam.testing.scripted import Scripted
+from triplebeam_research.baselines.closed_book import ClosedBook
 
 QUESTION = "Who directed Laughter in Hell?"
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.questions import Question, SubQuestion, read_decompositions, read_questions
+from triplebeam.evaluate.questions import Question, SubQuestion, read_questions
 from triplebeam.passage import Document
 from triplebeam_research.datasets import Dataset, read_dataset, write_dataset
+from triplebeam_research.training.decompositions import read_decompositions
 
 LAKE = {"title": "Mirror Lake", "paragraph_text": "Mirror Lake lies north of Elm.", "idx": 0, "is_supporting": True}
 ELM = {"title": "Elm", "paragraph_text": "Elm was founded by Ann Moss.", "idx": 1, "is_supporting": True}

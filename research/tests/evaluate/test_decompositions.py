@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.questions import SubQuestion, read_decompositions
+from triplebeam.evaluate.questions import SubQuestion
+from triplebeam_research.training.decompositions import read_decompositions
 
 STEPS: list[dict[str, object]] = [
     {"question": "Who directed the film?", "answer": "Edward Cahn", "gold": "film"},

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate import json_values
+from triplebeam_research.datasets import json_values
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 SCALARS = (

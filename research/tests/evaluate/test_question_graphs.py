@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from triplebeam.evaluate.ask_all import ask_all
+from triplebeam.evaluate.ask_all import ask_all, read_graph
 from triplebeam.evaluate.measures import values
 from triplebeam.evaluate.questions import Question
 from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.testing.scripted import Scripted
-from triplebeam_research.experiments.question_graphs import Triplet, graph_is_right, written_graph
+from triplebeam_research.experiments.question_graphs import Triplet, check_graphs, graph_is_right
 
 CHAIN = [("Lisbet Palme", "spouse", "Olof Palme"), ("Olof Palme", "place of birth", "Stockholm")]
 SAME = [("Vasilyevsky Island", "country", "Russia"), ("Preobrazheniya Island", "country", "Russia")]
@@ -43,7 +43,7 @@ def test_a_graph_is_right_if_its_triplets_pair_up(
 
 def test_graphs_are_read_as_they_are_written() -> None:
     text = "The question as a graph:\n(Lisbeth Palme; spouse; name: #1)\n(name: #1; born in; city: #2)"
-    assert written_graph(text) == (("Lisbeth Palme", "spouse", "name: #1"), ("name: #1", "born in", "city: #2"))
+    assert read_graph(text) == (("Lisbeth Palme", "spouse", "name: #1"), ("name: #1", "born in", "city: #2"))
 
 
 @pytest.mark.parametrize(("evidences", "share"), [(CHAIN[:1], 1.0), (CHAIN, 0.0)])
@@ -53,5 +53,6 @@ def test_an_agents_graph_is_measured(evidences: list[Triplet], share: float) -> 
     said += [json.dumps({"question": "Who?"}), *[json.dumps({"sentence": "", "answer": "Olof", "used": []})] * 5]
     with Scripted([*said, json.dumps({"found": True, "answer": "Olof", "sentence": ""})]) as model:
         results = ask_all("ge", GEReasoning(model=model), [question])
-    assert values("Graph", [question], results) == [share]
-    assert np.isnan(values("Graph", [replace(question, evidences=())], results)).all()
+    assert values("Graph", [question], check_graphs([question], results)) == [share]
+    without = [replace(question, evidences=())]
+    assert np.isnan(values("Graph", without, check_graphs(without, results))).all()

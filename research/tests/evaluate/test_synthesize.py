@@ -9,13 +9,13 @@ import pytest
 from gold_chains import CAHN, CAHN_ONLY, Make
 from typer.testing import CliRunner
 
-from triplebeam.errors import BadInputError, EndpointError, ModelMissingError
-from triplebeam.evaluate import synthesize as module
+from triplebeam.errors import BadInputError, EndpointError
 from triplebeam.evaluate.questions import find_gold, read_questions
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError, Usage
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
+from triplebeam_research.synthesize import synthesize as module
 from triplebeam_research.synthesize.chains import sample_chains
 from triplebeam_research.synthesize.synthesize import synthesize, write_questions
 
@@ -214,23 +214,6 @@ class TestCommand:
     def test_json_is_for_machines(self, run: Callable[..., Any], tmp_path: Path) -> None:
         told = json.loads(run(tmp_path / "q.jsonl", "--count", 1, "--json").stdout)
         assert (told["questions"], told["rejected"], told["usage"]["calls"]) == (1, {}, 1)
-
-    def test_questions_for_an_index_are_written_beside_it_once(
-        self, run: Callable[..., Any], make: Make, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        from triplebeam.settings import read_settings
-        from triplebeam_research.commands.questions import questions_for
-
-        index = make(*CAHN_ONLY)
-        with pytest.raises(ModelMissingError, match="give a file of them"):
-            questions_for(index.folder, read_settings())
-        settings = read_settings(model="scripted")
-        path = questions_for(index.folder, settings)
-        assert path == index.folder.resolve().with_name("made.index.questions.jsonl")
-        before = path.stat()
-        assert questions_for(index.folder, settings) == path
-        assert path.stat() == before
-        assert capsys.readouterr().out == ""
 
     def test_nothing_is_paid_for_where_nothing_can_be_written(self, run: Callable[..., Any], tmp_path: Path) -> None:
         (tmp_path / "q.jsonl").write_text("mine")

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from test_bert_graph import oracle
 from tiny_model import CONFIG, WORDS, random_weights
 
-from triplebeam.embed import _needed, load_token_encoder
+from triplebeam.embed import _needed
 from triplebeam.errors import BadInputError, ModelMissingError
+from triplebeam_research.late_interaction import load_token_encoder
 from triplebeam_research.late_interaction.onnx_token_encoder import OnnxTokenEncoder
 
 CLS, SEP, UNK = 1, 2, 3

@@ -8,12 +8,13 @@ from scripted_loops import PASSAGES, Table, final, path, reply
 from triplebeam.answer import Agent, Answer, Evidence, Span
 from triplebeam.methods.auto import Auto
 from triplebeam.methods.gnn_ret.agent import RGNNRet
-from triplebeam.methods.read_once import ClosedBook, ReadOnce
+from triplebeam.methods.read_once import ReadOnce
 from triplebeam.methods.shared.facts import Fact, evidence_first
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
 from triplebeam_research.baselines.chain_of_thought import ChainOfThought
+from triplebeam_research.baselines.closed_book import ClosedBook
 from triplebeam_research.baselines.ircot import IRCoT
 from triplebeam_research.baselines.self_ask import SelfAsk
 
