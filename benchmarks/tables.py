@@ -1,7 +1,7 @@
 """Rewrite the generated tables of README and docs: ``make tables``.
 
 A page marks the place of a table with ``<!-- table: NAME -->`` and ``<!-- /table -->``. Figures come from results.json,
-which ``triplebeam bench`` and ``triplebeam experiment`` write with ``--results``; tables.toml names rows and columns.
+which ``triplebeam research experiment`` writes with ``--results``; tables.toml names rows and columns.
 """
 
 import json

@@ -83,9 +83,9 @@ def test_nothing_is_kept(planned: Planning) -> None:
 def test_the_questions_of_the_estimate_do_not_wait_for_each_other(
     planned: Planning, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    used, evaluate = [], Evaluator.evaluate
+    used, compare = [], ExperimentEvaluator.compare
     monkeypatch.setattr(
-        Evaluator, "evaluate", lambda self, *asked: used.append(self.parallel) or evaluate(self, *asked)
+        ExperimentEvaluator, "compare", lambda self, *asked: used.append(self.parallel) or compare(self, *asked)
     )
     planned("bm25")
     assert used == [1, 1]

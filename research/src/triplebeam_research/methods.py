@@ -35,11 +35,10 @@ R = TypeVar("R", QuestionAnswerer, SubAnswerer)
 _LOOP_AS_PUBLISHED: dict[str, Any] = {"ranking": "fusion", "stop_when_stuck": False}
 
 
-def late_interaction(context: Context, *, encoder: str | None = None) -> LateInteraction:
-    """The best of hybrid, scored token by token; with the index's own model unless an ``encoder`` is named."""
+def late_interaction(context: Context, *, encoder: str = "minilm") -> LateInteraction:
+    """The best of hybrid, scored token by token; the encoder need not be the index's own embedder."""
     settings = context.settings
-    name = encoder or context.snapshot.manifest.embedder.name
-    tokens = load_token_encoder(name, settings.home, offline=settings.offline, progress=context.progress)
+    tokens = load_token_encoder(encoder, settings.home, offline=settings.offline, progress=context.progress)
     return LateInteraction(base=hybrid(context), encoder=tokens, passages=context.passages)
 
 

@@ -8,18 +8,11 @@ import pytest
 from small_graphs import graph_of
 from triplebeam.errors import BadInputError
 from triplebeam.index.passage_graph import PassageGraph
-from triplebeam.methods.gnn_ret import (
-    GNN_RET,
-    RGNN_RET,
-    TrainedOn,
-    TrainingSettings,
-    Weights,
-    read_weights,
-    train,
-    write_weights,
-)
-from triplebeam_research.training.descent import AT_BORDER, LAST_STEP, RISING_LOSS, SMALL_GRADIENT, Gradient
+from triplebeam.methods.gnn_ret import GNN_RET, RGNN_RET, TrainedOn, TrainingSettings, read_weights
+from triplebeam.methods.gnn_ret.weights import Gradient
+from triplebeam_research.training.descent import AT_BORDER, LAST_STEP, RISING_LOSS, SMALL_GRADIENT, train
 from triplebeam_research.training.objective import TrainingStep
+from triplebeam_research.training.weights import describe_training, write_weights
 
 
 def step(distances: list[float], *targets: int) -> TrainingStep:
@@ -126,7 +119,7 @@ TRAINED_ON = TrainedOn(questions="train.jsonl", question_count=1, passage_count=
 
 def test_weights_are_read_as_written(star: PassageGraph, tmp_path: Path) -> None:
     for settings in (GNN_RET, RGNN_RET):
-        weights = Weights.of(train(star, [[step(FAR_TARGET, 1)]], settings), settings, TRAINED_ON)
+        weights = describe_training(train(star, [[step(FAR_TARGET, 1)]], settings), settings, TRAINED_ON)
         write_weights(tmp_path / "weights.json", weights)
         assert read_weights(tmp_path / "weights.json") == weights
         assert weights.method == ("gnn_ret" if settings is GNN_RET else "rgnn_ret")
@@ -145,7 +138,7 @@ def test_a_file_of_something_else_is_refused(
     star: PassageGraph, tmp_path: Path, change: tuple[str, str], message: str
 ) -> None:
     path = tmp_path / "weights.json"
-    write_weights(path, Weights.of(train(star, [[step(FAR_TARGET, 1)]]), GNN_RET, TRAINED_ON))
+    write_weights(path, describe_training(train(star, [[step(FAR_TARGET, 1)]]), GNN_RET, TRAINED_ON))
     path.write_text(path.read_text(encoding="utf-8").replace(*change, 1), encoding="utf-8")
     with pytest.raises(BadInputError, match=message):
         read_weights(path)
@@ -154,6 +147,6 @@ def test_a_file_of_something_else_is_refused(
 def test_files_that_are_not_there_are_named(star: PassageGraph, tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match=r"none\.json cannot be read"):
         read_weights(tmp_path / "none.json")
-    weights = Weights.of(train(star, [[step(FAR_TARGET, 1)]]), GNN_RET, TRAINED_ON)
+    weights = describe_training(train(star, [[step(FAR_TARGET, 1)]]), GNN_RET, TRAINED_ON)
     with pytest.raises(BadInputError, match="cannot be written"):
         write_weights(tmp_path / "no" / "folder.json", weights)

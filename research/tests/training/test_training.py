@@ -12,8 +12,8 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import GNN_RET, RGNN_RET, GNNRet
+from triplebeam.methods.gnn_ret.weights import Targets
 from triplebeam.settings import Settings
-from triplebeam_research.training.objective import Targets
 from triplebeam_research.training.trainer import DEPTHS, Trainer, mean_recall
 from triplebeam_research.training.weights import write_weights
 

@@ -18,8 +18,8 @@ from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam_research.late_interaction.token_encoder import TokenEncoder
 
-#: Passages whose token vectors are kept in memory: about 50 kB each.
-MAX_CACHED_PASSAGES = 20_000
+#: Passages whose token vectors are kept in memory: about 150 kB each, with MiniLM.
+MAX_CACHED_PASSAGES = 5_000
 Vectors = NDArray[np.float32]
 
 
