@@ -24,7 +24,7 @@ from triplebeam_research.baselines.ircot import IRCoT
 from triplebeam_research.baselines.self_ask import SelfAsk
 from triplebeam_research.experiments.experiment import read_experiment
 
-EXPERIMENTS = Path(__file__).parents[1] / "experiments"
+EXPERIMENTS = Path(__file__).parents[1] / "research/experiments"
 
 
 @pytest.fixture
