@@ -8,12 +8,13 @@ from triplebeam.assemble import Index, Method
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.methods.gnn_ret import GNNRet, TrainedOn, TrainingSettings, Weights, write_weights
+from triplebeam.methods.gnn_ret import GNNRet, TrainedOn, TrainingSettings, Weights
 from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.hybrid import ScaledHybrid
 from triplebeam.settings import Settings
+from triplebeam_research.training.weights import write_weights
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +94,7 @@ def test_it_is_known_as_a_graph_without_a_model() -> None:
         ("gnn_ret[layer=2]", ["did you mean 'layers'?"]),
         ("gnn_ret[alpha=1.5]", ["alpha is (1.5,)", "between 0 and 1"]),
         ("gnn_ret[relevant=0]", ["relevant is 0", "1 or more"]),
-        ("gnn_ret[weights=none.json]", ["none.json cannot be read", "`triplebeam train`"]),
+        ("gnn_ret[weights=none.json]", ["none.json cannot be read", "`triplebeam research train`"]),
         ("gnn_ret[weights=w.json,layers=2]", ["has its own alpha", "leave out layers"]),
     ],
 )
