@@ -142,20 +142,8 @@ class TestEndings:
         answer, table = self.run([sentence("R is S."), sentence("S is T."), final("")], max_steps=2)
         assert (answer.ending, answer.text, table.asked) == ("the last step was reached", "", ["q", "R is S."])
 
-    @pytest.mark.parametrize("announced", [True, False])
-    def test_in_the_last_step_no_further_search_is_asked_for(self, announced: bool) -> None:
-        table = Table({"q": ["film"], "R is S.": ["city"]})
-        with Scripted([sentence("R is S."), sentence("So the answer is: S"), final("S")]) as model:
-            agent(model, table, max_steps=2, announce_last=announced).answer("q")
-        thinking = [prompt.user for prompt in model.prompts[:2]]
-        assert ["no further search will be made" in user for user in thinking] == [False, announced]
-
-    def test_a_repeated_sentence(self) -> None:
-        answer, table = self.run([sentence("R is S."), sentence("r is S"), final("")])
-        assert (answer.ending, len(table.asked)) == ("the next sentence repeats an earlier query", 2)
-
-    def test_the_switch_lets_it_go_on(self) -> None:
-        answer, table = self.run([sentence("R is S.")] * 4 + [final("")], stop_when_stuck=False)
+    def test_a_repeated_sentence_is_searched_for_again(self) -> None:
+        answer, table = self.run([sentence("R is S.")] * 4 + [final("")])
         assert (answer.ending, len(table.asked)) == ("the last step was reached", 4)
 
     @pytest.mark.parametrize("said", ["", "  ", None, "So the answer is:", "So the answer is: ..."])
@@ -213,7 +201,7 @@ def test_it_always_ends(said: list[str], max_steps: int, stuck: bool) -> None:
     model = Scripted([*map(sentence, said)])
     # Whatever is said, the answer is read after at most max_steps sentences.
     answerer = QuestionAnswerer(model=Scripted([final("end")]), passages=PASSAGES)
-    asked = IRCoT(retriever=Anywhere(), model=model, answerer=answerer, max_steps=max_steps, stop_when_stuck=stuck)
+    asked = IRCoT(retriever=Anywhere(), model=model, answerer=answerer, max_steps=max_steps)
     answer = asked.answer("q")
     assert 1 <= len(answer.steps) <= max_steps
     assert len(model.prompts) == len(answer.steps)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripted_loops import BAD, PASSAGES, Anywhere, Driven, Table, driven, final, reply, uncited
+from scripted_loops import BAD, PASSAGES, Anywhere, Driven, Table, driven, final, reply
 from triplebeam.answer import Answer, Step
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
@@ -28,8 +28,8 @@ def follow_up(question: str | None, answer: str | None = "") -> Completion:
     return reply(follow_up=question, answer=answer)
 
 
-def found(text: str, *passages: int) -> Completion:
-    return reply(found=bool(text), answer=text, facts=[uncited(number) for number in passages])
+def found(text: str) -> Completion:
+    return reply(answer=text)
 
 
 class TestThreeSteps:
@@ -41,7 +41,7 @@ class TestThreeSteps:
         replies = [
             *(follow_up(FILM), found("Edward Cahn directed Laughter in Hell.")),
             *(follow_up(ACTOR), found("Pat Brien lived in Milwaukee.")),
-            *(follow_up(LAKE), found("Milwaukee lies on Lake Michigan.", 1)),
+            *(follow_up(LAKE), found("Milwaukee lies on Lake Michigan.")),
             *(follow_up("", "Lake Michigan"), final("Michigan")),
         ]
         with Scripted(replies) as model:
@@ -56,7 +56,7 @@ class TestThreeSteps:
 
     def test_the_second_question_depends_on_the_first_retrieval(self, done: Driven) -> None:
         asking = [prompt.user for prompt in done.model.prompts if prompt.template == "self_ask/follow_up"]
-        reading = [prompt.user for prompt in done.model.prompts if prompt.template == "sub_answer"]
+        reading = [prompt.user for prompt in done.model.prompts if prompt.template == "published/sub_answer"]
         assert "directed by Edward Cahn" in reading[0]
         assert asking[0] == f"Question: {QUESTION}\n\nFollow-ups so far:\n(none)"
         assert asking[1].endswith(f"1. {FILM}\n   Edward Cahn directed Laughter in Hell.")
@@ -108,9 +108,7 @@ class TestEndings:
     def test_a_repeated_follow_up(self) -> None:
         answer, table = self.run([follow_up(FILM), found(""), follow_up(FILM.upper()), final("")])
         assert (answer.ending, table.asked) == ("the next follow-up question was asked before", [FILM])
-        answer, table = self.run(
-            [follow_up(FILM), found(""), follow_up(FILM), found(""), final("")], max_steps=2, stop_when_stuck=False
-        )
+        answer, table = self.run([follow_up(FILM), found(""), follow_up(FILM), found(""), final("")], max_steps=2)
         assert (answer.ending, table.asked) == ("the last step was reached", [FILM, FILM])
 
     def test_its_own_answer_may_stand(self) -> None:
@@ -180,7 +178,6 @@ def test_it_always_ends(said: list[str], max_steps: int, stuck: bool) -> None:
         sub_answerer=SubAnswerer(model=Scripted([found("A.")] * 5), passages=PASSAGES),
         answerer=QuestionAnswerer(model=Scripted([final("end")]), passages=PASSAGES),
         max_steps=max_steps,
-        stop_when_stuck=stuck,
     )
     answer = asked.answer("q")
     assert 1 <= len(answer.steps) <= max_steps
