@@ -196,8 +196,8 @@ class TestLimits:
 
 
 @settings(max_examples=60, deadline=None)
-@given(said=st.lists(st.text(max_size=12), min_size=5, max_size=5), max_steps=st.integers(1, 5), stuck=st.booleans())
-def test_it_always_ends(said: list[str], max_steps: int, stuck: bool) -> None:
+@given(said=st.lists(st.text(max_size=12), min_size=5, max_size=5), max_steps=st.integers(1, 5))
+def test_it_always_ends(said: list[str], max_steps: int) -> None:
     model = Scripted([*map(sentence, said)])
     # Whatever is said, the answer is read after at most max_steps sentences.
     answerer = QuestionAnswerer(model=Scripted([final("end")]), passages=PASSAGES)

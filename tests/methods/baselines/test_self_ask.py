@@ -42,7 +42,7 @@ class TestThreeSteps:
             *(follow_up(FILM), found("Edward Cahn directed Laughter in Hell.")),
             *(follow_up(ACTOR), found("Pat Brien lived in Milwaukee.")),
             *(follow_up(LAKE), found("Milwaukee lies on Lake Michigan.")),
-            *(follow_up("", "Lake Michigan"), final("Michigan")),
+            follow_up("", "Lake Michigan"),
         ]
         with Scripted(replies) as model:
             return Driven(model, table, *driven(agent(model, table), QUESTION))
@@ -51,7 +51,7 @@ class TestThreeSteps:
         _, table, steps, answer = done
         assert table.asked == [step.query for step in steps] == [FILM, ACTOR, LAKE]
         assert ["city" in step.ranking.ids for step in steps] == [False, False, True]
-        assert (answer.text, answer.loop_text) == ("Michigan", "Lake Michigan")
+        assert (answer.text, answer.loop_text) == ("Lake Michigan", "Lake Michigan")
         assert answer.ending == "no follow-up question is needed"
 
     def test_the_second_question_depends_on_the_first_retrieval(self, done: Driven) -> None:
@@ -67,7 +67,7 @@ class TestThreeSteps:
         assert [step.so_far.ids for step in steps] == [
             ["film", "director"],
             ["film", "actor", "director"],
-            ["city", "actor", "film", "director"],  # the third answer was read in the city's
+            ["actor", "film", "city", "director"],
         ]
         assert steps[-1].so_far == answer.ranking
         assert [step.thought for step in steps][1] == "Pat Brien lived in Milwaukee."
@@ -75,7 +75,7 @@ class TestThreeSteps:
     def test_calls_are_counted_by_step(self, done: Driven) -> None:
         *_, steps, answer = done
         assert [step.usage.calls for step in steps] == [3, 2, 2]
-        assert answer.usage.calls == 8
+        assert answer.usage.calls == 7
 
 
 class TestEndings:
@@ -87,34 +87,32 @@ class TestEndings:
             return agent(model, table, **parameters).answer("q"), table
 
     def test_an_answer_at_once_is_looked_up_once(self) -> None:
-        answer, table = self.run([follow_up("", "Cahn"), final("")])
+        answer, table = self.run([follow_up("", "Cahn")])
         assert (answer.text, answer.loop_text, table.asked, len(answer.steps)) == ("Cahn", "Cahn", ["q"], 1)
         assert answer.ending == "no follow-up question is needed"
 
     def test_an_answer_beside_a_follow_up_runs_ahead(self) -> None:
-        answer, table = self.run([follow_up(FILM, "early"), found("A."), follow_up(None, "late"), final("")])
+        answer, table = self.run([follow_up(FILM, "early"), found("A."), follow_up(None, "late")])
         assert (answer.text, table.asked) == ("late", [FILM])
 
     def test_the_last_step(self) -> None:
-        replies = [follow_up(FILM), found("A."), follow_up(ACTOR), found(""), final("x")]
+        replies = [follow_up(FILM), found("A."), follow_up(ACTOR), found(""), follow_up(LAKE), final("x")]
         answer, table = self.run(replies, max_steps=2)
         assert (answer.ending, answer.text, table.asked) == ("the last step was reached", "x", [FILM, ACTOR])
-        assert answer.usage.calls == 5, "a follow-up that would not be searched for is not asked for"
 
     def test_after_the_last_step_its_own_answer_is_still_asked_for(self) -> None:
-        answer, _ = self.run([follow_up(FILM), found("A."), follow_up("", "x")], max_steps=1, own_answer=True)
+        answer, _ = self.run([follow_up(FILM), found("A."), follow_up("", "x")], max_steps=1)
         assert (answer.ending, answer.text) == ("no follow-up question is needed", "x")
 
-    def test_a_repeated_follow_up(self) -> None:
-        answer, table = self.run([follow_up(FILM), found(""), follow_up(FILM.upper()), final("")])
-        assert (answer.ending, table.asked) == ("the next follow-up question was asked before", [FILM])
-        answer, table = self.run([follow_up(FILM), found(""), follow_up(FILM), found(""), final("")], max_steps=2)
+    def test_a_repeated_follow_up_is_asked_again(self) -> None:
+        replies = [follow_up(FILM), found(""), follow_up(FILM), found(""), follow_up(FILM), final("")]
+        answer, table = self.run(replies, max_steps=2)
         assert (answer.ending, table.asked) == ("the last step was reached", [FILM, FILM])
 
-    def test_its_own_answer_may_stand(self) -> None:
-        answer, _ = self.run([follow_up(FILM), found("A."), follow_up("", "x")], own_answer=True)
+    def test_its_own_answer_stands(self) -> None:
+        answer, _ = self.run([follow_up(FILM), found("A."), follow_up("", "x")])
         assert (answer.text, answer.loop_text) == ("x", "x")
-        answer, _ = self.run([follow_up(FILM), found("A."), follow_up(""), final("y")], own_answer=True)
+        answer, _ = self.run([follow_up(FILM), found("A."), follow_up(""), final("y")])
         assert (answer.text, answer.loop_text) == ("y", ""), "without one the passages are read"
 
     def test_neither_a_follow_up_nor_an_answer(self) -> None:
@@ -169,8 +167,8 @@ class TestClosedBook:
 
 
 @settings(max_examples=60, deadline=None)
-@given(said=st.lists(st.text(max_size=4), min_size=6, max_size=6), max_steps=st.integers(1, 5), stuck=st.booleans())
-def test_it_always_ends(said: list[str], max_steps: int, stuck: bool) -> None:
+@given(said=st.lists(st.text(max_size=4), min_size=6, max_size=6), max_steps=st.integers(1, 5))
+def test_it_always_ends(said: list[str], max_steps: int) -> None:
     model = Scripted([*(follow_up(text) for text in said)])
     asked = SelfAsk(
         retriever=Anywhere(),

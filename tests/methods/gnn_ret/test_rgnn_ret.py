@@ -152,7 +152,7 @@ def test_the_agent_agrees_with_its_oracle(problem: dict[str, Any]) -> None:
         problem["retrieved"],
         problem["max_steps"],
         subquestion=lambda _, answers: answers[-1] if answers else "begin",
-        subanswer=lambda _, found: (f"p{found[-1]:02d}", found[-1]),
+        subanswer=lambda _, found: f"p{found[-1]:02d}",
         critique=lambda _, answers: problem["enough"] in answers,
     )
     assert [step.query for step in steps] == queries

@@ -26,7 +26,7 @@ GUESS = reply(sentence="It is not said.", found=False, answer="Erie", missing="N
 
 
 def table() -> Table:
-    return Table({"q": ["film", "city"]})
+    return Table({"q": ["film", "city"], "Milwaukee lies on Lake Michigan": []})
 
 
 VERDICT = reply(missing="", answerable=True, used=[1], answer="Lake Michigan")
