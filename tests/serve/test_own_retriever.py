@@ -15,7 +15,8 @@ from triplebeam.assemble import Index, open_index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, ExtraMissingError, install_command
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.methods.gear import GeAR, NaiveGE, SyncGE
+from triplebeam.methods.agent import EvidenceAgent
+from triplebeam.methods.gear import NaiveGE, SyncGE
 from triplebeam.passage import Passage
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.own_retriever import KnownPassages, from_function
@@ -91,12 +92,12 @@ class TestAgentsOverYourOwn:
         base = from_function(longest, asked)
         walked = asked.expand(base, "naive_ge")
         agent = asked.agent("agent[max_steps=2]", base=walked)
-        assert isinstance(agent, GeAR)
+        assert isinstance(agent, EvidenceAgent)
         assert agent.retriever is walked
         assert isinstance(walked, NaiveGE)
         assert agent.passage_link.passages is base
         plain = asked.agent("agent", base=base)
-        assert isinstance(plain, GeAR)
+        assert isinstance(plain, EvidenceAgent)
         assert isinstance(plain.retriever, SyncGE)
         assert (plain.retriever.base, plain.retriever.base_k) == (base, 10)
 

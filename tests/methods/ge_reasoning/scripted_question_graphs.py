@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from scripted_loops import PASSAGES, Table, driven, reply
-from triplebeam.answer import Answer, Step
+from triplebeam.answer import Agent, Answer, Step
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, TokenLogProbability, Usage
 from triplebeam.methods.ge_reasoning import GEReasoning
+from triplebeam.methods.grounded_reasoning import GroundedReasoning
 from triplebeam.triple import Triple
 
 QUESTION = "On which lake lies the city where an actor of Laughter in Hell lived?"
@@ -53,16 +54,15 @@ def helpful(*numbers: int) -> Completion:
     return reply(helpful=numbers)
 
 
-#: The agent of the paper.
-PAPER: dict[str, Any] = {"grounded": False, "ranking": "fusion", "read": 2}
-
-
 def agent(model: LanguageModel, table: Table | None = None, **parameters: Any) -> GEReasoning:
-    """The paper's, unless the parameters say otherwise."""
-    return GEReasoning(model=Accounted(model), retriever=table, passages=PASSAGES, **(PAPER | parameters))
+    return GEReasoning(model=Accounted(model), retriever=table, passages=PASSAGES, **parameters)
 
 
-def drive(agent: GEReasoning, question: str = QUESTION) -> tuple[list[Step], Answer]:
+def grounded(model: LanguageModel, table: Table, **parameters: Any) -> GroundedReasoning:
+    return GroundedReasoning(model=Accounted(model), retriever=table, passages=PASSAGES, **parameters)
+
+
+def drive(agent: Agent, question: str = QUESTION) -> tuple[list[Step], Answer]:
     return driven(agent, question)
 
 

@@ -82,18 +82,18 @@ class TestSubAnswers:
         text = said("Cahn")
         pieces = tokens(*((piece, 0.7 if piece == "Cahn" else 1.0) for piece in re.findall(r"\w+|\W+", text)))
         with Scripted([Completion(text=text, log_probabilities=pieces)]) as model:
-            answer = self.answers(model).answer("q", [], "(none)", "who?", 0)
-        assert (answer.answer, str(answer.confidence)) == ("Cahn", "smallest token probability 0.70")
-        assert answer.confidence.thresholds is PROBABILITY
+            answer, confidence = self.answers(model).answer("q", [], "(none)", "who?", 0)
+        assert (answer.answer, str(confidence)) == ("Cahn", "smallest token probability 0.70")
+        assert confidence.thresholds is PROBABILITY
         assert [prompt.log_probabilities for prompt in model.prompts] == [True]
         assert [prompt.temperature for prompt in model.prompts] == [0.6]
 
     def test_several_samples_where_there_are_none(self) -> None:
         with Scripted([said("Ford"), said("Cahn", [2]), said("the Cahn"), said(None), said("CAHN")]) as model:
-            answer = self.answers(model).answer("q", [], "(none)", "who?", 0)
+            answer, confidence = self.answers(model).answer("q", [], "(none)", "who?", 0)
         assert (answer.answer, answer.used) == ("Cahn", (2,))
-        assert str(answer.confidence) == "agreement of 5 samples 0.60"
-        assert answer.confidence.thresholds is AGREEMENT
+        assert str(confidence) == "agreement of 5 samples 0.60"
+        assert confidence.thresholds is AGREEMENT
         assert [prompt.sample for prompt in model.prompts] == [0, 1, 2, 3, 4]
 
     def test_another_attempt_takes_other_samples(self) -> None:
@@ -104,17 +104,17 @@ class TestSubAnswers:
     def test_a_reply_that_cannot_be_used_agrees_with_nothing(self) -> None:
         bad = Completion(text="Cahn", usage=Usage(calls=1))
         with account() as spent, Scripted([bad, bad, said("Cahn"), bad, bad, bad, bad, bad, bad]) as model:
-            answer = self.answers(model).answer("q", [], "(none)", "who?", 0)
-        assert (answer.answer, answer.confidence.value, len(spent.problems)) == ("", 0.0, 4)
+            answer, confidence = self.answers(model).answer("q", [], "(none)", "who?", 0)
+        assert (answer.answer, confidence.value, len(spent.problems)) == ("", 0.0, 4)
 
     @pytest.mark.parametrize(
         ("used", "numbers"), [([1, 3], (1, 3)), (["2"], (2,)), ("facts 1 and 2", (1, 2)), (None, ()), ("none", ())]
     )
     def test_numbers_of_facts_in_any_form(self, used: object, numbers: tuple[int, ...]) -> None:
         with Scripted([said("Cahn", used)] * 5) as model:
-            assert self.answers(model).answer("q", [], "(none)", "who?", 0).used == numbers
+            assert self.answers(model).answer("q", [], "(none)", "who?", 0)[0].used == numbers
 
     @pytest.mark.parametrize("written", ["The answer is: Cahn", "Answer: Cahn", " Cahn\n"])
     def test_an_answer_without_its_preface(self, written: str) -> None:
         with Scripted([said(written)] * 5) as model:
-            assert self.answers(model).answer("q", [], "(none)", "who?", 0).answer == "Cahn"
+            assert self.answers(model).answer("q", [], "(none)", "who?", 0)[0].answer == "Cahn"

@@ -166,8 +166,6 @@ def test_the_agent_is_algorithm_1(
         k2=k2,
         max_rounds=rounds,
         typed=False,
-        grounded=False,
-        read=2,
     ).answer("q")
 
     ours = [(step.query, bool(step.ranking), " = " in step.thought.splitlines()[0]) for step in answer.steps[1:]]

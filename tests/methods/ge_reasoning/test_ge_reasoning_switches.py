@@ -19,6 +19,7 @@ from scripted_question_graphs import (
     extracts,
     first_lines,
     graph,
+    grounded,
     helpful,
     reads,
     says,
@@ -80,11 +81,6 @@ class TestClosedBook:
             steps, answer = drive(agent(model))
         assert (len(steps), answer.ending, answer.text) == (11, "the last round was reached", "guess")
         assert model.prompts[-1].template == "closed_book", "no pair was kept"
-
-    def test_attempts_can_be_bounded(self) -> None:
-        with Scripted([graph(CHAIN[:1]), asks(WHO), says("x", 0.1), says("x", 0.1), final("")]) as model:
-            _, answer = drive(agent(model, max_attempts=2))
-        assert answer.ending == "every open triplet was tried as often as it may be"
 
 
 class TestAgreement:
@@ -221,7 +217,7 @@ class TestGrounded:
     def run(self, *replies: Completion, **parameters: Any) -> tuple[Scripted, list[Step], Answer]:
         table = Table({WHO: ["film", "actor"], WHERE: ["actor"]})
         with Scripted(replies) as model:
-            return model, *drive(agent(model, table, grounded=True, ranking="evidence", **parameters))
+            return model, *drive(grounded(model, table, **parameters))
 
     def test_six_calls_answer_a_question_of_two_hops(self) -> None:
         lived = reads("Milwaukee", (LIVED, 1, "lived in Milwaukee"))
@@ -248,7 +244,3 @@ class TestGrounded:
         model, _, answer = self.run(*self.START, self.ACTED, asks(WHERE), reads(""), final(""))
         assert model.prompts[-1].template == "answer", "the passages are read at once"
         assert (answer.usage.calls, answer.outcome) == (6, "not_in_documents")
-
-    def test_without_a_graph_what_was_not_found_is_not_asked_again(self) -> None:
-        _, steps, answer = self.run(asks(WHO), reads(""), asks(WHO), final("Pat Brien"), graph_guidance=False)
-        assert (len(steps), answer.ending) == (2, "the model asks for nothing further")

@@ -76,10 +76,10 @@ class TestRecurrence:
         recurrent = RecurrentGNNRet(gnn_ret=gnn_ret, beta=0.5)
         scorer = Pooled(triples=world.triples, embedder=words)
         naive = NaiveGE(base=recurrent, triples=world.triples, scorer=scorer, base_k=2, width=1)
-        undecided = reply(missing="m", answerable=False, used=[], answer="")
+        undecided = reply(why="m", answerable=False, answer="")
         replies = [reply(facts=[]), undecided, reply(query=FILM), reply(facts=[]), undecided, final("x")]
         with Scripted(replies) as model:
-            steps, _ = driven(GeAR(retriever=naive, model=model, max_steps=2, retrieved=3, calls="paper"), QUESTION)
+            steps, _ = driven(GeAR(retriever=naive, model=model, max_steps=2, retrieved=3), QUESTION)
         expected = naive.begin()
         assert [step.ranking for step in steps] == [expected.retrieve(QUESTION, 3), expected.retrieve(FILM, 3)]
         assert steps[1].ranking != naive.retrieve(FILM, 3)

@@ -6,8 +6,8 @@ import pytest
 
 from scripted_loops import PASSAGES, Table, final, path, reply
 from triplebeam.answer import Agent, Answer, Evidence, Span
-from triplebeam.methods.agent import Auto
-from triplebeam.methods.gnn_ret.agent import RGNNRet
+from triplebeam.methods.agent import Auto, EvidenceAgent
+from triplebeam.methods.grounded_reasoning import GroundedReasoning
 from triplebeam.methods.read_once import ReadOnce
 from triplebeam.methods.shared.facts import Fact, evidence_first
 from triplebeam.ranking import Hit, Ranking
@@ -15,7 +15,6 @@ from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
 from triplebeam_research.baselines.chain_of_thought import ChainOfThought
 from triplebeam_research.baselines.closed_book import ClosedBook
-from triplebeam_research.baselines.ircot import IRCoT
 from triplebeam_research.baselines.self_ask import SelfAsk
 
 LIES = {
@@ -23,21 +22,19 @@ LIES = {
     "passage": 2,
     "quotation": "Milwaukee lies in Wisconsin on Lake Michigan.",
 }
-FOUND = reply(found=True, answer="Milwaukee lies on Lake Michigan.", facts=[LIES])
+FOUND = reply(sentence="It lies there.", answer="Lake Michigan", facts=[LIES])
 GUESS = reply(sentence="It is not said.", found=False, answer="Erie", missing="No document says where it lies.")
 
 
 def table() -> Table:
-    return Table({"q": ["film", "city"]})
+    return Table({"q": ["film", "city"], "Milwaukee lies on Lake Michigan": []})
 
 
+VERDICT = reply(missing="", answerable=True, used=[1], answer="Lake Michigan")
+GRAPH = reply(triplets=[["Milwaukee", "lies on", "lake: #1"]], target=["#1"])
 AGENTS: dict[str, tuple[Any, list[Any]]] = {
-    "ircot": (IRCoT, [reply(sentence="So the answer is: Lake Michigan.", facts=[LIES]), final("Lake Michigan")]),
-    "self_ask": (
-        SelfAsk,
-        [reply(follow_up="q", answer=""), FOUND, reply(follow_up="", answer="Michigan"), final("Lake Michigan")],
-    ),
-    "rgnn_ret": (RGNNRet, [reply(question="q"), FOUND, reply(missing="", enough=True), final("Lake Michigan")]),
+    "agent": (EvidenceAgent, [reply(facts=[LIES]), VERDICT, final("Lake Michigan")]),
+    "grounded_reasoning": (GroundedReasoning, [GRAPH, reply(question="q"), FOUND, final("Lake Michigan")]),
 }
 
 
@@ -55,11 +52,11 @@ class TestEvidenceFirst:
         [fact] = answer.evidence
         assert fact.span
         assert (fact.span.passage_id, fact.span.text in PASSAGES["city"].text) == ("city", True)
-        assert answer.steps[0].facts == answer.evidence
+        assert [shown.triple for shown in answer.steps[-1].facts] == [fact.triple]
         assert (answer.outcome, answer.supported) == ("answered", True)
 
     def test_the_fusion_comes_first_if_it_is_wanted(self) -> None:
-        assert self.asked("ircot", ranking="fusion").ranking.ids == ["film", "city"]
+        assert self.asked("agent", ranking="fusion").ranking.ids == ["film", "city"]
 
     def test_a_passage_that_no_search_found_is_put_in(self) -> None:
         ranking = Ranking([Hit("a", 0.5), Hit("b", 0.25)])
@@ -79,7 +76,7 @@ class TestTheModelsOwn:
         assert answer.missing == ("No document is quoted for this answer: it is the model's own.",)
 
     def test_an_answer_at_once_that_no_passage_says_is_a_guess(self) -> None:
-        with Scripted([reply(follow_up="", answer="Cahn"), final("")]) as model:
+        with Scripted([reply(follow_up="", answer="Cahn")]) as model:
             answer = SelfAsk(retriever=table(), model=model).answer("q")
         assert (answer.text, answer.outcome) == ("Cahn", "guess")
 

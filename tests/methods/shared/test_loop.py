@@ -11,9 +11,11 @@ from triplebeam.answer import Agent, Step
 from triplebeam.errors import BadInputError, EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, Prompt
+from triplebeam.methods.agent import EvidenceAgent
 from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.methods.gear import GeAR, LLMReader, NaiveGE, Pooled, SyncGE
 from triplebeam.methods.gnn_ret.agent import RGNNRet
+from triplebeam.methods.grounded_reasoning import GroundedReasoning
 from triplebeam.methods.read_once import ReadOnce
 from triplebeam.methods.shared.facts import Fact
 from triplebeam.methods.shared.loop import Loop
@@ -33,7 +35,18 @@ from triplebeam_research.baselines.iter_retgen import IterRetGen
 from triplebeam_research.baselines.self_ask import SelfAsk
 from triplebeam_research.baselines.verify_and_edit import VerifyAndEdit
 
-SEVERAL_STEPS = (FLARE, GEReasoning, GeAR, IRCoT, IterRetGen, RGNNRet, SelfAsk, VerifyAndEdit)
+SEVERAL_STEPS = (
+    EvidenceAgent,
+    FLARE,
+    GEReasoning,
+    GeAR,
+    GroundedReasoning,
+    IRCoT,
+    IterRetGen,
+    RGNNRet,
+    SelfAsk,
+    VerifyAndEdit,
+)
 ONE_STEP = (ChainOfThought, ERACoT, ReadOnce)
 
 
@@ -100,7 +113,9 @@ def test_an_expansion_lets_its_base_learn(world: Any, words: Any) -> None:
     learning = Learning()
     naive = NaiveGE(base=learning, triples=world.triples, scorer=scorer)
     for expansion in (naive, SyncGE(base=naive, triples=world.triples, scorer=scorer, reader=reader)):
-        GeAR(retriever=expansion, model=Talkative(), stop_when_stuck=False).answer("Who directed Laughter in Hell?")
+        EvidenceAgent(retriever=expansion, model=Talkative(), stop_when_stuck=False).answer(
+            "Who directed Laughter in Hell?"
+        )
         assert len(learning.begun.pop().asked) == 4, "a search for each step"
     assert for_question(replace(naive, base=Anywhere())).retrieve("lake")
 
@@ -118,8 +133,9 @@ class TestDerived:
 
     @pytest.mark.parametrize("agent", [*SEVERAL_STEPS, *ONE_STEP])
     def test_counts_are_one_or_more(self, agent: Callable[..., Agent]) -> None:
-        with pytest.raises(BadInputError, match="retrieved is 0: it must be 1 or more"):
-            agent(retriever=Anywhere(), model=Talkative(), retrieved=0)
+        name = "max_steps" if agent is RGNNRet else "retrieved"
+        with pytest.raises(BadInputError, match=f"{name} is 0: it must be 1 or more"):
+            agent(retriever=Anywhere(), model=Talkative(), **{name: 0})
 
     @pytest.mark.parametrize("base", ["bm25", "dense", "hybrid"])
     def test_gear_over_an_index(self, world: Any, words: Any, base: str) -> None:
@@ -127,7 +143,7 @@ class TestDerived:
         sparse, dense = BM25.over_passages(world), Dense.over_passages(world, words)
         plain = {"bm25": sparse, "dense": dense, "hybrid": Hybrid(sparse, dense)}[base]
         facts = reply(facts=[["Laughter in Hell", "directed by", "Edward Cahn"]])
-        verdict = reply(missing="", answerable=True, used=[1], answer="Edward Cahn")
+        verdict = reply(why="", answerable=True, answer="Edward Cahn")
         with Scripted([facts, verdict, final("Edward Cahn")]) as model:
             answer = GeAR(retriever=plain, model=Accounted(model)).answer("Who directed Laughter in Hell?")
         assert answer.supported

@@ -50,11 +50,11 @@ class GeAR(AnsweringAgent):
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """Eq. 4 to 7, step by step, then Eq. 9 and Table 3's question answering."""
-        loop = _Gist(question, self.retriever, query=question)
+        loop = Gist(question, self.retriever, query=question)
         yield from loop.take_all(partial(self._step, loop))
         return self._conclude(loop)
 
-    def _step(self, loop: "_Gist") -> Step:
+    def _step(self, loop: "Gist") -> Step:
         query = loop.query
         ranking = loop.retrieve(query, self.retrieved)
         facts = self._read(loop, ranking.ids[: self.read])  # Eq. 4
@@ -79,7 +79,7 @@ class GeAR(AnsweringAgent):
             thought=loop.answer or verdict.reason,
         )
 
-    def _read(self, loop: "_Gist", passage_ids: Sequence[str]) -> tuple[Fact, ...]:
+    def _read(self, loop: "Gist", passage_ids: Sequence[str]) -> tuple[Fact, ...]:
         """Eq. 4: what the passages say for the question, beyond what the gist holds."""
         read = self._reader.read(loop.question, passage_ids, loop.facts)
         return with_sources(new_facts(read, loop.facts), [self._passages[id_] for id_ in passage_ids])
@@ -98,7 +98,7 @@ class GeAR(AnsweringAgent):
 
 
 @dataclass
-class _Gist(Loop):
+class Gist(Loop):
     """The gist memory (``facts``), and the lists that Eq. 9 fuses."""
 
     query: str = ""
