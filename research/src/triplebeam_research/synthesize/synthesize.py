@@ -25,6 +25,7 @@ from triplebeam.errors import BadInputError, EndpointError
 from triplebeam.evaluate.questions import SYNTHETIC, Question
 from triplebeam.generate.ask import Failed, ask_many
 from triplebeam.generate.language_model import LanguageModel, Prompt
+from triplebeam.generate.parse import ReplyType, Text
 from triplebeam.generate.prompts import load as load_shared
 from triplebeam.generate.prompts import numbered_passages
 from triplebeam.index.snapshot import Snapshot
