@@ -99,8 +99,9 @@ release: $(BIN)/python
 # Old versions warn about newer ones of what they depend on, which is not for us to mend: warnings are no errors here.
 lowest: $(BIN)/python
 	$(PIP) uv
-	mkdir -p build
-	$(BIN)/uv pip compile --quiet --python $(BIN)/python --resolution lowest-direct --extra dev pyproject.toml research/pyproject.toml --output-file build/lowest.txt --no-emit-package triplebeam
+	mkdir -p build/research
+	sed '/"triplebeam==/d' research/pyproject.toml > build/research/pyproject.toml
+	$(BIN)/uv pip compile --quiet --python $(BIN)/python --resolution lowest-direct --extra dev pyproject.toml build/research/pyproject.toml --output-file build/lowest.txt
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python build/lowest
 	$(BIN)/uv pip install --quiet --python build/lowest/bin/python --requirement build/lowest.txt --editable . --editable ./research
 	build/lowest/bin/python -m pytest -m "not slow and not data" -n 2 -o filterwarnings=ignore

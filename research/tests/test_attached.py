@@ -19,11 +19,14 @@ def test_the_product_names_the_rows_of_this_package() -> None:
 
 
 def test_commands_are_below_one_group() -> None:
-    shown = CliRunner().invoke(app, ["research", "--help"])
-    assert shown.exit_code == 0
+    listed = CliRunner().invoke(app, ["research", "--help"])
+    assert listed.exit_code == 0
     for name in ("experiment", "dataset", "questions", "train"):
-        assert name in shown.stdout
-    assert CliRunner().invoke(app, ["research", "train", "--help"]).exit_code == 0
+        assert name in listed.stdout
+        shown = CliRunner().invoke(app, ["research", name, "--help"])
+        assert shown.exit_code == 0
+        assert f"triplebeam research {name}" in shown.stdout
+        assert "<bool>" not in shown.stdout
 
 
 def test_everything_that_is_announced_can_be_loaded() -> None:

@@ -1,7 +1,8 @@
 """What other installed packages add, through entry points: methods, commands, extractors and embedders.
 
 ``triplebeam.methods`` names sequences of rows for the table of methods, ``triplebeam.commands`` Typer groups,
-``triplebeam.extractors`` and ``triplebeam.embedders`` functions that make one. Entry points are looked at only when a
+``triplebeam.extractors`` and ``triplebeam.embedders`` functions that make one, ``triplebeam.prompts`` packages with a
+folder of prompts. Entry points are looked at only when a
 name is not Triplebeam's own, or when methods are listed.
 """
 

@@ -40,7 +40,9 @@ def test_it_has_answers_and_no_recall(
         "seeds = [0, 1]\n",
         encoding="utf-8",
     )
-    code, stdout, stderr = quick("experiment", "closed.toml", "--dry-run", "--json")  # no model is configured yet
+    code, stdout, stderr = quick(
+        "research", "experiment", "closed.toml", "--dry-run", "--json"
+    )  # no model is configured yet
     assert code == 0, stderr
     (planned,) = json.loads(stdout)["datasets"].values()
     assert [(row["method"], row["questions"], row["seeds"]) for row in planned] == [(name, 2, 2) for name in METHODS]
@@ -51,7 +53,7 @@ def test_it_has_answers_and_no_recall(
         monkeypatch.setenv("TRIPLEBEAM_BASE_URL", endpoint.base_url)
         monkeypatch.setenv("TRIPLEBEAM_COMPLETIONS", str(tmp_path / "completions.sqlite"))
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-        code, stdout, stderr = quick("experiment", "closed.toml", "--json")
+        code, stdout, stderr = quick("research", "experiment", "closed.toml", "--json")
     assert code == 0, stderr
     (figures,) = json.loads(stdout)["datasets"].values()
     assert len(figures) == 2 * len(METHODS)

@@ -44,14 +44,26 @@ def run(folder: Path, home: Path) -> Run:
     return run
 
 
-def test_no_graph_is_needed_where_one_passage_answers(run: Run, folder: Path) -> None:
-    done = run("bench", "my.index", "easy.jsonl", "--out", "report", "--results", "figures.json")
+def test_no_graph_is_needed_where_one_passage_answers(run: Run) -> None:
+    done = run("bench", "my.index", "easy.jsonl")
     assert "No, you do not need a graph here: use bm25." in done.stdout
+    figures = json.loads(run("bench", "my.index", "easy.jsonl", "--json").stdout)
+    assert figures["methods"]["bm25"]["R@5"] == 1.0
+    assert {"scaled_hybrid", "blend"} <= figures["methods"].keys()
+    assert figures["recommendation"]["need_a_graph"] == "no"
+    refused = run("bench", "my.index", "easy.jsonl", "-m", "bm25", "-m", "run:theirs.trec", code=2)
+    assert "triplebeam research experiment" in refused.stderr
+
+
+def test_a_report_has_the_advice_and_its_figures_go_into_a_file(run: Run, folder: Path) -> None:
+    (folder / "easy.toml").write_text(
+        'title = "Easy"\nindex = "my.index"\nquestions = "easy.jsonl"\nmethods = ["bm25", "blend"]\n', encoding="utf-8"
+    )
+    done = run("research", "experiment", "easy.toml", "--out", "report", "--results", "figures.json")
     assert "report/report.html" in done.stderr
     results = json.loads((folder / "report" / "results.json").read_text(encoding="utf-8"))
-    assert results["methods"]["bm25"]["R@5"] == 1.0
+    assert results["advice"].startswith("Do I need a graph? No, you do not need a graph here: use bm25.")
     assert len(results["results"]["bm25"]) == len(PASSAGES)
-    assert {"scaled_hybrid", "blend"} <= results["methods"].keys()
     rows = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
     assert {row["method"]: (row["dataset"], row["R@5"]) for row in rows}["bm25"] == ("my", 100.0)
 
@@ -62,12 +74,12 @@ def test_an_experiment_over_two_sets_of_questions(run: Run, folder: Path) -> Non
         "[datasets.hard]\n[datasets.easy]\n",
         encoding="utf-8",
     )
-    figures = json.loads(run("experiment", "both.toml", "--json").stdout)["datasets"]
+    figures = json.loads(run("research", "experiment", "both.toml", "--json").stdout)["datasets"]
     assert figures["easy"]["bm25"]["R@5"] > figures["hard"]["bm25"]["R@5"]
     assert figures["hard"]["hipporag2"]["R@10"] > figures["hard"]["bm25"]["R@10"]
     for name in ("hard/report.html", "hard/report.md", "hard/qrels.txt", "hard/runs/hipporag2.trec", "summary.md"):
         assert (folder / "both-results" / name).stat().st_size
-    run("experiment", "both.toml", "--dataset", "eazy", code=2)
+    run("research", "experiment", "both.toml", "--dataset", "eazy", code=2)
 
 
 def test_a_comparison_that_is_stopped_goes_on_and_computes_nothing_twice(run: Run, folder: Path, home: Path) -> None:

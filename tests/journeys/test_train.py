@@ -27,7 +27,9 @@ def questions(small_index: Path) -> str:
 
 
 def test_learn_then_search(quick: Quick, small_index: Path, questions: str) -> None:
-    code, told, _ = quick("train", "gnn_ret", small_index, questions, "--out", "w.json", "--limit", 2, "--layers", 2)
+    code, told, _ = quick(
+        "research", "train", "gnn_ret", small_index, questions, "--out", "w.json", "--limit", 2, "--layers", 2
+    )
     assert code == 0
     assert "gnn_ret over dense: alpha 0." in told
     assert "from 2 questions" in told
@@ -38,29 +40,29 @@ def test_learn_then_search(quick: Quick, small_index: Path, questions: str) -> N
 
 
 def test_the_recurrent_form_as_json(quick: Quick, small_index: Path, questions: str) -> None:
-    _, told, _ = quick("train", "rgnn_ret", small_index, "steps.jsonl", "--out", "w.json", "--json")
+    _, told, _ = quick("research", "train", "rgnn_ret", small_index, "steps.jsonl", "--out", "w.json", "--json")
     shown = json.loads(told)
     assert (shown["method"], shown["file"]) == ("rgnn_ret", "w.json")
     assert 0 <= shown["beta"] <= 1
     assert (shown["settings"]["targets"], shown["settings"]["competitors"]) == ("current_and_later", 10)
     more = ("--labels", "all", "--competitors", 7)
-    told = quick("train", "rgnn_ret", small_index, "steps.jsonl", "--out", "y.json", *more, "--json")[1]
+    told = quick("research", "train", "rgnn_ret", small_index, "steps.jsonl", "--out", "y.json", *more, "--json")[1]
     settings = json.loads(told)["settings"]
     assert (settings["targets"], settings["competitors"]) == ("all", 7)
 
 
 def test_the_recurrent_form_says_how_it_is_used(quick: Quick, small_index: Path, questions: str) -> None:
-    _, told, _ = quick("train", "rgnn_ret", small_index, "steps.jsonl", "--out", "w.json")
+    _, told, _ = quick("research", "train", "rgnn_ret", small_index, "steps.jsonl", "--out", "w.json")
     assert "from 1 question;" in told
     assert '--method "rgnn_ret:dense+gnn_ret[weights=w.json]"' in told
 
 
 def test_folds_measure_and_write_nothing(quick: Quick, small_index: Path, questions: str) -> None:
-    _, told, _ = quick("train", "gnn_ret", small_index, questions, "--folds", 3, "--base", "scaled_hybrid")
+    _, told, _ = quick("research", "train", "gnn_ret", small_index, questions, "--folds", 3, "--base", "scaled_hybrid")
     assert "Recall on 3 questions" in told
     assert [line.split()[0] for line in told.splitlines()[2:5]] == ["scaled_hybrid", "untrained", "trained"]
     assert told.count("fold ") == 3
-    _, told, _ = quick("train", "gnn_ret", small_index, questions, "--folds", 3, "--json")
+    _, told, _ = quick("research", "train", "gnn_ret", small_index, questions, "--folds", 3, "--json")
     shown = json.loads(told)
     assert set(shown) == {"recall", "folds"}
     assert shown["recall"]["trained"]["R@5"] == 1.0
@@ -88,7 +90,7 @@ def test_what_is_impossible_is_reported(
     quick: Quick, small_index: Path, questions: str, arguments: list[str], words: str
 ) -> None:
     method, *options = arguments
-    code, _, message = quick("train", method, small_index, questions, *options)
+    code, _, message = quick("research", "train", method, small_index, questions, *options)
     assert code == 2
     assert words in message
     assert not Path("w.json").exists()
@@ -96,5 +98,5 @@ def test_what_is_impossible_is_reported(
 
 def test_a_file_is_written_over_when_asked(quick: Quick, small_index: Path, questions: str) -> None:
     Path("w.json").write_text("old", encoding="utf-8")
-    assert quick("train", "gnn_ret", small_index, questions, "--out", "w.json", "--force")[0] == 0
+    assert quick("research", "train", "gnn_ret", small_index, questions, "--out", "w.json", "--force")[0] == 0
     assert json.loads(Path("w.json").read_text(encoding="utf-8"))["method"] == "gnn_ret"

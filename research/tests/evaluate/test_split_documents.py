@@ -8,7 +8,7 @@ from triplebeam.evaluate.questions import Question, read_questions
 from triplebeam.ingest import read_sources, split
 from triplebeam.passage import Document
 
-FOLDER = Path(__file__).parents[2] / "benchmarks" / "split-documents"
+FOLDER = Path(__file__).parents[3] / "benchmarks" / "split-documents"
 
 
 def _document(passage_id: str) -> str:

@@ -10,13 +10,13 @@ from small_world import TRIPLES, TableExtractor, world_documents
 from triplebeam.assemble import make_extractor
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, ModelMissingError
-from triplebeam.generate.prompts import load
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Passage
 from triplebeam.settings import Settings
 from triplebeam.testing.scripted import Scripted
 from triplebeam_research.extractors.keywords import WithKeywords
+from triplebeam_research.templates import load
 
 FILM = Passage(id="film", title="Laughter in Hell", text="A drama film directed by Edward Cahn.")
 CITY = Passage(id="city", title="Milwaukee", text="Milwaukee lies in Wisconsin.")

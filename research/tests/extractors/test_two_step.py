@@ -11,12 +11,12 @@ from triplebeam.extract.extractor import Extraction, Extractor
 from triplebeam.generate.accounting import Accounted, account
 from triplebeam.generate.concurrency import Concurrent
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError
-from triplebeam.generate.prompts import load
 from triplebeam.passage import Passage
 from triplebeam.testing.contracts import ExtractorContract
 from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
 from triplebeam_research.extractors.two_step import TwoStepExtractor
+from triplebeam_research.templates import load
 
 OSLO = Passage(id="p1", title="Oslo", text="It is the capital of Norway.")
 LIMA = Passage(id="p2", text="Lima is the capital of Peru.")

@@ -82,7 +82,7 @@ def test_it_stops_at_the_border(star: PassageGraph) -> None:
 def test_it_stops_when_the_loss_keeps_rising_and_gives_the_best_values(
     star: PassageGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from triplebeam.methods.gnn_ret import objective
+    from triplebeam_research.training import objective
 
     heights = iter([0.5, 0.4, 0.3, 0.35, 0.36, 0.37, 0.38, 0.39, 0.2])
 

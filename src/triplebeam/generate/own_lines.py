@@ -8,6 +8,7 @@ from importlib.resources.abc import Traversable
 
 from triplebeam.generate.prompts import NOTED, read_template
 from triplebeam.lines import line_numbers
+from triplebeam.plugins import load_plugins
 
 _FILLED_IN = ("", "(none)", "(nothing)", "(not found in the passages)")
 """How prompts write that there is nothing to show."""
@@ -16,9 +17,10 @@ _WRITTEN_IN_CODE = (NOTED, "Example passages:")
 
 @cache
 def own_lines() -> frozenset[int]:
-    """Their numbers, for all prompts of the package and its worked examples."""
-    prompts = resources.files("triplebeam.generate").joinpath("prompts")
-    return frozenset(line_numbers([*_FILLED_IN, *_WRITTEN_IN_CODE, *_texts(prompts)]))
+    """Their numbers, for all prompts of this package and of those that add to it, and for their worked examples."""
+    packages = ("triplebeam.generate", *load_plugins("prompts"))
+    texts = (text for package in packages for text in _texts(resources.files(package).joinpath("prompts")))
+    return frozenset(line_numbers([*_FILLED_IN, *_WRITTEN_IN_CODE, *texts]))
 
 
 def _texts(folder: Traversable) -> Iterator[str]:

@@ -26,6 +26,7 @@ from triplebeam.evaluate.questions import SYNTHETIC, Question
 from triplebeam.generate.ask import Failed, ask_many
 from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.parse import ReplyType, Text
+from triplebeam.generate.prompts import load as load_shared
 from triplebeam.generate.prompts import numbered_passages
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Passages
@@ -207,7 +208,7 @@ class _Writer:
         """The same, where the last passage alone does not make the model find the answer."""
         places = {place: each for place, each in enumerate(written) if isinstance(each, SyntheticQuestion)}
         prompts = [
-            load("answer").fill(
+            load_shared("answer").fill(
                 passages=numbered_passages([self.passages[each.question.gold[-1]]]),
                 facts="",
                 question=each.question.question,

@@ -53,7 +53,11 @@ class _Commands(TyperGroup):
         added = find_plugin("commands", cmd_name)
         if added is None and cmd_name == "research":
             raise research_missing(cmd_name, "a command")
-        return added and typer.main.get_group(added)
+        if added is None:
+            return None
+        group = typer.main.get_group(added)
+        _hide_flag_types(group)
+        return group
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command, and what follows its name."""
