@@ -120,12 +120,6 @@ def test_a_wrong_agent_is_reported(
     assert all(part in str(error.value) for part in words_of_the_message)
 
 
-@pytest.mark.parametrize("question", ["", "  \n"])
-def test_an_empty_question_is_refused(collection: Index, question: str) -> None:
-    with pytest.raises(BadInputError, match="the question is empty"):
-        collection.search(question)
-
-
 def test_a_question_of_broken_bytes_is_refused(collection: Index) -> None:
     typed = b"lak\xc3e".decode("utf-8", "surrogateescape")
     for refused in (collection.search, collection.ask):
@@ -139,11 +133,6 @@ def test_of_a_long_text_only_what_is_near_a_broken_byte_is_quoted(collection: In
     with pytest.raises(BadInputError, match=r"in 'l+\\ud800") as raised:
         collection.search("l" * 100 + "\ud800" * 3_000)
     assert len(str(raised.value)) < 500
-
-
-def test_no_passages_wanted_is_refused(collection: Index) -> None:
-    with pytest.raises(BadInputError, match="k is 0"):
-        collection.search("lake", k=0)
 
 
 def test_no_model_is_loaded_for_terms_alone(world: Snapshot, tmp_path: Path) -> None:

@@ -34,16 +34,6 @@ def test_an_index_whose_name_lacks_its_ending(quick: Quick, small_index: Path) -
     assert f"did you mean {named}?" in refused(quick("search", named.with_name("named"), "why?"))
 
 
-def test_a_method_that_is_not_there(quick: Quick, small_index: Path) -> None:
-    message = refused(quick("search", small_index, "river", "--method", "hybird"))
-    assert "'hybird'" in message
-    assert "did you mean 'hybrid'?" in message
-
-
-def test_an_empty_question(quick: Quick, small_index: Path) -> None:
-    assert "the question is empty" in refused(quick("search", small_index, "  "))
-
-
 def test_a_source_that_is_not_there(quick: Quick, tiny_model: str) -> None:
     message = refused(quick("index", "new.index", "gone/", "--embedder", tiny_model))
     assert "'gone'" in message

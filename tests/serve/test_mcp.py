@@ -219,11 +219,6 @@ async def test_bad_input_is_a_tool_error(
     assert words_of_it in await refused(served(), tool, **arguments)
 
 
-async def test_without_a_model_ask_says_how_to_configure_one(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("TRIPLEBEAM_MODEL", raising=False)
-    assert "set TRIPLEBEAM_MODEL" in await refused(served(), "ask", question="x")
-
-
 async def test_of_several_indexes_one_must_be_named(served: Served, world: Snapshot, tmp_path: Path) -> None:
     for name in ("one", "two"):
         shutil.copytree(world.folder, tmp_path / f"{name}.index")
@@ -243,7 +238,6 @@ async def test_indexes_may_be_created_while_the_server_runs(served: Served, worl
 @pytest.mark.parametrize(
     ("tool", "arguments", "what"),
     [
-        ("search", {"question": "lake \ud800?"}, "question"),
         ("ask", {"question": "lake \ud800?"}, "question"),
         ("expand", {"entity": "\ud800"}, "entity"),
         ("expand", {"entity": "Edward Cahn", "question": "\ud800"}, "question"),
