@@ -1,4 +1,4 @@
-"""``paper=yes`` is the method of the paper's tables, and the experiment files run it."""
+"""The papers' methods are those of their tables, and the experiment files run them."""
 
 import json
 import re
@@ -13,14 +13,14 @@ from triplebeam.answer import Agent
 from triplebeam.assemble.context import Context
 from triplebeam.assemble.method import Method
 from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError
 from triplebeam.evaluate.experiment import read_experiment
 from triplebeam.generate.language_model import Completion, Prompt, Usage
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.methods.baselines.ircot import IRCoT
-from triplebeam.methods.baselines.self_ask import SelfAsk
+from triplebeam.methods.baselines.read_once import ReadOnce
 from triplebeam.methods.ge_reasoning import GEReasoning
-from triplebeam.methods.gear import Exact, GeAR, SingleStep, SyncGE
-from triplebeam.methods.gnn_ret.agent import RGNNRet
+from triplebeam.methods.gear import Exact, GeAR, SyncGE
+from triplebeam.retrieve.hybrid import Hybrid
 from triplebeam.settings import Settings
 from triplebeam.testing.scripted import Scripted
 
@@ -33,36 +33,43 @@ def context(world: Snapshot, words: Embedder, tmp_path: Path) -> Context:
 
 
 def test_gear_scores_every_chain_and_does_not_stop_early(context: Context) -> None:
-    gear = Method.parse("gear[paper=yes,max_steps=4]:hybrid").build(context)
-    assert isinstance(gear, GeAR)
-    assert isinstance(gear.retriever, SyncGE)
-    assert isinstance(gear.retriever.scorer, Exact)
-    assert (gear.retriever.base_k, gear.stop_when_stuck, gear.calls) == (10, False, "paper")
-    assert (gear.read, gear.searches, gear.quotations) == (10, 1, False)
-    assert (gear.ranking, gear.answer_from) == ("fusion", "fusion")
+    for method in ("gear", "gear[max_steps=4]:hybrid"):
+        gear = Method.parse(method).build(context)
+        assert isinstance(gear, GeAR)
+        assert isinstance(gear.retriever, SyncGE)
+        assert isinstance(gear.retriever.scorer, Exact)
+        assert isinstance(gear.retriever.base, Hybrid)
+        assert (gear.retriever.base_k, gear.read) == (10, 10)
 
 
 def test_a_single_step_searches_as_in_table_2(context: Context) -> None:
-    table_2 = Method.parse("hybrid+sync_ge[scorer=exact]").build(context)
-    for name in ("single_step[paper=yes]:hybrid", "single_step[paper=yes]:hybrid+sync_ge[scorer=exact]"):
-        table_3 = Method.parse(name).build(context)
-        assert isinstance(table_3, SingleStep)
-        assert repr(table_3.retriever) == repr(table_2)
-        assert table_3.retriever.base_k == 15
+    table_3 = Method.parse("read:hybrid+sync_ge[scorer=exact]").build(context)
+    assert isinstance(table_3, ReadOnce)
+    assert repr(table_3.retriever) == repr(Method.parse("hybrid+sync_ge[scorer=exact]").build(context))
 
 
-def test_loops_as_published(context: Context) -> None:
-    ircot, self_ask, rgnn_ret, ge_reasoning = (
-        Method.parse(f"{name}[paper=yes]").build(context) for name in ("ircot", "self_ask", "rgnn_ret", "ge_reasoning")
-    )
-    assert isinstance(ircot, IRCoT)
-    assert (ircot.ranking, ircot.stop_when_stuck, ircot.announce_last) == ("fusion", False, False)
-    assert isinstance(self_ask, SelfAsk)
-    assert (self_ask.ranking, self_ask.stop_when_stuck, self_ask.own_answer) == ("fusion", False, True)
-    assert isinstance(rgnn_ret, RGNNRet)
-    assert (rgnn_ret.ranking, rgnn_ret.stop_when_stuck, rgnn_ret.retrieved) == ("fusion", False, None)
+@pytest.mark.parametrize(
+    ("former", "now"),
+    [
+        ("gear[paper=yes]:hybrid", "gear; the former gear is agent"),
+        ("gear[searches=1]", "gear; the former gear is agent"),
+        ("ge_reasoning[grounded=no]", "ge_reasoning; the former ge_reasoning is grounded_reasoning"),
+        ("rgnn_ret[paper=yes]", "write rgnn_ret"),
+        ("ircot[paper=yes]:bm25", "write ircot"),
+        ("self_ask[paper=yes]", "write self_ask"),
+        ("single_step[paper=yes]:hybrid", "read:hybrid+sync_ge[scorer=exact]"),
+        ("agent[calls=paper]", "the paper's agent is gear"),
+    ],
+)
+def test_former_names_are_explained(former: str, now: str) -> None:
+    with pytest.raises(BadInputError, match=re.escape(now)):
+        Method.parse(former)
+
+
+def test_ge_reasoning_reads_two_passages(context: Context) -> None:
+    ge_reasoning = Method.parse("ge_reasoning").build(context)
     assert isinstance(ge_reasoning, GEReasoning)
-    assert (ge_reasoning.grounded, ge_reasoning.ranking, ge_reasoning.read) == (False, "fusion", 2)
+    assert ge_reasoning.read == 2
 
 
 def methods_of(name: str) -> set[str]:
@@ -81,10 +88,8 @@ def test_the_tables_run_what_the_papers_ran(path: Path) -> None:
     for method in methods:
         if path.stem.startswith("gear-") and method.endswith(("+naive_ge", "+sync_ge")):
             assert f"{method}[scorer=exact]" in methods, "our faster scorer is a row beside the paper's"
-        name = method.partition(":")[0].partition("[")[0]
-        if name in ("gear", "single_step", "rgnn_ret", "ircot", "self_ask") and "retrieval=no" not in method:
-            rows = [each for each in methods if each.startswith(f"{name}[paper=yes")]
-            assert rows, f"{method}: the paper's own comes with it"
+        if method.startswith("agent"):
+            assert any(each.startswith("gear") for each in methods), f"{method}: the paper's own comes with it"
 
 
 @pytest.mark.parametrize("path", sorted(EXPERIMENTS.glob("*.toml")), ids=lambda path: path.stem)
@@ -107,9 +112,9 @@ NO_FOLLOW_UP = '{"follow_up": "", "answer": ""}'
     [
         ("closed_book", []),
         ("read:bm25", []),
-        ("single_step[paper=yes]:bm25", [FACTS]),
-        ("gear[paper=yes]:bm25", [FACTS, FACTS, VERDICT]),
-        ("ircot[paper=yes]:bm25", ['{"sentence": "So the answer is: Paris"}']),
+        ("read:bm25+sync_ge", [FACTS]),
+        ("gear:bm25", [FACTS, FACTS, VERDICT]),
+        ("ircot:bm25", ['{"sentence": "So the answer is: Paris"}']),
         ("kgp[max_steps=1]:dense", []),
         ("self_ask[retrieval=no]", [NO_FOLLOW_UP, abstaining(), NO_FOLLOW_UP]),
         ("ge_reasoning[retrieval=no]", ['{"triplets": [], "target": []}'] * 2),
@@ -193,21 +198,21 @@ def prompts_of(context: Context, method: str) -> list[Prompt]:
 @pytest.mark.parametrize("path", sorted(EXPERIMENTS.glob("*.toml")), ids=lambda path: path.stem)
 def test_rows_of_the_papers_quote_nothing(context: Context, path: Path) -> None:
     for method in methods_of(path.name):
-        ours = method.startswith("gear[max_steps=") or method == "gear:hybrid"
-        if not ours and Method.parse(method).uses_model and "weights=" not in method and "late" not in method:
+        needs_no_file = "weights=" not in method and "late" not in method
+        if not method.startswith("agent") and Method.parse(method).uses_model and needs_no_file:
             asked = [prompt for prompt in prompts_of(context, method) if prompt.template != "always_answer"]
             assert not [each.template for each in asked if re.search("quot|letter by letter", each.system)], method
             assert not [each.template for each in asked if "quotation" in json.dumps(each.schema)], method
 
 
 def test_ours_quote(context: Context) -> None:
-    for method in ("gear:bm25", "ircot:bm25", "self_ask:bm25", "rgnn_ret:dense"):
+    for method in ("agent:bm25", "single_step:bm25", "grounded_reasoning:bm25"):
         assert any("quotation" in json.dumps(each.schema) for each in prompts_of(context, method)), method
 
 
 def test_gear_reasons_as_published(context: Context) -> None:
     """Appendix J.2: answerability, and the answer or the reason; the next query is another prompt's."""
-    asked = {each.template: each for each in prompts_of(context, "gear[paper=yes]:bm25")}
+    asked = {each.template: each for each in prompts_of(context, "gear:bm25")}
     reason, rewrite = asked["published/reason"], asked["published/rewrite"]
     assert set(cast("Any", reason.schema)["properties"]) == {"answerable", "answer", "why"}
     assert "earch" not in reason.system + reason.user + rewrite.system + rewrite.user
@@ -217,11 +222,11 @@ def test_gear_reasons_as_published(context: Context) -> None:
 
 QUESTION_FIRST = {
     "read": "always_answer",
-    "ircot[paper=yes]": "always_answer",
+    "ircot": "always_answer",
     "kgp": "always_answer",
     "iter_retgen[own_answer=yes]": "iter_retgen/generate",
-    "self_ask[paper=yes]": "published/sub_answer",
-    "rgnn_ret[paper=yes]": "published/sub_answer",
+    "self_ask": "published/sub_answer",
+    "rgnn_ret": "published/sub_answer",
 }
 
 
@@ -255,7 +260,7 @@ def test_indexes_are_built_as_in_the_papers(path: Path) -> None:
 
 
 def test_rows_of_two_tables_are_one_method() -> None:
-    assert "gear[paper=yes,max_steps=4]:hybrid" in methods_of("gear-table-2-agents.toml")
-    assert "gear[paper=yes,max_steps=4]:hybrid" in methods_of("gear-table-a8.toml")
+    assert "gear[max_steps=4]:hybrid" in methods_of("gear-table-2-agents.toml")
+    assert "gear[max_steps=4]:hybrid" in methods_of("gear-table-a8.toml")
     one, four = methods_of("gear-table-2-one-reading.toml"), methods_of("gear-table-4.toml")
     assert "hybrid+sync_ge[scorer=exact]" in one & four & methods_of("gear-figure-6.toml")

@@ -19,7 +19,8 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, EmbedderMismatchError, IndexMissingError, ModelMissingError
 from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.methods.gear import Cascade, Exact, GeAR, NaiveGE, Pooled, SyncGE
+from triplebeam.methods.agent import EvidenceAgent
+from triplebeam.methods.gear import Cascade, Exact, NaiveGE, Pooled, SyncGE
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.hybrid import Hybrid
 from triplebeam.settings import Settings
@@ -72,7 +73,7 @@ def test_a_wrong_name_is_reported_in_one_line(collection: Index, method: str, wo
 
 def test_what_needs_a_model_says_how_to_get_one(world: Snapshot, words: Embedder) -> None:
     collection = Index.of(world, Settings(model=None), words)
-    for make in (lambda: collection.retriever("hybrid+sync_ge"), lambda: collection.agent("gear")):
+    for make in (lambda: collection.retriever("hybrid+sync_ge"), lambda: collection.agent("agent")):
         with pytest.raises(ModelMissingError, match="no language model is configured: set TRIPLEBEAM_MODEL"):
             make()
 
@@ -81,10 +82,10 @@ def test_what_needs_a_model_says_how_to_get_one(world: Snapshot, words: Embedder
     "method",
     [
         *AGENTS,
-        "gear:bm25",
-        "gear[max_steps=2]:hybrid",
-        "gear:hybrid+naive_ge",
-        "gear:hipporag2",
+        "agent:bm25",
+        "agent[max_steps=2]:hybrid",
+        "agent:hybrid+naive_ge",
+        "agent:hipporag2",
         "ircot:bm25",
         "ircot:hipporag",
         "ircot:gnn_ret[beta=0.8]",
@@ -101,8 +102,8 @@ def test_every_agent_has_its_name(world: Snapshot, words: Embedder, method: str)
 
 
 def test_an_agents_parameters_and_base_arrive(world: Snapshot, words: Embedder) -> None:
-    agent = Index.of(world, Settings(), words, Scripted([])).agent("gear[max_steps=2]:bm25")
-    assert isinstance(agent, GeAR)
+    agent = Index.of(world, Settings(), words, Scripted([])).agent("agent[max_steps=2]:bm25")
+    assert isinstance(agent, EvidenceAgent)
     assert agent.max_steps == 2
     assert isinstance(agent.retriever, SyncGE)
     assert isinstance(agent.retriever.base, BM25)

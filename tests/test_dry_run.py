@@ -46,15 +46,15 @@ def planned(world: Snapshot, questions: Path, words: Embedder, tmp_path: Path) -
 
 
 def test_calls_of_agents_lie_between_their_shortest_and_longest_loops(planned: Planning) -> None:
-    names = ("bm25", "read:bm25", "gear:bm25", "gear[paper=yes]:bm25", "ircot[paper=yes]:bm25", "ge_reasoning")
+    names = ("bm25", "read:bm25", "agent:bm25", "gear:bm25", "ircot:bm25", "grounded_reasoning")
     rows = planned(*names)
     per_question = {row.method: (row.least.calls / 10, row.most.calls / 10) for row in rows}
     assert per_question["bm25"] == (0, 0)
     assert per_question["read:bm25"] == (1, 1)
-    assert per_question["gear:bm25"][0] == 3, "two calls a step, and the answer"
-    assert per_question["gear[paper=yes]:bm25"][1] == 16, "SyncGE's reading, the gist, a verdict, a query; the answer"
-    assert per_question["ircot[paper=yes]:bm25"] == (2, 5)
-    least, most = per_question["ge_reasoning"]
+    assert per_question["agent:bm25"][0] == 3, "two calls a step, and the answer"
+    assert per_question["gear:bm25"][1] == 16, "SyncGE's reading, the gist, a verdict, a query; the answer"
+    assert per_question["ircot:bm25"] == (2, 5)
+    least, most = per_question["grounded_reasoning"]
     assert 4 <= least <= most <= 8
 
 

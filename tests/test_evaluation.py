@@ -171,7 +171,7 @@ def test_a_given_run_is_compared_with_ours_on_the_questions_it_holds(
         ("hipporag2[filter=on]", "none, llm"),
         ("hipporag2@triples", "searches passages"),
         ("closed_book:bm25", "without passages"),
-        ("gear[stop_when_stuck=maybe]", "not yes or no"),
+        ("agent[stop_when_stuck=maybe]", "not yes or no"),
         ("run:gone.trec", "gone.trec"),
     ],
 )

@@ -56,6 +56,10 @@ class TestDocumentsIn:
         assert empty.documents() == ["text-1", "text-2", "text-3", "text-4"]
         assert empty.search("third", "bm25")[0].text == "And a third text."
 
+    def test_a_text_that_is_too_long_for_the_name_of_a_file(self, empty: triplebeam.Index) -> None:
+        empty.add(["The lake is deep. " * 20], extractor="none")
+        assert empty.documents() == ["text-1"]
+
     def test_a_path_a_list_of_paths_and_documents(
         self, empty: triplebeam.Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -105,7 +105,7 @@ def test_late_interaction_takes_the_fields_of_its_class() -> None:
 
 
 def test_the_fields_of_a_class_are_its_parameters() -> None:
-    assert "max_attempts" in AGENTS["ge_reasoning"].parameters
+    assert "max_rounds" in AGENTS["ge_reasoning"].parameters
     assert {"retriever", "model", "passages", "template"}.isdisjoint(AGENTS["ircot"].parameters)
 
 

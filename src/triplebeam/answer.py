@@ -4,7 +4,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from triplebeam.generate.language_model import Usage
 from triplebeam.ranking import Ranking
@@ -37,6 +37,14 @@ class Evidence:
     """What the fact is for, if the method says so, such as a variable, its value and the sub-question."""
     from_memory: bool = False
     """The model knows it and no document says it, such as the state that a city is in."""
+
+
+class FactChecker(Protocol):
+    """What has the passages that facts quote: an index."""
+
+    def find_fault(self, fact: Evidence) -> str | None:
+        """Say why the quoted words do not support a fact; None if they do."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +111,14 @@ class Answer:
         """The passages and the facts gave the same answer, or one that is a part of the other ("Bath, England")."""
         said, facts_said = entity_key(self.text), entity_key(self.loop_text)
         return said in facts_said or facts_said in said
+
+    def verify(self, index: FactChecker) -> list[str]:
+        """Check every fact against an index again; returns the faults, none where everything holds."""
+        if not self.evidence:
+            return ["the answer has no evidence: nothing supports it"]
+        faults = [f"{fact.triple}: {fault}" for fact in self.evidence if (fault := index.find_fault(fact))]
+        named = named_in(self.text, self.evidence)
+        return faults if named else [*faults, "none of the facts contains the answer itself"]
 
 
 def named_in(answer: str, evidence: Sequence[Evidence]) -> bool:

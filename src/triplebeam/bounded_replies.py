@@ -1,15 +1,20 @@
 """An HTTP client whose replies end: within a time and a size, however slowly or endlessly an endpoint sends them."""
 
+import logging
+import os
+import ssl
 import time
-from concurrent.futures import Future
-from concurrent.futures import wait as wait_for
+from concurrent.futures import Future, wait
+from contextlib import closing
 from threading import Thread
 from typing import Any
 
 import httpx2
 
-from triplebeam.errors import EndpointError
+from triplebeam.errors import BadInputError, EndpointError
 
+_LOG = logging.getLogger("triplebeam")
+_SECONDS_TO_ANNOUNCEMENT = 2.0
 #: The vectors of a whole batch of texts need a quarter of it.
 MOST_BYTES = 100_000_000
 #: What the reply is read as says these no more.
@@ -22,57 +27,76 @@ class BoundedClient(httpx2.Client):
     """
 
     def __init__(self, seconds: float, most_bytes: int | None = None, **options: Any) -> None:
-        super().__init__(**options)
+        try:
+            super().__init__(**options)
+        except OSError as error:
+            raise BadInputError(
+                f"the certificates of authorities cannot be read ({error}): check SSL_CERT_FILE, got"
+                f" {os.environ.get('SSL_CERT_FILE')!r}."
+            ) from error
         self._seconds, self._most_bytes = seconds, most_bytes
+        self._wait_is_announced = False
 
     def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:
-        """The reply, read."""
-        deadline = time.monotonic() + self._seconds
-        reply = self._answered(request, **options)
-        try:
-            body = self._read(reply, deadline)
-        finally:
-            reply.close()
-        headers = [pair for pair in reply.headers.multi_items() if pair[0].lower() not in _OF_THE_WIRE]
-        return httpx2.Response(reply.status_code, headers=headers, content=body, request=reply.request)
-
-    def _answered(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        """The reply with its headers. A thread waits for them, since each of their bytes renews the client's timeout;
-        where it has waited in vain it is left alone, and ends with the connection or the process.
+        """The reply, read. A thread reads it, since each byte renews the client's timeout; where it has read in vain it
+        is left alone, and ends with the next byte of the body, with the connection or with the process.
         """
-        waiting: Future[httpx2.Response] = Future()
+        reply: Future[httpx2.Response] = Future()
+        deadline = time.monotonic() + self._seconds
 
-        def wait() -> None:
+        def read() -> None:
             try:
-                waiting.set_result(super(BoundedClient, self).send(request, stream=True, **options))
+                with closing(super(BoundedClient, self).send(request, stream=True, **options)) as sent:
+                    reply.set_result(self._read(sent, deadline))
             except BaseException as error:  # noqa: BLE001 - raised where the reply is waited for
-                waiting.set_exception(error)
+                reply.set_exception(error)
 
-        Thread(target=wait, daemon=True).start()
-        if wait_for([waiting], self._seconds).not_done:
-            waiting.add_done_callback(_close)
-            raise httpx2.ReadTimeout(f"there was no reply within {self._seconds:g} seconds", request=request)
-        return waiting.result()
+        Thread(target=read, daemon=True).start()
+        if wait([reply], min(_SECONDS_TO_ANNOUNCEMENT, self._seconds)).not_done:
+            self._announce_wait(request)
+        if wait([reply], max(0.0, deadline - time.monotonic())).not_done:
+            raise self._late_reply(request)
+        return reply.result()
 
-    def _read(self, reply: httpx2.Response, deadline: float) -> bytes:
-        """The body, unpacked."""
+    def _announce_wait(self, request: httpx2.Request) -> None:
+        """Say once what the caller waits for."""
+        if not self._wait_is_announced and self._seconds > _SECONDS_TO_ANNOUNCEMENT:
+            self._wait_is_announced = True
+            _LOG.warning("Waiting for %s: a reply may take %g seconds.", _host(request), self._seconds)
+
+    def _read(self, reply: httpx2.Response, deadline: float) -> httpx2.Response:
+        """The reply with its body, unpacked."""
         body = bytearray()
         most = self._most_bytes or MOST_BYTES
         for piece in reply.iter_bytes():
             body += piece
             if len(body) > most:
                 raise EndpointError(
-                    f"the endpoint sent more than {most // 1_000_000:,} MB in one reply: see its log, or lower"
-                    " max_tokens."
+                    f"{_host(reply.request)} sent more than {most // 1_000_000:,} MB in one reply: check the base URL,"
+                    " or see the log of its server."
                 )
             if time.monotonic() > deadline:
-                raise httpx2.ReadTimeout(f"the reply took longer than {self._seconds:g} seconds", request=reply.request)
-        return bytes(body)
+                raise self._late_reply(reply.request)
+        headers = [pair for pair in reply.headers.multi_items() if pair[0].lower() not in _OF_THE_WIRE]
+        return httpx2.Response(reply.status_code, headers=headers, content=bytes(body), request=reply.request)
+
+    def _late_reply(self, request: httpx2.Request) -> httpx2.ReadTimeout:
+        return httpx2.ReadTimeout(f"there was no whole reply within {self._seconds:g} seconds", request=request)
 
     def __del__(self) -> None:
-        self.close()
+        if "_seconds" in vars(self):
+            self.close()
 
 
-def _close(late: Future[httpx2.Response]) -> None:
-    if late.exception() is None:
-        late.result().close()
+def advise_on_tls(error: BaseException | None) -> str | None:
+    """What to do about an error of TLS; None where it is another error."""
+    while error and not isinstance(error, ssl.SSLError):
+        error = error.__cause__ or error.__context__
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return "set SSL_CERT_FILE to a file with the certificate of its authority, and check the host's name"
+    return "check that the server there uses TLS" if error else None
+
+
+def _host(request: httpx2.Request) -> str:
+    """Host and port, without a user's name or password."""
+    return request.url.netloc.decode()

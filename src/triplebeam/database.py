@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from triplebeam.errors import IndexTooNewError
+from triplebeam.errors import IndexFormatError
 
 _SECONDS_TO_WAIT_FOR_A_WRITER = 60.0
 
@@ -17,7 +17,7 @@ def open_database(path: Path, schema: str, *upgrades: str) -> sqlite3.Connection
     """A connection for any thread, one at a time; a new file gets the tables of ``schema``, an older one those of the
     upgrades it has not had. Each of them raises the format, which begins at 1, by one.
 
-    Raises sqlite3.Error for a file that cannot be used, IndexTooNewError for one of a newer format.
+    Raises sqlite3.Error for a file that cannot be used, IndexFormatError for one of a format that is not known.
     """
     with ExitStack() as on_error:
         db = sqlite3.connect(path, timeout=_SECONDS_TO_WAIT_FOR_A_WRITER, isolation_level=None, check_same_thread=False)
@@ -27,8 +27,8 @@ def open_database(path: Path, schema: str, *upgrades: str) -> sqlite3.Connection
         newest = 1 + len(upgrades)
         (version,) = db.execute("PRAGMA user_version").fetchone()
         if version > newest:
-            raise IndexTooNewError(
-                f"{path} has format {version}, this Triplebeam knows format {newest}: upgrade Triplebeam."
+            raise IndexFormatError(
+                f"{path} has format {version}, this Triplebeam reads format {newest}: upgrade Triplebeam."
             )
         if version < newest:
             change = " ".join(upgrades[version - 1 :]) if version else schema

@@ -30,8 +30,8 @@ class Endpoint:
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
-    def client(self, timeout: float, max_retries: int = 0) -> "OpenAI":
-        """A client for requests."""
+    def client(self, timeout: float) -> "OpenAI":
+        """A client for requests, each tried once."""
         from openai import DEFAULT_CONNECTION_LIMITS, OpenAI, Timeout
 
         from triplebeam.bounded_replies import BoundedClient
@@ -46,7 +46,7 @@ class Endpoint:
             api_key=self.key or "no-key",
             base_url=self.url,
             timeout=seconds,
-            max_retries=max_retries,
+            max_retries=0,
             http_client=BoundedClient(timeout, follow_redirects=True, limits=DEFAULT_CONNECTION_LIMITS),
         )
 

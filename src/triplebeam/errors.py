@@ -56,12 +56,12 @@ class TooManyOpenFilesError(TriplebeamError):
     """The process has as many files open as it may: nothing is damaged."""
 
 
+#: How an index of another format is replaced.
+INDEX_AGAIN = "index the documents again into a new folder, or use the Triplebeam that wrote it."
+
+
 class IndexFormatError(TriplebeamError):
     """A file was written in a format that this version does not read."""
-
-
-class IndexTooNewError(IndexFormatError):
-    """A file was written by a newer version than this."""
 
 
 class CannotWriteError(TriplebeamError):

@@ -118,7 +118,7 @@ class Settings(BaseSettings):
     judge_base_url: str | None = None
     judge_api_key: SecretStr | None = None
     timeout: float = Field(600.0, gt=0)
-    """Seconds a model may take for one reply; a slow local model needs many."""
+    """Seconds a model may take for one reply; a slow local model needs many. Unless set, 60 for embeddings."""
     concurrency: int = Field(4, ge=1)
     """Requests in flight at once."""
     max_tokens: int | None = Field(None, ge=1)

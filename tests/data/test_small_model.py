@@ -31,8 +31,7 @@ from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, TokenLogProbability, Usage
 from triplebeam.index.triple_store import TripleStore
 from triplebeam.ingest.json_lines import read_json_lines
-from triplebeam.methods.gear import PassageLink
-from triplebeam.methods.gear.read import LLMReader
+from triplebeam.methods.gear import LLMReader, PassageLink, SyncGE
 from triplebeam.methods.gear.score import ChainScorer
 from triplebeam.methods.shared.question_answering import AlwaysAnswerer
 from triplebeam.passage import Document, Passage
@@ -117,18 +116,18 @@ class Asked:
         return agent.answer(self.question.question)
 
     def _below(self, method: Method) -> Below:
-        """What an agent is built over: these search through SyncGE, whose base has 15 passages in a single step."""
+        """What an agent is built over: GeAR and a row of its Table 3 search through SyncGE."""
         assert method.agent
-        walks = method.agent.row.name in ("gear", "single_step")
-        base_k = 15 if method.agent.row.name == "single_step" else 10
+        gear = method.agent.row.name == "gear"
+        walks = gear or (method.parts[-1:] and method.parts[-1].row.name == "sync_ge")
         searches = [*map(list, self.recorded["searches"])]
         base = Searches(searches, "base" if walks else "retriever")
         link = PassageLink(passages=Searches(searches, "passages"), triples=Searches(searches, "triples"))
         sync = Walks(
             base=base,
             found=self.recorded["walks"],
-            reader=LLMReader(model=self.model, passages=self.passages, quotations=False),
-            base_k=base_k,
+            reader=LLMReader(model=self.model, passages=self.passages),
+            base_k=10 if gear else SyncGE.base_k,
             triples=cast("TripleStore", None),
             scorer=cast("ChainScorer", None),
         )

@@ -1,6 +1,7 @@
 """The embedder behind an endpoint, against a server on the loopback."""
 
 import json
+import math
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -97,6 +98,7 @@ def test_dimensions_are_asked_for_and_need_no_request_to_be_known(endpoint: Endp
         ((200, {"data": []}), "0 vectors for 1 texts"),
         ((200, {"data": [{"index": 1, "embedding": [1.0, 2.0]}]}), "1 vectors for 1 texts"),
         ((200, {"data": [{"index": 0, "embedding": [0.0, 0.0]}]}), "without a direction"),
+        ((200, {"data": [{"index": 0, "embedding": [1.0, math.nan]}]}), "without a direction.*check that it is an emb"),
         ((200, {"data": [{"index": 0, "embedding": [1.0, 2.0, 3.0]}]}), "3 numbers.*2 were expected"),
     ],
 )
@@ -106,6 +108,17 @@ def test_a_bad_reply_is_one_clear_sentence(endpoint: Endpoint, reply: tuple[int,
         embedder(endpoint, dimensions=2).embed(["a"])
     assert KEY not in str(caught.value)
     assert caught.value.__cause__ is None
+
+
+def test_a_fault_that_may_pass_is_tried_again_and_reported(
+    endpoint: Endpoint, caplog: pytest.LogCaptureFixture
+) -> None:
+    endpoint.reply = lambda request: vectors(request) if len(endpoint.requests) > 1 else (503, "busy")
+    assert OpenAICompatibleEmbedder("small", endpoint.url, dimensions=2).embed(["a"]).shape == (1, 2)
+    assert [record.message.partition("Retrying")[0] for record in caplog.records] == [
+        f"{endpoint.url} answered HTTP 503 for model 'small', saying 'busy': "
+        "see the endpoint's log or try again later. "
+    ]
 
 
 def test_an_endpoint_that_is_not_there_is_named() -> None:

@@ -17,7 +17,7 @@ MANY = """
 title = "Two"
 index = "{dataset}.index"
 questions = "{dataset}/{split}.jsonl"
-methods = ["hybrid", "gear[max_steps={steps}]:hybrid"]
+methods = ["hybrid", "agent[max_steps={steps}]:hybrid"]
 seeds = [0, 1]
 [datasets.musique]
 steps = 4
@@ -46,8 +46,8 @@ def test_a_corpus_a_dataset_with_its_values(tmp_path: Path) -> None:
     musique, hotpotqa = experiment.corpora()
     assert experiment.seeds == (0, 1)
     assert (musique.index, musique.questions) == (Path("musique.index"), Path("musique/dev.jsonl"))
-    assert musique.methods == ("hybrid", "gear[max_steps=4]:hybrid")
-    assert hotpotqa.methods[1] == "gear[max_steps=2]:hybrid"
+    assert musique.methods == ("hybrid", "agent[max_steps=4]:hybrid")
+    assert hotpotqa.methods[1] == "agent[max_steps=2]:hybrid"
 
 
 @pytest.mark.parametrize(

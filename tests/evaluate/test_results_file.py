@@ -42,7 +42,7 @@ def test_a_row_names_what_was_measured_and_on_what(tmp_path: Path) -> None:
 def test_a_row_of_another_graph_of_passages_is_another_row(tmp_path: Path) -> None:
     path, made = tmp_path / "results.json", evaluated(methods=1)
     for bound in ("50", "0"):
-        for method in ("bm25", "gnn_ret", "rgnn_ret[paper=yes]:gnn_ret[beta=0.9]", "kgp:dense"):
+        for method in ("bm25", "gnn_ret", "rgnn_ret:gnn_ret[beta=0.9]", "kgp:dense"):
             runs = [replace(made.runs[0], method=method)]
             add_results(
                 path, Path("x.index"), "", replace(made, facts={**made.facts, "keyword_passages": bound}, runs=runs)
@@ -50,7 +50,7 @@ def test_a_row_of_another_graph_of_passages_is_another_row(tmp_path: Path) -> No
     found = [(row["method"], row.get("keyword_passages")) for row in rows(path)]
     assert sorted(found, key=str) == [
         *[("bm25", None), ("gnn_ret", 0), ("gnn_ret", None), ("kgp:dense", 0), ("kgp:dense", None)],
-        *[("rgnn_ret[paper=yes]:gnn_ret[beta=0.9]", 0), ("rgnn_ret[paper=yes]:gnn_ret[beta=0.9]", None)],
+        *[("rgnn_ret:gnn_ret[beta=0.9]", 0), ("rgnn_ret:gnn_ret[beta=0.9]", None)],
     ]
 
 

@@ -9,17 +9,23 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import repeat
+from pathlib import Path
 from typing import Any
 
 import pytest
+from httpx2 import ReadTimeout
 from loopback_endpoint import Endpoint, chat_completion
+from pydantic import SecretStr
 
+from patience import SECONDS
 from triplebeam import bounded_replies
+from triplebeam.assemble.models import make_embedder
 from triplebeam.embed.openai_compatible import OpenAICompatibleEmbedder
+from triplebeam.endpoint_faults import TransientError
 from triplebeam.errors import EndpointError
-from triplebeam.generate.faults import TransientError
 from triplebeam.generate.language_model import Prompt
 from triplebeam.generate.openai_compatible import OpenAICompatible
+from triplebeam.settings import Settings
 
 PROMPT = Prompt(system="Be brief.", user="Who?")
 REPLY = json.dumps(chat_completion("Thor Heyerdahl")).encode()
@@ -98,6 +104,36 @@ def test_headers_that_drip_are_given_up_too() -> None:
         OpenAICompatible("m", url, timeout=0.5).complete([PROMPT])
 
 
+@pytest.mark.parametrize("place", ["", "user:secret@"])
+def test_a_reply_that_stops_is_given_up_when_its_time_is_over_and_its_wait_is_announced_once(
+    place: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(bounded_replies, "_SECONDS_TO_ANNOUNCEMENT", 0.05)
+    over = threading.Event()
+
+    def stop() -> Iterator[bytes]:
+        yield b" "
+        over.wait(SECONDS)
+
+    with sending(stop) as url, bounded_replies.BoundedClient(0.2, timeout=None) as client:
+        for _ in range(2):
+            with pytest.raises(ReadTimeout, match=r"no whole reply within 0\.2 seconds"):
+                client.post(url.replace("//", f"//{place}"), content=b"{}")
+        over.set()
+    assert [record.message for record in caplog.records] == [
+        f"Waiting for {url.split('/')[2]}: a reply may take 0.2 seconds."
+    ]
+
+
+def test_embeddings_that_drip_are_given_up_in_one_sentence(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, timeout=0.5, api_key=SecretStr("k"))
+    with (
+        sending(slowly) as url,
+        pytest.raises(EndpointError, match=r"did not answer .*0\.5 seconds: raise"),
+    ):
+        make_embedder("openai:m", settings.model_copy(update={"base_url": url})).embed(["a"])
+
+
 def test_a_reply_in_pieces_is_a_reply() -> None:
     with sending(lambda: (REPLY[at : at + 7] for at in range(0, len(REPLY), 7))) as url:
         assert OpenAICompatible("m", url).complete([PROMPT])[0].text == "Thor Heyerdahl"
@@ -116,7 +152,7 @@ def test_an_endless_reply_is_given_up_and_not_retried(monkeypatch: pytest.Monkey
             OpenAICompatible("m", url).complete([PROMPT])
         assert not isinstance(caught.value, TransientError)
         with pytest.raises(EndpointError, match="sent more than 2 MB"):
-            OpenAICompatibleEmbedder("m", url, max_retries=0).embed(["a"])
+            OpenAICompatibleEmbedder("m", url).embed(["a"])
 
 
 def test_what_grows_when_it_is_unpacked_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
@@ -11,8 +12,9 @@ from dependable import KEY, retrying
 from loopback_endpoint import BROKEN_OFF, DROPPED, Endpoint, chat_completion
 
 from patience import SECONDS
+from triplebeam.endpoint_faults import TransientError, asked_pause
 from triplebeam.errors import BadInputError, EndpointError
-from triplebeam.generate.faults import TransientError, asked_pause
+from triplebeam.generate.connect import connect
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.generate.openai_compatible import OpenAICompatible
 from triplebeam.generate.pacing import Retrying
@@ -136,6 +138,30 @@ def test_the_time_of_the_tries_counts() -> None:
     with pytest.raises(EndpointError, match="Tried 3 times in 1200 seconds"):
         Retrying(model=model, longest_time=1000, clock=lambda: next(times), sleep=Pauses()).complete([PROMPT])
     assert model.calls == 3
+
+
+@pytest.mark.parametrize(("timeout", "tries"), [(600, 1), (449, 2), (100, 6), (2000, 1)])
+def test_a_try_that_could_end_after_the_longest_time_does_not_begin(
+    monkeypatch: pytest.MonkeyPatch, timeout: float, tries: int
+) -> None:
+    now = 0.0
+
+    def complete(self: OpenAICompatible, prompts: object) -> list[Completion]:
+        nonlocal now
+        now += timeout
+        raise TransientError("It took too long.")
+
+    def sleep(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+
+    monkeypatch.setattr(OpenAICompatible, "complete", complete)
+    layer: Any = connect("m", base_url="http://127.0.0.1:9", timeout=timeout)
+    while not isinstance(layer, Retrying):
+        layer = layer.model
+    with pytest.raises(EndpointError, match=rf"\(Tried {tries} time"):
+        replace(layer, clock=lambda: now, sleep=sleep, first_pause=0.001).complete([PROMPT])
+    assert now <= max(900, 1.5 * timeout)
 
 
 def test_a_retry_is_reported() -> None:

@@ -102,12 +102,17 @@ def compacted(index: Path, extractor: Counting) -> None:
     compact(index)
 
 
+def repair(index: Path, extractor: Counting) -> None:
+    builder(index, extractor).repair()
+
+
 OPERATIONS: dict[str, Callable[[Path, Counting], None]] = {
     "index": add,
     "remove": remove,
     "sync": sync,
     "compact": compacted,
     "correct": correct,
+    "repair": repair,
 }
 
 
@@ -166,7 +171,7 @@ def published(index: Path) -> tuple[object, ...]:
 
 def events_of(operation: str, world: Path, scratch: Path) -> int:
     """How many events an operation has that is not interrupted."""
-    index = copied(world, scratch / f"count-{operation}")
+    index = copied(world, scratch / f"count-{operation}", operation)
     counts = scratch / "events"
 
     def work() -> None:
@@ -180,20 +185,25 @@ def events_of(operation: str, world: Path, scratch: Path) -> int:
     return int(counts.read_text())
 
 
-def copied(world: Path, place: Path) -> Path:
-    """A copy of the index, and of its folder after somebody has changed that."""
+def copied(world: Path, place: Path, operation: str) -> Path:
+    """A copy of the index, and of its folder after somebody has changed that; a bit of what is repaired is flipped."""
     shutil.copytree(world, place)
     docs = place / "docs"
     (docs / "20.md").unlink()
     (docs / "21.md").rename(docs / "moved.md")
     (docs / "new.md").write_text(text_of(27))
     os.utime(docs / "new.md", (10**9, 10**9))  # the time is part of what is published
-    return place / "my.index"
+    index = place / "my.index"
+    if operation == "repair":
+        vectors = generation_folder(index, read_manifest(index).generation) / "passage_vectors.npy"
+        content = vectors.read_bytes()
+        vectors.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    return index
 
 
 def trial(operation: str, at: int, world: Path, place: Path, expected: tuple[object, ...]) -> str:
     """What became of an index whose writer was killed: how it ended, in a word."""
-    index = copied(world, place)
+    index = copied(world, place, operation)
     before = published(index)
 
     def work() -> None:
@@ -229,7 +239,7 @@ def main() -> None:
         events = {operation: events_of(operation, world, scratch) for operation in OPERATIONS}
         expected = {}
         for operation in OPERATIONS:
-            OPERATIONS[operation](index := copied(world, scratch / f"whole-{operation}"), Counting())
+            OPERATIONS[operation](index := copied(world, scratch / f"whole-{operation}", operation), Counting())
             expected[operation] = published(index)
         for number in range(kills):
             operation = list(OPERATIONS)[number % len(OPERATIONS)]

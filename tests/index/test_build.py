@@ -1,10 +1,8 @@
 """Building: what is done, what is not done twice, and what survives being killed."""
 
-import hashlib
 import json
 import shutil
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +17,6 @@ from triplebeam.errors import (
     EmbedderMismatchError,
     IndexBusyError,
     IndexDamagedError,
-    IndexFormatError,
     IndexMissingError,
 )
 from triplebeam.extract.extractor import Extraction
@@ -280,48 +277,6 @@ class TestOpening:
     def test_nothing_there(self, tmp_path: Path) -> None:
         with pytest.raises(IndexMissingError, match="make one with"):
             Snapshot.open(tmp_path / "nowhere")
-
-    @pytest.mark.parametrize("number", [1, 2])
-    def test_an_older_format(self, folder: Path, number: int) -> None:
-        manifest = json.loads((folder / "manifest.json").read_text())
-        (folder / "manifest.json").write_text(json.dumps(manifest | {"format": number}))
-        with pytest.raises(IndexFormatError, match=f"has format {number}, .*: run `triplebeam index` on the same"):
-            Snapshot.open(folder)
-        extractor = TableExtractor(TRIPLES)
-        assert make(folder, extractor=extractor).published
-        assert extractor.asked == []
-        assert Snapshot.open(folder).manifest.format == FORMAT
-
-    def test_vectors_of_format_3_move_out_of_the_store(self, folder: Path) -> None:
-        """They were in SQLite in single precision, and in the generation."""
-        import sqlite3
-
-        texts = [str(triple) for id_ in sorted(TRIPLES) for triple in TRIPLES[id_]]
-        with closing(sqlite3.connect(folder / "store.sqlite")) as db, db:
-            db.execute("CREATE TABLE vector (key BLOB NOT NULL UNIQUE, vector BLOB NOT NULL)")
-            for text, vector in zip(texts, WordEmbedder().embed(texts), strict=True):
-                key = hashlib.blake2b(f"words-1\0{text}".encode(), digest_size=16).digest()
-                db.execute("INSERT INTO vector VALUES (?, ?)", (key, vector.tobytes()))
-        shutil.rmtree(folder / "generations")
-        (folder / "manifest.json").unlink()
-        embedder = Counting()
-        assert make(folder, embedder).published
-        assert embedder.texts
-        assert not set(embedder.texts) & set(texts), "these were encoded before"
-        with closing(sqlite3.connect(folder / "store.sqlite")) as db:
-            assert not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'vector'").fetchone()
-        np.testing.assert_allclose(
-            Snapshot.open(folder).triples.vectors(np.arange(9)), WordEmbedder().embed(texts), atol=5e-3
-        )
-
-    def test_a_newer_store(self, folder: Path) -> None:
-        import sqlite3
-
-        db = sqlite3.connect(folder / "store.sqlite")
-        db.execute("PRAGMA user_version = 99")
-        db.close()
-        with pytest.raises(IndexFormatError, match="format 99"):
-            make(folder)
 
     @pytest.mark.parametrize("content", ["", "{", "[]", f'{{"format": {FORMAT}}}'])
     def test_a_damaged_manifest(self, folder: Path, content: str) -> None:

@@ -25,5 +25,6 @@ def test_killed_at_120_instants(seed: int) -> None:
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout.splitlines()[-1])
     assert sum(report["ends"].values()) == 120
-    assert {end.partition(":")[0] for end in report["ends"]} == {"index", "remove", "sync", "compact", "correct"}
+    operations = {"index", "remove", "sync", "compact", "correct", "repair"}
+    assert {end.partition(":")[0] for end in report["ends"]} == operations
     assert report["ends"]["index: before"] > 0

@@ -34,11 +34,10 @@ from triplebeam.errors import (
     DiskFullError,
     IndexChangedError,
     IndexDamagedError,
-    IndexFormatError,
     TooManyOpenFilesError,
 )
 from triplebeam.index.build import IndexBuilder
-from triplebeam.index.manifest import generation_folder, read_manifest
+from triplebeam.index.manifest import generation_folder
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.view import view
 from triplebeam.passage import SHARED_TITLE, Document, Heading, Link
@@ -387,17 +386,3 @@ def test_a_generation_that_lost_a_file_is_damaged_and_has_not_changed(tmp_path: 
     (generation_folder(tmp_path / "i", index.snapshot.manifest.generation) / "passage_links.npy").unlink()
     with pytest.raises(IndexDamagedError, match=r"passage_links.npy is missing: .*repair"):
         index.where("year = 2000")
-
-
-def test_an_older_index_is_written_again_by_repair(tmp_path: Path) -> None:
-    builder(tmp_path / "i").build([year(2000)])
-    manifest = read_manifest(tmp_path / "i")
-    lost = ("passage_links.npy", "passage_extractions.utf8", "passage_extractions.offsets.npy")
-    for name in lost:
-        (generation_folder(tmp_path / "i", manifest.generation) / name).unlink()
-    older = {key: {n: v for n, v in getattr(manifest, key).items() if n not in lost} for key in ("files", "checksums")}
-    (tmp_path / "i" / "manifest.json").write_text(manifest.model_copy(update=older).model_dump_json())
-    with pytest.raises(IndexFormatError, match="run `triplebeam repair"):
-        opened(tmp_path / "i").where("year = 2000")
-    assert builder(tmp_path / "i").repair().texts_encoded == 0
-    assert opened(tmp_path / "i").where("year = 2000").documents() == ["d2000"]

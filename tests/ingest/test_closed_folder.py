@@ -10,7 +10,10 @@ from triplebeam.errors import BadInputError
 from triplebeam.ingest import FolderFiles
 
 
-def test_a_folder_that_may_not_be_entered_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("named", "said"), [("", "there is no file to read in"), ("a.md", "'.*' cannot be opened")])
+def test_a_folder_that_may_not_be_entered_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str, said: str
+) -> None:
     closed, stat = tmp_path / "docs", os.stat
     closed.mkdir()
     (closed / "a.md").write_text("# A", encoding="utf-8")
@@ -21,5 +24,5 @@ def test_a_folder_that_may_not_be_entered_is_a_sentence(tmp_path: Path, monkeypa
         return stat(path, **options)
 
     monkeypatch.setattr(os, "stat", refuse)
-    with pytest.raises(BadInputError, match="there is no file to read in"):
-        FolderFiles.of([closed], str)
+    with pytest.raises(BadInputError, match=said):
+        FolderFiles.of([closed / named], str)

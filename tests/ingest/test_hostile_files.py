@@ -17,7 +17,7 @@ from triplebeam.errors import SourceError
 from triplebeam.ingest import html, office, pdf, pdf_process
 from triplebeam.ingest.epub import read_epub
 from triplebeam.ingest.formats import read_content
-from triplebeam.ingest.mail import read_mail
+from triplebeam.ingest.mail import read_mail, read_mailbox
 from triplebeam.ingest.office import read_pptx, read_xlsx
 from triplebeam.ingest.pdf import read_pdf
 from triplebeam.ingest.sentences import sentence_spans
@@ -129,6 +129,22 @@ def test_rows_are_counted_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None
     assert read_xlsx(sheet(far.format(100))).text.endswith("5")
     with pytest.raises(SourceError, match="more than 100 rows: save them as csv"):
         read_xlsx(sheet(far.format(1_000_000_000)))
+
+
+@pytest.mark.parametrize(("limit", "kind"), [("_MAX_CELLS", "cells"), ("_MAX_CHARACTERS", "characters")])
+def test_far_columns_and_shared_texts_are_counted_up_to_a_limit(
+    monkeypatch: pytest.MonkeyPatch, limit: str, kind: str
+) -> None:
+    row = '<row r="{0}"><c r="CV{0}" t="inlineStr"><is><t>%s</t></is></c></row>' % ("long " * 40)
+    rows = sheet(f"<sheetData>{row.format(1)}{row.format(2)}</sheetData>")
+    assert read_xlsx(rows).text.count("long") == 80
+    monkeypatch.setattr(office, limit, 150)
+    with pytest.raises(SourceError, match=f"more than 150 {kind}: save them as csv"):
+        read_xlsx(rows)
+
+
+def test_a_line_of_times_is_no_end_of_a_mailbox() -> None:
+    assert grows_with_its_input(lambda size: read_mailbox(b"\n\nFrom " + b"00:0" * size))
 
 
 CROWDED = {

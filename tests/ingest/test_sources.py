@@ -138,6 +138,13 @@ def test_an_empty_file_is_skipped_and_is_no_error(tmp_path: Path, name: str) -> 
     assert read(path) == [Skipped(str(path), "the file is empty")]
 
 
+def test_directives_of_sphinx_alone_are_no_text_and_no_error(tmp_path: Path) -> None:
+    path = tmp_path / "api.rst"
+    path.write_text(".. automodule:: bridges.arch\n   :members:\n", encoding="utf-8")
+    reason = "it has directives only, such as automodule, and no text of its own"
+    assert read(path) == [Skipped(str(path), reason)]
+
+
 def test_a_file_of_unknown_kind_is_text_where_it_is_named(tmp_path: Path) -> None:
     path = write(tmp_path / "docs/app.conf")
     assert ids(read(path)) == [path.as_posix()]

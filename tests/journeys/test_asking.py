@@ -75,7 +75,7 @@ def test_effort_auto_climbs_when_one_reading_does_not_answer(quick: Quick, small
     assert "one step did not answer it" in stdout
 
 
-def test_the_trace_as_json_can_be_verified(quick: Quick, small_index: Path, model: Endpoint) -> None:
+def test_the_trace_as_json(quick: Quick, small_index: Path, model: Endpoint) -> None:
     says(model, FACT, FACT, ANSWERED, FOUND)
     code, stdout, _ = quick("ask", small_index, "Which city?", "--effort", "high", "--json")
     assert code == 0
@@ -83,10 +83,6 @@ def test_the_trace_as_json_can_be_verified(quick: Quick, small_index: Path, mode
     assert trace["steps"][0]["usage"]["tokens_in"] == 33, "the endpoint's own counts"
     assert trace["supported"] is False, "no passage of this index says so"
     assert "secret-key" not in stdout
-    Path("answer.json").write_text(stdout, encoding="utf-8")
-    code, stdout, _ = quick("verify", small_index, "answer.json")
-    assert code == 1
-    assert "✘" in stdout
 
 
 def test_what_was_paid_for_is_not_paid_for_twice(quick: Quick, small_index: Path, model: Endpoint) -> None:
@@ -171,7 +167,7 @@ def test_a_question_graph_fills_in_step_by_step(quick: Quick, small_index: Path,
         *[letter] * 5,
         {"found": True, "answer": "N", "sentence": "Its letter is N."},
     )
-    code, stdout, _ = quick("ask", small_index, "Which letter?", "--method", "ge_reasoning[paper=yes,read=1]")
+    code, stdout, _ = quick("ask", small_index, "Which letter?", "--method", "ge_reasoning[read=1]")
     assert code == 0
     first, second, third, rest = re.split(r"(?m)^(?=Step [23])|^$\n", stdout, maxsplit=3)
     assert "The question as a graph:\n             (Elbe; flows to; direction: #1)\n" in first
@@ -188,4 +184,4 @@ def test_a_question_graph_fills_in_step_by_step(quick: Quick, small_index: Path,
 def test_a_retriever_is_no_agent(quick: Quick, small_index: Path, model: Endpoint) -> None:
     code, _, stderr = quick("ask", small_index, "Which city?", "--method", "hybrid")
     assert code == 2
-    assert "put an agent in front, such as gear:hybrid" in stderr
+    assert "put an agent in front, such as agent:hybrid" in stderr

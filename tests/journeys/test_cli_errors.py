@@ -209,9 +209,13 @@ def test_a_reader_that_has_gone_is_no_error(small_index: Path, tmp_path: Path, h
 
 
 def test_every_command_has_an_example(quick: Quick) -> None:
-    commands = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
-    usual = {"demo", "index", "remove", "search", "show", "ask", "verify", "status", "plan", "doctor", "tune"}
-    usual |= {"sync", "compact", "repair", "triples", "correct", "encode"}
+    commands = [
+        command.name or command.callback.__name__
+        for command in app.registered_commands
+        if command.callback and not command.hidden
+    ]
+    usual = {"demo", "index", "remove", "search", "show", "ask", "status", "doctor", "tune"}
+    usual |= {"sync", "compact", "repair", "triples", "correct"}
     doors = {"serve", "mcp"}
     assert usual | doors | {"bench", "experiment", "questions", "dataset", "train", "late-index"} == set(commands)
     for command in [[name] for name in commands] + [["model", "install"]]:
@@ -221,6 +225,12 @@ def test_every_command_has_an_example(quick: Quick) -> None:
         assert f"triplebeam {' '.join(command)}" in stdout
         assert "<bool>" not in stdout
     assert "<bool>" not in quick("--help")[1]
+
+
+def test_the_command_plan_names_its_successor(quick: Quick) -> None:
+    code, _, stderr = quick("plan", "docs/", "--sample", "5")
+    assert code == 2
+    assert "use `triplebeam index INDEX SOURCE… --extractor llm --dry-run`" in stderr
 
 
 def test_a_new_index_of_nothing_leaves_nothing(quick: Quick, tmp_path: Path, tiny_model: str) -> None:

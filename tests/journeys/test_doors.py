@@ -77,7 +77,7 @@ def test_rest(address: str) -> None:
 
 def test_events(address: str) -> None:
     """Steps as they happen, then the answer."""
-    asked = {"question": QUESTION, "method": "gear"}
+    asked = {"question": QUESTION, "method": "agent"}
     with httpx.stream("POST", f"{address}/api/indexes/demo/ask", json=asked, timeout=SECONDS) as stream:
         events = events_in(stream.read().decode())
     assert [name for name, _ in events] == ["step", "answer"]
@@ -89,10 +89,10 @@ def test_events(address: str) -> None:
 
 def test_an_openai_client(address: str) -> None:
     with OpenAI(base_url=f"{address}/v1", api_key="none needed on loopback") as client:
-        assert "demo/gear" in {model.id for model in client.models.list()}
+        assert "demo/agent" in {model.id for model in client.models.list()}
         asked = [{"role": "user", "content": QUESTION}]
-        whole = client.chat.completions.create(model="demo/gear", messages=asked)  # type: ignore[call-overload]
-        with client.chat.completions.create(model="demo/gear", messages=asked, stream=True) as chunks:  # type: ignore[call-overload]
+        whole = client.chat.completions.create(model="demo/agent", messages=asked)  # type: ignore[call-overload]
+        with client.chat.completions.create(model="demo/agent", messages=asked, stream=True) as chunks:  # type: ignore[call-overload]
             streamed = "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
     assert "Hanover" in whole.choices[0].message.content
     assert "[1]" in streamed
@@ -115,7 +115,7 @@ async def test_mcp_over_stdio(index: Index, home: Path) -> None:
 @pytest.mark.anyio
 async def test_mcp_over_http(address: str) -> None:
     async with Client(f"{address}/mcp") as client:
-        answer = await client.call_tool("ask", {"question": QUESTION, "method": "gear"})
+        answer = await client.call_tool("ask", {"question": QUESTION, "method": "agent"})
         wrong = await client.call_tool("search", {"question": QUESTION, "method": "hibrid"})
     assert "Hanover" in json.dumps(answer.structured_content)
     assert wrong.is_error

@@ -1,6 +1,7 @@
-"""Extraction by a model on the command line: planned, kept within a budget, retried, and looked at by a doctor."""
+"""Extraction by a model on the command line: estimated, kept within a budget, retried, and looked at by a doctor."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,7 +14,6 @@ from generate.loopback_endpoint import Endpoint, chat_completion, serve
 from triplebeam.errors import TriplebeamError
 from triplebeam.serve.cli.doctor import doctor
 from triplebeam.serve.cli.index import index
-from triplebeam.serve.cli.plan import plan
 from triplebeam.serve.cli.status import status
 
 #: Runs a command: its exit code, stdout and stderr, or the error a user would be told.
@@ -41,7 +41,7 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_model: str) ->
     ]
     (tmp_path / "rivers.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     app = typer.Typer()
-    for each in (index, plan, doctor, status):
+    for each in (index, doctor, status):
         app.command()(each)
 
     def run(*arguments: object) -> tuple[int, str, str]:
@@ -83,51 +83,48 @@ def counts(command: Command) -> dict[str, int]:
     return counted
 
 
-class TestPlan:
+class TestDryRun:
     """What it will cost, before it does."""
 
-    def test_the_sample_is_paid_for_once_and_the_quote_is_right(self, command: Command, endpoint: Endpoint) -> None:
-        code, stdout, _ = command("plan", "rivers.jsonl", "--sample", "12", "--json")
+    ARGUMENTS = ("index", "my.index", "rivers.jsonl", "--extractor", "llm")
+
+    def test_the_sample_is_paid_for_once_and_the_estimate_is_right(self, command: Command, endpoint: Endpoint) -> None:
+        code, stdout, stderr = command(*self.ARGUMENTS, "--dry-run")
         assert code == 0
-        quoted = json.loads(stdout)
-        assert len(endpoint.requests) == 12
-        assert (quoted["passages"], quoted["sample"]["passages"], quoted["sample"]["triples"]) == (COUNT, 12, 12)
-        assert command("index", "my.index", "rivers.jsonl", "--extractor", "llm")[0] == 0
+        assert not Path("my.index").exists()
+        assert len(endpoint.requests) == 20
+        assert "Extracting 20 of 30 passages" in stderr
+        assert "20 passages: 1.0 triples per passage, 0 failed" in stdout
+        assert re.search(r"passages +30\n +characters +[\d,]+\n", stdout)
+        estimates = re.findall(r"tokens (?:in|out) +([\d,]+) ± ([\d,]+)", stdout)
+        assert command(*self.ARGUMENTS)[0] == 0
         assert len(endpoint.requests) == COUNT, "the sample's completions are used again"
         replies = [extraction(request)["usage"] for request in endpoint.requests]
-        tokens_in, tokens_out = (
-            sum(reply[name] for reply in replies) for name in ("prompt_tokens", "completion_tokens")
-        )
-        for name, truth in (
-            ("tokens_in", tokens_in),
-            ("tokens_out", tokens_out),
-            ("price_usd", tokens_in * 0.25e-6 + tokens_out * 2e-6),
-        ):
-            assert quoted[name]["low"] - 1e-4 <= truth <= quoted[name]["high"] + 1e-4
-        assert quoted["seconds"]["estimate"] >= 0
-
-    def test_it_is_readable(self, command: Command, endpoint: Endpoint) -> None:
-        code, stdout, stderr = command("plan", "rivers.jsonl")
-        assert code == 0
-        assert "20 passages: 1.0 triples per passage, 0 failed" in stdout
-        assert "$0.0" in stdout
-        assert "90% intervals" in stdout
-        assert "Extracting 20 of 30 passages" in stderr
-        assert "sample was in the cache" in command("plan", "rivers.jsonl")[1]
-        assert len(endpoint.requests) == 20
+        for (total, spread), name in zip(estimates, ("prompt_tokens", "completion_tokens"), strict=True):
+            truth = sum(reply[name] for reply in replies)
+            assert abs(truth - int(total.replace(",", ""))) <= int(spread.replace(",", "")) + 1
+        assert "price  $0.0" in stdout
 
     def test_an_unknown_price(self, command: Command, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("TRIPLEBEAM_MODEL", "my-own")
-        assert 'unknown: set it in triplebeam.toml, prices = {"my-own" =' in command("plan", "rivers.jsonl")[1]
+        _, stdout, _ = command(*self.ARGUMENTS, "--dry-run")
+        assert 'unknown: set it in triplebeam.toml, prices = {"my-own" =' in stdout
 
     def test_no_model(self, command: Command) -> None:
-        code, stdout, message = command("plan", "rivers.jsonl")
+        code, stdout, message = command(*self.ARGUMENTS, "--dry-run")
         assert (code, stdout) == (2, "")
         assert "TRIPLEBEAM_MODEL" in message
 
-    def test_nothing_to_plan(self, command: Command, endpoint: Endpoint) -> None:
+    def test_without_a_model_it_costs_nothing(self, command: Command) -> None:
+        code, stdout, _ = command("index", "my.index", "rivers.jsonl", "--dry-run")
+        assert (code, Path("my.index").exists()) == (0, False)
+        assert "nothing: the extractor local calls no model" in stdout
+
+    def test_what_cannot_be_estimated(self, command: Command, endpoint: Endpoint) -> None:
         Path("empty").mkdir()
-        assert "nothing to plan" in command("plan", "empty")[2]
+        assert "nothing to index" in command("index", "my.index", "empty", "--extractor", "llm", "--dry-run")[2]
+        assert "--extractor llm only" in command(*self.ARGUMENTS, "--keywords", "--dry-run")[2]
+        assert "give only one" in command("index", "my.index", "--retry-failed", "--dry-run")[2]
         assert endpoint.requests == []
 
 
@@ -272,7 +269,7 @@ class TestDoctor:
 
 
 def test_each_command_has_examples(command: Command) -> None:
-    for name in ("plan", "doctor", "index"):
+    for name in ("doctor", "index"):
         code, stdout, _ = command(name, "--help")
         assert code == 0
         assert f"triplebeam {name} " in stdout

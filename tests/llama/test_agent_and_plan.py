@@ -11,7 +11,7 @@ from llama.test_llama_server import MODEL, SHORT_EXTRACT
 from triplebeam.assemble import Index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.extract.llm import LLMExtractor
-from triplebeam.extract.quote import extract_sample, quote
+from triplebeam.extract.quote import extract_sample
 from triplebeam.generate.connect import connect
 from triplebeam.generate.prompts import read_template
 from triplebeam.index.snapshot import Snapshot
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("llama")]
 
 def test_the_agent_runs_end_to_end(llama: str, world: Snapshot, words: Embedder) -> None:
     model = Brief(connect(MODEL, base_url=llama, timeout=300.0, concurrency=1))
-    agent = Index.of(world, Settings(), words, model).agent("gear[max_steps=2,read=3]:bm25")
+    agent = Index.of(world, Settings(), words, model).agent("agent[max_steps=2,read=3]:bm25")
     answer = agent.answer("When did the director of Laughter in Hell die?")
     assert 1 <= len(answer.steps) <= 2
     assert answer.ending
@@ -41,7 +41,6 @@ def test_a_quote_covers_what_was_really_used(llama: str) -> None:
     template = read_template("extract", SHORT_EXTRACT.replace("max_tokens = 64", "max_tokens = 40"))
     passages = toy.passages()[:24]
     everything = extract_sample(LLMExtractor(model, template=template), passages)
-    assert everything.usage.calls >= len(passages)
-    measured = quote(everything.measured, [len(passage.searchable) for passage in passages])
-    assert measured.tokens_in.low <= everything.usage.tokens_in <= measured.tokens_in.high
-    assert measured.tokens_out.low <= everything.usage.tokens_out <= measured.tokens_out.high
+    assert sum(usage.calls for usage in everything.usages) >= len(passages)
+    tokens = [usage.tokens_out for usage in everything.usages]
+    assert everything.estimate(tokens, sum(everything.characters)).total == pytest.approx(sum(tokens))

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("llama")]
 
 QUESTION = "Who directed Laughter in Hell?"
 #: A round that searches unless the model is perfectly sure (k1), and keeps nearly every answer (k2).
-METHOD = "ge_reasoning[grounded=no,max_rounds=1,read=1,k1=1,k2=0.001,samples=2,triplet_filtering=no]"
+METHOD = "ge_reasoning[max_rounds=1,read=1,k1=1,k2=0.001,samples=2,triplet_filtering=no]"
 #: The model is too small to write a graph, so that one is given.
 GRAPH = {"triplets": [["Laughter in Hell", "director", "name: #1"]], "target": ["#1"]}
 

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from triplebeam.endpoint_faults import TransientError
 from triplebeam.extract.llm import LLMExtractor
 from triplebeam.generate.accounting import Accounted, account
 from triplebeam.generate.ask import ask
 from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.generate.concurrency import Concurrent
 from triplebeam.generate.connect import connect
-from triplebeam.generate.faults import TransientError
 from triplebeam.generate.language_model import Prompt, PromptRefusedError
 from triplebeam.generate.openai_compatible import OpenAICompatible
 from triplebeam.generate.parse import UnusableReplyError

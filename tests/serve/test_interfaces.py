@@ -226,17 +226,17 @@ def test_no_passages_wanted_is_refused(served: Served, by: str) -> None:
 
 @pytest.mark.parametrize("by", ["python", "cli", "http", "mcp"])
 def test_an_agent_is_no_search(served: Served, by: str) -> None:
-    assert "answers, and is no search" in said(lambda: search(served, by, method="gear"))
+    assert "answers, and is no search" in said(lambda: search(served, by, method="agent"))
 
 
 @pytest.mark.parametrize("by", ASKS)
 @pytest.mark.parametrize(
     ("question", "method", "message"),
     [
-        ("", "gear", "the question is empty"),
-        ("a", "hybrid", "put an agent in front, such as gear:hybrid"),
-        ("a", "gaer", "did you mean 'gear'?"),
-        ("a", "gear[max_stps=2]", "did you mean 'max_steps'?"),
+        ("", "agent", "the question is empty"),
+        ("a", "hybrid", "put an agent in front, such as agent:hybrid"),
+        ("a", "agnet", "did you mean 'agent'?"),
+        ("a", "agent[max_stps=2]", "did you mean 'max_steps'?"),
     ],
 )
 def test_what_is_wrong_with_a_question_is_said(
@@ -247,7 +247,7 @@ def test_what_is_wrong_with_a_question_is_said(
 
 @pytest.mark.parametrize("by", ASKS)
 def test_without_a_model_it_says_how_to_get_one(served: Served, by: str) -> None:
-    assert "set TRIPLEBEAM_MODEL" in said(lambda: ASKS[by](served, "a", "gear"))
+    assert "set TRIPLEBEAM_MODEL" in said(lambda: ASKS[by](served, "a", "agent"))
 
 
 @pytest.mark.parametrize("by", ADAPTERS)

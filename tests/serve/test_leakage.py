@@ -27,7 +27,7 @@ from word_tokens import WordTokens
 SEARCHES = sorted(
     {*SEARCH_METHODS, *RETRIEVERS} - {"gold"} | {"hipporag[entities=verbatim]", "bm25@triples", "blend[share=1]"}
 )
-ANSWERS = sorted({*ASK_METHODS, *AGENTS} | {"gear[paper=yes]:hybrid", "ge_reasoning[stored=yes]", "read:blend"})
+ANSWERS = sorted({*ASK_METHODS, *AGENTS} | {"ge_reasoning[stored=yes]", "read:blend"})
 #: They retrieve nothing.
 WITHOUT_PASSAGES = {"chain_of_thought", "closed_book", "self_consistency", "zero_plus_few_shot"}
 

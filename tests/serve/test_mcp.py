@@ -144,7 +144,7 @@ async def test_ask_reports_each_step_and_quotes_its_evidence(served: Served) -> 
     with Scripted(replies) as model:
         async with Client(served(model=model)) as client:
             result = await client.call_tool(
-                "ask", {"question": QUESTION, "method": "gear:bm25+naive_ge"}, progress_callback=listen
+                "ask", {"question": QUESTION, "method": "agent:bm25+naive_ge"}, progress_callback=listen
             )
     answer = result.structured_content
     assert answer is not None, result.content
@@ -186,7 +186,7 @@ class Slow:
 async def test_an_agent_at_work_holds_up_nobody(served: Served) -> None:
     model = Slow(reply(facts=[DIED]), ANSWERED, final("25 August 1963"))
     async with Client(served(model=model)) as client, anyio.create_task_group() as tasks:
-        tasks.start_soon(client.call_tool, "ask", {"question": QUESTION, "method": "gear:bm25+naive_ge"})
+        tasks.start_soon(client.call_tool, "ask", {"question": QUESTION, "method": "agent:bm25+naive_ge"})
         await anyio.to_thread.run_sync(model.reached.wait)
         assert not (await client.call_tool("search", {"question": "lake"})).is_error
         model.released.set()
@@ -206,7 +206,7 @@ class UntilCancelled(Slow):
 async def test_a_client_that_goes_away_pays_for_no_further_step(served: Served) -> None:
     model = UntilCancelled(reply(facts=[DIED]), MISSING, *[reply(facts=[DIED])] * 6)
     async with Client(served(model=model)) as client, anyio.create_task_group() as tasks:
-        tasks.start_soon(client.call_tool, "ask", {"question": QUESTION, "method": "gear:bm25+naive_ge"})
+        tasks.start_soon(client.call_tool, "ask", {"question": QUESTION, "method": "agent:bm25+naive_ge"})
         await anyio.to_thread.run_sync(model.reached.wait)
         tasks.cancel_scope.cancel()
     assert len(model.replies) >= 5, "no reading of a second step"

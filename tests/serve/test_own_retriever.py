@@ -82,7 +82,7 @@ class TestAgentsOverYourOwn:
             queries.append(query)
             return ["film"]
 
-        agent = asked.agent("gear", base=from_function(film_only, asked))
+        agent = asked.agent("agent", base=from_function(film_only, asked))
         answer = agent.answer("When did the director of Laughter in Hell die?")
         assert answer.text == "25 August 1963"
         assert "director" in answer.ranking.ids
@@ -91,19 +91,19 @@ class TestAgentsOverYourOwn:
     def test_what_is_expanded_already_is_taken_as_it_is(self, asked: Index) -> None:
         base = from_function(longest, asked)
         walked = asked.expand(base, "naive_ge")
-        agent = asked.agent("gear[max_steps=2]", base=walked)
+        agent = asked.agent("agent[max_steps=2]", base=walked)
         assert isinstance(agent, GeAR)
         assert agent.retriever is walked
         assert isinstance(walked, NaiveGE)
         assert agent.passage_link.passages is base
-        plain = asked.agent("gear", base=base)
+        plain = asked.agent("agent", base=base)
         assert isinstance(plain, GeAR)
         assert isinstance(plain.retriever, SyncGE)
         assert (plain.retriever.base, plain.retriever.base_k) == (base, 10)
 
     def test_one_base_is_enough(self, asked: Index) -> None:
         with pytest.raises(BadInputError, match="leave out one of the two"):
-            asked.agent("gear:bm25", base=from_function(longest, asked))
+            asked.agent("agent:bm25", base=from_function(longest, asked))
         with pytest.raises(BadInputError, match="answers without passages"):
             asked.agent("closed_book", base=from_function(longest, asked))
 

@@ -11,9 +11,10 @@ from typing import Any, TypeVar
 
 from triplebeam.answer import Agent
 from triplebeam.assemble.context import Context
-from triplebeam.assemble.retrievers import Scorer, dense, reader, sync_ge
+from triplebeam.assemble.retrievers import Scorer, dense, sync_ge
 from triplebeam.errors import BadInputError
-from triplebeam.methods.auto import Auto
+from triplebeam.methods.agent import Auto, EvidenceAgent, SingleStep
+from triplebeam.methods.agent.read import QuotingReader
 from triplebeam.methods.baselines.chain_of_thought import ChainOfThought
 from triplebeam.methods.baselines.ircot import IRCoT
 from triplebeam.methods.baselines.iter_retgen import IterRetGen
@@ -21,8 +22,7 @@ from triplebeam.methods.baselines.kgp import KGP
 from triplebeam.methods.baselines.read_once import ClosedBook, ReadOnce
 from triplebeam.methods.baselines.self_ask import SelfAsk
 from triplebeam.methods.ge_reasoning import GEReasoning
-from triplebeam.methods.gear import GeAR, PassageLink, SingleStep, SyncGE
-from triplebeam.methods.gear.reason import Reasoner
+from triplebeam.methods.gear import GeAR, PassageLink, SyncGE
 from triplebeam.methods.gnn_ret.agent import RGNNRet
 from triplebeam.methods.shared.question_answering import QuestionAnswerer
 from triplebeam.methods.shared.question_answering import question_first as before_passages
@@ -56,11 +56,11 @@ class Below:
             raise BadInputError(f"{agent} answers without passages: leave the retriever of {self.method!r} out.")
         return _NO_RETRIEVAL
 
-    def synced(self, *, scorer: Scorer = "cascade", base_k: int = _SYNCED_BASE_K) -> Retriever:
+    def synced(self, *, scorer: Scorer = "cascade") -> Retriever:
         """A base alone gets SyncGE, as in GeAR's paper; what is expanded already is taken as it is."""
         if self.expanded:
             return self.retriever()
-        return replace(sync_ge(self.context, self.retriever(), scorer=scorer), base_k=base_k)
+        return replace(sync_ge(self.context, self.retriever(), scorer=scorer), base_k=_SYNCED_BASE_K)
 
 
 #: What fills a field of an agent, by the field's name.
@@ -83,42 +83,30 @@ def assembled(kind: type[A], below: Below, **given: Any) -> A:
     return kind(**given, **{name: fill(below) for name, fill in _FILLED.items() if name in names})
 
 
-#: A loop to the letter: what is ours by default switched off.
-_LOOP_AS_PUBLISHED: Mapping[str, Any] = {"ranking": "fusion", "stop_when_stuck": False}
-_GEAR_AS_PUBLISHED = {
-    "calls": "paper",
-    "searches": 1,
-    "read": 10,
-    "quotations": False,
-    "answer_from": "fusion",
-    **_LOOP_AS_PUBLISHED,
-}
+def agent(below: Below) -> EvidenceAgent:
+    """Over SyncGE, unless the retriever is expanded already."""
+    return assembled(EvidenceAgent, below, retriever=below.synced(), passage_link=below.link())
 
 
-def gear(below: Below, *, paper: bool = False) -> GeAR:
-    """Over SyncGE, unless the retriever is expanded already. ``paper=yes`` switches off what is ours."""
-    if not paper:
-        return assembled(GeAR, below, retriever=below.synced(), passage_link=below.link())
-    reasoner = Reasoner(model=below.context.model, published=True)
-    given = {"retriever": below.synced(scorer="exact"), "reasoner": reasoner, **_GEAR_AS_PUBLISHED}
-    return assembled(GeAR, below, passage_link=below.link(), **given)
-
-
-def single_step(below: Below, *, paper: bool = False) -> SingleStep:
-    """SyncGE and one answer. ``paper=yes``: no quotations, and the ranking is Eq. 3, as in Table 2's single step."""
-    retriever = below.synced(scorer="exact", base_k=SyncGE.base_k) if paper else below.synced()
+def single_step(below: Below) -> SingleStep:
+    """One step of the agent, which needs SyncGE."""
+    retriever = below.synced()
     if not isinstance(retriever, SyncGE):
         raise BadInputError(
             f"single_step reads before it walks: {below.method!r} needs +sync_ge last, or a base alone."
         )
-    if paper:
-        return assembled(SingleStep, below, retriever=retriever, ranking="fusion", answer_from="fusion")
-    return assembled(SingleStep, below, retriever=replace(retriever, reader=reader(below.context)))
+    reader = QuotingReader(model=below.context.reading_model, passages=below.context.passages)
+    return assembled(SingleStep, below, retriever=replace(retriever, reader=reader))
 
 
-def auto(below: Below, *, max_steps: int = GeAR.max_steps) -> Auto:
+def auto(below: Below, *, max_steps: int = EvidenceAgent.max_steps) -> Auto:
     """The cheap one first, the expensive one where that does not answer."""
-    return Auto(first=single_step(below), then=replace(gear(below), max_steps=max_steps))
+    return Auto(first=single_step(below), then=replace(agent(below), max_steps=max_steps))
+
+
+def gear(below: Below) -> GeAR:
+    """Over SyncGE, unless the retriever is expanded already; every chain is scored as in the paper."""
+    return assembled(GeAR, below, retriever=below.synced(scorer="exact"), passage_link=below.link())
 
 
 def read(below: Below, *, question_first: bool = False) -> ReadOnce:
@@ -127,24 +115,17 @@ def read(below: Below, *, question_first: bool = False) -> ReadOnce:
     return assembled(ReadOnce, below, answerer=_question_first(answerer) if question_first else answerer)
 
 
-def rgnn_ret(below: Below, *, paper: bool = False, question_first: bool = False) -> RGNNRet:
-    """``paper=yes``: a step reads as many passages as its tokens hold, quotes nothing, and the ranking is the fusion.
-
-    With ``question_first`` the model sees the question before the passages, too.
-    """
-    given: dict[str, Any] = {"retrieved": None, **_LOOP_AS_PUBLISHED} if paper else {}
-    given |= _readers(below, paper=paper, question_first=question_first)
-    return assembled(RGNNRet, below, **given)
+def rgnn_ret(below: Below, *, question_first: bool = False) -> RGNNRet:
+    """With ``question_first`` the model sees the question before the passages, too."""
+    return assembled(RGNNRet, below, **_readers(below, question_first))
 
 
-def _readers(below: Below, *, paper: bool, question_first: bool) -> dict[str, Any]:
+def _readers(below: Below, question_first: bool) -> dict[str, Any]:
     """What reads sub-answers and the last answer, where it is not an agent's own."""
-    model, passages = below.context.model, below.context.passages
-    make = SubAnswerer.as_published if paper else SubAnswerer
-    sub_answerer = make(model=model, passages=passages)
-    if question_first:
-        return {"answerer": _question_first(_answerer(below)), "sub_answerer": _question_first(sub_answerer)}
-    return {"sub_answerer": sub_answerer}
+    if not question_first:
+        return {}
+    sub_answerer = SubAnswerer(model=below.context.model, passages=below.context.passages)
+    return {"answerer": _question_first(_answerer(below)), "sub_answerer": _question_first(sub_answerer)}
 
 
 def _answerer(below: Below) -> QuestionAnswerer:
@@ -162,19 +143,17 @@ def closed_book(below: Below) -> ClosedBook:
     return assembled(ClosedBook, below)
 
 
-def ircot(below: Below, *, paper: bool = False, question_first: bool = False) -> IRCoT:
-    """``paper=yes`` switches off what is ours. With ``question_first`` the last reading sees the question first."""
-    given: dict[str, Any] = {"announce_last": False, "quotations": False, **_LOOP_AS_PUBLISHED} if paper else {}
-    return assembled(IRCoT, below, **given, **_question_before_last_reading(below, question_first))
+def ircot(below: Below, *, question_first: bool = False) -> IRCoT:
+    """With ``question_first`` the last reading sees the question before the passages, too."""
+    return assembled(IRCoT, below, **_question_before_last_reading(below, question_first))
 
 
-def self_ask(below: Below, *, paper: bool = False, retrieval: bool = True, question_first: bool = False) -> SelfAsk:
-    """``paper=yes``: the loop's own answer counts. ``retrieval=no``: the closed book of GE-Reasoning's Table 4.
+def self_ask(below: Below, *, retrieval: bool = True, question_first: bool = False) -> SelfAsk:
+    """``retrieval=no`` is the closed book of GE-Reasoning's Table 4.
 
     With ``question_first`` a follow-up comes before its passages, too.
     """
-    given: dict[str, Any] = {"own_answer": True, **_LOOP_AS_PUBLISHED} if paper else {}
-    given |= _readers(below, paper=paper, question_first=question_first)
+    given = _readers(below, question_first)
     given |= {} if retrieval else below.no_retrieval("self_ask[retrieval=no]")
     return assembled(SelfAsk, below, **given)
 
@@ -210,11 +189,7 @@ def self_consistency(below: Below) -> ChainOfThought:
     return replace(chain_of_thought(below), paths=5, temperature=0.7)
 
 
-def ge_reasoning(below: Below, *, paper: bool = False, retrieval: bool = True, stored: bool = False) -> GEReasoning:
-    """The index's triples for ``stored=yes`` instead of extracting them; ``paper=yes`` switches off what is ours.
-
-    ``retrieval=no`` is the paper's closed book.
-    """
-    given = {"grounded": False, "ranking": "fusion", "read": 2} if paper else {}
-    given |= {} if retrieval else below.no_retrieval("ge_reasoning[retrieval=no]")
+def ge_reasoning(below: Below, *, retrieval: bool = True, stored: bool = False) -> GEReasoning:
+    """The index's triples for ``stored=yes`` instead of extracting them; ``retrieval=no`` is the closed book."""
+    given = {} if retrieval else below.no_retrieval("ge_reasoning[retrieval=no]")
     return assembled(GEReasoning, below, triples=below.context.triples if stored else None, **given)

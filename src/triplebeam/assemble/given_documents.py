@@ -1,6 +1,7 @@
 """What Python gives to `Index.add`: paths, rows, texts and documents."""
 
 import logging
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
@@ -72,7 +73,7 @@ def _read(given: object, place: int, numbers: Iterator[str]) -> Iterable[Reading
 
 def _path(text: str) -> Path:
     path = Path(text)
-    if not path.exists() and any(character.isspace() for character in text):
+    if not os.path.exists(path) and any(character.isspace() for character in text):  # noqa: PTH110
         raise BadInputError(
             f"there is no file or folder {text[:80]!r}: check the path; if it is a text, put it into a list."
         )
@@ -82,7 +83,7 @@ def _path(text: str) -> Path:
 def _text(text: str, place: int, numbers: Iterator[str]) -> Document:
     if not text.strip():
         raise BadInputError(f"item {place} is an empty text: leave it out.")
-    if "\n" not in text and len(text) < 1000 and Path(text).exists():
+    if "\n" not in text and os.path.exists(text):  # noqa: PTH110 (unlike Path.exists, False for what is too long)
         raise BadInputError(
             f"item {place} is {text!r}, a file or folder that exists: write Path({text!r}) to read it, or"
             " Document(id=…, text=…) for those very words."

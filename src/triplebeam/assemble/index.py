@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from triplebeam.answer import Agent, Answer, Run, Step
+from triplebeam.answer import Agent, Answer, Evidence, Run, Step
 from triplebeam.assemble.context import Context
 from triplebeam.assemble.given_documents import Given, as_list, read_given
 from triplebeam.assemble.indexing import (
@@ -38,6 +38,7 @@ from triplebeam.progress import Progress, silent
 from triplebeam.ranking import Ranking, Result, with_passages
 from triplebeam.retrieve.retriever import Retriever, retrieve_many
 from triplebeam.settings import Settings, read_settings
+from triplebeam.support import fault_of, prepare
 from triplebeam.where import Where, parse
 
 DEFAULT_METHOD = "blend"
@@ -351,6 +352,15 @@ class Index:
         index = self if where is None else self.where(where)
         return index.agent(method).run(question)
 
+    def find_fault(self, fact: Evidence) -> str | None:
+        """Say why the words that a fact quotes do not support it; None if they do. See `Answer.verify`."""
+        if fact.span is None:
+            return "the answer quotes nothing that supports it"
+        if fact.span.passage_id not in self.passages:
+            return f"the index has no passage {fact.span.passage_id!r}"
+        prepare(self.settings.home, offline=self.settings.offline, progress=self.progress)
+        return fault_of(fact.triple, fact.span, self.passages[fact.span.passage_id])
+
     async def search_async(
         self,
         question: str,
@@ -379,7 +389,7 @@ class Index:
         return expand(self.context, base, expansion)
 
     def agent(self, method: str | Method = DEFAULT_AGENT, base: Retriever | None = None) -> Agent:
-        """The agent with that name: ``gear``, ``gear:bm25``, ``gear[max_steps=2]:hybrid``, ``single_step``, ``auto``.
+        """The agent with that name: ``agent``, ``agent:bm25``, ``gear[max_steps=2]:hybrid``, ``single_step``, ``auto``.
 
         Your own ``base`` replaces the one after the colon.
         """

@@ -1,9 +1,9 @@
 """A method as a value: its name is read and checked once, and builds its retriever or its agent.
 
 A retriever is a base, then ``+`` what expands it: ``hybrid+naive_ge``. ``@triples`` after a base searches the triples
-instead of the passages. An agent comes first, followed by ``:``: ``gear:hybrid``. Parameters are in brackets after what
-they belong to: ``hybrid+naive_ge[scorer=exact,diversity=inf]``, ``gear[max_steps=2]:hybrid``. ``run:FILE`` is another
-system's run, which is read and not computed.
+instead of the passages. An agent comes first, followed by ``:``: ``agent:hybrid``. Parameters are in brackets after
+what they belong to: ``hybrid+naive_ge[scorer=exact,diversity=inf]``, ``gear[max_steps=2]:hybrid``. ``run:FILE`` is
+another system's run, which is read and not computed.
 """
 
 import re
@@ -24,6 +24,19 @@ from triplebeam.retrieve.retriever import Retriever
 _RUN = "run:"
 _PART = re.compile(r"(?P<name>[^@\[\]]+)(@(?P<over>[^\[\]]+))?(\[(?P<parameters>[^\[\]]*)\])?")
 _PLUS = re.compile(r"\+(?![^\[]*\])")
+_PUBLISHED = "the class is the paper now: write"
+#: What an agent was before it became the paper's, or ours alone, and the parameters that only such a name had.
+_FORMER: Mapping[str, str] = {
+    "gear": f"{_PUBLISHED} gear; the former gear is agent",
+    "ge_reasoning": f"{_PUBLISHED} ge_reasoning; the former ge_reasoning is grounded_reasoning",
+    "single_step": "the paper's single step is read:hybrid+sync_ge[scorer=exact]",
+    "agent": "its calls and quotations are not switched; the paper's agent is gear",
+    **{name: f"{_PUBLISHED} {name}" for name in ("rgnn_ret", "ircot", "self_ask")},
+}
+_FORMER_PARAMETERS = (
+    *("paper", "calls", "searches", "quotations", "ranking", "answer_from", "stop_when_stuck", "attempts"),
+    *("grounded", "max_attempts", "announce_last", "own_answer", "retrieved"),
+)
 #: Where a method's own base cannot search triples, this one does.
 _LINKING_BASE = "hybrid"
 
@@ -135,7 +148,7 @@ class Method:
         """The agent it names; it uses the retriever it is ``given``, where the name leaves room for one."""
         if self.agent is None:
             raise BadInputError(
-                f"{self.text!r} finds passages and does not answer: put an agent in front, such as gear:{self.text};"
+                f"{self.text!r} finds passages and does not answer: put an agent in front, such as agent:{self.text};"
                 f" known are {', '.join(AGENTS)}."
             )
         if given is not None and self.parts:
@@ -197,7 +210,7 @@ def _part(text: str, method: str, known: Mapping[str, Row], role: str) -> Part:
     if not match:
         raise BadInputError(
             f"the method {method!r} cannot be read at {text!r}: write a base, + what expands it, parameters in"
-            " brackets, such as hybrid+naive_ge[scorer=exact], bm25@triples or gear:hybrid."
+            " brackets, such as hybrid+naive_ge[scorer=exact], bm25@triples or agent:hybrid."
         )
     if match["name"] not in known:
         raise _unknown(match["name"], method, known, role)
@@ -221,6 +234,8 @@ def _unknown(name: str, method: str, known: Mapping[str, Row], role: str) -> Bad
 
 def _value(row: Row, name: str, text: str, method: str) -> object:
     if name not in row.parameters:
+        if name in _FORMER_PARAMETERS and row.name in _FORMER:
+            raise BadInputError(f"{row.name} has no parameter {name!r} any more: {_FORMER[row.name]}.")
         takes = f"it takes {', '.join(row.parameters)}" if row.parameters else "it takes none"
         raise BadInputError(f"{row.name} has no parameter {name!r}{nearest(name, row.parameters)}; {takes}.")
     parameter = row.parameters[name]

@@ -34,6 +34,8 @@ def make_embedder(name: str, settings: Settings, progress: Progress = silent) ->
         on_gpu=settings.on_gpu,
         base_url=settings.base_url,
         api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+        # The default is for chat models, which take longer.
+        timeout=settings.timeout if "timeout" in settings.model_fields_set else None,
     )
 
 

@@ -180,13 +180,8 @@ def sync_ge(context: Context, below: Retriever, *, scorer: Scorer = "cascade", s
         base=below,
         triples=context.triples,
         scorer=_scorer(context, scorer, shortlist),
-        reader=replace(reader(context), quotations=False),
+        reader=LLMReader(model=context.reading_model, passages=context.passages),
     )
-
-
-def reader(context: Context) -> LLMReader:
-    """Reads facts, and quotes where they are, with the model for reading."""
-    return LLMReader(model=context.reading_model, passages=context.passages)
 
 
 def _scorer(context: Context, name: Scorer, shortlist: int | None) -> ChainScorer:

@@ -15,6 +15,7 @@ from triplebeam.assemble.parameters import Parameter, parameters_of
 from triplebeam.methods.baselines.era_cot import ERACoT
 from triplebeam.methods.baselines.flare import FLARE
 from triplebeam.methods.baselines.verify_and_edit import VerifyAndEdit
+from triplebeam.methods.grounded_reasoning import GroundedReasoning
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,8 @@ def _agent(name: str, line: str, build: Callable[..., object], base: str = "") -
     return Row(name, "agent", line, build, base, uses_graph=True, uses_model=True)
 
 
-# GeAR uses SyncGE over the blend where no base is named; `gear:hybrid` is the paper's. GNN-Ret's tables have dense
-# as the base of its baselines, GE-Reasoning's BM25.
+# Ours search the blend where no base is named, the papers' methods what their papers search: GeAR's hybrid, GNN-Ret's
+# baselines dense, GE-Reasoning BM25.
 _ROWS = [
     _walk("blend", "plain search, hops over titles; graph walks where passages have their own topic", retrievers.blend),
     _plain("bm25", "shared words, rare ones counting more", retrievers.bm25),
@@ -81,10 +82,12 @@ _ROWS = [
     _walk("title_link", "passages whose title appears in a fact from the best ones", retrievers.title_link),
     _plain("late_interaction", "token by token; needs `triplebeam late-index` first", retrievers.late_interaction),
     _plain("gold", "an evaluation's gold passages: the upper bound", retrievers.gold),
-    _agent("auto", "single_step first; gear only when that does not answer it", agents.auto, "blend"),
+    _agent("auto", "single_step first; agent only when that does not answer it", agents.auto, "blend"),
     _agent("single_step", "one step: reads, walks along triples, answers", agents.single_step, "blend"),
-    _agent("gear", "reads, walks and reasons step by step until the facts suffice", agents.gear, "blend"),
-    _agent("ge_reasoning", "the question as a graph, solved one sub-question at a time", agents.ge_reasoning, "bm25"),
+    _agent("agent", "reads, walks and reasons step by step until the facts suffice", agents.agent, "blend"),
+    _agent("grounded_reasoning", "the question as a graph, filled in from passages", GroundedReasoning, "bm25"),
+    _agent("gear", "GeAR's agent: SyncGE, gist, verdict, next query, step by step", agents.gear, "hybrid"),
+    _agent("ge_reasoning", "GE-Reasoning: the question as a graph, solved part by part", agents.ge_reasoning, "bm25"),
     _agent(
         "rgnn_ret", "sub-questions, each searched through the graph of passages", agents.rgnn_ret, "gnn_ret[beta=0.9]"
     ),

@@ -113,7 +113,7 @@ def asked_through_agent(collection: Index) -> tuple[str, Run]:
     """Whose words the agent uses, and its run: a model's where one is configured, else recorded ones."""
     question = next(each.question for each in questions() if each.id == SHOWN)
     if collection.settings.model:
-        return f"the model {collection.settings.model}", collection.agent("gear").run(question)
+        return f"the model {collection.settings.model}", collection.agent("agent").run(question)
     recordings = read_recordings(files(__name__).joinpath("completions.json").read_text("utf-8"))
     recorded = Index.of(collection.snapshot, collection.settings, collection.given_embedder, Recorded(recordings))
-    return "completions recorded with the demo", recorded.agent("gear").run(question)
+    return "completions recorded with the demo", recorded.agent("agent").run(question)

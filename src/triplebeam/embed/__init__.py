@@ -34,20 +34,23 @@ def load_embedder(
     on_gpu: bool = False,
     base_url: str | None = None,
     api_key: str | None = None,
+    timeout: float | None = None,
 ) -> Embedder:
     """The embedder called ``name``; weights that are not in ``home`` yet are downloaded there.
 
     A name is ``granite``, ``minilm``, a folder that holds a model, ``openai:MODEL`` at an endpoint, or
     ``organisation/model`` on the model hub. In ``int8`` a model computes faster and a little less exactly. What is not
-    at an endpoint runs on processors, or ``on_gpu``.
+    at an endpoint runs on processors, or ``on_gpu``. ``timeout`` is how many seconds an endpoint's reply may take.
     ``dpr:QUESTIONS,PASSAGES`` is a pair of encoders, each a folder or on the hub.
     """
     if name.startswith(_PAIR):
         return _pair(name, home, offline=offline, progress=progress, precision=precision, on_gpu=on_gpu)
     if name.startswith(_ENDPOINT):
-        from triplebeam.embed.openai_compatible import OpenAICompatibleEmbedder
+        from triplebeam.embed.openai_compatible import DEFAULT_TIMEOUT_SECONDS, OpenAICompatibleEmbedder
 
-        return OpenAICompatibleEmbedder(name.removeprefix(_ENDPOINT), base_url=base_url, api_key=api_key)
+        return OpenAICompatibleEmbedder(
+            name.removeprefix(_ENDPOINT), base_url, api_key, timeout=timeout or DEFAULT_TIMEOUT_SECONDS
+        )
     from triplebeam.embed.onnx_embedder import OnnxEmbedder
 
     folder, known_as = _model_folder(name, home, offline=offline, progress=progress)

@@ -1,6 +1,7 @@
 """Any endpoint with OpenAI's embeddings: OpenAI itself, vLLM, llama.cpp, Ollama, a gateway."""
 
 import json
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,17 +12,15 @@ from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Kind
 from triplebeam.endpoint import OPENAI, Endpoint
+from triplebeam.endpoint_faults import connection_fault, status_fault
 from triplebeam.errors import BadInputError, EndpointError
+from triplebeam.retries import Retries
 
 if TYPE_CHECKING:
     from openai import OpenAI
 
-_ADVICE = {
-    401: "check the API key",
-    403: "check what the API key may use",
-    404: "check the model's name and the base URL, which usually ends in '/v1'",
-    429: "wait, or check the account's quota",
-}
+DEFAULT_TIMEOUT_SECONDS = 60.0
+_LOG = logging.getLogger("triplebeam")
 
 
 @dataclass(frozen=True)
@@ -37,8 +36,9 @@ class OpenAICompatibleEmbedder:
     api_key: str | None = field(default=None, repr=False)
     dimensions: int | None = None
     batch: int = 256
-    timeout: float = 60.0
+    timeout: float = DEFAULT_TIMEOUT_SECONDS
     max_retries: int = 2
+    _has_answered: list[bool] = field(default_factory=lambda: [False], init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         self._endpoint  # noqa: B018 - a bad address is refused here
@@ -80,9 +80,20 @@ class OpenAICompatibleEmbedder:
 
     @cached_property
     def _client(self) -> "OpenAI":
-        return self._endpoint.client(self.timeout, self.max_retries)
+        return self._endpoint.client(self.timeout)
 
     def _request(self, texts: list[str]) -> NDArray[np.float32]:
+        # Time for a second try after one that timed out, and for no third.
+        limits = Retries(
+            attempts=1 + self.max_retries,
+            timeout=self.timeout,
+            longest_time=2.5 * self.timeout,
+            notify=_LOG.warning,
+        )
+        return limits.retry(lambda: self._rows(self._send(texts), len(texts)))
+
+    def _send(self, texts: list[str]) -> str:
+        """The reply's body."""
         from openai import APIConnectionError, APIStatusError, omit
 
         # `from None`: these errors quote the endpoint's words, and some endpoints quote the key.
@@ -92,25 +103,18 @@ class OpenAICompatibleEmbedder:
                 model=self.model, input=texts, dimensions=self.dimensions or omit, encoding_format="float"
             )
         except APIStatusError as error:
-            advice = _ADVICE.get(error.status_code, "see the endpoint's log or try again later")
-            raise EndpointError(
-                f"{self._endpoint.place} answered HTTP {error.status_code} for model {self.model!r}, saying "
-                f"{self._endpoint.quoted(error.response.text)}: {advice}."
-            ) from None
+            raise status_fault(error, self._endpoint, self.model) from None
         except APIConnectionError as error:
-            if isinstance(error.__cause__, EndpointError):
-                raise error.__cause__ from None
-            raise EndpointError(
-                f"{self._endpoint.place} cannot be reached ({error.__cause__ or error}): check the base URL and that"
-                " the server runs."
-            ) from None
-        return self._rows(reply.text, len(texts))
+            known = self._has_answered[0]
+            raise connection_fault(error, self._endpoint, self.model, self.timeout, known=known) from None
+        self._has_answered[0] = True
+        return reply.text
 
     def _rows(self, body: str, count: int) -> NDArray[np.float32]:
         """The vectors of a reply in the order of the texts, each scaled to length one."""
         try:
             data = {int(item["index"]): item["embedding"] for item in json.loads(body)["data"]}
-            rows = np.array([data[number] for number in sorted(data)], dtype=np.float32)
+            rows = np.array([list(data[number]) for number in sorted(data)], dtype=np.float32)
         except (ValueError, KeyError, TypeError, RecursionError):
             raise EndpointError(
                 f"The reply of {self._endpoint.place} holds no embeddings; it begins with"
@@ -118,11 +122,14 @@ class OpenAICompatibleEmbedder:
             ) from None
         if sorted(data) != list(range(count)) or rows.ndim != 2:
             raise EndpointError(
-                f"{self._endpoint.place} sent {len(data)} vectors for {count} texts: model {self.model!r} cannot be"
-                " used there."
+                f"{self._endpoint.place} sent {len(data)} vectors for {count} texts for model {self.model!r}: check"
+                " that it is an embedding model, or see the endpoint's log."
             )
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         if not np.all(np.isfinite(lengths)) or not np.all(lengths > 0):
-            raise EndpointError(f"{self._endpoint.place} sent a vector without a direction for model {self.model!r}.")
+            raise EndpointError(
+                f"{self._endpoint.place} sent a vector without a direction (zeros, or no numbers) for model"
+                f" {self.model!r}: check that it is an embedding model, or see the endpoint's log."
+            )
         unit: NDArray[np.float32] = rows / lengths
         return unit

@@ -25,8 +25,6 @@ class Extraction:
     """The code (``de``, ``zh``) of a language that the extractor does not read: nothing was extracted, and why."""
     known: bool = True
     """False: the extractor knows nothing about this passage, so earlier extractions stay."""
-    taken: bool = False
-    """From a shard, where the same extractor put it: nothing was extracted now."""
 
 
 class Extractor(Protocol):

@@ -8,7 +8,8 @@ from triplebeam.generate.concurrency import Concurrent
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
 from triplebeam.generate.openai_compatible import OpenAICompatible
 from triplebeam.generate.outcomes import Wrapper, drop_replies
-from triplebeam.generate.pacing import Limited, Notify, Retrying, silent
+from triplebeam.generate.pacing import Limited, Retrying
+from triplebeam.retries import Notify, silent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,8 +64,9 @@ def connect(
     """
     endpoint = OpenAICompatible(model, base_url, api_key, timeout)
     limited = Limited.per_minute(endpoint, requests_per_minute, tokens_per_minute)
-    # One time-out must leave time for a second try.
-    layer: LanguageModel = Retrying(limited, longest_time=max(900.0, 1.5 * timeout), notify=notify)
+    # A fault that comes soon leaves time for a second try, one try that times out at the default does not.
+    longest_time = max(900.0, 1.5 * timeout)
+    layer: LanguageModel = Retrying(limited, timeout=timeout, longest_time=longest_time, notify=notify)
     if cache is not None:
         layer = Cached(layer, store=cache, endpoint=endpoint.place, refresh=refresh)
     layer = WithParameters(layer, max_tokens=max_tokens, parameters=parameters or {}, seed=seed)

@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from triplebeam.endpoint import OPENAI, Endpoint
+from triplebeam.endpoint_faults import REFUSED, body_fault, connection_fault, status_fault
 from triplebeam.errors import BadInputError
 from triplebeam.generate.chat_completion import completion_from
 from triplebeam.generate.dialect import Dialect, part_to_blame, request_for
-from triplebeam.generate.faults import body_fault, connection_fault, status_fault
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError
 
 if TYPE_CHECKING:
@@ -93,8 +93,8 @@ class OpenAICompatible:
             return self._client.chat.completions.with_raw_response.create(**request).text, None
         except APIStatusError as error:
             fault = status_fault(error, self._endpoint, self.model)
-            if isinstance(fault, PromptRefusedError):
-                return error.response.text, fault
+            if error.status_code in REFUSED:
+                return error.response.text, PromptRefusedError(str(fault))
             raise fault from None
         except APIConnectionError as error:
             known = self._dialect.answered

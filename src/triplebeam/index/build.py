@@ -6,8 +6,7 @@ done twice.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Set
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -24,11 +23,9 @@ from triplebeam.index.destination import Destination, destination_of
 from triplebeam.index.encoded import EncodedTexts
 from triplebeam.index.encoding import encode_missing
 from triplebeam.index.extraction import MAX_FAILURES, Budget, Numbered, due, extract_triples
-from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, damaged_files, empty_index, published
+from triplebeam.index.manifest import Manifest, VectorSpace, damaged_files, empty_index, published
 from triplebeam.index.passage_graph import MAX_PASSAGES
 from triplebeam.index.replacing import Replaces, kind_of
-from triplebeam.index.shard_extractions import TakenExtractions, stored_rows
-from triplebeam.index.shards import Shards, write_shard
 from triplebeam.index.store import Store
 from triplebeam.index.sync import Differences
 from triplebeam.index.writing import check_is_there, looking, nothing_left, writing
@@ -68,15 +65,7 @@ class IndexBuilder:
     """A keyword of more passages makes no edges in the passage graph of a new index; 0: every keyword does."""
     encode_windows: EncodeWindows = field(default=encode_here, repr=False)
     """Where texts are encoded: here, or on a cluster."""
-    shards: Shards = field(default=Shards(), repr=False)
-    """Vectors that are taken instead of encoding. Their extractions come by way of the extractor; see `taking`."""
     progress: Progress = field(default=silent, repr=False)
-
-    def taking(self, shards: Shards) -> "IndexBuilder":
-        """The same, but with extractions and vectors from shards, as far as they have them."""
-        if self.extractor is None or kind_of(self.extractor.name) == "given":
-            return replace(self, shards=shards)
-        return replace(self, shards=shards, extractor=TakenExtractions(self.extractor, shards))
 
     def build(self, sources: Iterable[Reading], expected: int = 0, *, whole: bool = False) -> BuildReport:
         """Read the sources, do what is not done yet, and publish.
@@ -86,26 +75,13 @@ class IndexBuilder:
         """
         report = BuildReport()
         with nothing_left(self.folder), writing(self.folder) as store:
-            document_ids = self._gather(store, sources, expected, report)
+            self._check_embedder(store)
+            self._remember(store)
+            document_ids = self._read(store, watched(sources, expected, self.progress), report)
+            self._extract_from(store, document_ids, report)
             if whole and document_ids:
                 self._remove_others(store, document_ids.keys(), report)
             self._finish(store, report)
-        return report
-
-    def encode(self, sources: Iterable[Reading], expected: int = 0) -> BuildReport:
-        """Read, extract and encode as `build` does, and add what is new to the shards instead of publishing it.
-
-        The folder is for work in progress, on the disk of the shards: killed at any moment, it continues from there.
-        """
-        report = BuildReport()
-        with writing(self.folder) as store:
-            self._gather(store, sources, expected, report)
-            report.failures = store.statistics.failures()
-            name = self.extractor.name if self.extractor and kind_of(self.extractor.name) != "given" else None
-            rows = dict(stored_rows(store, name)) if name else {}
-            with self._encoded(store, LastGeneration(self.folder), report) as (contents, encoded, space):
-                draft = self.folder / "shard"
-                report.shard = write_shard(draft, self.shards, space, name, rows, contents, encoded)
         return report
 
     def sync(self, folders: FolderFiles) -> BuildReport:
@@ -211,29 +187,12 @@ class IndexBuilder:
             raise BadInputError(
                 f"nothing could be read from the sources, so there is no index to make at {self.folder}: {reasons}."
             )
-        with self._encoded(store, destination.last, report) as (contents, encoded, space):
-            report.manifest = destination.publish(store, contents, encoded, space, self.progress)
-            report.published = True
-
-    @contextmanager
-    def _encoded(
-        self, store: Store, last: LastGeneration, report: BuildReport
-    ) -> Iterator[tuple[Contents, EncodedTexts, VectorSpace]]:
-        """What is in the store, with a vector for everything."""
         embedder, space = self.embedder, self._check_embedder(store)
         contents = Contents.of(store, in_context=space.triples_in_context)
-        with EncodedTexts(self.folder, embedder.fingerprint, embedder.dimension, last, *self.shards.vectors) as encoded:
-            encoded.take_over(store.db)
+        with EncodedTexts(self.folder, embedder.fingerprint, embedder.dimension, destination.last) as encoded:
             report.texts_encoded = encode_missing(contents, encoded, embedder, self.progress, self.encode_windows)
-            yield contents, encoded, space
-
-    def _gather(self, store: Store, sources: Iterable[Reading], expected: int, report: BuildReport) -> dict[str, None]:
-        """Documents and their triples into the store; returns the ids of the documents."""
-        self.shards.check(self._check_embedder(store))
-        self._remember(store)
-        document_ids = self._read(store, watched(sources, expected, self.progress), report)
-        self._extract_from(store, document_ids, report)
-        return document_ids
+            report.manifest = destination.publish(store, contents, encoded, space, self.progress)
+            report.published = True
 
     @property
     def _destination(self) -> Destination:
@@ -332,8 +291,7 @@ class IndexBuilder:
             window=EXTRACTION_WINDOW,
             progress=self.progress,
         )
-        report.passages_extracted = tally.tried - tally.taken
-        report.passages_taken = tally.taken
+        report.passages_extracted = tally.tried
         report.passages_without_triples = tally.without_triples
         report.passages_left = tally.left
 

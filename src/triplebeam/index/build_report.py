@@ -1,7 +1,6 @@
 """What a build did, for whoever started it."""
 
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from triplebeam.index.extraction import Failure
 from triplebeam.index.manifest import Manifest
@@ -15,10 +14,8 @@ class BuildReport:
     documents_seen: int = 0
     documents_changed: int = 0
     passages_extracted: int = 0
-    passages_taken: int = 0
-    """From shards, where they were extracted before: see ``IndexBuilder.taking``."""
     passages_without_triples: int = 0
-    """Of those extracted or taken: suspicious where there are many, since a passage has sentences."""
+    """Of those extracted: suspicious where there are many, since a passage has sentences."""
     passages_kept: int = 0
     """Of other extractors, whose triples stayed: see ``IndexBuilder.replaces``."""
     passages_left: int = 0
@@ -42,8 +39,6 @@ class BuildReport:
     unpublished: bool = False
     """In a preview: a run that was interrupted left changes, which the next one publishes."""
     manifest: Manifest | None = None
-    shard: Path | None = None
-    """What `IndexBuilder.encode` wrote; None where nothing was new."""
 
     def not_read(self) -> list[str]:
         """What should have been read and was not, and why."""

@@ -50,17 +50,14 @@ def check_store(db: sqlite3.Connection) -> None:
 
 
 def _changed_documents(db: sqlite3.Connection) -> Iterator[str]:
-    """Documents whose text, title, metadata or cuts do not have the hash that they were stored with.
-
-    Those that an older version stored are left out, since their hashes may have been made in another way.
-    """
+    """Documents whose text, title, metadata or cuts do not have the hash that they were stored with."""
     rows = db.execute("SELECT document, id, start, stop, section FROM passage ORDER BY document, position")
     cuts = {
         document: [row[1:] if row[4] else row[1:4] for row in group]
         for document, group in groupby(rows, key=itemgetter(0))
     }
     for number, id_, digest, title, text, metadata in db.execute(
-        "SELECT number, id, hash, title, text, metadata FROM document WHERE content IS NOT NULL"
+        "SELECT number, id, hash, title, text, metadata FROM document"
     ):
         document = Document(id=id_, title=title, text=text, metadata=json.loads(metadata))
         if hash_of(document, cuts.get(number, [])) != digest:

@@ -8,7 +8,6 @@ from typing import Protocol
 from triplebeam.index.contents import Contents
 from triplebeam.index.encoded import EncodedTexts, remove_encoded
 from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, published
-from triplebeam.index.material import is_written
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.publish import publish_generation, withdraw
 from triplebeam.index.store import Store
@@ -59,7 +58,7 @@ class InFolder:
     def current(self, store: Store) -> Manifest | None:
         """Compares revisions, and checks every file."""
         found = published(self.folder)
-        if not (found and found.revision == store.revision and not self.last.damaged and is_written(self.last.whole)):
+        if not (found and found.revision == store.revision and not self.last.damaged):
             return None
         remove_encoded(self.folder)  # where a process was killed
         return found

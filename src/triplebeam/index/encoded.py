@@ -9,7 +9,6 @@ not limit how many there may be.
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import product
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -34,24 +33,23 @@ _MOVED_AT_A_TIME = 4096
 
 
 class EncodedTexts:
-    """The vectors there are: those of the last generation, those of shards, and those encoded since."""
+    """The vectors there are: those of the last generation, and those encoded since."""
 
-    def __init__(self, folder: Path, fingerprint: str, dimension: int, *written: LastGeneration) -> None:
+    def __init__(self, folder: Path, fingerprint: str, dimension: int, last: LastGeneration) -> None:
         self._fingerprint, self._dimension = fingerprint, dimension
         self._path = folder / _FILE
         try:
-            self._db = open_database(self._path, _SCHEMA, _SCHEMA)
+            self._db = open_database(self._path, _SCHEMA)
         except sqlite3.DatabaseError as error:
             raise_cannot_write(error, folder)
             raise IndexDamagedError(
                 f"{self._path} is not a usable SQLite file ({error}): delete it; what it held is encoded again."
             ) from error
         self._written: list[tuple[str, NDArray[Any], Keys]] = []
-        for there, kind in product(written, STORED_AS):
+        for kind in STORED_AS:
             vectors, keys = f"{kind}_vectors.npy", f"{kind}_keys.npy"
-            if there.has(vectors, keys):
-                self._written.append((kind, mapped(there.folder / vectors), read_keys(there.folder / keys)))
-        self.take_over(self._db)
+            if last.has(vectors, keys):
+                self._written.append((kind, mapped(last.folder / vectors), read_keys(last.folder / keys)))
 
     def __enter__(self) -> "EncodedTexts":
         return self
@@ -73,14 +71,6 @@ class EncodedTexts:
             missing[kind] = [texts[kind][place] for place in left.tolist()]
             seen = np.append(seen, keys[left])
         return missing
-
-    def unwritten(self, kind: str, texts: Sequence[str]) -> list[str]:
-        """Those of the texts of a kind that have no vector in a generation or a shard yet, each once."""
-        keys = self._keys(texts)
-        left = distinct(keys)
-        for known in self._known(kind):
-            left = left[rows_of(keys[left], known) < 0]
-        return [texts[place] for place in left.tolist()]
 
     def put(self, texts: Mapping[str, Sequence[str]], vectors: NDArray[np.float32]) -> None:
         """Keep what was just encoded: a vector for each text of each kind, one kind after the other."""
@@ -143,18 +133,6 @@ class EncodedTexts:
         """Remove what was kept until now: it is published."""
         self._db.close()
         remove_encoded(self._path.parent)
-
-    def take_over(self, db: sqlite3.Connection) -> None:
-        """Move vectors as an older version kept them, in single precision, out of a database."""
-        if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'vector'").fetchone():
-            return
-        rows = db.execute("SELECT key, vector FROM vector")
-        while window := rows.fetchmany(_MOVED_AT_A_TIME):
-            vectors = np.frombuffer(b"".join(vector for _, vector in window), np.float32)
-            with transaction(self._db):
-                self._insert([key for key, _ in window], vectors.reshape(-1, self._dimension), {FINE, COARSE})
-        db.execute("DROP TABLE vector")
-        rewrite(db)
 
     def _keys(self, texts: Iterable[str]) -> Keys:
         return as_keys(map(self._key, texts))

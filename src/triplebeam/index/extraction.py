@@ -62,8 +62,6 @@ class Tally:
 
     waiting: int
     tried: int = 0
-    taken: int = 0
-    """Of those tried: from shards."""
     without_triples: int = 0
     failures: list[Failure] = field(default_factory=list)
 
@@ -76,7 +74,6 @@ class Tally:
         """Count some more."""
         for extraction in extractions:
             self.tried += 1
-            self.taken += extraction.taken
             if extraction.failure is not None:
                 self.failures.append((extraction.passage_id, extraction.failure))
             elif extraction.known and not extraction.triples:

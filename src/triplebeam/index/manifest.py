@@ -21,20 +21,18 @@ from triplebeam.database import open_to_read
 from triplebeam.durable import replace_file
 from triplebeam.embed.embedder import Embedder, reads_tokens
 from triplebeam.errors import (
+    INDEX_AGAIN,
     EmbedderMismatchError,
     IndexDamagedError,
     IndexFormatError,
     IndexMissingError,
-    IndexTooNewError,
 )
 from triplebeam.index.corrections import CorrectionCounts
 from triplebeam.index.generation_files import check_files, checksum, checksums
 from triplebeam.index.ownership import Ownership
 from triplebeam.index.passage_graph import MAX_PASSAGES, GraphStatistics
 
-FORMAT = 6
-#: Read as it is. Since then large indexes have other codes (`triplebeam.index.scan`), which faiss tells apart.
-OLDEST_READ = 5
+FORMAT = 1
 MANIFEST = "manifest.json"
 STORE = "store.sqlite"
 WRITE_LOCK = "write.lock"
@@ -97,7 +95,7 @@ class Manifest(BaseModel):
     counts: dict[str, int]
     triples_by_extractor: dict[str, int]
     extractor: str | None = None
-    """The extractor of new passages; unknown in an index that was written before this was kept."""
+    """The extractor of new passages."""
     unread_languages: dict[str, int] = {}
     """Passages by the code of their language, where the extractor does not read it."""
     passage_graph: GraphStatistics
@@ -125,21 +123,19 @@ def is_index(folder: Path) -> bool:
 
 
 def published(folder: Path) -> Manifest | None:
-    """What is published now; what cannot be read counts as nothing, since it can be derived again. What a newer
-    Triplebeam published is an error: this one would replace what it does not know.
+    """What is published now; what cannot be read counts as nothing, since it can be derived again. An
+    index of another format is an error: this Triplebeam would replace what it does not know.
     """
     try:
         return read_manifest(folder)
-    except IndexTooNewError:
-        raise
-    except (IndexMissingError, IndexDamagedError, IndexFormatError):
+    except (IndexMissingError, IndexDamagedError):
         return None
 
 
 def recorded(folder: Path) -> Manifest | None:
     """What the manifest says, whether the files it names are whole or not; None where it cannot be read."""
     try:
-        return load_manifest(folder / MANIFEST, Manifest, REPAIR, OLDEST_READ)
+        return load_manifest(folder / MANIFEST, Manifest, REPAIR)
     except (OSError, IndexDamagedError, IndexFormatError):
         return None
 
@@ -153,7 +149,7 @@ def recorded_generation(folder: Path) -> str | None:
 def read_manifest(folder: Path) -> Manifest:
     """Read and check the manifest of an index, and that the files it names are there."""
     try:
-        manifest = load_manifest(folder / MANIFEST, Manifest, REPAIR, OLDEST_READ)
+        manifest = load_manifest(folder / MANIFEST, Manifest, REPAIR)
     except (FileNotFoundError, NotADirectoryError):
         raise _not_published(folder) from None
     check_files(generation_folder(folder, manifest.generation), manifest.files, REPAIR)
@@ -279,15 +275,11 @@ class LastGeneration:
 # -- for any manifest of numbered generations
 
 
-def load_manifest(path: Path, kind: type[ManifestType], repair: str, oldest: int | None = None) -> ManifestType:
-    """A manifest from its file; FileNotFoundError where there is none.
-
-    It must have the format that ``kind`` has, or one since the ``oldest`` that is read as well.
-    """
-    newest: int = kind.model_fields["format"].default
+def load_manifest(path: Path, kind: type[ManifestType], repair: str) -> ManifestType:
+    """A manifest from its file, which has the format of ``kind``; FileNotFoundError where there is none."""
     try:
         content = json.loads(_unsealed(path.read_text(encoding="utf-8")))
-        _check_format(path, content["format"], newest if oldest is None else oldest, newest, repair)
+        check_format(path, content["format"], kind.model_fields["format"].default)
         return kind.model_validate(content)
     except (FileNotFoundError, NotADirectoryError):
         raise
@@ -297,12 +289,10 @@ def load_manifest(path: Path, kind: type[ManifestType], repair: str, oldest: int
         raise IndexDamagedError(f"{path} cannot be read ({type(error).__name__}): {repair}") from error
 
 
-def _check_format(path: Path, found: int, oldest: int, newest: int, repair: str) -> None:
-    read = f"format {newest}" if oldest == newest else f"formats {oldest} to {newest}"
-    if found > newest:
-        raise IndexTooNewError(f"{path} has format {found}, this Triplebeam reads {read}: upgrade Triplebeam.")
-    if found < oldest:
-        raise IndexFormatError(f"{path} has format {found}, this Triplebeam reads {read}: {repair}")
+def check_format(place: Path | str, found: int, known: int = FORMAT) -> None:
+    """Raise where an index has another format than this Triplebeam reads and writes."""
+    if found != known:
+        raise IndexFormatError(f"{place} has format {found}, this Triplebeam reads format {known}: {INDEX_AGAIN}")
 
 
 def publish(folder: Path, manifest: BaseModel) -> None:

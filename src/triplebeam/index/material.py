@@ -6,7 +6,7 @@ of some of the passages (`triplebeam.index.view`).
 """
 
 import json
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -65,11 +65,6 @@ class Material:
         rows = zip(self.extractors, self.names, self.keywords, strict=True)
         write_strings(generation / _EXTRACTIONS, (json.dumps(row, ensure_ascii=False) for row in rows))
         np.save(generation / _LINKS, self.links)
-
-
-def is_written(files: Container[str]) -> bool:
-    """Is it among the files of a generation? Generations of older versions lack it."""
-    return _LINKS in files
 
 
 def pairs(by_row: Iterable[Iterable[str]]) -> list[tuple[int, str]]:

@@ -1,11 +1,11 @@
-"""The tables of the store, and how those of older formats become them."""
+"""The tables of the store."""
 
 SCHEMA = """
 CREATE TABLE document (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, hash BLOB NOT NULL,
     title TEXT NOT NULL, text TEXT NOT NULL, metadata TEXT NOT NULL,
     anchors TEXT NOT NULL DEFAULT '{}', links TEXT NOT NULL DEFAULT '[]',
-    source TEXT NOT NULL DEFAULT '', content BLOB);
+    source TEXT NOT NULL DEFAULT '', content BLOB NOT NULL);
 CREATE TABLE passage (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
     document INTEGER NOT NULL REFERENCES document ON DELETE CASCADE,
@@ -24,22 +24,3 @@ CREATE TABLE file (name TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE forgotten (line INTEGER PRIMARY KEY);
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
-
-#: What format 2 added: sections of passages, links between documents.
-_FORMAT_2 = """
-ALTER TABLE document ADD COLUMN anchors TEXT NOT NULL DEFAULT '{}';
-ALTER TABLE document ADD COLUMN links TEXT NOT NULL DEFAULT '[]';
-ALTER TABLE passage ADD COLUMN section TEXT NOT NULL DEFAULT '';
-"""
-#: What format 3 added: the languages of passages that their extractor does not read.
-_FORMAT_3 = "ALTER TABLE passage ADD COLUMN unread_language TEXT;"
-
-#: What format 4 added: the file and the content of documents, and the state of files. It has its vectors elsewhere; see
-#: `triplebeam.index.encoded.take_over`.
-_FORMAT_4 = """
-ALTER TABLE document ADD COLUMN source TEXT NOT NULL DEFAULT '';
-ALTER TABLE document ADD COLUMN content BLOB;
-CREATE TABLE file (name TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE forgotten (line INTEGER PRIMARY KEY);
-"""
-UPGRADES = (_FORMAT_2, _FORMAT_3, _FORMAT_4)

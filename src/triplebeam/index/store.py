@@ -16,7 +16,7 @@ from pathlib import Path
 
 from triplebeam.database import open_database, open_to_read, transaction
 from triplebeam.durable import raise_cannot_write
-from triplebeam.errors import IndexDamagedError, SourceError
+from triplebeam.errors import INDEX_AGAIN, IndexDamagedError, IndexFormatError, SourceError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.keywords import MARK
 from triplebeam.index.corrections import KEPT_AS, Corrections, kept_corrections
@@ -25,7 +25,7 @@ from triplebeam.index.forgotten import Forgotten
 from triplebeam.index.known_files import KnownFiles
 from triplebeam.index.links import linked_passages
 from triplebeam.index.passage_graph import MAX_PASSAGES
-from triplebeam.index.schema import SCHEMA, UPGRADES
+from triplebeam.index.schema import SCHEMA
 from triplebeam.index.statistics import Statistics
 from triplebeam.passage import Document, Passage
 from triplebeam.triple import Triple
@@ -56,12 +56,7 @@ def kept_value(db: sqlite3.Connection, key: str) -> str | None:
 
 def chosen_extractor(db: sqlite3.Connection) -> str | None:
     """The extractor that new passages go to. Given triples are for the passages they name."""
-    if kept := kept_value(db, "extractor"):
-        return kept
-    commonest = db.execute(  # an index made before this was kept
-        "SELECT extractor FROM passage WHERE extractor NOT LIKE 'given:%' GROUP BY 1 ORDER BY count(*) DESC LIMIT 1"
-    ).fetchone()
-    return commonest[0] if commonest else None
+    return kept_value(db, "extractor")
 
 
 def unusable(path: Path, error: sqlite3.DatabaseError) -> IndexDamagedError:
@@ -84,7 +79,9 @@ class Store:
         try:
             if copy_of:
                 _copy(copy_of, path)
-            self.db = open_database(path, SCHEMA, *UPGRADES)
+            self.db = open_database(path, SCHEMA)
+        except IndexFormatError as error:
+            raise IndexFormatError(f"{str(error).partition(':')[0]}: {INDEX_AGAIN}") from None
         except sqlite3.DatabaseError as error:
             raise_cannot_write(error, path.parent)
             raise unusable(copy_of or path, error) from error
@@ -276,7 +273,7 @@ class Store:
 
     def contents(self, document_ids: Iterable[str]) -> dict[bytes, str]:
         """Documents by what `content_hash` gave for them."""
-        find = "SELECT content FROM document WHERE id = ? AND content IS NOT NULL"
+        find = "SELECT content FROM document WHERE id = ?"
         return {row[0]: id_ for id_ in document_ids if (row := self.db.execute(find, (id_,)).fetchone())}
 
     def _check_ids(self, document: Document, passages: Sequence[Passage]) -> None:

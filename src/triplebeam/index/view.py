@@ -26,14 +26,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.durable import explained
-from triplebeam.errors import CannotWriteError, IndexChangedError, IndexFormatError
+from triplebeam.errors import CannotWriteError, IndexChangedError
 from triplebeam.index.contents import Contents
 from triplebeam.index.corrected import Correcting
 from triplebeam.index.corrections import Corrections
 from triplebeam.index.generation_files import check_files
 from triplebeam.index.keys import Keys, as_keys, key_of, read_keys, write_keys
 from triplebeam.index.manifest import REPAIR, LastGeneration, generation_folder, recorded
-from triplebeam.index.material import Material, is_written
+from triplebeam.index.material import Material
 from triplebeam.index.publish import write_generation
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.vectors import copy_stored, write_vectors
@@ -89,11 +89,6 @@ def _check_unchanged(whole: Snapshot, published: Path, error: FileNotFoundError)
 
 
 def _contents(whole: Snapshot, rows: NDArray[np.int64], generation: Path) -> Contents:
-    if not is_written(whole.manifest.files):
-        raise IndexFormatError(
-            f"the index at {whole.folder} was written before there were filters: run `triplebeam repair {whole.folder}`"
-            " once; nothing is extracted or encoded again."
-        )
     triples = whole.triples
     ids = triples.triples_at(rows)
     passages = list(map(whole.passages.at, rows.tolist()))
@@ -126,8 +121,8 @@ class _VisibleVectors:
 
     stored: Mapping[str, NDArray[Any]] = field(repr=False)
     """By kind, in the order of the view."""
-    entity_keys: Keys | None = field(repr=False)
-    """What the vectors of entities were made from, by which synonyms are taken over; older generations lack it."""
+    entity_keys: Keys = field(repr=False)
+    """What the vectors of entities were made from, by which synonyms are taken over."""
 
     @classmethod
     def of(
@@ -145,8 +140,6 @@ class _VisibleVectors:
             "triple": copy_stored(whole.triples.vector_index, triples),
             "entity": copy_stored(whole.entities.vectors, numbers),
         }
-        if not last.has("entity_keys.npy"):
-            return cls(vectors, None)
         keys = as_keys(map(key_of, names)).copy()  # of terms that are no entities of the whole index: nobody has these
         keys[numbers >= 0] = read_keys(last.folder / "entity_keys.npy")[numbers[numbers >= 0]]
         return cls(vectors, keys)
@@ -154,7 +147,7 @@ class _VisibleVectors:
     def write(self, generation: Path, kind: str, texts: Sequence[str]) -> NDArray[Any]:
         """Write the vectors of one kind; they are those of the texts, which are not encoded."""
         write_vectors(generation / f"{kind}_vectors.npy", self.stored[kind])
-        if kind == "entity" and self.entity_keys is not None:
+        if kind == "entity":
             write_keys(generation / "entity_keys.npy", self.entity_keys)
         return self.stored[kind]
 

@@ -125,7 +125,7 @@ def _holds_something(store: Path) -> bool:
 
 def _check_is_ours(folder: Path) -> None:
     """Refuse to write into a folder of something else, to start a new index under the manifest of another, and to
-    replace what a newer Triplebeam published.
+    replace what has another format.
     """
     published(folder)
     there = (folder / STORE).exists()

@@ -7,7 +7,6 @@ from triplebeam.ingest.naming import SourceNames
 from triplebeam.ingest.outcome import Reading, Skipped, Unreadable, watched
 from triplebeam.ingest.scan import Scan, scan_sources
 from triplebeam.ingest.sentences import sentence_spans
-from triplebeam.ingest.share import Share
 from triplebeam.ingest.sources import document_id, read_sources
 from triplebeam.ingest.split import split
 from triplebeam.ingest.watch import settled
@@ -17,7 +16,6 @@ __all__ = [
     "FolderFiles",
     "Reading",
     "Scan",
-    "Share",
     "Skipped",
     "SourceFile",
     "SourceNames",

@@ -103,6 +103,8 @@ def stat_of(path: Path) -> os.stat_result | None:
     """None where nothing is there, or a link to nothing; raises where that cannot be found out."""
     try:
         return path.stat()
+    except ValueError:  # a null character is in no name
+        return None
     except OSError as error:
         if error.errno in _NOTHING_THERE:
             return None
@@ -119,6 +121,5 @@ def _real_path(path: Path) -> Path:
 
 
 def _is_index(folder: Path) -> bool:
-    """An index that is kept beside its documents is none of them, nor is a shard of one."""
-    is_shard = (folder / "extraction_keys.npy").is_file()
-    return is_shard or ((folder / "store.sqlite").is_file() and (folder / "write.lock").is_file())
+    """An index that is kept beside its documents is none of them."""
+    return (folder / "store.sqlite").is_file() and (folder / "write.lock").is_file()

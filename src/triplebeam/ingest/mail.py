@@ -23,7 +23,7 @@ from triplebeam.ingest.text import Content, decode
 from triplebeam.text import storable
 
 _SHOWN = ("From", "To", "Cc", "Date")
-_BEGINS_MESSAGE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From [^\n]*\d\d:\d\d[^\n]*\n")
+_BEGINS_MESSAGE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From (?=[^\n]*?\d\d:\d\d)[^\n]*\n")
 _LONGEST_HEADER = 10_000
 #: Parts inside parts: a person's mail has three or four levels.
 _MOST_LEVELS = 10

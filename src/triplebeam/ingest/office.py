@@ -16,6 +16,8 @@ from triplebeam.ingest.title import sensible_title
 _EXTRA = "office"
 #: As many as Excel itself allows in one sheet.
 _MOST_ROWS = 1_048_576
+#: Of all sheets, empty cells counted: a cell may claim to be in any column, and many cells may share one text.
+_MAX_CELLS, _MAX_CHARACTERS = 50_000_000, 100_000_000
 _RTF = re.compile(rb"\s*\{\\rtf")
 
 
@@ -76,24 +78,27 @@ def read_xlsx(data: bytes) -> Content:
         with warnings.catch_warnings(action="ignore"):  # styles and extensions it does not know
             book = openpyxl.load_workbook(BytesIO(data), read_only=True, data_only=True)
             composer = Composer()
-            rows = 0
+            rows = cells = characters = 0
             for sheet in book.worksheets:
                 composer.heading(1, sheet.title)
                 sheet.reset_dimensions()  # or each row is filled up to the width that the file says it has
                 for row in sheet.iter_rows(values_only=True):
-                    rows += 1
-                    _check_rows(rows)
-                    _row([str(value) for value in row if value is not None], composer)
+                    texts = [str(value) for value in row if value is not None]
+                    rows, cells, characters = rows + 1, cells + len(row), characters + sum(map(len, texts))
+                    _check_size(rows, cells, characters)
+                    _row(texts, composer)
             title = sensible_title(book.properties.title)
     except (KeyError, *DAMAGE) as error:
         raise SourceError(f"the xlsx file is damaged ({type(error).__name__}: {error})") from error
     return composer.content(title)
 
 
-def _check_rows(rows: int) -> None:
+def _check_size(rows: int, cells: int, characters: int) -> None:
     """A cell may claim to be in any row, and all empty ones above it are counted, too."""
-    if rows > _MOST_ROWS:
-        raise SourceError(f"its sheets have more than {_MOST_ROWS:,} rows: save them as csv, or in parts")
+    sizes = ((rows, _MOST_ROWS, "rows"), (cells, _MAX_CELLS, "cells"), (characters, _MAX_CHARACTERS, "characters"))
+    for size, most, kind in sizes:
+        if size > most:
+            raise SourceError(f"its sheets have more than {most:,} {kind}: save them as csv, or in parts")
 
 
 def read_rtf(data: bytes) -> Content:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from triplebeam.errors import SourceError
 from triplebeam.ingest.damage import DAMAGE
 from triplebeam.ingest.extras import extra_module
+from triplebeam.ingest.generated import NoDocumentError
 from triplebeam.ingest.html import html_content
 from triplebeam.ingest.plain import plain_content
 from triplebeam.ingest.text import Content
@@ -64,6 +65,8 @@ def restructured_text_content(source: str) -> Content:
     except DAMAGE as error:
         raise SourceError(f"the markup cannot be read ({type(error).__name__}: {error})") from error
     content = html_content(parts["html_body"], code_mark="`")
+    if not content.text.strip() and _DIRECTIVE.search(source):
+        raise NoDocumentError("it has directives only, such as automodule, and no text of its own")
     return content._replace(title=content.headings[0].text if content.headings else "")
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from triplebeam.errors import BadInputError, SourceError
-from triplebeam.ingest.folder_walk import FolderWalk
+from triplebeam.ingest.folder_walk import FolderWalk, stat_of
 from triplebeam.ingest.formats import LINE_READERS, ending_of, read_content
 from triplebeam.ingest.generated import NoDocumentError
 from triplebeam.ingest.links import document_links
@@ -41,9 +41,13 @@ def read_sources(
 
 
 def check_exist(paths: Sequence[Path]) -> None:
-    """Raise BadInputError where there is no such file or folder."""
+    """Raise BadInputError where there is no such file or folder, or that cannot be found out."""
     for path in paths:
-        if not path.exists():
+        try:
+            found = stat_of(path)
+        except OSError as error:
+            raise BadInputError(f"{str(path)!r} cannot be opened ({error.strerror}): check the path.") from None
+        if found is None:
             raise BadInputError(f"there is no file or folder {str(path)!r}: check the path.")
 
 

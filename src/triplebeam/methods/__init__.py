@@ -1,4 +1,4 @@
-"""Methods from papers: one folder per paper, and a file per baseline.
+"""Methods: one folder per paper, as published, a file per baseline, and our own agents.
 
 | folder | what it holds |
 | --- | --- |
@@ -7,6 +7,7 @@
 | `ge_reasoning` | GE-Reasoning |
 | `hipporag` | HippoRAG and HippoRAG 2 |
 | `baselines` | agents that the papers compare with, one file each |
-| `auto` | ours: a cheap agent first, an expensive one where it found no answer |
+| `agent` | ours, the default of ``ask``: evidence first, few calls, several searches per step |
+| `grounded_reasoning` | ours: GE-Reasoning's question graph, filled in from documents alone |
 | `shared` | what agents have in common: the loop, prompts' texts, replies, sub-questions, the final answer |
 """

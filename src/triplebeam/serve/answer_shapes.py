@@ -1,15 +1,14 @@
-"""Answers as JSON: the same over HTTP, on the command line and in files for `triplebeam verify`."""
+"""Answers as JSON: the same over HTTP and on the command line."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Annotated, NotRequired, cast
 
-from pydantic import Field, StrictInt, TypeAdapter, ValidationError
+from pydantic import Field
 from typing_extensions import TypedDict
 
-from triplebeam.answer import Answer, Evidence, Outcome, Span, Step
+from triplebeam.answer import Answer, Evidence, Outcome, Step
 from triplebeam.assemble import Index
-from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import price
 from triplebeam.index.words import ENGLISH
 from triplebeam.passage import Passage, Passages
@@ -27,7 +26,6 @@ from triplebeam.serve.shapes import (
 )
 from triplebeam.serve.snippet import snippet
 from triplebeam.serve.verdict import verdict
-from triplebeam.triple import Triple
 
 
 class ReadFactShape(TypedDict):
@@ -57,8 +55,8 @@ class SpanShape(TypedDict):
     """A verbatim stretch of a passage."""
 
     passage_id: str
-    start: StrictInt
-    end: StrictInt
+    start: int
+    end: int
     text: str
 
 
@@ -104,13 +102,6 @@ class AnswerShape(TypedDict):
     usage: Annotated[UsageShape, Field(description="All of it, also that of rewriting a follow-up.")]
     follow_up: NotRequired[FollowUpShape]
     price: NotRequired[Annotated[float, Field(description="US dollars, if the model's price is known.")]]
-
-
-class _WithEvidence(TypedDict):
-    evidence: list[EvidenceShape]
-
-
-_WITH_EVIDENCE = TypeAdapter(_WithEvidence)
 
 
 def answer_json(
@@ -175,37 +166,6 @@ def price_of_answer(answer: Answer, index: Index) -> float | None:
     if index.model.name != index.reading_model.name:
         return None
     return price(answer.usage, index.model.name, index.settings.prices)
-
-
-def evidence_from_json(written: object) -> list[Evidence]:
-    """The evidence of an answer that ``answer_json`` wrote; other fields are ignored."""
-    try:
-        facts = _WITH_EVIDENCE.validate_python(written)["evidence"]
-    except ValidationError as error:
-        raise BadInputError(_fault(error)) from None
-    return [
-        Evidence(
-            triple=Triple(*fact["triple"]),
-            span=Span(**fact["span"]) if fact["span"] else None,
-            note=fact.get("note", ""),
-            from_memory=fact.get("from_memory", False),
-        )
-        for fact in facts
-    ]
-
-
-def _fault(error: ValidationError) -> str:
-    """What is wrong with an answer's evidence: the first fault, and where it is."""
-    fault = error.errors()[0]
-    match fault["loc"]:
-        case (_, int(number), *place):
-            where = ", ".join([f"evidence {number + 1}", *(f"{part}" for part in place)])
-            return f"{where} is {fault['input']!r}: {fault['msg']}; write it with `triplebeam ask … --json`."
-        case _:
-            return (
-                'this is not an answer: a JSON object with a list under "evidence" is needed,'
-                " as `triplebeam ask … --json` prints it."
-            )
 
 
 def _ranked_passage(hit: Hit, answer: Answer, passage: Passage, stemmer: str) -> RankedPassageShape:

@@ -24,7 +24,6 @@ _MOST_SCORED, _MOST_ENCODED = 100_000, 2000
 _CALLS = (
     "max_steps",
     "max_rounds",
-    "max_attempts",
     "attempts",
     "max_sentences",
     "paths",

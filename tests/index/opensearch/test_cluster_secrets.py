@@ -5,9 +5,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from planted_secrets import QUESTION, WHERE, Curious, build, documents, leaked
+from serve.http.bound_tools import check_tools
+from serve.http.small_server import really_served
 from triplebeam.assemble.place import index_folder
 from triplebeam.index.build import IndexBuilder
 from triplebeam.passage import Document
@@ -22,6 +25,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("opensearch")]
 
 
 class Served(NamedTuple):
+    app: FastAPI
     client: TestClient
     path: str
     bound: dict[str, str]
@@ -39,8 +43,9 @@ def served(address: Callable[[str], str], tmp_path_factory: pytest.TempPathFacto
     library = Library([folder], settings, embedder=HashedWords(), model=model)
     [name] = library.names()
     bound, whole = keys.create("read", "bound", index=name, where=WHERE), keys.create("read", "whole")
-    with TestClient(make_app(library, keys=keys), raise_server_exceptions=False) as client:
-        yield Served(client, f"/api/indexes/{name}", _bearer(bound), _bearer(whole), model)
+    app = make_app(library, keys=keys)
+    with TestClient(app, raise_server_exceptions=False) as client:
+        yield Served(app, client, f"/api/indexes/{name}", _bearer(bound), _bearer(whole), model)
 
 
 def _bearer(key: str) -> dict[str, str]:
@@ -85,8 +90,16 @@ def test_no_search_leaks(served: Served, method: str) -> None:
     assert not leaked(reply.text)
 
 
+@pytest.mark.anyio
+async def test_no_tool_leaks(served: Served) -> None:
+    key = served.bound["Authorization"].removeprefix("Bearer ")
+    with really_served(served.app) as address:
+        await check_tools(address, key, "zqx-first.md", "mill.md")
+    assert not leaked(served.model.said())
+
+
 def test_no_answer_leaks(served: Served) -> None:
-    for method in ("gear", "ircot+hybrid"):
+    for method in ("agent", "ircot+hybrid"):
         body = {"question": QUESTION, "method": method}
         reply = served.client.post(f"{served.path}/ask", json=body, headers=served.bound)
         assert not leaked(reply.text)

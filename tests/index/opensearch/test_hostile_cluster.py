@@ -1,10 +1,14 @@
 """What is no OpenSearch, or does not stop: replies of other forms, endless ones, slow ones, redirects. No cluster."""
 
 import json
+import shutil
+import ssl
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import repeat
 from pathlib import Path
@@ -12,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from patience import SECONDS
 from triplebeam.assemble.place import index_folder
 from triplebeam.errors import TriplebeamError
 from triplebeam.index.manifest import Manifest
@@ -51,7 +56,9 @@ STRANGE = [
 
 
 @contextmanager
-def cluster(pieces: Callable[[], Any], status: int = 200, **headers: str) -> Iterator[Address]:
+def cluster(
+    pieces: Callable[[], Any], status: int = 200, tls: ssl.SSLContext | None = None, **headers: str
+) -> Iterator[Address]:
     """The address of something that replies to every request in this way."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -71,11 +78,17 @@ def cluster(pieces: Callable[[], Any], status: int = 200, **headers: str) -> Ite
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
             """Keep the test's output clean."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    class Server(ThreadingHTTPServer):
+        def get_request(self) -> tuple[Any, Any]:
+            connection, client = super().get_request()
+            return tls.wrap_socket(connection, server_side=True) if tls else connection, client
+
+    server = Server(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:
-        yield Address.parse(f"opensearch://me:s3cret@127.0.0.1:{server.server_port}/films")
+        scheme = "opensearchs" if tls else "opensearch"
+        yield Address.parse(f"{scheme}://me:s3cret@127.0.0.1:{server.server_port}/films")
     finally:
         server.shutdown()
         server.server_close()
@@ -123,7 +136,7 @@ def test_a_reply_that_drips_is_given_up_when_its_time_is_over() -> None:
             yield b" "
             time.sleep(0.05)
 
-    with cluster(drip) as address, pytest.raises(TriplebeamError, match=r"took longer than 0\.5 seconds"):
+    with cluster(drip) as address, pytest.raises(TriplebeamError, match=r"no whole reply within 0\.5 seconds"):
         Client(address, tries=1, seconds=0.5).request("GET", "/")
 
 
@@ -138,6 +151,52 @@ def test_a_reply_that_is_shorter_than_it_says_is_one_sentence() -> None:
 def test_what_is_no_gzip_is_one_sentence() -> None:
     with cluster(lambda: [b"no gzip"], Content_Encoding="gzip") as address, pytest.raises(TriplebeamError):
         Client(address, tries=1, seconds=20).request("GET", "/")
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ssl.SSLContext]:
+    """A self-signed certificate of this machine, and a server's side of TLS with it."""
+    if not shutil.which("openssl"):
+        pytest.skip("there is no openssl to make a certificate")
+    folder = tmp_path_factory.mktemp("tls")
+    made, key = folder / "certificate.pem", folder / "key.pem"
+    curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1"]
+    name = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
+    command = ["openssl", "req", "-x509", *curve, *name, "-keyout", str(key), "-out", str(made)]
+    subprocess.run(command, check=True, capture_output=True, timeout=SECONDS)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(made, key)
+    return made, context
+
+
+def test_a_certificate_that_is_not_trusted_is_one_sentence_and_no_password_is_sent(
+    certificate: tuple[Path, ssl.SSLContext], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    trusted, context = certificate
+    asked = []
+
+    def heard() -> list[bytes]:
+        asked.append("heard")
+        return [b"{}"]
+
+    with cluster(heard, tls=context) as address:
+        with pytest.raises(TriplebeamError, match=r"self-signed .*: set SSL_CERT_FILE .* or add \?verify=no"):
+            Client(address, tries=1, seconds=20).request("GET", "/")
+        assert asked == []
+        assert Client(replace(address, verify=False), tries=1, seconds=20).request("GET", "/") == {}
+        monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
+        assert Client(address, tries=1, seconds=20).request("GET", "/") == {}
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
+        with pytest.raises(TriplebeamError, match=r"check SSL_CERT_FILE, got '.*none\.pem'"):
+            Client(address, tries=1, seconds=20).request("GET", "/")
+
+
+def test_a_server_without_tls_is_one_sentence() -> None:
+    with (
+        cluster(lambda: [b"{}"]) as address,
+        pytest.raises(TriplebeamError, match=r"cannot be reached .*: check that the server there uses TLS"),
+    ):
+        Client(replace(address, scheme="https"), tries=1, seconds=20).request("GET", "/")
 
 
 def test_a_redirect_to_another_host_is_not_followed() -> None:

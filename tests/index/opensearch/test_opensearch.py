@@ -84,7 +84,7 @@ def test_an_agent_reads_what_it_reads_over_a_folder(
     """GeAR until its last step: every search, every walk and every prompt."""
     models = Curious(), Curious()
     over = Index.of(world, Settings(), words, models[0]), Index(remote.folder, remote.settings, words, models[1])
-    here, there = (index.ask(question, "gear") for index in over)
+    here, there = (index.ask(question, "agent") for index in over)
     assert len(here.steps) > 1
     assert models[1].prompts == models[0].prompts
     assert [hit.passage_id for hit in there.ranking] == [hit.passage_id for hit in here.ranking]

@@ -14,7 +14,7 @@ import pytest
 from tables import read_table
 from triplebeam.assemble.place import index_folder
 from triplebeam.cancellation import WorkCancelledError, cancel_on
-from triplebeam.errors import BadInputError, ClusterError, IndexChangedError, IndexDamagedError, IndexTooNewError
+from triplebeam.errors import BadInputError, ClusterError, IndexChangedError, IndexDamagedError, IndexFormatError
 from triplebeam.index.manifest import FORMAT, MANIFEST, Manifest
 from triplebeam.index.opensearch import client as client_module
 from triplebeam.index.opensearch import generation, publish, snapshot
@@ -99,8 +99,8 @@ def replying(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Client]:
     """A client whose requests are answered here; it does not wait."""
     monkeypatch.setattr(client_module, "_wait", lambda seconds: None)
 
-    def made(answer: Callable[[httpx2.Request], httpx2.Response]) -> Client:
-        client = Client(Address.parse(PLACE), tries=4)
+    def made(answer: Callable[[httpx2.Request], httpx2.Response], tries: int = 4) -> Client:
+        client = Client(Address.parse(PLACE), tries)
         client.__dict__["_http"] = httpx2.Client(transport=httpx2.MockTransport(answer))
         return client
 
@@ -144,6 +144,45 @@ def test_when_no_host_answers_the_error_says_so(replying: Callable[..., Client])
 
     with pytest.raises(ClusterError, match=r"opensearch://one:9200,two:9201/films cannot be reached \(refused\)"):
         replying(answer).request("GET", "/")
+
+
+def test_a_cluster_that_is_lost_is_announced_and_given_up(
+    replying: Callable[..., Client], caplog: pytest.LogCaptureFixture
+) -> None:
+    asked = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        asked.append(request.url.host)
+        if len(asked) == 1:
+            return httpx2.Response(200, json={})
+        raise httpx2.ConnectError("refused")
+
+    client = replying(answer, tries=12)
+    client.request("GET", "/")
+    with pytest.raises(ClusterError, match="cannot be reached"):
+        client.request("GET", "/")
+    assert len(asked) == 13
+    assert [record.message for record in caplog.records] == [
+        f"OpenSearch at {PLACE} cannot be reached (refused): is it running? Trying again, 7 times at most."
+    ]
+
+
+def test_a_cluster_that_replies_too_late_is_asked_twice(
+    replying: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = iter(range(0, 10_000, 121))
+    monkeypatch.setattr(client_module, "time", SimpleNamespace(monotonic=lambda: next(times)))
+    asked = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        asked.append(request.url.host)
+        raise httpx2.ReadTimeout("late")
+
+    client = replying(answer, tries=12)
+    client._reached[0] = True
+    with pytest.raises(ClusterError, match=r"cannot be reached \(late\)"):
+        client.request("GET", "/")
+    assert asked == ["one", "two"]
 
 
 def test_what_a_full_queue_rejects_is_sent_again_alone(
@@ -349,10 +388,10 @@ def test_an_index_that_was_not_published_here_is_reported(
         generation.published_generation(replying(lambda request: httpx2.Response(200, json=indices)))
 
 
-def test_an_index_of_a_newer_version_is_not_read(replying: Callable[..., Client]) -> None:
+def test_an_index_of_another_format_is_not_read(replying: Callable[..., Client]) -> None:
     meta = {"owner": "x", "stemmers": [], "manifest": {"format": FORMAT + 1}}
     indices = {"films-passages-000001": {"mappings": {"_meta": meta}}}
-    with pytest.raises(IndexTooNewError, match="upgrade Triplebeam"):
+    with pytest.raises(IndexFormatError, match="index the documents again"):
         generation.published_generation(replying(lambda request: httpx2.Response(200, json=indices)))
 
 

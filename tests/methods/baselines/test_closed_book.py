@@ -3,9 +3,9 @@
 import json
 
 import pytest
+from triplebeam.methods.auto import Auto
 
 from triplebeam.generate.accounting import Accounted
-from triplebeam.methods.auto import Auto
 from triplebeam.methods.baselines.read_once import ClosedBook
 from triplebeam.testing.scripted import Scripted
 

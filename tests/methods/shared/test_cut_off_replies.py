@@ -25,7 +25,7 @@ def cut(text: str) -> Completion:
 @pytest.mark.parametrize("end", ["", ",", ', ["William', ', ["William Herschel", "discovered"', f", {FACT}"])
 def test_facts_before_the_cut_are_read_and_the_cut_is_noted(end: str) -> None:
     with Scripted([cut(f'{{"facts": [{FACT}, {FACT}{end}')]) as model, account() as spent:
-        facts = LLMReader(model=model, passages=PASSAGES, quotations=False).read("Who discovered Uranus?", ["a"])
+        facts = LLMReader(model=model, passages=PASSAGES).read("Who discovered Uranus?", ["a"])
     assert {fact.triple for fact in facts} == {Triple("William Herschel", "discovered", "Uranus")}
     assert "was cut off at its limit of tokens" in spent.problems[0]
 
@@ -33,7 +33,7 @@ def test_facts_before_the_cut_are_read_and_the_cut_is_noted(end: str) -> None:
 @pytest.mark.parametrize("text", ["", '{"facts"', '{"facts": ', "Let me think"])
 def test_nothing_is_made_of_a_reply_that_says_nothing_before_the_cut(text: str) -> None:
     with Scripted([cut(text)]) as model, account() as spent:
-        reader = LLMReader(model=model, passages=PASSAGES, quotations=False)
+        reader = LLMReader(model=model, passages=PASSAGES)
         assert list(reader.read("Who discovered Uranus?", ["a"])) == []
     assert spent.problems
 

@@ -6,7 +6,7 @@ import pytest
 
 from scripted_loops import PASSAGES, Table, final, path, reply
 from triplebeam.answer import Agent, Answer, Evidence, Span
-from triplebeam.methods.auto import Auto
+from triplebeam.methods.agent import Auto
 from triplebeam.methods.baselines.chain_of_thought import ChainOfThought
 from triplebeam.methods.baselines.ircot import IRCoT
 from triplebeam.methods.baselines.read_once import ClosedBook, ReadOnce

@@ -9,6 +9,7 @@ import json
 import logging
 import random
 import threading
+import time
 import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,6 +33,8 @@ _LATER = frozenset((429, 502, 503, 504))
 _TRIES = 12
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 10.0
 _SECONDS, _SECONDS_TO_CONNECT = 120.0, 5.0
+#: A request is announced as failing before the fifth try, after about 2 seconds of pauses.
+_TRIES_BEFORE_NOTICE = 5
 #: Bulk requests that are under way.
 _AT_ONCE = 3
 #: For bulk requests under way, after an error or Ctrl-C.
@@ -183,6 +186,7 @@ class Client:
         from httpx2 import DecodingError, TransportError
 
         problem: Exception | None = None
+        start = time.monotonic()
         for number, pause in enumerate(_pauses(self.tries)):
             check_cancelled()
             try:
@@ -200,9 +204,7 @@ class Client:
                 ) from error
             except (TransportError, DecodingError) as error:
                 self._next[0] += 1
-                problem = ClusterError(
-                    f"OpenSearch at {self.address.place} cannot be reached ({_reason(error)}): is it running?"
-                )
+                problem = self._no_reply(error)
                 if not self._reached[0] and number > len(self.address.hosts):
                     break
             else:
@@ -213,8 +215,12 @@ class Client:
                 if reply.status_code not in _LATER:
                     raise problem
                 self._next[0] += 1
-            if pause is not None:
-                _wait(pause)
+            # Two requests that time out are enough: no third begins.
+            if pause is None or time.monotonic() - start > 2 * self.seconds:
+                break
+            if number + 1 == _TRIES_BEFORE_NOTICE:
+                _LOG.warning("%s Trying again, %d times at most.", problem, self.tries - number - 1)
+            _wait(pause)
         assert problem is not None
         raise problem
 
@@ -222,6 +228,13 @@ class Client:
         if found is None:
             raise self.not_a_cluster()
         return found
+
+    def _no_reply(self, error: Exception) -> ClusterError:
+        from triplebeam.bounded_replies import advise_on_tls
+
+        tls = advise_on_tls(error)
+        advice = f"{tls}, or add ?verify=no to the address." if tls else "is it running?"
+        return ClusterError(f"OpenSearch at {self.address.place} cannot be reached ({_reason(error)}): {advice}")
 
     def not_a_cluster(self) -> ClusterError:
         """The error where a reply has not the form that OpenSearch's have."""

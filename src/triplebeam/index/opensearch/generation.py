@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from triplebeam.errors import BadInputError, ClusterError, IndexChangedError, IndexDamagedError, IndexTooNewError
-from triplebeam.index.manifest import FORMAT, Manifest
+from triplebeam.errors import BadInputError, ClusterError, IndexChangedError, IndexDamagedError
+from triplebeam.index.manifest import Manifest, check_format
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.client import Client, Json
 
@@ -51,7 +51,7 @@ class Published:
     stemmers: Sequence[str]
     manifest: Manifest = field(repr=False)
     layouts: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """How each kind of documents is found by vectors. What an older version published is searched without its graph."""
+    """How each kind of documents is found by vectors."""
     filters: tuple[Json, ...] = ()
     """What holds for the passages that are seen; their triples have the same fields."""
 
@@ -140,22 +140,14 @@ def published_generation(client: Client) -> Published | None:
     try:
         [(name, description)] = found.items()
         meta = description["mappings"]["_meta"]
-        _check_format(client, meta["manifest"]["format"])
+        check_format(f"the index at {client.address.place}", meta["manifest"]["format"])
         number, manifest = int(name.rpartition("-")[2]), Manifest.model_validate(meta["manifest"])
-        return Published(client, number, meta["owner"], meta["stemmers"], manifest, meta.get("layouts", {}))
+        return Published(client, number, meta["owner"], meta["stemmers"], manifest, meta["layouts"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise IndexDamagedError(
             f"{alias} at {client.address.place} is not an alias of one index that Triplebeam has published: choose"
             " another prefix, or remove what has that name from the cluster and run `triplebeam index` again."
         ) from error
-
-
-def _check_format(client: Client, found: int) -> None:
-    if found > FORMAT:
-        raise IndexTooNewError(
-            f"the index at {client.address.place} has format {found}, this Triplebeam reads formats up to {FORMAT}:"
-            " upgrade Triplebeam."
-        )
 
 
 def scan(client: Client, index: str, **body: object) -> Iterator[Json]:

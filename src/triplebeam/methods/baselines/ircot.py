@@ -14,11 +14,7 @@ step is seen. So the collection is the best 15 of the reciprocal rank fusion of 
 which GeAR compares with, keeps each passage's best score; scores of different queries need not compare, ranks do.) The
 prompt has two worked examples for all datasets instead of about fifteen for each, and the reply is JSON. The paper's
 reader starts again from the passages, and so does ours, the `QuestionAnswerer` that all agents share; where it finds
-nothing, the answer of the reasoning is kept. Ours beyond the paper: behind ``quotations``, each sentence comes with the
-facts it rests on, quoted, whose passages are first in the collection unless ``ranking`` is "fusion"; behind
-``stop_when_stuck``, a sentence that repeats an earlier query ends the loop, as it would find nothing new; behind
-``announce_last``, the model is asked to conclude in the last step, since a sentence that asks for another search would
-be in vain.
+nothing, the answer of the reasoning is kept.
 """
 
 import re
@@ -32,33 +28,20 @@ from triplebeam.answer import Answer, Step
 from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import load
 from triplebeam.ingest.sentences import sentence_spans
-from triplebeam.methods.shared.facts import CitedFacts, Fact, First, cited_facts, new_facts
 from triplebeam.methods.shared.loop import LAST_STEP, Loop
 from triplebeam.methods.shared.reading import AnsweringAgent
-from triplebeam.methods.shared.usable_replies import usable_reply, usable_text
+from triplebeam.methods.shared.usable_replies import usable_text
 from triplebeam.ranking import Ranking
-from triplebeam.triple import entity_key
 
 #: Some models leave the colon out; without it only "So the answer is" concludes, not "the answer is not known".
 _CONCLUSION = re.compile(r"(?:\bthe answer is\s*:|\bso the answer is\s)(?P<answer>.*)", re.IGNORECASE | re.DOTALL)
 _LABEL = re.compile(r"^\s*(?:next )?sentence\s*:\s*", re.IGNORECASE)
 
-_LAST = (
-    "\n\nThis is the last sentence: no further search will be made. Conclude, if the passages and your sentences hold"
-    " the answer; otherwise state one more fact that the passages give. With it give every fact that it rests on and"
-    " that no earlier sentence states."
-)
 _ANSWERED = "the reasoning came to an answer"
 _NO_SENTENCE = "the model gave no further sentence"
-_REPEATED = "the next sentence repeats an earlier query"
 
 
 class _Reply(BaseModel):
-    sentence: Text
-    facts: CitedFacts = []  # what a model may leave out is not worth a correction
-
-
-class _PublishedReply(BaseModel):
     sentence: Text
 
 
@@ -71,49 +54,30 @@ class IRCoT(AnsweringAgent):
     """Passages that a step retrieves."""
     collected: int = 15
     """Passages that are kept over all steps: the model reads them, and they are the final ranking."""
-    ranking: First = "evidence"
-    stop_when_stuck: bool = True
-    announce_last: bool = True
-    """Ask for a conclusion in the last step; the paper's prompt is the same in every step."""
-    quotations: bool = True
-    """Each sentence comes with the facts that it rests on, quoted; the paper's is a sentence alone."""
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """Retrieve and reason in turn."""
         loop = _Thoughts(question, self.retriever, queries=[question])
         yield from loop.take_all(partial(self._step, loop))
-        return self._conclude(loop, answer_from=self.ranking)
+        return self._conclude(loop)
 
     def _step(self, loop: "_Thoughts") -> Step:
         query = loop.queries[-1]
         ranking = loop.retrieve(query, self.retrieved)
-        thought, facts = self._next_sentence(loop, loop.ranked(self.ranking).top(self.collected))
-        loop.facts = (*loop.facts, *facts)
+        collection = loop.fused().top(self.collected)
+        thought = self._next_sentence(loop, collection)
         self._decide(loop, thought)
-        return Step(
-            number=loop.number,
-            query=query,
-            ranking=ranking,
-            so_far=loop.ranked(self.ranking).top(self.collected),
-            facts=tuple(fact.evidence() for fact in facts),
-            thought=thought,
-        )
+        return Step(number=loop.number, query=query, ranking=ranking, so_far=collection, thought=thought)
 
-    def _next_sentence(self, loop: "_Thoughts", collection: Ranking) -> tuple[str, tuple[Fact, ...]]:
-        """One call, for a sentence and the facts that it rests on; nothing where the reply cannot be used."""
-        prompt = load("ircot" if self.quotations else "published/ircot").fill(
+    def _next_sentence(self, loop: "_Thoughts", collection: Ranking) -> str:
+        """One call; nothing where the reply cannot be used."""
+        prompt = load("published/ircot").fill(
             passages=self._shown(collection.ids),
             question=loop.question,
             thoughts=" ".join(loop.queries[1:]) or "(none)",  # every query but the first is a sentence of the model's
-            last=_LAST if self.announce_last and loop.number >= self.max_steps else "",
+            last="",
         )
-        if not self.quotations:
-            return _first_sentence(usable_text(self.model, prompt, _PublishedReply)), ()
-        reply = usable_reply(self.model, prompt, _Reply)
-        if reply is None:
-            return "", ()
-        facts = cited_facts(reply.facts, [self._passages[id_] for id_ in collection.ids])
-        return _first_sentence(reply.sentence), new_facts(facts, loop.facts)
+        return _first_sentence(usable_text(self.model, prompt, _Reply))
 
     def _decide(self, loop: "_Thoughts", thought: str) -> None:
         """Stop, and say why, or make the sentence the next query."""
@@ -126,8 +90,6 @@ class IRCoT(AnsweringAgent):
             loop.ending = _NO_SENTENCE
         elif loop.number >= self.max_steps:
             loop.ending = LAST_STEP
-        elif self.stop_when_stuck and entity_key(thought) in map(entity_key, loop.queries):
-            loop.ending = _REPEATED
         else:
             loop.queries.append(thought)
 

@@ -12,13 +12,9 @@ follow-ups itself, and its final answer is kept: "Self-ask" of GE-Reasoning's Ta
 What differs: at most 4 follow-ups; the reply is JSON instead of a continued text; a reply with both a follow-up and an
 answer is a follow-up, since its answer runs ahead of the evidence. A question the model would answer at once is
 searched for unchanged, once, so that there is something to read. The ranking is that of `sub_questions`, of all steps
-together, with the passages of the facts read first unless ``ranking`` is "fusion", and the answer is read from its best
-passages by the `QuestionAnswerer` that all agents share; where that finds nothing, and with ``own_answer`` in any case,
-Self-Ask's own final answer is kept. After the last step nothing more is asked, unless Self-Ask's own final answer is
-wanted, since a further follow-up would not be searched for. Behind ``stop_when_stuck``: a follow-up that was asked
-before ends the loop.
-Without a retriever a follow-up is a prompt of its own, where Press et al. let the model write on; where the loop comes
-to no answer, the model is asked the question itself.
+together. Where Self-Ask comes to no final answer, one is read from the best passages by the `QuestionAnswerer` that all
+agents share. Without a retriever a follow-up is a prompt of its own, where Press et al. let the model write on; where
+the loop comes to no answer, the model is asked the question itself.
 """
 
 from collections.abc import Generator
@@ -30,17 +26,15 @@ from pydantic import BaseModel
 from triplebeam.answer import Answer, Step
 from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, load
-from triplebeam.methods.shared.facts import First
 from triplebeam.methods.shared.loop import LAST_STEP, NothingToSearch
 from triplebeam.methods.shared.question_answering import Answerer, ClosedBookAnswerer, QuestionAnswerer, ReadAnswer
-from triplebeam.methods.shared.reading import ReadingAgent, answer_from_evidence
+from triplebeam.methods.shared.reading import ReadingAgent
 from triplebeam.methods.shared.sub_questions import Exchange, SubAnswerer, SubQuestionLoop, numbered_exchanges
 from triplebeam.methods.shared.usable_replies import usable_reply
 from triplebeam.ranking import Ranking
 
 _ANSWERED = "no follow-up question is needed"
 _NO_FOLLOW_UP = "the model gave neither a follow-up question nor an answer"
-_REPEATED = "the next follow-up question was asked before"
 
 
 class _Reply(BaseModel):
@@ -58,10 +52,6 @@ class SelfAsk(ReadingAgent):
     retrieved: int = 10
     """Passages that a step retrieves and reads."""
     answered_from: int = 5
-    own_answer: bool = False
-    """Keep the loop's own answer, as in the paper, and read passages only where it has none."""
-    ranking: First = "evidence"
-    stop_when_stuck: bool = True
     template: Template = field(default_factory=partial(load, "self_ask/follow_up"), repr=False)
 
     @cached_property
@@ -81,10 +71,8 @@ class SelfAsk(ReadingAgent):
         return loop.conclude(partial(self._last, loop))
 
     def _last(self, loop: "_FollowUps") -> ReadAnswer:
-        if self._answers_itself and not self._is_open(loop.answer):
+        if not self._is_open(loop.answer):
             return ReadAnswer()
-        if self.ranking == "evidence":
-            return answer_from_evidence(self._answerer, loop, self.answered_from)
         return self._answerer.answer(loop.question, loop.so_far.ids[: self.answered_from])
 
     def _step(self, loop: "_FollowUps") -> Step:
@@ -96,9 +84,9 @@ class SelfAsk(ReadingAgent):
         if not loop.answer:
             exchange = self._sub_answer(query, ranking)
             loop.exchanges.append(exchange)
-            self._go_on(loop)
+            self._ask(loop)
         self._decide(loop)
-        return loop.asked(exchange, ranking, self.ranking)
+        return loop.describe_step(exchange, ranking)
 
     def _sub_answer(self, query: str, ranking: Ranking) -> Exchange:
         if self.retriever:
@@ -106,15 +94,6 @@ class SelfAsk(ReadingAgent):
         known = self._answerer.answer(query, [])
         # Where the model does not know, its sentence says what it would have to find out.
         return Exchange(query, known.sentence or known.text)
-
-    def _go_on(self, loop: "_FollowUps") -> None:
-        """The next follow-up or the final answer; after the last step only where that answer is wanted."""
-        if loop.number < self.max_steps or self._answers_itself:
-            self._ask(loop)
-
-    @property
-    def _answers_itself(self) -> bool:
-        return self.own_answer or not self.retriever
 
     def _ask(self, loop: "_FollowUps") -> None:
         """Is a follow-up question needed, and which; or what is the final answer?"""
@@ -131,8 +110,6 @@ class SelfAsk(ReadingAgent):
             loop.ending = _NO_FOLLOW_UP
         elif loop.number >= self.max_steps:
             loop.ending = LAST_STEP
-        elif self.stop_when_stuck and loop.asked_before(loop.follow_up):
-            loop.ending = _REPEATED
 
 
 @dataclass

@@ -14,11 +14,8 @@ tried least comes first, in the order of the graph, so that one that cannot be a
 another attempt asks for another sample and repeats no search. No usable graph, or without one no first sub-question,
 means one retrieval with the question, or none in the closed-book form, and an answer from that, as the trace says. The
 thresholds are ours, see `confidence.py`; an empty sub-answer is never kept. Where the kept pairs do not answer the
-question, the best passages are read, as every agent does. Ours beyond the paper: ``grounded`` reads each sub-answer
-from the ten best passages, in one call in the place of lines 8 to 14 (`grounded.py`), so that the switches of Table 3
-and the confidence have no part in it; ``max_attempts`` bounds what one triplet may cost; a longer list than the
-passages read may be kept for the ranking, which begins with the passages of the facts that the kept answers rest on,
-unless ``ranking`` is "fusion"; each kept answer leaves evidence, and each triplet that stayed open says so there.
+question, the best passages are read, as every agent does. A longer list than the passages read is kept for the ranking,
+which is the fusion of all lists; each kept answer leaves evidence, and each triplet that stayed open says so there.
 """
 
 from collections.abc import Generator
@@ -29,16 +26,15 @@ from typing import Literal, TypeAlias
 from triplebeam.answer import Answer, Step
 from triplebeam.bounds import check_fields
 from triplebeam.errors import BadInputError
+from triplebeam.generate.prompts import numbered_facts
 from triplebeam.index.triple_store import TripleStore
-from triplebeam.methods.ge_reasoning.confidence import Thresholds
+from triplebeam.methods.ge_reasoning.confidence import Confidence, Thresholds
 from triplebeam.methods.ge_reasoning.construct import GraphConstruction
 from triplebeam.methods.ge_reasoning.final_answer import FinalAnswer
-from triplebeam.methods.ge_reasoning.grounded import GroundedReading
 from triplebeam.methods.ge_reasoning.refine import Refinement
-from triplebeam.methods.ge_reasoning.run import Ask, Finding, Knowledge, Rounds, describe, new_facts, shown_facts
+from triplebeam.methods.ge_reasoning.run import NO_GRAPH, Ask, Finding, Knowledge, Rounds, describe, new_facts
 from triplebeam.methods.ge_reasoning.sub_answer import SubAnswer, SubAnswers
 from triplebeam.methods.ge_reasoning.sub_question import SubQuestions
-from triplebeam.methods.shared.facts import First
 from triplebeam.methods.shared.loop import NothingToSearch
 from triplebeam.methods.shared.reading import ReadingAgent
 from triplebeam.ranking import Ranking
@@ -46,12 +42,7 @@ from triplebeam.ranking import Ranking
 #: What is searched for (Table 2).
 RetrieveBy: TypeAlias = Literal["sub_question", "question"]
 
-_FILLED = "every variable has a value"
-_NOTHING_OPEN = "no triplet with one open variable is left"
-_TRIED = "every open triplet was tried as often as it may be"
-_LAST_ROUND = "the last round was reached"
 _NO_SUB_QUESTION = "the model asks for nothing further"
-_NO_GRAPH = "no question graph could be used"
 _NOT_SEARCHED = "(no search was made)"
 
 
@@ -62,9 +53,8 @@ class GEReasoning(ReadingAgent):
     triples: TripleStore | None = field(default=None, repr=False)
     """Where it is given, facts are those the index holds of a passage; otherwise a model extracts them."""
     max_rounds: int = 10
-    max_attempts: int = 10
-    read: int = 10
-    """Passages of a search that are read; the paper's two are refined to facts."""
+    read: int = 2
+    """Passages of a search that are refined to facts."""
     retrieved: int = 10
     """Passages of a search that enter the ranking."""
     answered_from: int = 5
@@ -75,9 +65,6 @@ class GEReasoning(ReadingAgent):
     samples: int = 5
     """Samples of a sub-answer where the endpoint gives no log-probabilities."""
     retrieve_by: RetrieveBy = "sub_question"
-    grounded: bool = True
-    """Every sub-answer is read from documents, in one call; the paper's model first answers from what it knows."""
-    ranking: First = "evidence"
     graph_guidance: bool = True
     typed: bool = True
     refining: bool = True
@@ -98,120 +85,67 @@ class GEReasoning(ReadingAgent):
         if self.graph_guidance:
             yield loop.take(partial(self._construct, loop))
         yield from loop.take_all(partial(self._round, loop))
-        return self._final_answer.conclude(loop)
+        return self._final_answer.conclude(loop)  # lines 25, 26
 
     def _construct(self, loop: Rounds) -> Step:
         """Line 1."""
         loop.graph = GraphConstruction(model=self.model, typed=self.typed).construct(loop.question)
-        if loop.graph is None:
-            return self._nothing_to_ask(loop, _NO_GRAPH)
-        thought = f"The question as a graph:\n{loop.graph}"
-        return Step(number=1, query=loop.question, thought=thought, picture=loop.graph.mermaid())
-
-    def _nothing_to_ask(self, loop: Rounds, ending: str) -> Step:
-        """Before the first round there is nothing to answer from, so the question itself is searched for, once."""
-        loop.ending = ending
-        thought, ranking = ending, Ranking()
-        if not loop.rounds and self.retriever is None:
-            thought += ": the question is answered directly."
-        elif not loop.rounds:
-            ranking = loop.retrieve(loop.question, self.retrieved)
-            thought += ": the question itself is searched for, and answered from what comes."
-        return Step(
-            number=loop.number, query=loop.question, ranking=ranking, so_far=loop.ranked(self.ranking), thought=thought
-        )
+        return loop.show_graph(loop.graph) if loop.graph else loop.end_asking(NO_GRAPH, self.retrieved)
 
     def _round(self, loop: Rounds) -> Step:
         """Lines 6 to 23."""
         ask = self._next(loop)  # lines 6, 7
         if not ask.sub_question:
-            return self._nothing_to_ask(loop, _NO_SUB_QUESTION)
+            return loop.end_asking(_NO_SUB_QUESTION, self.retrieved)
         loop.rounds += 1
-        answer, knowledge = self._answer(loop, ask)
-        kept = bool(answer.answer) and self._trusted(answer)  # line 14
+        answer, confidence, knowledge = self._answer(loop, ask)  # lines 8 to 13
+        kept = bool(answer.answer) and (confidence.enough or not self.filtering)  # line 14
         if kept:
             loop.keep(Finding(ask, answer, knowledge))  # line 17
-        self._decide(loop)
+        loop.decide(self.max_rounds)  # lines 19 to 23
+        how = f"{confidence}, {'after' if knowledge else 'without'} retrieval"
+        how += "" if kept else f"; {confidence.thresholds.keep:g} is needed"
         return Step(
             number=loop.number,
             query=ask.sub_question,
             ranking=knowledge.ranking if knowledge else Ranking(),
-            so_far=loop.ranked(self.ranking),
+            so_far=loop.fused(),
             facts=new_facts(loop.steps, knowledge),
-            thought=describe(ask, answer, kept=kept, searched=knowledge is not None, graph=loop.graph),
+            thought=describe(ask, answer, how, kept=kept, graph=loop.graph),
             picture=loop.graph.mermaid() if loop.graph else "",
         )
 
-    def _trusted(self, answer: SubAnswer) -> bool:
-        """Is the model sure enough (k2), or, if the sub-answer was read, does it rest on a fact?"""
-        if answer.confidence is None:
-            return bool(answer.used)
-        return not self.filtering or answer.confidence.enough
-
-    @property
-    def _may_remember(self) -> bool:
-        return self.retriever is None or not self.grounded
-
     def _next(self, loop: Rounds) -> Ask:
-        """Lines 6, 7: the triplet that was tried least, and its sub-question."""
+        """Lines 6, 7: a triplet, and its sub-question."""
         if loop.graph is None:
             sub_question = self._sub_questions.next(loop.question, loop.pairs)
-            asked = [pair.question for pair in loop.pairs] if self._may_remember else loop.searched
-            return Ask("" if sub_question in asked else sub_question)
-        triplet = min(loop.graph.candidates(), key=lambda triplet: loop.attempts[str(triplet)])
+            return Ask("" if sub_question in [pair.question for pair in loop.pairs] else sub_question)
+        triplet = loop.choose(loop.graph)
         if triplet not in loop.sub_questions:
             loop.sub_questions[triplet] = self._sub_questions.from_triplet(triplet)
         return Ask(loop.sub_questions[triplet], triplet)
 
-    def _answer(self, loop: Rounds, ask: Ask) -> tuple[SubAnswer, Knowledge | None]:
-        """Lines 8 to 13: the sub-answer, and what was searched for it."""
+    def _answer(self, loop: Rounds, ask: Ask) -> tuple[SubAnswer, Confidence, Knowledge | None]:
+        """Lines 8 to 13: the sub-answer, how sure the model is of it, and what was searched for it."""
         attempt = loop.attempts[ask.key]
         loop.attempts[ask.key] += 1
-        if not self._may_remember:
-            return self._read_answer(loop, ask.sub_question)
         answered = partial(self._sub_answers.answer, loop.question, loop.pairs)
-        answer = answered(_NOT_SEARCHED, ask.sub_question, attempt)  # line 8
-        if self.retriever is None or (answer.confidence and answer.confidence.sure):  # line 9
-            return answer, None
+        answer, confidence = answered(_NOT_SEARCHED, ask.sub_question, attempt)  # line 8
+        if self.retriever is None or confidence.sure:  # line 9
+            return answer, confidence, None
         if ask.sub_question not in loop.searched:
-            loop.searched[ask.sub_question] = self._search(loop, ask.sub_question)
+            loop.searched[ask.sub_question] = self._search(loop, ask.sub_question)  # lines 10, 11
         knowledge = loop.searched[ask.sub_question]
-        return answered(knowledge.shown, ask.sub_question, attempt), knowledge  # line 12
-
-    def _read_answer(self, loop: Rounds, sub_question: str) -> tuple[SubAnswer, Knowledge]:
-        """In the place of lines 8 to 13: one search, one call."""
-        ranking, read = self._retrieve(loop, sub_question)
-        passages = [self._passages[id_] for id_ in read]
-        answer, facts = self._grounded_reading.read(loop.question, loop.pairs, passages, sub_question)
-        loop.searched[sub_question] = Knowledge(ranking, read, facts, "")
-        return answer, loop.searched[sub_question]
-
-    def _retrieve(self, loop: Rounds, sub_question: str) -> tuple[Ranking, tuple[str, ...]]:
-        """What a search finds, and the passages of it that are read."""
-        query = loop.question if self.retrieve_by == "question" else sub_question
-        ranking = loop.retrieve(query, max(self.retrieved, self.read))
-        loop.rankings.append(ranking.top(self.read))
-        return ranking, tuple(ranking.ids[: self.read])
+        return *answered(knowledge.shown, ask.sub_question, attempt), knowledge  # line 12
 
     def _search(self, loop: Rounds, sub_question: str) -> Knowledge:
         """Lines 10, 11."""
-        ranking, read = self._retrieve(loop, sub_question)
+        query = loop.question if self.retrieve_by == "question" else sub_question
+        ranking, read = loop.search(query, self.retrieved, self.read)
         if not self.refining:
             return Knowledge(ranking, read, (), self._shown(read))
         facts = tuple(self._refinement.refine(read, sub_question))
-        return Knowledge(ranking, read, facts, shown_facts(facts))
-
-    def _decide(self, loop: Rounds) -> None:
-        """Lines 19 to 23: stop, and say why, or go on."""
-        tried = [loop.attempts[str(triplet)] for triplet in loop.graph.candidates()] if loop.graph else []
-        if loop.graph and not loop.graph.open:
-            loop.ending = _FILLED
-        elif loop.graph and not tried:
-            loop.ending = _NOTHING_OPEN
-        elif loop.rounds >= self.max_rounds:
-            loop.ending = _LAST_ROUND
-        elif tried and min(tried) >= (self.max_attempts if self._may_remember else 1):
-            loop.ending = _TRIED
+        return Knowledge(ranking, read, facts, numbered_facts([fact.triple for fact in facts]))
 
     @cached_property
     def _sub_questions(self) -> SubQuestions:
@@ -227,18 +161,9 @@ class GEReasoning(ReadingAgent):
         )
 
     @cached_property
-    def _grounded_reading(self) -> GroundedReading:
-        return GroundedReading(model=self.model)
-
-    @cached_property
     def _final_answer(self) -> FinalAnswer:
         return FinalAnswer(
-            model=self.model,
-            passages=self._passages,
-            answered_from=self.answered_from,
-            answer_from=self.ranking,
-            answerer=self.answerer,
-            open_too=self._may_remember,
+            model=self.model, passages=self._passages, answered_from=self.answered_from, answerer=self.answerer
         )
 
     @cached_property

@@ -3,8 +3,7 @@
 Followed to the letter: the model sees the question and the kept pairs (line 25). Ours: where those do not settle it,
 the best passages are read, as every agent does; where that does not help either, the value of the variable that is
 asked for is the answer. Without a question graph the passages are read straight away, or the model answers alone in the
-closed-book form; and, unless ``open_too``, where what is asked for was not found. An answer with a pair that the model
-knew without a search is a guess, and says which pair.
+closed-book form. An answer with a pair that the model knew without a search is a guess, and says which pair.
 """
 
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.methods.ge_reasoning.run import Finding, Rounds
 from triplebeam.methods.ge_reasoning.sub_answer import shown_pairs
-from triplebeam.methods.shared.facts import Fact, First, found_in
+from triplebeam.methods.shared.facts import Fact, found_in
 from triplebeam.methods.shared.question_answering import (
     Answerer,
     ClosedBookAnswerer,
@@ -25,7 +24,6 @@ from triplebeam.methods.shared.question_answering import (
     is_answer,
     short_answer,
 )
-from triplebeam.methods.shared.reading import answer_from_evidence
 from triplebeam.passage import Passages
 
 
@@ -36,9 +34,6 @@ class FinalAnswer:
     model: LanguageModel
     passages: Passages = field(repr=False)
     answered_from: int = 5
-    answer_from: First = "evidence"
-    open_too: bool = True
-    """The kept pairs are asked, as in the paper, although a variable that is asked for has no value."""
     template: Template = field(default_factory=partial(load, "ge_reasoning/final_answer"), repr=False)
     answerer: Answerer | None = None
 
@@ -54,17 +49,22 @@ class FinalAnswer:
         settled = is_answer(reasoned.text) if self.answerer else reasoned.text or not loop.so_far
         if settled:
             return replace(reasoned, guessed=not loop.grounded)
-        if self.answer_from == "evidence":
-            return answer_from_evidence(self._answerer, loop, self.answered_from)
-        return self._answerer.answer(loop.question, loop.fused().ids[: self.answered_from])
+        return self._read(loop)
 
     def _reasoned(self, loop: Rounds) -> ReadAnswer:
         """What the kept pairs say. Without any the model has nothing but what it knows, so passages go before that."""
-        if loop.pairs and (self.open_too or loop.answerable):
+        if self._suffices(loop):
             return short_answer(self.model, self.template.fill(question=loop.question, pairs=shown_pairs(loop.pairs)))
         if loop.so_far or self.answerer:
             return ReadAnswer()
         return ClosedBookAnswerer(model=self.model).answer(loop.question)
+
+    def _suffices(self, loop: Rounds) -> bool:
+        """Are the kept pairs asked, although a variable that is asked for may have no value?"""
+        return bool(loop.pairs)
+
+    def _read(self, loop: Rounds) -> ReadAnswer:
+        return self._answerer.answer(loop.question, loop.fused().ids[: self.answered_from])
 
     @property
     def _answerer(self) -> Answerer:

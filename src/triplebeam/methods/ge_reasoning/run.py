@@ -6,14 +6,16 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from triplebeam.answer import Evidence, Step
-from triplebeam.generate.prompts import numbered_facts
 from triplebeam.methods.ge_reasoning.question_graph import QuestionGraph, QuestionTriplet
 from triplebeam.methods.ge_reasoning.sub_answer import Pair, SubAnswer
 from triplebeam.methods.shared.facts import Fact, sources_of
-from triplebeam.methods.shared.loop import Loop
+from triplebeam.methods.shared.loop import Loop, NothingToSearch
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
 from triplebeam.triple import Triple, entity_key
+
+#: How a question ends that cannot be made a graph.
+NO_GRAPH = "no question graph could be used"
 
 
 class Ask(NamedTuple):
@@ -95,11 +97,6 @@ class Rounds(Loop):
         return [Pair(found.ask.sub_question, found.answer.sentence, found.answer.answer) for found in self.findings]
 
     @property
-    def answerable(self) -> bool:
-        """Has all that is asked for a value? Without a graph nobody knows."""
-        return self.graph is None or all(target.number in self.graph.values for target in self.graph.targets)
-
-    @property
     def grounded(self) -> bool:
         """Was every answer that was kept searched for?"""
         return bool(self.findings) and not any(finding.from_memory for finding in self.findings)
@@ -116,6 +113,16 @@ class Rounds(Loop):
         """
         return reciprocal_rank_fusion([*self.rankings, *(finding.rests_on for finding in self.findings)])
 
+    def choose(self, graph: QuestionGraph) -> QuestionTriplet:
+        """Line 6: the triplet that was tried least, in the order of the graph."""
+        return min(graph.candidates(), key=lambda triplet: self.attempts[str(triplet)])
+
+    def search(self, query: str, k: int, read: int) -> tuple[Ranking, tuple[str, ...]]:
+        """Line 10: what a search finds, and the passages of it that are read."""
+        ranking = self.retrieve(query, max(k, read))
+        self.rankings.append(ranking.top(read))
+        return ranking, tuple(ranking.ids[:read])
+
     def keep(self, finding: Finding) -> None:
         """Line 17: a sub-answer enters the history, and fills its variable everywhere."""
         self.findings.append(finding)
@@ -123,26 +130,38 @@ class Rounds(Loop):
             [variable] = finding.ask.triplet.variables
             self.graph = self.graph.assign(variable, finding.answer.answer)
 
+    def decide(self, max_rounds: int) -> None:
+        """Lines 19 to 23: stop, and say why, or go on."""
+        if self.graph and not self.graph.open:
+            self.ending = "every variable has a value"
+        elif self.graph and not self.graph.candidates():
+            self.ending = "no triplet with one open variable is left"
+        elif self.rounds >= max_rounds:
+            self.ending = "the last round was reached"
 
-def describe(ask: Ask, answer: SubAnswer, *, kept: bool, searched: bool, graph: QuestionGraph | None) -> str:
+    def show_graph(self, graph: QuestionGraph) -> Step:
+        """The step that made the question a graph."""
+        thought = f"The question as a graph:\n{graph}"
+        return Step(number=self.number, query=self.question, thought=thought, picture=graph.mermaid())
+
+    def end_asking(self, ending: str, k: int) -> Step:
+        """The last step. Before the first round there is nothing to answer from: the question is searched for."""
+        self.ending = ending
+        thought, ranking = ending, Ranking()
+        if not self.rounds and isinstance(self.retriever, NothingToSearch):
+            thought += ": the question is answered directly."
+        elif not self.rounds:
+            ranking = self.retrieve(self.question, k)
+            thought += ": the question itself is searched for, and answered from what comes."
+        return Step(number=self.number, query=self.question, ranking=ranking, so_far=self.fused(), thought=thought)
+
+
+def describe(ask: Ask, answer: SubAnswer, how: str, *, kept: bool, graph: QuestionGraph | None) -> str:
     """A round in words: what the variable is now or why it stays open, and the graph as it is now."""
     name = str(ask.triplet.variables[0]) if ask.triplet else "the sub-question"
     said = repr(answer.answer) if answer.answer else "no answer"
-    how = _how_sure(answer, kept=kept, searched=searched)
     verdict = f"{name} = {answer.answer} ({how})" if kept else f"{name} stays open: {said} ({how})"
     return "\n".join(filter(None, [verdict, answer.sentence, str(graph or "")]))
-
-
-def _how_sure(answer: SubAnswer, *, kept: bool, searched: bool) -> str:
-    if answer.confidence is None:
-        return "read in a passage" if kept else "in none of the passages read"
-    how = f"{answer.confidence}, {'after' if searched else 'without'} retrieval"
-    return how if kept else f"{how}; {answer.confidence.thresholds.keep:g} is needed"
-
-
-def shown_facts(facts: Sequence[Fact]) -> str:
-    """The facts of a search, one per line."""
-    return numbered_facts([fact.triple for fact in facts])
 
 
 def new_facts(steps: Sequence[Step], knowledge: Knowledge | None) -> tuple[Evidence, ...]:

@@ -49,13 +49,11 @@ class _Reply(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class SubAnswer:
-    """r of the paper: the rationale, the answer alone, the numbers of the facts it rests on, and the confidence."""
+    """r of the paper: the rationale, the answer alone, and the numbers of the facts it rests on."""
 
     sentence: str
     answer: str
     used: tuple[int, ...] = ()
-    confidence: Confidence | None = None
-    """None if it was read from documents: then the facts decide."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +69,7 @@ class SubAnswers:
 
     def answer(
         self, question: str, pairs: Sequence[Pair], knowledge: str, sub_question: str, attempt: int
-    ) -> SubAnswer:
+    ) -> tuple[SubAnswer, Confidence]:
         """One call where there are log-probabilities, else ``samples``. Another attempt brings other samples."""
         prompt = self.template.fill(
             question=question, pairs=shown_pairs(pairs), knowledge=knowledge, sub_question=sub_question
@@ -83,18 +81,19 @@ class SubAnswers:
         [first] = usable_replies(self.model, prompts[:1], _Reply)
         if first and first.log_probabilities:
             probability = smallest_probability(first.log_probabilities, first.value.answer)
-            return _sub_answer(first.value, Confidence(probability, "smallest token probability", self.by_probability))
+            confidence = Confidence(probability, "smallest token probability", self.by_probability)
+            return _sub_answer(first.value), confidence
         others = usable_replies(self.model, prompts[1:], _Reply)
         # A reply that could not be used agrees with nothing.
         nothing = _Reply(sentence="", answer="", used=[])
         replies = [reply.value if reply else nothing for reply in [first, *others]]
         best, share = agreement([reply.answer for reply in replies])
-        measure = f"agreement of {len(replies)} samples"
-        return _sub_answer(replies[best], Confidence(share, measure, self.by_agreement))
+        confidence = Confidence(share, f"agreement of {len(replies)} samples", self.by_agreement)
+        return _sub_answer(replies[best]), confidence
 
 
-def _sub_answer(reply: _Reply, confidence: Confidence) -> SubAnswer:
-    return SubAnswer(" ".join(reply.sentence.split()), reply.answer, tuple(dict.fromkeys(reply.used)), confidence)
+def _sub_answer(reply: _Reply) -> SubAnswer:
+    return SubAnswer(" ".join(reply.sentence.split()), reply.answer, tuple(dict.fromkeys(reply.used)))
 
 
 def shown_pairs(pairs: Sequence[Pair]) -> str:

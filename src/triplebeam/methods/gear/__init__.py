@@ -10,7 +10,7 @@
 | section 5, Eq. 9, the agent | `agent.py` |
 """
 
-from triplebeam.methods.gear.agent import GeAR, SingleStep
+from triplebeam.methods.gear.agent import GeAR
 from triplebeam.methods.gear.expand import NaiveGE, SyncGE
 from triplebeam.methods.gear.link import PassageLink
 from triplebeam.methods.gear.read import LLMReader, Reader
@@ -27,6 +27,5 @@ __all__ = [
     "Pooled",
     "Reader",
     "Reasoner",
-    "SingleStep",
     "SyncGE",
 ]

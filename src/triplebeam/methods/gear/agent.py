@@ -1,69 +1,31 @@
-"""GeAR, section 5: the multi-step agent, and its single-step form.
+"""GeAR, section 5: the multi-step agent.
 
-A step: retrieve for the current query with SyncGE, read the best passages into the gist (Eq. 4, 5), ask whether the
-gist answers the question (Eq. 6), and if not, rewrite the query (Eq. 7). Every fact of the gist is linked to passages
-(Eq. 8) and all lists are fused (Eq. 9); the best five are read for the answer (Table 3).
+Followed to the letter: a step retrieves for its query, which is the question in the first (section 5), reads the
+passages into the gist for the original question (Eq. 4, 5), asks whether the gist answers it (Eq. 6), and if not,
+rewrites the query (Eq. 7). Every fact of the gist is linked to passages (Eq. 8), and these lists and those of all steps
+are fused (Eq. 9); the best five are read for the answer (Table 3). A fact is linked once, in the step that read it, so
+that every step has the fusion so far (Figures 2 and 6 plot its recall); the last step's is that of Eq. 9.
 
-Followed to the letter with ``calls="paper"``, ``read=10``, ``quotations=False``, ``stop_when_stuck=False`` and "fusion"
-for ``ranking`` and ``answer_from``, which ``paper=yes`` sets: the above. The first query is the question; the gist is
-read for the original question, not for the rewritten one; all lists of all steps are fused. A fact is linked once, in
-the step that read it, so that every step has the fusion so far (Figures 2 and 6 plot its recall); the last step's is
-that of Eq. 9. Ours where the paper is silent: the gist reads the 10 best fused passages, passageLink takes 10, a step's
-list holds 20.
-
-Ours by default:
-- ``calls="few"``: two calls a step. What is read in the base's passages is where SyncGE's walk starts and what enters
-  the gist; no passage is read twice; the reasoning gives the next query, and others that the same
-  step searches for, ``searches`` in all: the link in other words, another one, or the next one for a likely candidate.
-- ``read``: 15 passages a step instead of 10.
-- ``quotations``: each fact comes with its passage and a quotation from it, which is the evidence.
-- ``ranking``: the passages of the facts used come first, then, for an answer, others that say the same, then those of
-  the other facts, then the best five of each search in turn, so that every link has its own, then Eq. 9.
-- ``answer_from``: the answer is read from the passages of the facts used, with the facts beside them.
-- ``stop_when_stuck``: the agent also stops, saying so, when a query repeats an earlier one, when a step brings neither
-  a new fact nor a new passage, and when ``attempts`` steps in a row add nothing to the chain of facts. Small models
-  repeat the question, whatever the prompt says: the first time, the question is searched for with the facts so far.
+Ours where the paper is silent: a step retrieves 20 passages, the gist reads the 10 best of them and holds no fact
+twice, passageLink takes 10; a step without a next query is the last; where the best five do not answer the question,
+the answer of Eq. 6 counts; each fact is looked up in the passages it was read in, so that an answer shows its words.
 """
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import chain
-from typing import Literal, TypeAlias
 
 from triplebeam.answer import Answer, Step
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.methods.gear.expand import NaiveGE, SyncGE
+from triplebeam.methods.gear.expand import derive_passage_link
 from triplebeam.methods.gear.link import PassageLink
 from triplebeam.methods.gear.read import LLMReader, Reader
-from triplebeam.methods.gear.reason import Reasoner, Verdict
-from triplebeam.methods.shared.facts import (
-    Fact,
-    First,
-    evidence_first,
-    new_facts,
-    passages_of_facts,
-    raised,
-    with_sources,
-)
-from triplebeam.methods.shared.loop import LAST_STEP, ONE_STEP, Loop
+from triplebeam.methods.gear.reason import Reasoner
+from triplebeam.methods.shared.facts import Fact, new_facts, with_sources
+from triplebeam.methods.shared.loop import ANSWERED, LAST_STEP, NO_QUERY, Loop
 from triplebeam.methods.shared.reading import AnsweringAgent
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.fuse import in_turn, reciprocal_rank_fusion
-from triplebeam.triple import entity_key
-
-#: Two calls a step, or those of the paper: up to four.
-Calls: TypeAlias = Literal["few", "paper"]
-
-#: Passages of each search that are ranked above Eq. 9: as many as an answer is read from. More would only come before
-#: what the walk or passageLink alone found.
-_BEST = 5
-
-ANSWERED = "the facts answer the question"
-_NO_QUERY = "the model gave no further query"
-_REPEATED = "the next query repeats an earlier one"
-_NOTHING_NEW = "the step brought nothing new"
-_GIVEN_UP = "what is missing was searched for in other words and not found"
+from triplebeam.retrieve.fuse import reciprocal_rank_fusion
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,116 +37,56 @@ class GeAR(AnsweringAgent):
     reader: Reader | None = None
     """By default the reading model."""
     reasoner: Reasoner | None = None
-    """Says whether the facts suffice, and what to search for next; by default the model does."""
+    """By default the model."""
     passage_link: PassageLink | None = None
     """By default over the retriever, or over the base and the triples of a graph expansion."""
     max_steps: int = 4
     retrieved: int = 20
     """Passages that a step retrieves."""
-    read: int = 15
-    """Passages that a step reads into the gist; 10 with ``paper=yes``, since the paper does not say."""
+    read: int = 10
+    """Passages that a step reads into the gist."""
     linked: int = 10
     """k of passageLink (Eq. 8)."""
-    calls: Calls = "few"
-    searches: int = 3
-    """Searches that a step may make at once, with few calls; one as published."""
-    quotations: bool = True
-    ranking: First = "evidence"
-    answer_from: First = "evidence"
-    stop_when_stuck: bool = True
-    attempts: int = 2
-    """Steps in a row that may add nothing to the chain before what is missing is given up."""
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
-        """Eq. 4 to 7, step by step."""
-        loop = Gist(question, self.retriever, queries=[(question,)])
+        """Eq. 4 to 7, step by step, then Eq. 9 and Table 3's question answering."""
+        loop = _Gist(question, self.retriever, query=question)
         yield from loop.take_all(partial(self._step, loop))
-        return self._conclude(loop, answer_from=self.answer_from)
+        return self._conclude(loop)
 
-    def _step(self, loop: "Gist") -> Step:
-        query = loop.search_lines[-1]
-        found = self._retrieve(loop)
-        facts = self._read(loop, query, found)
-        ranking = self._expand(loop, found, facts)
-        stuck = not facts and set(ranking.ids) <= loop.seen
-        loop.add(ranking, facts, [self._passage_link.link(fact.triple, self.linked) for fact in facts])
-        loop.judge(self._reasoner.reason(loop.facts, loop.question, loop.search_lines))
-        self._decide(loop, stuck)
-        return Step(
-            number=loop.number,
-            query=query,
-            ranking=ranking.top(self.retrieved),  # of several searches; Eq. 9 fuses all that they found
-            so_far=loop.ranked(self.ranking),
-            facts=tuple(fact.evidence() for fact in facts),
-            thought=loop.answer or loop.verdict.missing,
-        )
-
-    def _retrieve(self, loop: "Gist") -> Ranking:
-        """What the step reads: the best of its searches in turn; with few calls of SyncGE's base, before the walk."""
-        below = loop.retriever
-        if self.calls == "few" and isinstance(below, SyncGE):
-            below = below.base
-        lists = [below.retrieve(query, self.retrieved) for query in loop.queries[-1]]
-        found = [each.ids for each in lists]
-        loop.searched.extend(found)
-        return raised(in_turn(found), reciprocal_rank_fusion(lists)) if len(lists) > 1 else lists[0]
-
-    def _expand(self, loop: "Gist", found: Ranking, facts: Sequence[Fact]) -> Ranking:
-        """With few calls Eq. 2, 3 from what the step read; otherwise the retriever did it, with its own reading."""
-        sync = loop.retriever
-        if self.calls == "paper" or not isinstance(sync, SyncGE) or not facts:
-            return found
-        return sync.expand(loop.queries[-1][0], found, sync.link([fact.triple for fact in facts])).top(self.retrieved)
-
-    def _read(self, loop: "Gist", query: str, ranking: Ranking) -> tuple[Fact, ...]:
-        """Eq. 4, 5: what the step adds to the gist."""
-        ids = self._unread(loop, ranking) if self.calls == "few" else ranking.ids[: self.read]
-        loop.read.update(ids)
-        facts = new_facts(self._reader.read(loop.question, ids, loop.facts, query), loop.facts)
-        return with_sources(facts, [self._passages[id_] for id_ in ids])
-
-    def _unread(self, loop: "Gist", ranking: Ranking) -> list[str]:
-        """The best that no earlier step has read, or, where those are few, some of the next best."""
-        unread = [id_ for id_ in ranking.ids if id_ not in loop.read]
-        best = set(ranking.ids[: self.read]) - loop.read
-        return unread[: max(len(best), self.read // 2)]
-
-    def _decide(self, loop: "Gist", stuck: bool) -> None:
-        """Stop, and say why, or set the next query (Eq. 7)."""
+    def _step(self, loop: "_Gist") -> Step:
+        query = loop.query
+        ranking = loop.retrieve(query, self.retrieved)
+        facts = self._read(loop, ranking.ids[: self.read])  # Eq. 4
+        loop.facts = (*loop.facts, *facts)  # Eq. 5
+        loop.linked.extend(self._passage_link.link(fact.triple, self.linked) for fact in facts)  # Eq. 8
+        verdict = self._reasoner.reason(loop.facts, loop.question)  # Eq. 6
+        loop.answer = verdict.answer if verdict.answerable else ""
+        loop.missing = (verdict.reason,) if verdict.reason else ()
         if loop.answer:
             loop.ending = ANSWERED
         elif loop.number >= self.max_steps:
             loop.ending = LAST_STEP
-        elif self.stop_when_stuck and stuck:
-            loop.ending = _NOTHING_NEW
-        elif self.stop_when_stuck and loop.in_vain >= self.attempts:
-            loop.ending = _GIVEN_UP
-        elif not (queries := self._next_queries(loop)):
-            loop.ending = _NO_QUERY
-        elif not self.stop_when_stuck:
-            loop.search_next(queries[: self.searches])
-        elif new := list(filter(loop.is_new, queries)):
-            loop.search_next(new[: self.searches])
-        elif not loop.repeated and loop.is_new(loop.with_facts):
-            loop.repeated = True
-            loop.search_next([loop.with_facts])
         else:
-            loop.ending = _REPEATED
+            loop.query = self._reasoner.rewrite(loop.facts, loop.question, verdict.reason)  # Eq. 7
+            loop.ending = "" if loop.query else NO_QUERY
+        return Step(
+            number=loop.number,
+            query=query,
+            ranking=ranking,
+            so_far=loop.fused(),  # Eq. 9
+            facts=tuple(fact.evidence() for fact in facts),
+            thought=loop.answer or verdict.reason,
+        )
 
-    def _next_queries(self, loop: "Gist") -> Sequence[str]:
-        """What the model would search for, each query once."""
-        if self.calls == "few":
-            once: dict[str, str] = {}
-            for query in loop.verdict.queries:
-                once.setdefault(entity_key(query), query)
-            return list(once.values())
-        query = self._reasoner.rewrite(loop.facts, loop.question, loop.verdict.missing, loop.search_lines)
-        return [query] if query else []
+    def _read(self, loop: "_Gist", passage_ids: Sequence[str]) -> tuple[Fact, ...]:
+        """Eq. 4: what the passages say for the question, beyond what the gist holds."""
+        read = self._reader.read(loop.question, passage_ids, loop.facts)
+        return with_sources(new_facts(read, loop.facts), [self._passages[id_] for id_ in passage_ids])
 
     @cached_property
     def _reader(self) -> Reader:
-        model = self.reading_model or self.model
-        return self.reader or LLMReader(model=model, passages=self._passages, quotations=self.quotations)
+        return self.reader or LLMReader(model=self.reading_model or self.model, passages=self._passages)
 
     @cached_property
     def _reasoner(self) -> Reasoner:
@@ -192,119 +94,18 @@ class GeAR(AnsweringAgent):
 
     @cached_property
     def _passage_link(self) -> PassageLink:
-        if self.passage_link is None and isinstance(self.retriever, NaiveGE | SyncGE):
-            return PassageLink(passages=self.retriever.base, triples=self.retriever.over_triples())
-        return self.passage_link or PassageLink(passages=self.retriever)
+        return self.passage_link or derive_passage_link(self.retriever)
 
 
 @dataclass
-class Gist(Loop):
-    """What one question has brought so far."""
+class _Gist(Loop):
+    """The gist memory (``facts``), and the lists that Eq. 9 fuses."""
 
-    queries: list[tuple[str, ...]] = field(default_factory=list)
-    """What each step searches for: its query, and what the model would search for beside it."""
-    searched: list[list[str]] = field(default_factory=list)
-    """What each of the queries found, before any walk."""
+    query: str = ""
+    """What the next step retrieves for."""
     linked: list[Ranking] = field(default_factory=list)
     """The passages that each fact is linked to."""
-    seen: set[str] = field(default_factory=set)
-    """Passages that a step found."""
-    read: set[str] = field(default_factory=set)
-    verdict: Verdict = field(default_factory=lambda: Verdict(answerable=False))
-    named: set[Fact] = field(default_factory=set)
-    """Facts that a verdict has named."""
-    in_vain: int = 0
-    """Steps in a row, but for the first, that added nothing to the chain."""
-    repeated: bool = False
-    """Whether the model gave an earlier query again, and the facts were searched for instead."""
-
-    @property
-    def used(self) -> Sequence[Fact]:
-        """The facts that the verdict names; all, where it names none."""
-        return self.verdict.used or self.facts
-
-    @property
-    def with_facts(self) -> str:
-        """A query that needs no model: the question with the chain so far, which leads to what is next to it."""
-        read = [fact for fact in self.used if not fact.from_memory] or self.facts
-        return " ".join([self.question, *(str(fact.triple) for fact in read)])
-
-    @property
-    def search_lines(self) -> list[str]:
-        """The searches of each step on one line."""
-        return list(map(" / ".join, self.queries))
-
-    def is_new(self, query: str) -> bool:
-        """Was nothing searched for in these words yet?"""
-        return entity_key(query) not in map(entity_key, chain.from_iterable(self.queries))
-
-    def add(self, ranking: Ranking, facts: Sequence[Fact], linked: Sequence[Ranking]) -> None:
-        """Eq. 5, and the lists that Eq. 9 fuses: the step's, and what Eq. 8 gave for each of its facts."""
-        self.rankings.append(ranking)
-        self.seen.update(ranking.ids)
-        self.facts = (*self.facts, *facts)
-        self.linked.extend(linked)
-
-    def search_next(self, queries: Sequence[str]) -> None:
-        """Set what the next step searches for."""
-        self.queries.append(tuple(queries))
-
-    def judge(self, verdict: Verdict) -> None:
-        """Eq. 6: the verdict, and whether the chain has grown: by a new fact, or by one that was not needed before."""
-        self.verdict = verdict
-        self.answer = verdict.answer if verdict.answerable else ""
-        self.others = verdict.others
-        self.missing = (verdict.missing,) if verdict.missing else ()
-        grown = {fact for fact in verdict.used if not fact.from_memory} - self.named
-        self.named |= grown
-        self.in_vain = 0 if grown or not self.steps else self.in_vain + 1
 
     def fused(self) -> Ranking:
         """Eq. 9: RRF of the passages linked to each fact of the gist and of all steps' passages."""
         return reciprocal_rank_fusion([*self.linked, *self.rankings])
-
-    def ranked(self, first: First) -> Ranking:
-        """Eq. 9; for "evidence" with the passages of the facts and the best five of each search before it.
-
-        The facts used come first. Once they answer the question, others that say the same as they do are next; until
-        then the other facts may be part of the chain, and are. What a search found and no list of Eq. 9 has comes last.
-        """
-        fused = self.fused()
-        if first == "fusion":
-            return fused
-        used, others = passages_of_facts(self.used), passages_of_facts(self.facts)
-        same = in_turn(fact.also_in for fact in self.used) if self.answer else ()
-        best = in_turn(ids[:_BEST] for ids in self.searched)
-        return raised([*used, *same, *others, *best, *fused.ids, *in_turn(self.searched)], fused)
-
-
-@dataclass(frozen=True, kw_only=True)
-class SingleStep(AnsweringAgent):
-    """SyncGE and the answer: two calls, one step. The facts read are the evidence."""
-
-    retriever: SyncGE
-    retrieved: int = 20
-    ranking: First = "evidence"
-    answer_from: First = "evidence"
-
-    def steps(self, question: str) -> Generator[Step, None, Answer]:
-        """Eq. 1 to 3, then Table 3's question answering."""
-        loop = Loop(question, ending=ONE_STEP)
-        yield loop.take(partial(self._step, loop))
-        return self._conclude(loop, answer_from=self.answer_from)
-
-    def _step(self, loop: Loop) -> Step:
-        question = loop.question
-        base = self.retriever.base.retrieve(question, self.retriever.base_k)
-        read = self.retriever.reader.read(question, base.ids)
-        loop.facts = with_sources(read, [self._passages[id_] for id_ in base.ids])
-        initial = self.retriever.link([fact.triple for fact in loop.facts])
-        ranking = self.retriever.expand(question, base, initial).top(self.retrieved)
-        loop.rankings.append(ranking)
-        return Step(
-            number=1,
-            query=question,
-            ranking=ranking,
-            so_far=evidence_first(loop.facts, ranking) if self.ranking == "evidence" else ranking,
-            facts=tuple(fact.evidence() for fact in loop.facts),
-        )

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from triplebeam.bounds import check_fields
 from triplebeam.index.triple_store import TripleStore
 from triplebeam.methods.gear.beam_search import Beams, DiverseTripleBeamSearch
-from triplebeam.methods.gear.link import triple_link
+from triplebeam.methods.gear.link import PassageLink, triple_link
 from triplebeam.methods.gear.read import Reader
 from triplebeam.methods.gear.score import ChainScorer
 from triplebeam.ranking import Hit, Ranking
@@ -131,3 +131,10 @@ class SyncGE(_GraphExpansion):
     def link(self, proximal: Sequence[Triple]) -> NDArray[np.int64]:
         """Eq. 2: where the walk starts."""
         return triple_link(proximal, self.triples, self.scorer.embedder)
+
+
+def derive_passage_link(retriever: Retriever) -> PassageLink:
+    """Eq. 8 over a retriever: of an expansion over its base and its triples."""
+    if isinstance(retriever, _GraphExpansion):
+        return PassageLink(passages=retriever.base, triples=retriever.over_triples())
+    return PassageLink(passages=retriever)

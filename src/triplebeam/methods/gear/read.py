@@ -3,8 +3,7 @@ and the gist memory is all of them, one step after the other.
 
 Followed to the letter: the reader sees the passages and the query (Eq. 1) and, from the second step on, the gist of the
 earlier steps (Eq. 4). Ours: the prompt's words and example, the reply as JSON, and a reply that cannot be used even
-after a correction counts as no facts and is noted on the open account. With ``quotations``, ours, the reader also says
-which passage each fact is from, quotes it, and is shown what the search was for.
+after a correction counts as no facts and is noted on the open account.
 """
 
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from pydantic import BaseModel
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import TripleRow
 from triplebeam.generate.prompts import load, numbered_facts, numbered_passages
-from triplebeam.methods.shared.facts import CitedFacts, Fact, cited_facts
+from triplebeam.methods.shared.facts import Fact
 from triplebeam.methods.shared.usable_replies import usable_reply, usable_triples
 from triplebeam.passage import Passages
 
@@ -24,22 +23,13 @@ from triplebeam.passage import Passages
 class Reader(Protocol):
     """read(C, q, G): what a model finds in the passages for this question. It looks up the passages' texts itself."""
 
-    def read(
-        self, question: str, passage_ids: Sequence[str], gist: Sequence[Fact] = (), searched: str = ""
-    ) -> Sequence[Fact]:
-        """The proximal triples, most helpful first; none where the passages do not help.
-
-        ``searched`` is the query that found the passages, if it was not the question.
-        """
+    def read(self, question: str, passage_ids: Sequence[str], gist: Sequence[Fact] = ()) -> Sequence[Fact]:
+        """The proximal triples, most helpful first; none where the passages do not help."""
         ...
 
 
 class _Facts(BaseModel):
     facts: list[TripleRow]
-
-
-class _QuotedFacts(BaseModel):
-    facts: CitedFacts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,24 +38,15 @@ class LLMReader:
 
     model: LanguageModel
     passages: Passages = field(repr=False)
-    quotations: bool = True
-    """Each fact comes with its passage and a quotation; the paper's reader gives facts alone."""
 
-    def read(
-        self, question: str, passage_ids: Sequence[str], gist: Sequence[Fact] = (), searched: str = ""
-    ) -> Sequence[Fact]:
+    def read(self, question: str, passage_ids: Sequence[str], gist: Sequence[Fact] = ()) -> Sequence[Fact]:
         """Eq. 1, and with a gist Eq. 4."""
         if not passage_ids:
             return ()
-        passages = [self.passages[passage_id] for passage_id in passage_ids]
-        shown = {
-            "passages": numbered_passages(passages),
-            "known": numbered_facts([fact.triple for fact in gist]),
-            "question": question,
-        }
-        if self.quotations:
-            prompt = load("gear/read_and_quote").fill(**shown, searched=searched or question)
-            cited = usable_reply(self.model, prompt, _QuotedFacts)
-            return cited_facts(cited.facts, passages) if cited else ()
-        reply = usable_reply(self.model, load("gear/read").fill(**shown), _Facts)
+        prompt = load("gear/read").fill(
+            passages=numbered_passages([self.passages[passage_id] for passage_id in passage_ids]),
+            known=numbered_facts([fact.triple for fact in gist]),
+            question=question,
+        )
+        reply = usable_reply(self.model, prompt, _Facts)
         return tuple(map(Fact, usable_triples(reply.facts))) if reply else ()

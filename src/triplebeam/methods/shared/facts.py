@@ -7,7 +7,7 @@ its passage and no span: it counts as unsupported wherever it is shown.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator
 
@@ -19,9 +19,6 @@ from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.support import quoted, support_among
 from triplebeam.triple import Triple, entity_key
-
-#: Which passages come first: those of the facts that the answer rests on, or the best of the papers' fusion.
-First: TypeAlias = Literal["evidence", "fusion"]
 
 #: Parts, passage and quotation, perhaps with the other passages.
 _PARTS_AND_SOURCE = (5, 6)

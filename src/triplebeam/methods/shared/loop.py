@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from triplebeam.answer import Answer, Evidence, Outcome, Step
 from triplebeam.generate.accounting import Account, account
-from triplebeam.methods.shared.facts import Fact, First, evidence_first
+from triplebeam.methods.shared.facts import Fact
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
@@ -16,6 +16,9 @@ from triplebeam.retrieve.retriever import Retriever, for_question
 ONE_STEP = "one step was asked for"
 #: How an agent of several steps ends that may take no more of them.
 LAST_STEP = "the last step was reached"
+#: How GeAR's agent and ours end.
+ANSWERED = "the facts answer the question"
+NO_QUERY = "the model gave no further query"
 _NOT_SAID = "No document answers the question."
 _NOT_QUOTED = "No document is quoted for this answer: it is the model's own."
 
@@ -84,10 +87,6 @@ class Loop:
     def fused(self) -> Ranking:
         """The reciprocal rank fusion of all searches."""
         return reciprocal_rank_fusion(self.rankings)
-
-    def ranked(self, first: First) -> Ranking:
-        """All searches fused, and before them, for "evidence", the passages of the facts used and of the others."""
-        return evidence_first([*self.used, *self.facts], self.fused()) if first == "evidence" else self.fused()
 
     def take(self, do: Callable[[], Step]) -> Step:
         """Take the step that ``do`` makes, with the calls, the problems and the seconds it took."""

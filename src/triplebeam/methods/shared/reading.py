@@ -8,7 +8,7 @@ from triplebeam.answer import Agent, Answer
 from triplebeam.bounds import check_fields
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import numbered_passages
-from triplebeam.methods.shared.facts import First, evidence_first, passages_of_facts
+from triplebeam.methods.shared.facts import evidence_first, passages_of_facts
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import Answerer, QuestionAnswerer, ReadAnswer, is_answer
 from triplebeam.passage import Passages
@@ -73,14 +73,11 @@ class AnsweringAgent(RetrievingAgent):
     def _answerer(self) -> Answerer:
         return self.answerer or QuestionAnswerer(model=self.model, passages=self._passages)
 
-    def _conclude(self, loop: Loop, *, own_answer: bool = False, answer_from: First = "evidence") -> Answer:
+    def _conclude(self, loop: Loop, *, own_answer: bool = False) -> Answer:
         """The answer read from the best passages; with ``own_answer`` the loop's own, if it has one."""
         if own_answer and not self._is_open(loop.answer):
             return loop.conclude(ReadAnswer)
-        if answer_from == "fusion":
-            best = loop.fused().ids[: self.answered_from]
-            return loop.conclude(lambda: self._answerer.answer(loop.question, best))
-        return loop.conclude(lambda: answer_from_evidence(self._answerer, loop, self.answered_from))
+        return loop.conclude(lambda: self._answerer.answer(loop.question, loop.so_far.ids[: self.answered_from]))
 
 
 def answer_from_evidence(answerer: Answerer, loop: Loop, passages: int) -> ReadAnswer:

@@ -6,6 +6,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from triplebeam.errors import BadInputError
 from triplebeam.serve.cli.ask import ask
 from triplebeam.serve.cli.bench import bench
 from triplebeam.serve.cli.compact import compact
@@ -13,14 +14,12 @@ from triplebeam.serve.cli.correct import correct
 from triplebeam.serve.cli.dataset import dataset
 from triplebeam.serve.cli.demo import demo
 from triplebeam.serve.cli.doctor import doctor
-from triplebeam.serve.cli.encode import encode
 from triplebeam.serve.cli.experiment import experiment
 from triplebeam.serve.cli.index import index
 from triplebeam.serve.cli.keys import keys
 from triplebeam.serve.cli.late_index import late_index
 from triplebeam.serve.cli.mcp import mcp
 from triplebeam.serve.cli.model import model
-from triplebeam.serve.cli.plan import plan
 from triplebeam.serve.cli.questions import questions
 from triplebeam.serve.cli.remove import remove
 from triplebeam.serve.cli.repair import repair
@@ -32,7 +31,6 @@ from triplebeam.serve.cli.sync import sync
 from triplebeam.serve.cli.train import train
 from triplebeam.serve.cli.triples import triples
 from triplebeam.serve.cli.tune import tune
-from triplebeam.serve.cli.verify import verify
 
 _RESEARCH = "Research"
 _DEBUG = "--debug"
@@ -95,12 +93,9 @@ app.command()(triples)
 app.command()(correct)
 app.command()(ask)
 app.command()(serve)
-app.command()(verify)
 app.command()(status)
-app.command()(plan)
 app.command()(doctor)
 app.command()(bench)
-app.command()(encode)
 app.command()(questions)
 app.command()(tune)
 app.command()(mcp)
@@ -110,6 +105,12 @@ app.command(rich_help_panel=_RESEARCH)(experiment)
 app.command(rich_help_panel=_RESEARCH)(dataset)
 app.command(rich_help_panel=_RESEARCH)(train)
 app.command("late-index", rich_help_panel=_RESEARCH)(late_index)
+
+
+@app.command(hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def plan() -> None:
+    """Name the command that estimates what extraction costs."""
+    raise BadInputError("there is no command plan: use `triplebeam index INDEX SOURCE… --extractor llm --dry-run`.")
 
 
 @app.callback(invoke_without_command=True)

@@ -27,7 +27,7 @@ class Effort(StrEnum):
     auto = "auto"
 
 
-_METHODS = {Effort.low: "single_step", Effort.high: "gear", Effort.auto: "auto"}
+_METHODS = {Effort.low: "single_step", Effort.high: "agent", Effort.auto: "auto"}
 
 
 def ask(
@@ -46,7 +46,7 @@ def ask(
         typer.Option(
             "--method",
             "-m",
-            help="An agent by name instead, such as gear[max_steps=2]:hybrid, rgnn_ret or ge_reasoning;"
+            help="An agent by name instead, such as agent[max_steps=2]:hybrid, gear, rgnn_ret or ge_reasoning;"
             " docs/methods/index.md lists them.",
             show_default=False,
             autocompletion=complete_ask_method,
@@ -72,7 +72,7 @@ def ask(
 
         triplebeam ask my.index "…" --where 'year >= 2020 and source in ("a", "b")'
 
-        triplebeam ask my.index "…" --json > answer.json && triplebeam verify my.index answer.json
+        triplebeam ask my.index "…" --json > answer.json
     """
     from triplebeam.assemble import DEFAULT_METHOD, HOW_TO_CONFIGURE, check_question, open_index
     from triplebeam.serve.answer_shapes import answer_json, price_of_answer

@@ -79,7 +79,7 @@ def bench(
 
         triplebeam bench my.index questions.jsonl -m hybrid -m "hybrid+naive_ge[scorer=exact]" --out report/
 
-        triplebeam bench my.index questions.jsonl -m hybrid+naive_ge -m gear --seed 0
+        triplebeam bench my.index questions.jsonl -m hybrid+naive_ge -m agent --seed 0
     """
     from triplebeam.assemble.evaluation import Evaluator
     from triplebeam.evaluate.experiment import Corpus, Experiment

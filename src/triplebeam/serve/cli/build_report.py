@@ -103,10 +103,9 @@ def tell_of_doubts(report: "BuildReport", budget: float | None) -> None:
             style="yellow",
             markup=False,
         )
-    passages = report.passages_extracted + report.passages_taken
-    if report.passages_without_triples > _SUSPICIOUS * passages:
+    if report.passages_without_triples > _SUSPICIOUS * report.passages_extracted:
         console.print(
-            f"{report.passages_without_triples:,} of {passages:,} passages have no triples, which is"
+            f"{report.passages_without_triples:,} of {report.passages_extracted:,} passages have no triples, which is"
             " suspicious if they state facts: see `triplebeam doctor`, or use a stronger model.",
             style="yellow",
         )

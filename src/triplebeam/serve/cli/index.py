@@ -69,15 +69,14 @@ def index(
             show_default=False,
         ),
     ] = None,
-    encoded: Annotated[
-        Path | None,
+    dry_run: Annotated[
+        bool,
         typer.Option(
-            metavar="SHARDS",
-            help="Take extractions and vectors from a folder that `triplebeam encode` wrote; only what it lacks is"
-            " extracted and encoded here.",
-            show_default=False,
+            "--dry-run",
+            help="Count passages and characters, and with --extractor llm estimate tokens and price from 20 passages;"
+            " nothing is indexed.",
         ),
-    ] = None,
+    ] = False,
     embedder: EmbedderName = None,
     offline: Offline = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors and the result only.")] = False,
@@ -97,26 +96,30 @@ def index(
 
         triplebeam index my.index docs/ --extractor llm --budget 5.00
 
-        triplebeam index my.index docs/ --encoded shards/
+        triplebeam index my.index docs/ --extractor llm --dry-run
 
         triplebeam index my.index --retry-failed
     """
-    _check(sources, extractor, triples, retry_failed, replace_triples, quiet and verbose)
+    _check(sources, extractor, triples, retry_failed, replace_triples, quiet and verbose, dry_run)
     from triplebeam.assemble.extractor_choice import choose
     from triplebeam.assemble.indexing import dollar_budget, index_builder, source_names
     from triplebeam.generate.accounting import account
-    from triplebeam.index.shards import Shards
     from triplebeam.ingest import read_sources
     from triplebeam.serve.cli.build_report import tell_cost
+    from triplebeam.serve.cli.index_dry_run import dry_run as preview
     from triplebeam.serve.cli.progress_display import shown_progress
     from triplebeam.serve.cli.sources_display import named, scanned
     from triplebeam.settings import read_settings
 
-    paid = choose(folder, extractor, triples=triples, keywords=keywords, again=retry_failed).is_paid
+    choice = choose(folder, extractor, triples=triples, keywords=keywords, again=retry_failed)
+    paid = choice.is_paid
     _check_budget(budget, paid)
     settings = read_settings(embedder=embedder, offline=offline or None)
     names = source_names(folder, sources or [])
     documents = read_sources(sources or [], encoding, names, follow_links=follow_links)
+    if dry_run:
+        preview(folder, documents, choice, settings, passage_tokens, split)
+        return
     expected = scanned(sources, quiet, follow_links) if sources else 0
     with shown_progress(quiet) as progress, account() as bill:
         builder = index_builder(
@@ -134,8 +137,6 @@ def index(
             names=names,
             progress=progress,
         )
-        if encoded:
-            builder = builder.taking(Shards.open(encoded))
         try:
             if retry_failed:
                 report = builder.retry_failed()
@@ -154,6 +155,7 @@ def _check(
     retry_failed: bool,
     replace_triples: bool,
     quiet_and_verbose: bool,
+    dry_run: bool,
 ) -> None:
     """Refuse what cannot be meant, before anything is done."""
     if extractor and triples:
@@ -164,6 +166,8 @@ def _check(
         )
     if not retry_failed and not sources:
         raise BadInputError("there is no SOURCE: name files or folders to index, or --retry-failed.")
+    if dry_run and retry_failed:
+        raise BadInputError("--dry-run estimates the cost of a SOURCE and --retry-failed reads none: give only one.")
     if replace_triples and not extractor:
         raise BadInputError("--replace-triples says nothing about what replaces them: name an --extractor.")
     if quiet_and_verbose:

@@ -139,7 +139,7 @@ class _Tools:
         context: Context[None],
         method: Annotated[
             str | None,
-            Field(description="Leave it out unless asked for: single_step reads once, gear goes step by step."),
+            Field(description="Leave it out unless asked for: single_step reads once, agent goes step by step."),
         ] = None,
         where: WhereText = None,
         index: IndexName = None,

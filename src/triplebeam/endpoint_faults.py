@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from triplebeam.endpoint import Endpoint
 from triplebeam.errors import EndpointError
-from triplebeam.generate.language_model import PromptRefusedError
 
 if TYPE_CHECKING:
     from openai import APIConnectionError, APIStatusError
 
-_REFUSED = (400, 413, 422)
+#: The request itself is at fault.
+REFUSED = (400, 413, 422)
 _TRANSIENT = (408, 409, 425, 429)
 _ADVICE = {
     401: "check the API key",
@@ -35,11 +35,9 @@ def status_fault(error: "APIStatusError", endpoint: Endpoint, model: str, now: d
     """What a status other than success means."""
     status, said = error.status_code, error.response.text
     advice = _ADVICE.get(status, "see the endpoint's log or try again later")
-    if status in _REFUSED:
+    if status in REFUSED:
         advice = "shorten the passage or check the model's parameters"
     message = f"{endpoint.place} answered HTTP {status} for model {model!r}, saying {endpoint.quoted(said)}: {advice}."
-    if status in _REFUSED:
-        return PromptRefusedError(message)
     # OpenAI has one status for "too fast" and for "no money left"; only the first is transient.
     if (status in _TRANSIENT or status >= 500) and "insufficient_quota" not in said:
         return TransientError(message, asked_pause(error.response.headers, now))
@@ -53,6 +51,8 @@ def connection_fault(
     from httpx2 import ConnectError
     from openai import APITimeoutError
 
+    from triplebeam.bounded_replies import advise_on_tls
+
     if isinstance(error, APITimeoutError):
         return TransientError(
             f"{endpoint.place} did not answer for model {model!r} within {timeout:g} seconds: "
@@ -64,7 +64,8 @@ def connection_fault(
         return TransientError(
             f"{endpoint.place} broke off its reply ({error.__cause__}): see whether its server still runs."
         )
-    message = f"{endpoint.place} cannot be reached ({error.__cause__}): check the base URL and that the server runs."
+    advice = advise_on_tls(error) or "check the base URL and that the server runs"
+    message = f"{endpoint.place} cannot be reached ({error.__cause__}): {advice}."
     return TransientError(message) if known else EndpointError(message)
 
 

@@ -1,4 +1,4 @@
-"""A sub-answer read from documents, in one call: ours, in the place of lines 8 to 14 of Algorithm 1.
+"""A sub-answer read from documents, in one call: in the place of lines 8 to 14 of Algorithm 1.
 
 The paper asks what the model knows, extracts triplets from two passages, filters them, asks again, and measures how
 sure the model is, with five samples if there are no log-probabilities. On a user's own documents none of that is

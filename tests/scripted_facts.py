@@ -1,4 +1,4 @@
-"""What the tests of GeAR's agent share: its replies, and the agent over a table."""
+"""What the tests of GeAR's agent and of ours share: replies, and an agent over a table."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,8 @@ from typing import Any
 from scripted_loops import Table, reply
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion
-from triplebeam.methods.gear import GeAR, PassageLink
+from triplebeam.methods.agent import EvidenceAgent
+from triplebeam.methods.gear import PassageLink
 from triplebeam.testing.scripted import Scripted
 
 
@@ -23,28 +24,16 @@ def verdict(answer: str = "", missing: str = "", used: Sequence[int] = (), **mor
     return reply(missing=missing, answerable=bool(answer), used=list(used), answer=answer, **more)
 
 
-def query(text: str) -> Completion:
-    return reply(query=text)
+def agent(model: Scripted, table: Table, links: Table | None = None, **parameters: Any) -> EvidenceAgent:
+    return EvidenceAgent(**over(model, table, links), **parameters)
 
 
-def agent(model: Scripted, table: Table, links: Table | None = None, **parameters: Any) -> GeAR:
-    link = links or Table({})
-    return GeAR(
-        retriever=table,
-        model=Accounted(model),
-        passage_link=PassageLink(passages=link, triples=link),
-        **parameters,
-    )
+def over(model: Scripted, table: Table, links: Table | None = None) -> dict[str, Any]:
+    """What an agent is built over."""
+    link = PassageLink(passages=links or Table({}), triples=links or Table({}))
+    return {"retriever": table, "model": Accounted(model), "passage_link": link}
 
 
-#: The agent of the paper.
-PAPER: dict[str, Any] = {
-    "calls": "paper",
-    "read": 10,
-    "quotations": False,
-    "ranking": "fusion",
-    "answer_from": "fusion",
-}
 QUESTION = "On which lake lies the city where the actor of the drama by Edward Cahn lived?"
 DIRECTED = ("Laughter in Hell", "directed by", "Edward Cahn")
 STARRED = ("Pat Brien", "starred in", "Laughter in Hell")

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from scripted_gear import DIRECTED, LIES, LIVED, QUESTION, STARRED, agent, cited, facts, verdict
 
-from scripted_loops import PASSAGES, Driven, Table, driven, final, reply
+from scripted_facts import DIRECTED, LIES, LIVED, QUESTION, STARRED, agent, cited, facts, verdict
+from scripted_loops import PASSAGES, Driven, Table, driven, final, read_by, reply
 from triplebeam.answer import Answer, Step
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion
-from triplebeam.methods.gear import GeAR, PassageLink, SyncGE
+from triplebeam.methods.agent import EvidenceAgent
+from triplebeam.methods.gear import PassageLink, SyncGE
 from triplebeam.methods.shared.facts import Fact, with_sources
 from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking
@@ -105,23 +106,79 @@ class TestSwitches:
         assert "Facts that were noted" not in model.prompts[-1].user
 
     def test_a_reader_is_always_shown_what_was_searched_for(self) -> None:
-        replies = [cited(), verdict(missing="m"), reply(query="other"), cited(), verdict(missing="m"), final("")]
+        replies = [cited(), verdict(missing="m", query="other"), cited(), verdict(missing="m"), final("")]
         with Scripted(replies) as model:
             table = Table({"q": ["film"], "other": ["city"]})
-            agent(model, table, calls="paper", max_steps=2).answer("q")
+            agent(model, table, max_steps=2).answer("q")
         reading = [prompt.user for prompt in model.prompts if prompt.template == "gear/read_and_quote"]
         assert [user.rpartition("The search was for: ")[2] for user in reading] == ["q", "other"]
 
-    def test_facts_without_quotations_are_looked_up(self) -> None:
-        replies = [facts(LIES), verdict(answer="Lake Michigan", used=[1]), final("Lake Michigan")]
+
+class TestEndings:
+    """Every way out is taken, and named."""
+
+    def run(self, replies: list[Completion], **parameters: Any) -> tuple[Answer, Table]:
+        with_facts = {f"q {' '.join(read)}": ["actor"] for read in (LIES, LIVED + LIES)}
+        table = Table({"q": ["film"], "r": ["film", "city"], "s": ["city"], **with_facts})
+        links = Table({" ".join(LIES): ["city"], " ".join(LIVED): ["actor"]})
         with Scripted(replies) as model:
-            table = Table({"q": ["film", "city"]})
-            answer = agent(model, table, Table({" ".join(LIES): ["film"]}), quotations=False).answer("q")
-        assert model.prompts[0].template == "gear/read"
-        [fact] = answer.evidence
-        assert fact.span
-        assert fact.span.passage_id == "city"
-        assert answer.ranking.ids[0] == "city"
+            return agent(model, table, links, **parameters).answer("q"), table
+
+    def test_a_repeated_query_without_facts(self) -> None:
+        answer, table = self.run([facts(), verdict(missing="x", query="Q?"), final("")])
+        assert (answer.ending, table.asked) == ("the next query repeats an earlier one", ["q"])
+
+    def test_a_repeated_query_is_searched_for_with_the_facts_once(self) -> None:
+        replies = [facts(LIES), verdict(query="Q?"), facts(LIVED), verdict(query="q"), final("")]
+        answer, table = self.run(replies)
+        assert (answer.ending, table.asked) == ("the next query repeats an earlier one", ["q", f"q {' '.join(LIES)}"])
+        assert [read_by(step) for step in answer.steps] == [(Triple(*LIES),), (Triple(*LIVED),)]
+
+    @pytest.mark.parametrize(("used", "searched"), [([2], LIES), ([], LIVED + LIES)])
+    def test_the_search_with_the_facts_has_those_of_the_chain_that_were_read_or_all(
+        self, used: list[int], searched: tuple[str, ...]
+    ) -> None:
+        replies = [
+            facts(LIVED, LIES),
+            verdict(used=used, from_memory=[["Wisconsin", "is in", "America"]], query="q"),
+            facts(),
+            verdict(answer="Lake Michigan", used=[2]),
+            final("Lake Michigan"),
+        ]
+        answer, table = self.run(replies)
+        assert (answer.ending, table.asked) == ("the facts answer the question", ["q", f"q {' '.join(searched)}"])
+
+    def test_a_step_that_brings_nothing(self) -> None:
+        replies = [facts(LIES), verdict(query="r"), facts(LIVED), verdict(query="s"), verdict(), final("")]
+        answer, _ = self.run(replies)
+        assert answer.ending == "the step brought nothing new"
+
+    def test_the_switch_lets_it_go_on(self) -> None:
+        replies = [facts(LIES), verdict(query="q"), verdict(query="q"), verdict(), final("")]
+        answer, table = self.run(replies, stop_when_stuck=False, max_steps=3)
+        assert (answer.ending, table.asked) == ("the last step was reached", ["q", "q", "q"])
+
+    def test_no_query_is_given(self) -> None:
+        answer, _ = self.run([facts(LIES), verdict(missing="x", query=" "), final("")])
+        assert answer.ending == "the model gave no further query"
+
+    def test_an_answer_without_words_is_none(self) -> None:
+        empty = reply(missing="", answerable=True, used=[1], answer=" ")
+        answer, _ = self.run([facts(LIES), empty, final("")], max_steps=1)
+        assert answer.ending == "the last step was reached"
+
+    def test_nulls_and_numbers_cost_no_correction(self) -> None:
+        found = reply(facts=[["Milwaukee", "founded in", 1846], ["a", "b", "c", "d"]])
+        judged = reply(missing=None, answerable=True, used=None, answer=1846)
+        with Scripted([found, judged, reply(found=True, answer=1846, sentence=None)]) as model:
+            links = Table({"Milwaukee founded in 1846": ["city"]})
+            answer = agent(model, Table({"q": ["film"]}), links).answer("q")
+        assert (answer.text, read_by(answer.steps[0])) == ("1846", (Triple("Milwaukee", "founded in", "1846"),))
+        assert answer.steps[0].problems == ("a fact that is no triple was passed over: ['a', 'b', 'c', 'd']",)
+
+    def test_fact_numbers_that_do_not_exist_are_passed_over(self) -> None:
+        answer, _ = self.run([facts(LIES), verdict(answer="x", used=[7, 1, 1, 0]), final("x")])
+        assert [fact.triple for fact in answer.evidence] == [Triple(*LIES)]
 
 
 class TestSources:
@@ -270,7 +327,9 @@ class TestSeveralSearches:
         link = PassageLink(passages=Table({" ".join(DIRECTED): []}))
         read = cited((DIRECTED, 1, "a drama film directed by Edward Cahn"))
         with Scripted([read, verdict(used=[1], answer="x"), final("x")]) as model:
-            answer = GeAR(retriever=walk, model=Accounted(model), passages=passages, passage_link=link).answer("q")
+            answer = EvidenceAgent(retriever=walk, model=Accounted(model), passages=passages, passage_link=link).answer(
+                "q"
+            )
         assert answer.ranking.ids == [*found[:5], "lake", "p6", "p7"]
 
     def test_each_search_is_in_the_ranking_with_its_best(self) -> None:

@@ -1,0 +1,249 @@
+"""The agent: it searches, reads and reasons until the facts that it read answer the question.
+
+It began as GeAR's agent (`methods.gear`), and differs where that helps with a user's own documents:
+- Two calls per step. What is read in the base's passages is where SyncGE's walk starts and what enters the gist; no
+  passage is read twice; the reasoning gives the next query, and others that the same step searches for, ``searches`` in
+  all: the link in other words, another one, or the next one for a likely candidate.
+- Each fact comes with its passage and a quotation from it, which is the evidence.
+- ``ranking``: the passages of the facts used come first, then, for an answer, others that say the same, then those of
+  the other facts, then the best five of each search in turn, so that every link has its own, then GeAR's Eq. 9.
+- ``answer_from``: the answer is read from the passages of the facts used, with the facts beside them.
+- ``stop_when_stuck``: the agent also stops, saying so, when a query repeats an earlier one, when a step brings neither
+  a new fact nor a new passage, and when ``attempts`` steps in a row add nothing to the chain of facts. Small models
+  repeat the question, whatever the prompt says: the first time, the question is searched for with the facts so far.
+"""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from itertools import chain
+from typing import Literal, TypeAlias
+
+from triplebeam.answer import Answer, Step
+from triplebeam.generate.language_model import LanguageModel
+from triplebeam.methods.agent.read import QuotingReader, Reader
+from triplebeam.methods.agent.reason import Reasoner, Verdict
+from triplebeam.methods.gear.expand import SyncGE, derive_passage_link
+from triplebeam.methods.gear.link import PassageLink
+from triplebeam.methods.shared.facts import Fact, new_facts, passages_of_facts, raised, with_sources
+from triplebeam.methods.shared.loop import ANSWERED, LAST_STEP, NO_QUERY, Loop
+from triplebeam.methods.shared.reading import AnsweringAgent, answer_from_evidence
+from triplebeam.ranking import Ranking
+from triplebeam.retrieve.fuse import in_turn, reciprocal_rank_fusion
+from triplebeam.triple import entity_key
+
+#: Which passages come first: those of the facts that the answer rests on, or the best of Eq. 9.
+First: TypeAlias = Literal["evidence", "fusion"]
+
+#: Passages of each search that are ranked above Eq. 9: as many as an answer is read from. More would only come before
+#: what the walk or passageLink alone found.
+_BEST = 5
+
+_REPEATED = "the next query repeats an earlier one"
+_NOTHING_NEW = "the step brought nothing new"
+_GIVEN_UP = "what is missing was searched for in other words and not found"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvidenceAgent(AnsweringAgent):
+    """The agent over any retriever; of SyncGE it reads the base before the walk."""
+
+    reading_model: LanguageModel | None = None
+    """Reads facts from passages; by default the same model as for the rest."""
+    reader: Reader | None = None
+    """By default the reading model, which quotes."""
+    reasoner: Reasoner | None = None
+    """Says whether the facts suffice, and what to search for next; by default the model does."""
+    passage_link: PassageLink | None = None
+    """By default over the retriever, or over the base and the triples of a graph expansion."""
+    max_steps: int = 4
+    retrieved: int = 20
+    """Passages that a step retrieves."""
+    read: int = 15
+    """Passages that a step reads."""
+    linked: int = 10
+    """Passages that a fact is linked to (Eq. 8)."""
+    searches: int = 3
+    """Searches that a step may make at once."""
+    ranking: First = "evidence"
+    answer_from: First = "evidence"
+    stop_when_stuck: bool = True
+    attempts: int = 2
+    """Steps in a row that may add nothing to the chain before what is missing is given up."""
+
+    def steps(self, question: str) -> Generator[Step, None, Answer]:
+        """Search, read and reason in turn, then read the answer."""
+        loop = _Gist(question, self.retriever, queries=[(question,)])
+        yield from loop.take_all(partial(self._step, loop))
+        if self.answer_from == "fusion":
+            best = loop.fused().ids[: self.answered_from]
+            return loop.conclude(lambda: self._answerer.answer(question, best))
+        return loop.conclude(lambda: answer_from_evidence(self._answerer, loop, self.answered_from))
+
+    def _step(self, loop: "_Gist") -> Step:
+        query = loop.search_lines[-1]
+        found = self._retrieve(loop)
+        facts = self._read(loop, query, found)
+        ranking = self._expand(loop, found, facts)
+        stuck = not facts and set(ranking.ids) <= loop.seen
+        loop.add(ranking, facts, [self._passage_link.link(fact.triple, self.linked) for fact in facts])
+        loop.judge(self._reasoner.reason(loop.facts, loop.question, loop.search_lines))
+        self._decide(loop, stuck)
+        return Step(
+            number=loop.number,
+            query=query,
+            ranking=ranking.top(self.retrieved),  # of several searches; Eq. 9 fuses all that they found
+            so_far=loop.ranked(self.ranking),
+            facts=tuple(fact.evidence() for fact in facts),
+            thought=loop.answer or loop.verdict.missing,
+        )
+
+    def _retrieve(self, loop: "_Gist") -> Ranking:
+        """What the step reads: the best of its searches in turn, of SyncGE's base before the walk."""
+        below = loop.retriever.base if isinstance(loop.retriever, SyncGE) else loop.retriever
+        lists = [below.retrieve(query, self.retrieved) for query in loop.queries[-1]]
+        found = [each.ids for each in lists]
+        loop.searched.extend(found)
+        return raised(in_turn(found), reciprocal_rank_fusion(lists)) if len(lists) > 1 else lists[0]
+
+    def _expand(self, loop: "_Gist", found: Ranking, facts: Sequence[Fact]) -> Ranking:
+        """Eq. 2, 3 from what the step read."""
+        sync = loop.retriever
+        if not isinstance(sync, SyncGE) or not facts:
+            return found
+        return sync.expand(loop.queries[-1][0], found, sync.link([fact.triple for fact in facts])).top(self.retrieved)
+
+    def _read(self, loop: "_Gist", query: str, ranking: Ranking) -> tuple[Fact, ...]:
+        """What the step adds to the facts."""
+        ids = self._unread(loop, ranking)
+        loop.read.update(ids)
+        facts = new_facts(self._reader.read(loop.question, ids, loop.facts, query), loop.facts)
+        return with_sources(facts, [self._passages[id_] for id_ in ids])
+
+    def _unread(self, loop: "_Gist", ranking: Ranking) -> list[str]:
+        """The best that no earlier step has read, or, where those are few, some of the next best."""
+        unread = [id_ for id_ in ranking.ids if id_ not in loop.read]
+        best = set(ranking.ids[: self.read]) - loop.read
+        return unread[: max(len(best), self.read // 2)]
+
+    def _decide(self, loop: "_Gist", stuck: bool) -> None:
+        """Stop, and say why, or set the next queries."""
+        if loop.answer:
+            loop.ending = ANSWERED
+        elif loop.number >= self.max_steps:
+            loop.ending = LAST_STEP
+        elif self.stop_when_stuck and stuck:
+            loop.ending = _NOTHING_NEW
+        elif self.stop_when_stuck and loop.in_vain >= self.attempts:
+            loop.ending = _GIVEN_UP
+        elif not (queries := self._next_queries(loop)):
+            loop.ending = NO_QUERY
+        elif not self.stop_when_stuck:
+            loop.search_next(queries[: self.searches])
+        elif new := list(filter(loop.is_new, queries)):
+            loop.search_next(new[: self.searches])
+        elif not loop.repeated and loop.is_new(loop.with_facts):
+            loop.repeated = True
+            loop.search_next([loop.with_facts])
+        else:
+            loop.ending = _REPEATED
+
+    def _next_queries(self, loop: "_Gist") -> Sequence[str]:
+        """What the model would search for, each query once."""
+        once: dict[str, str] = {}
+        for query in loop.verdict.queries:
+            once.setdefault(entity_key(query), query)
+        return list(once.values())
+
+    @cached_property
+    def _reader(self) -> Reader:
+        return self.reader or QuotingReader(model=self.reading_model or self.model, passages=self._passages)
+
+    @cached_property
+    def _reasoner(self) -> Reasoner:
+        return self.reasoner or Reasoner(model=self.model)
+
+    @cached_property
+    def _passage_link(self) -> PassageLink:
+        return self.passage_link or derive_passage_link(self.retriever)
+
+
+@dataclass
+class _Gist(Loop):
+    """What one question has brought so far."""
+
+    queries: list[tuple[str, ...]] = field(default_factory=list)
+    """What each step searches for: its query, and what the model would search for beside it."""
+    searched: list[list[str]] = field(default_factory=list)
+    """What each of the queries found, before any walk."""
+    linked: list[Ranking] = field(default_factory=list)
+    """The passages that each fact is linked to."""
+    seen: set[str] = field(default_factory=set)
+    """Passages that a step found."""
+    read: set[str] = field(default_factory=set)
+    verdict: Verdict = field(default_factory=Verdict)
+    named: set[Fact] = field(default_factory=set)
+    """Facts that a verdict has named."""
+    in_vain: int = 0
+    """Steps in a row, but for the first, that added nothing to the chain."""
+    repeated: bool = False
+    """Whether the model gave an earlier query again, and the facts were searched for instead."""
+
+    @property
+    def used(self) -> Sequence[Fact]:
+        """The facts that the verdict names; all, where it names none."""
+        return self.verdict.used or self.facts
+
+    @property
+    def with_facts(self) -> str:
+        """A query that needs no model: the question with the chain so far, which leads to what is next to it."""
+        read = [fact for fact in self.used if not fact.from_memory] or self.facts
+        return " ".join([self.question, *(str(fact.triple) for fact in read)])
+
+    @property
+    def search_lines(self) -> list[str]:
+        """The searches of each step on one line."""
+        return list(map(" / ".join, self.queries))
+
+    def is_new(self, query: str) -> bool:
+        """Was nothing searched for in these words yet?"""
+        return entity_key(query) not in map(entity_key, chain.from_iterable(self.queries))
+
+    def add(self, ranking: Ranking, facts: Sequence[Fact], linked: Sequence[Ranking]) -> None:
+        """Eq. 5, and the lists that Eq. 9 fuses: the step's, and what Eq. 8 gave for each of its facts."""
+        self.rankings.append(ranking)
+        self.seen.update(ranking.ids)
+        self.facts = (*self.facts, *facts)
+        self.linked.extend(linked)
+
+    def search_next(self, queries: Sequence[str]) -> None:
+        """Set what the next step searches for."""
+        self.queries.append(tuple(queries))
+
+    def judge(self, verdict: Verdict) -> None:
+        """The verdict, and whether the chain has grown: by a new fact, or by one that was not needed before."""
+        self.verdict = verdict
+        self.answer = verdict.answer
+        self.others = verdict.others
+        self.missing = (verdict.missing,) if verdict.missing else ()
+        grown = {fact for fact in verdict.used if not fact.from_memory} - self.named
+        self.named |= grown
+        self.in_vain = 0 if grown or not self.steps else self.in_vain + 1
+
+    def fused(self) -> Ranking:
+        """Eq. 9: RRF of the passages linked to each fact of the gist and of all steps' passages."""
+        return reciprocal_rank_fusion([*self.linked, *self.rankings])
+
+    def ranked(self, first: First) -> Ranking:
+        """Eq. 9; for "evidence" with the passages of the facts and the best five of each search before it.
+
+        The facts used come first. Once they answer the question, others that say the same as they do are next; until
+        then the other facts may be part of the chain, and are. What a search found and no list of Eq. 9 has comes last.
+        """
+        fused = self.fused()
+        if first == "fusion":
+            return fused
+        used, others = passages_of_facts(self.used), passages_of_facts(self.facts)
+        same = in_turn(fact.also_in for fact in self.used) if self.answer else ()
+        best = in_turn(ids[:_BEST] for ids in self.searched)
+        return raised([*used, *same, *others, *best, *fused.ids, *in_turn(self.searched)], fused)

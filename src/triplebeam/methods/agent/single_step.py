@@ -1,0 +1,40 @@
+"""One step of the agent: SyncGE with quotations, and the answer."""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from functools import partial
+
+from triplebeam.answer import Answer, Step
+from triplebeam.methods.gear.expand import SyncGE
+from triplebeam.methods.shared.facts import evidence_first, with_sources
+from triplebeam.methods.shared.loop import ONE_STEP, Loop
+from triplebeam.methods.shared.reading import AnsweringAgent, answer_from_evidence
+
+
+@dataclass(frozen=True, kw_only=True)
+class SingleStep(AnsweringAgent):
+    """SyncGE and the answer: two calls, one step. The facts that SyncGE's reader finds are the evidence."""
+
+    retriever: SyncGE
+    retrieved: int = 20
+
+    def steps(self, question: str) -> Generator[Step, None, Answer]:
+        """GeAR's Eq. 1 to 3, then an answer from the passages of the facts."""
+        loop = Loop(question, ending=ONE_STEP)
+        yield loop.take(partial(self._step, loop))
+        return loop.conclude(lambda: answer_from_evidence(self._answerer, loop, self.answered_from))
+
+    def _step(self, loop: Loop) -> Step:
+        question = loop.question
+        base = self.retriever.base.retrieve(question, self.retriever.base_k)
+        read = self.retriever.reader.read(question, base.ids)
+        loop.facts = with_sources(read, [self._passages[id_] for id_ in base.ids])
+        initial = self.retriever.link([fact.triple for fact in loop.facts])
+        ranking = self.retriever.expand(question, base, initial).top(self.retrieved)
+        return Step(
+            number=1,
+            query=question,
+            ranking=ranking,
+            so_far=evidence_first(loop.facts, ranking),
+            facts=tuple(fact.evidence() for fact in loop.facts),
+        )

@@ -1,0 +1,105 @@
+"""Grounded reasoning: the question graph of GE-Reasoning, filled in from documents alone.
+
+The graph, the sub-questions and the order are the paper's. Ours: a sub-answer is read from the ten best passages, with
+quotations (`read.py`), and kept if it rests on a fact; one attempt per triplet; the ranking begins with the passages of
+the facts that the kept answers rest on; where what is asked for was not found, the passages are read for the answer,
+and not the kept pairs.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+from triplebeam.answer import Answer, Step
+from triplebeam.methods.ge_reasoning.construct import GraphConstruction
+from triplebeam.methods.ge_reasoning.final_answer import FinalAnswer
+from triplebeam.methods.ge_reasoning.question_graph import QuestionGraph
+from triplebeam.methods.ge_reasoning.run import NO_GRAPH, Ask, Finding, Knowledge, Rounds, describe, new_facts
+from triplebeam.methods.ge_reasoning.sub_answer import SubAnswer
+from triplebeam.methods.ge_reasoning.sub_question import SubQuestions
+from triplebeam.methods.grounded_reasoning.read import GroundedReading
+from triplebeam.methods.shared.facts import evidence_first
+from triplebeam.methods.shared.question_answering import ReadAnswer
+from triplebeam.methods.shared.reading import RetrievingAgent, answer_from_evidence
+
+_TRIED = "every open triplet was tried as often as it may be"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroundedReasoning(RetrievingAgent):
+    """The agent over any retriever."""
+
+    max_rounds: int = 10
+    read: int = 10
+    """Passages of a search that are read."""
+    retrieved: int = 10
+    """Passages of a search that enter the ranking."""
+    answered_from: int = 5
+
+    def steps(self, question: str) -> Generator[Step, None, Answer]:
+        """The question's graph is the first step, each round another."""
+        loop = Rounds(question, self.retriever)
+        yield loop.take(partial(self._construct, loop))
+        yield from loop.take_all(partial(self._round, loop))
+        return self._final_answer.conclude(loop)
+
+    def _construct(self, loop: Rounds) -> Step:
+        loop.graph = GraphConstruction(model=self.model).construct(loop.question)
+        return loop.show_graph(loop.graph) if loop.graph else loop.end_asking(NO_GRAPH, self.retrieved)
+
+    def _round(self, loop: Rounds) -> Step:
+        """Ask for one open variable, and fill it in where a passage states its value."""
+        assert loop.graph  # without one there is no round
+        ask = self._next(loop, loop.graph)
+        answer, knowledge = self._answer(loop, ask.sub_question)
+        kept = bool(answer.answer and answer.used)
+        if kept:
+            loop.keep(Finding(ask, answer, knowledge))
+        self._decide(loop, loop.graph)
+        how = "read in a passage" if kept else "in none of the passages read"
+        return Step(
+            number=loop.number,
+            query=ask.sub_question,
+            ranking=knowledge.ranking,
+            so_far=evidence_first(loop.used, loop.fused()),
+            facts=new_facts(loop.steps, knowledge),
+            thought=describe(ask, answer, how, kept=kept, graph=loop.graph),
+            picture=loop.graph.mermaid(),
+        )
+
+    def _next(self, loop: Rounds, graph: QuestionGraph) -> Ask:
+        triplet = loop.choose(graph)
+        loop.rounds += 1
+        loop.attempts[str(triplet)] += 1
+        loop.sub_questions[triplet] = SubQuestions(model=self.model).from_triplet(triplet)
+        return Ask(loop.sub_questions[triplet], triplet)
+
+    def _answer(self, loop: Rounds, sub_question: str) -> tuple[SubAnswer, Knowledge]:
+        """One search, one call."""
+        ranking, read = loop.search(sub_question, self.retrieved, self.read)
+        passages = [self._passages[id_] for id_ in read]
+        answer, facts = GroundedReading(model=self.model).read(loop.question, loop.pairs, passages, sub_question)
+        return answer, Knowledge(ranking, read, facts, "")
+
+    def _decide(self, loop: Rounds, graph: QuestionGraph) -> None:
+        """Stop where a further attempt would send the same prompt, too."""
+        loop.decide(self.max_rounds)
+        if not loop.ending and all(loop.attempts[str(triplet)] for triplet in graph.candidates()):
+            loop.ending = _TRIED
+
+    @cached_property
+    def _final_answer(self) -> FinalAnswer:
+        return _GroundedAnswer(
+            model=self.model, passages=self._passages, answered_from=self.answered_from, answerer=self.answerer
+        )
+
+
+class _GroundedAnswer(FinalAnswer):
+    """From the kept pairs where they have all that is asked for, else from the passages of their facts."""
+
+    def _suffices(self, loop: Rounds) -> bool:
+        graph = loop.graph
+        return bool(loop.pairs) and (graph is None or all(target.number in graph.values for target in graph.targets))
+
+    def _read(self, loop: Rounds) -> ReadAnswer:
+        return answer_from_evidence(self._answerer, loop, self.answered_from)
