@@ -18,7 +18,7 @@ help:
 	@echo "make bench  speed, side by side (recall tables: see docs/benchmarks.md)"
 	@echo "make tables the tables of README and docs anew from benchmarks/results.json"
 	@echo "make docs   the documentation as a site, in build/site"
-	@echo "make release  wheel and sdist in dist/, tried in an environment of their own"
+	@echo "make release  wheels and sdists in dist/, tried in an environment of their own"
 	@echo "make lowest   the fast tests and the demo with the lowest versions that pyproject.toml allows"
 
 $(BIN)/python:
@@ -29,8 +29,8 @@ $(VENV)/.runtime: $(BIN)/python pyproject.toml
 	$(PIP) uv && $(UV) --editable . || $(PIP) --editable .
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.runtime
-	$(UV) --editable '.[dev]' || $(PIP) --editable '.[dev]'
+$(VENV)/.dev: $(VENV)/.runtime research/pyproject.toml
+	$(UV) --editable '.[dev]' --editable ./research || $(PIP) --editable '.[dev]' --editable ./research
 	@# Without what it depends on: its binding of trec_eval has no wheel for every machine. See docs/decisions.md.
 	$(PIP) --no-deps 'ir-measures>=0.4.3'
 	@touch $@
@@ -90,18 +90,19 @@ release: $(BIN)/python
 	rm -rf dist build/release
 	$(PIP) build twine
 	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m build --outdir dist research
 	$(BIN)/python -m twine check --strict dist/*
 	$(BIN)/python scripts/look_into_release.py dist
 	$(PYTHON) -m venv build/release
-	PYTHON=$(CURDIR)/build/release/bin/python WHEEL="$$(ls $(CURDIR)/dist/*.whl)" sh scripts/try_release.sh
+	PYTHON=$(CURDIR)/build/release/bin/python WHEEL="$$(ls $(CURDIR)/dist/triplebeam-*.whl)" RESEARCH="$$(ls $(CURDIR)/dist/triplebeam_research-*.whl)" sh scripts/try_release.sh
 
 # Old versions warn about newer ones of what they depend on, which is not for us to mend: warnings are no errors here.
 lowest: $(BIN)/python
 	$(PIP) uv
 	mkdir -p build
-	$(BIN)/uv pip compile --quiet --python $(BIN)/python --resolution lowest-direct --extra dev pyproject.toml --output-file build/lowest.txt
+	$(BIN)/uv pip compile --quiet --python $(BIN)/python --resolution lowest-direct --extra dev pyproject.toml research/pyproject.toml --output-file build/lowest.txt --no-emit-package triplebeam
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python build/lowest
-	$(BIN)/uv pip install --quiet --python build/lowest/bin/python --requirement build/lowest.txt --editable .
+	$(BIN)/uv pip install --quiet --python build/lowest/bin/python --requirement build/lowest.txt --editable . --editable ./research
 	build/lowest/bin/python -m pytest -m "not slow and not data" -n 2 -o filterwarnings=ignore
 	build/lowest/bin/triplebeam demo
 

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from statistics import mean
 
-from triplebeam.evaluate.report.plots import cost_plot, to_svg
+from triplebeam_research.report.plots import cost_plot, to_svg
 
 HERE = Path(__file__).parent
 PICTURE = HERE.parent / "docs" / "images" / "recall-cost.svg"

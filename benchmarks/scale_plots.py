@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from scale.stages import METHODS
 
-from triplebeam.evaluate.report.plots import to_svg
+from triplebeam_research.report.plots import to_svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,7 +1,7 @@
 """Rewrite the generated tables of README and docs: ``make tables``.
 
 A page marks the place of a table with ``<!-- table: NAME -->`` and ``<!-- /table -->``. Figures come from results.json,
-which ``triplebeam bench`` and ``triplebeam experiment`` write with ``--results``; tables.toml names rows and columns.
+which ``triplebeam research experiment`` writes with ``--results``; tables.toml names rows and columns.
 """
 
 import json
@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from triplebeam.evaluate.results_file import KEY
+from triplebeam_research.experiments.results_file import KEY
 
 HERE = Path(__file__).parent
 PAGES = [HERE.parent / "README.md", *sorted((HERE.parent / "docs").rglob("*.md"))]

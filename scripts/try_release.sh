@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs a wheel and tries it as a new user has it: an empty folder, an empty home, no repository. First the package alone (the
 # demo, and what it says without extras), then the extras (the server with its page, mcp, the adapters). `make release` runs this.
-# PYTHON is the interpreter of an empty environment, WHEEL the wheel. The weights are downloaded into the empty home, unless
+# PYTHON is the interpreter of an empty environment, WHEEL the wheel, RESEARCH that of the research package. The weights are downloaded into the empty home, unless
 # TRIPLEBEAM_HOME says where they are.
 set -eu
 programs="$(cd "$(dirname "$0")/../examples" && pwd)"
@@ -25,7 +25,12 @@ for lacking in server:serve mcp:mcp; do
   grep --quiet "triplebeam\[${lacking%:*}\]" said.txt || { cat said.txt; exit 1; }
 done
 
-"$PYTHON" -m pip install $quiet "$WHEEL[all]"
+if "$triplebeam" search demo.index "Uranus" --method late_interaction 2> said.txt; then echo "it ran without the research package"; exit 1; fi
+grep --quiet "pip install triplebeam-research" said.txt || { cat said.txt; exit 1; }
+
+"$PYTHON" -m pip install $quiet "$WHEEL[all]" "$RESEARCH"
+"$triplebeam" research --help > printed.txt
+grep --quiet experiment printed.txt || { cat printed.txt; exit 1; }
 for program in *_retriever.py; do
   "$PYTHON" "$program" demo.index > printed.txt || { cat printed.txt; exit 1; }
   grep --quiet william-herschel printed.txt || { echo "$program did not find the second hop:"; cat printed.txt; exit 1; }

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from triplebeam.index.passage_graph import EdgeKind, Edges, PassageGraph
-from triplebeam.methods.gnn_ret.objective import TrainingStep
+from triplebeam_research.training.objective import TrainingStep
 
 
 def graph_of(

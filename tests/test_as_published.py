@@ -14,17 +14,17 @@ from triplebeam.assemble.context import Context
 from triplebeam.assemble.method import Method
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.experiment import read_experiment
 from triplebeam.generate.language_model import Completion, Prompt, Usage
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.methods.baselines.read_once import ReadOnce
 from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.methods.gear import Exact, GeAR, SyncGE
+from triplebeam.methods.read_once import ReadOnce
 from triplebeam.retrieve.hybrid import Hybrid
 from triplebeam.settings import Settings
 from triplebeam.testing.scripted import Scripted
+from triplebeam_research.experiments.experiment import read_experiment
 
-EXPERIMENTS = Path(__file__).parents[1] / "experiments"
+EXPERIMENTS = Path(__file__).parents[1] / "research/experiments"
 
 
 @pytest.fixture

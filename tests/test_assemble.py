@@ -14,7 +14,7 @@ from triplebeam.assemble import (
     make_model,
     open_index,
 )
-from triplebeam.assemble.table import AGENTS
+from triplebeam.assemble.table import list_agents
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, EmbedderMismatchError, IndexMissingError, ModelMissingError
 from triplebeam.extract.triples_file import TriplesFile
@@ -81,7 +81,7 @@ def test_what_needs_a_model_says_how_to_get_one(world: Snapshot, words: Embedder
 @pytest.mark.parametrize(
     "method",
     [
-        *AGENTS,
+        *list_agents(),
         "agent:bm25",
         "agent[max_steps=2]:hybrid",
         "agent:hybrid+naive_ge",

@@ -10,12 +10,13 @@ import pytest
 
 from small_world import TRIPLES, TableExtractor, world_documents
 from triplebeam.embed.embedder import Embedder
-from triplebeam.fact_links import FactLinks, OwnerLinks, TitleLink, TitleLinks
+from triplebeam.fact_links import FactLinks, OwnerLinks, TitleLinks
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.passage import Document
-from triplebeam.retrieve.fixed_ranking import FixedRanking
 from triplebeam.triple import Triple
+from triplebeam_research.baselines.fixed_ranking import FixedRanking
+from triplebeam_research.baselines.title_link import TitleLink
 
 QUERY = "Who directed Laughter in Hell?"
 

@@ -9,12 +9,13 @@ from triplebeam.assemble import Index, Method
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.methods.gnn_ret import GNNRet, TrainedOn, TrainingSettings, Weights, write_weights
+from triplebeam.methods.gnn_ret import GNNRet, TrainedOn, TrainingSettings, Weights
 from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.hybrid import ScaledHybrid
 from triplebeam.settings import Settings
+from triplebeam_research.training.weights import write_weights
 
 
 @pytest.fixture(scope="module")

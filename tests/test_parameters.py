@@ -9,19 +9,19 @@ import pytest
 
 from triplebeam.assemble.context import Context
 from triplebeam.assemble.method import Method
-from triplebeam.assemble.parameters import Parameter, parameters_of
-from triplebeam.assemble.table import AGENTS, RETRIEVERS, Row
+from triplebeam.assemble.parameters import Parameter
+from triplebeam.assemble.table import Row, list_agents, list_retrievers
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.methods.gnn_ret import TrainedOn, TrainingSettings, Weights, write_weights
+from triplebeam.methods.gnn_ret import TrainedOn, TrainingSettings, Weights
 from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet
-from triplebeam.retrieve.late_interaction import LateInteraction
 from triplebeam.retrieve.retriever import Retriever, for_question
 from triplebeam.settings import Settings
 from triplebeam.testing.scripted import Scripted
+from triplebeam_research.training.weights import write_weights
 
-ROWS = [*RETRIEVERS.values(), *AGENTS.values()]
+ROWS = [*list_retrievers().values(), *list_agents().values()]
 #: Defaults that a class or a function leaves open, and another settles.
 SETTLED = {
     ("gnn_ret", "message"): "min",
@@ -100,13 +100,9 @@ def test_every_parameter_changes_what_runs(row: Row, parameter: Parameter, conte
         assert shape(changed) != plain, f"{parameter.name}={value}"
 
 
-def test_late_interaction_takes_the_fields_of_its_class() -> None:
-    assert set(parameters_of(LateInteraction)) == set(RETRIEVERS["late_interaction"].parameters)
-
-
 def test_the_fields_of_a_class_are_its_parameters() -> None:
-    assert "max_rounds" in AGENTS["ge_reasoning"].parameters
-    assert {"retriever", "model", "passages", "template"}.isdisjoint(AGENTS["ircot"].parameters)
+    assert "max_rounds" in list_agents()["ge_reasoning"].parameters
+    assert {"retriever", "model", "passages", "template"}.isdisjoint(list_agents()["ircot"].parameters)
 
 
 @pytest.mark.parametrize("method", ["gnn_ret[alpha=0]", "scaled_hybrid[title_bonus=0]", "ge_reasoning[k1=0]"])
@@ -123,9 +119,9 @@ def test_recurrence_reaches_through_what_expands_it(retriever: str, context: Con
     assert type(begun if made is alone else begun.base).__name__ == "_Recurrence"  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("method", list(AGENTS))
+@pytest.mark.parametrize("method", list(list_agents()))
 def test_an_agent_is_refused_a_count_below_one(method: str, context: Context) -> None:
-    for name, parameter in AGENTS[method].parameters.items():
+    for name, parameter in list_agents()[method].parameters.items():
         if parameter.type is int and name != "seed":
             with pytest.raises(BadInputError, match=f"{name} is 0"):
                 Method.parse(f"{method}[{name}=0]").build(context)

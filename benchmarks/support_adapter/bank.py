@@ -2,8 +2,8 @@
 
 usage: python bank.py DATA BANK.jsonl.gz
 
-DATA has the folders of the datasets (see docs/datasets.md). Passages that the evaluation of the check uses are left
-out, and so is every other passage with the title of one of them.
+DATA has the folders of the datasets (see docs/research/datasets.md). Passages that the evaluation of the check uses are
+left out, and so is every other passage with the title of one of them.
 """
 
 import gzip

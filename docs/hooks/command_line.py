@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from enum import Enum
+from itertools import chain
 from typing import Any
 
 from typer.main import get_command
 
+from triplebeam.plugins import load_plugins
 from triplebeam.serve.cli.app import app
 
 PLACE = "<!-- generated: commands -->"
@@ -18,7 +20,8 @@ def on_page_markdown(markdown: str, **_: object) -> str:
 
 def commands() -> str:
     """Every command as Markdown, in the order of `triplebeam --help`."""
-    return "\n\n".join(_described("triplebeam", get_command(app)))
+    added = (_described(f"triplebeam {group.info.name}", get_command(group)) for group in load_plugins("commands"))
+    return "\n\n".join([*_described("triplebeam", get_command(app)), *chain.from_iterable(added)])
 
 
 def _described(path: str, group: Any) -> Iterator[str]:

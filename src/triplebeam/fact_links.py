@@ -9,7 +9,6 @@ in manuals and reports, nothing comes. Owner links lead to the passages that hav
 they are called.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -18,12 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.bounds import check_fields, check_not_negative
-from triplebeam.embed.embedder import Embedder
 from triplebeam.index.entity_graph import EntityGraph
 from triplebeam.index.passages import PassageTable
 from triplebeam.index.triple_graph import TripleGraph
-from triplebeam.ranking import Hit, Hop, Ranking
-from triplebeam.retrieve.retriever import Retriever, retrieve_many
+from triplebeam.ranking import Hop
 from triplebeam.triple import Chain
 
 
@@ -178,32 +175,3 @@ class OwnerLinks(FactLinks):
     def worth(self, shares: NDArray[np.float64], similarity: NDArray[np.float32]) -> NDArray[np.float64]:
         """The product: topics are read off triples, so both the passage and the fact must be good."""
         return shares * similarity
-
-
-@dataclass(frozen=True, kw_only=True)
-class TitleLink:
-    """What the facts of another retriever's passages name, and nothing else."""
-
-    base: Retriever
-    links: TitleLinks
-    embedder: Embedder = field(repr=False)
-
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """The k passages whose titles the best passages' triples name."""
-        return self.retrieve_many([query], k)[0]
-
-    def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
-        """The k passages for each query."""
-        found = retrieve_many(self.base, queries, self.links.followed)
-        vectors = self.embedder.embed(queries, kind="query")
-        return [self._named(*pair).top(k) for pair in zip(vectors, found, strict=True)]
-
-    def _named(self, vector: NDArray[np.float32], found: Ranking) -> Ranking:
-        passages = self.links.passages
-        rows = np.array([passages.row(passage_id) for passage_id in found.ids], np.int64)
-        linked = self.links.follow(vector, rows, np.array([hit.score for hit in found]))
-        ids = passages.ids([each.row for each in linked])
-        return Ranking.of(
-            Hit(id_, each.worth, self.links.chains(each), hops=(self.links.hop(each),))
-            for id_, each in zip(ids, linked, strict=True)
-        )

@@ -88,7 +88,7 @@ class Settings(BaseSettings):
     """granite, minilm, a folder, a hub's name, openai:MODEL or dpr:QUESTIONS,PASSAGES; unless set, the index's own."""
     compute: Literal["fp32", "int8", "fp32@gpu", "fp32@ray", "int8@ray"] = "fp32"
     """How texts are encoded: in fp32, or int8, which is faster and a little less exact; on processors, on an NVIDIA
-    GPU, or on a Ray cluster, which also parses passages. The tokens of late interaction are encoded on processors.
+    GPU, or on a Ray cluster, which also parses passages.
     """
     triples_in_context: bool = True
     """Whether a new index encodes triples in the context of their passages; off: by themselves, as in the papers."""

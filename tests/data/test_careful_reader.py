@@ -30,9 +30,9 @@ from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import numbered_facts, read_template
 from triplebeam.index.triple_store import TripleStore
 from triplebeam.methods.agent import EvidenceAgent
-from triplebeam.methods.baselines.read_once import ReadOnce
 from triplebeam.methods.gear import LLMReader, PassageLink, SyncGE
 from triplebeam.methods.gear.score import ChainScorer
+from triplebeam.methods.read_once import ReadOnce
 from triplebeam.methods.shared.facts import Fact
 from triplebeam.methods.shared.usable_replies import usable_text
 from triplebeam.passage import Passage

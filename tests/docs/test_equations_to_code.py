@@ -11,13 +11,13 @@ from docs.documentation import ROOT
 _FILE = re.compile(r"`((?:\.\./)?[\w/]+\.py)`")
 _NAME = re.compile(r"`([A-Z]\w*(?:\.\w+)?|[a-z]+_[a-z_]+)`")
 _PAGES = (
-    "methods/baselines",
     "methods/blend",
     "methods/gear",
     "methods/hipporag",
     "methods/ge-reasoning",
     "methods/gnn-ret",
-    "methods/late-interaction",
+    "research/baselines",
+    "research/late-interaction",
     "local-extractor",
 )
 
@@ -25,7 +25,7 @@ _PAGES = (
 @pytest.mark.parametrize("page", _PAGES)
 def test_files_and_names_beside_equations_exist(page: str) -> None:
     code: dict[str, str] = defaultdict(str)
-    for path in sorted((ROOT / "src/triplebeam").rglob("*.py")):
+    for path in sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "research/src").rglob("*.py")]):
         code[path.name] += path.read_text("utf-8")
     rows = [line for line in (ROOT / f"docs/{page}.md").read_text("utf-8").splitlines() if line.startswith("|")]
     named = [row for row in rows if _FILE.search(row)]

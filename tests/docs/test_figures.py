@@ -45,7 +45,7 @@ OURS = re.compile(r"ours|granite|mpnet|split documents")
 
 def test_the_papers_tables_have_no_figures_of_ours_that_were_written_by_hand() -> None:
     """Beside the published figures, what is ours is generated; but for the sizes of the data, which are no results."""
-    by_hand = MARKED.sub("", (ROOT / "docs/reproduction.md").read_text(encoding="utf-8"))
+    by_hand = MARKED.sub("", (ROOT / "docs/research/reproduction.md").read_text(encoding="utf-8"))
     assert not re.findall(r".*\d \(s\).*", by_hand)
     tables = HAND_WRITTEN.findall(by_hand)
     assert tables

@@ -24,14 +24,14 @@ from triplebeam.evaluate.run_file import RunFile
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, Prompt, Usage
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.methods.baselines.ircot import IRCoT
-from triplebeam.methods.baselines.iter_retgen import IterRetGen
-from triplebeam.methods.baselines.read_once import ReadOnce
+from triplebeam.methods.read_once import ReadOnce
 from triplebeam.methods.shared.reading import AnsweringAgent
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
 from triplebeam.testing.scripted import Scripted
+from triplebeam_research.baselines.ircot import IRCoT
+from triplebeam_research.baselines.iter_retgen import IterRetGen
 
 QUESTIONS = [
     Question(id="1", question="Laughter in Hell", gold=("film", "director")),

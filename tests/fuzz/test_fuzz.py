@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from triplebeam.assemble.table import AGENTS, RETRIEVERS
+from triplebeam.assemble.table import list_agents, list_retrievers
 from triplebeam.errors import EndpointError, SourceError, TriplebeamError
 from triplebeam.extract.local.reading import read
 from triplebeam.generate.cut_off import without_cut_item
@@ -91,9 +91,9 @@ def test_what_terminals_show(text: str) -> None:
     assert len(showable(text)) == len(text)
 
 
-names = st.sampled_from([*RETRIEVERS, *AGENTS, "run:x", ""])
+names = st.sampled_from([*list_retrievers(), *list_agents(), "run:x", ""])
 values = st.sampled_from(["0", "-1", "1_000", "+5", "inf", "-inf", "nan", "1e999", "yes", "no", "llm", "exact", "0.99"])
-rows = [*RETRIEVERS.values(), *AGENTS.values()]
+rows = [*list_retrievers().values(), *list_agents().values()]
 parameters = st.sampled_from(sorted({name for row in rows for name in row.parameters}))
 bracketed = st.lists(st.tuples(parameters, values).map("=".join), min_size=1, max_size=3).map(
     lambda pairs: f"[{','.join(pairs)}]"

@@ -8,9 +8,9 @@ from triplebeam.generate.language_model import Completion
 from triplebeam.generate.own_lines import own_lines
 from triplebeam.generate.prompts import load, numbered_passages
 from triplebeam.lines import line_numbers
-from triplebeam.methods.shared.exemplars import load_exemplars
-from triplebeam.methods.shared.reasoning_paths import worked_examples
 from triplebeam.passage import Passage
+from triplebeam_research.baselines.exemplars import load_exemplars
+from triplebeam_research.baselines.reasoning_paths import worked_examples
 
 PROMPTS = Path(str(resources.files("triplebeam.generate") / "prompts"))
 

@@ -20,12 +20,9 @@ from triplebeam.index.compact import compact
 from triplebeam.index.corrections import Corrections
 from triplebeam.index.manifest import generation_folder, is_index, read_manifest
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.token_vectors import TokenIndexBuilder
 from triplebeam.passage import Document
-from triplebeam.retrieve.late_interaction import LateInteraction
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
-from word_tokens import WordTokens
 from written_facts import Written
 
 NAMES = ("Ada Lovelace", "ADA LOVELACE", "Ada Lovelace of London", "Bath", "bath", "Lake Bath", "the Lake Bath", "1781")
@@ -165,23 +162,18 @@ class Obliging:
 
 @settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(kept=st.lists(documents, min_size=1, max_size=5), removed=st.lists(documents, min_size=1, max_size=5))
-def test_agents_over_the_graph_and_token_vectors_forget(
+def test_agents_over_the_graph_forget(
     kept: list[Document], removed: list[Document], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Token vectors that were trained on a removed passage are made anew after `compact`."""
-    folder = tmp_path_factory.mktemp("tokens")
+    folder = tmp_path_factory.mktemp("agents")
     others = build_with_and_without(folder, kept, removed)
-    TokenIndexBuilder(index=Snapshot.open(folder / "ab"), encoder=WordTokens()).build()
     builder(folder / "ab").remove(others)
     compact(folder / "ab")
     found = []
     for name in ("a", "ab"):
         snapshot = Snapshot.open(folder / name)
-        TokenIndexBuilder(index=snapshot, encoder=WordTokens()).build()
-        late = LateInteraction.over_passages(snapshot, WordTokens())
         agent = Index.of(snapshot, Settings(), HashedWords(), Obliging()).agent("rgnn_ret")
-        rankings = [late.retrieve(question, 10) for question in QUESTIONS]
-        rankings += [agent.answer(question).ranking for question in QUESTIONS]
+        rankings = [agent.answer(question).ranking for question in QUESTIONS]
         found.append([[(hit.passage_id, hit.score) for hit in ranking] for ranking in rankings])
     assert found[0] == found[1]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.fact_links import TitleLink, TitleLinks
+from triplebeam.fact_links import TitleLinks
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.stored_vectors import quantized
 from triplebeam.index.vectors import VectorIndex, write_vectors
@@ -16,6 +16,7 @@ from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.hybrid import Hybrid
 from triplebeam.retrieve.retriever import BATCH, Retriever, retrieve_many
 from triplebeam.testing.contracts import RetrieverContract
+from triplebeam_research.baselines.title_link import TitleLink
 
 
 class OneByOne:

@@ -11,10 +11,9 @@ import pytest
 
 from planted_secrets import QUESTION, WHERE, Curious, build, leaked
 from triplebeam.assemble import Index
-from triplebeam.assemble.table import AGENTS, ASK_METHODS, RETRIEVERS, SEARCH_METHODS
+from triplebeam.assemble.table import ask_methods, list_agents, list_retrievers, search_methods
 from triplebeam.errors import BadInputError
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.token_vectors import TokenIndexBuilder
 from triplebeam.serve.answer_shapes import answer_json
 from triplebeam.serve.found import found
 from triplebeam.serve.graph import around_entity, around_passage, find_entity, follow
@@ -25,9 +24,10 @@ from word_tokens import WordTokens
 
 #: ``gold`` returns what an evaluation gives it.
 SEARCHES = sorted(
-    {*SEARCH_METHODS, *RETRIEVERS} - {"gold"} | {"hipporag[entities=verbatim]", "bm25@triples", "blend[share=1]"}
+    {*search_methods(), *list_retrievers()} - {"gold"}
+    | {"hipporag[entities=verbatim]", "bm25@triples", "blend[share=1]"}
 )
-ANSWERS = sorted({*ASK_METHODS, *AGENTS} | {"ge_reasoning[stored=yes]", "read:blend"})
+ANSWERS = sorted({*ask_methods(), *list_agents()} | {"ge_reasoning[stored=yes]", "read:blend"})
 #: They retrieve nothing.
 WITHOUT_PASSAGES = {"chain_of_thought", "closed_book", "self_consistency", "zero_plus_few_shot"}
 
@@ -36,14 +36,13 @@ WITHOUT_PASSAGES = {"chain_of_thought", "closed_book", "self_consistency", "zero
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("secrets") / "secrets.index"
     build(place)
-    TokenIndexBuilder(index=Snapshot.open(place), encoder=WordTokens(), nbits=4).build()
     return place
 
 
 @pytest.fixture
 def asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str | None], tuple[Index, Curious]]:
     """The index, or what a filter leaves of it, and the model it asks."""
-    monkeypatch.setattr("triplebeam.assemble.retrievers.load_token_encoder", lambda *_, **__: WordTokens())
+    monkeypatch.setattr("triplebeam_research.methods.load_token_encoder", lambda *_, **__: WordTokens())
 
     def opened(where: str | None) -> tuple[Index, Curious]:
         model = Curious()

@@ -3,7 +3,7 @@
 import pytest
 
 from tables import read_table
-from triplebeam.assemble.table import ASK_METHODS, SEARCH_METHODS
+from triplebeam.assemble.table import ask_methods, search_methods
 from triplebeam.errors import BadInputError
 from triplebeam.serve.limits import UNLIMITED, Limits
 
@@ -16,7 +16,7 @@ def test_too_much_work_is_refused_in_a_sentence(method: str) -> None:
         Limits().check("Who?", method)
 
 
-@pytest.mark.parametrize("method", [*SEARCH_METHODS, *ASK_METHODS])
+@pytest.mark.parametrize("method", [*search_methods(), *ask_methods()])
 def test_every_method_is_within_the_limits_by_default(method: str) -> None:
     Limits().check("Who?", method)
 

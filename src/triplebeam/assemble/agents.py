@@ -15,15 +15,10 @@ from triplebeam.assemble.retrievers import Scorer, dense, sync_ge
 from triplebeam.errors import BadInputError
 from triplebeam.methods.agent import Auto, EvidenceAgent, SingleStep
 from triplebeam.methods.agent.read import QuotingReader
-from triplebeam.methods.baselines.chain_of_thought import ChainOfThought
-from triplebeam.methods.baselines.ircot import IRCoT
-from triplebeam.methods.baselines.iter_retgen import IterRetGen
-from triplebeam.methods.baselines.kgp import KGP
-from triplebeam.methods.baselines.read_once import ClosedBook, ReadOnce
-from triplebeam.methods.baselines.self_ask import SelfAsk
 from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.methods.gear import GeAR, PassageLink, SyncGE
 from triplebeam.methods.gnn_ret.agent import RGNNRet
+from triplebeam.methods.read_once import ReadOnce
 from triplebeam.methods.shared.question_answering import QuestionAnswerer
 from triplebeam.methods.shared.question_answering import question_first as before_passages
 from triplebeam.methods.shared.sub_questions import SubAnswerer
@@ -54,7 +49,7 @@ class Below:
         """The fields of an agent that retrieves nothing; a retriever that is named is refused."""
         if self.named:
             raise BadInputError(f"{agent} answers without passages: leave the retriever of {self.method!r} out.")
-        return _NO_RETRIEVAL
+        return NO_RETRIEVAL
 
     def synced(self, *, scorer: Scorer = "cascade") -> Retriever:
         """A base alone gets SyncGE, as in GeAR's paper; what is expanded already is taken as it is."""
@@ -74,7 +69,7 @@ _FILLED: Mapping[str, Callable[[Below], object]] = {
     "seed": lambda below: below.context.seed,
     "answerer": lambda below: below.context.answerer,
 }
-_NO_RETRIEVAL: Mapping[str, Any] = {"retriever": None, "passages": None}
+NO_RETRIEVAL: Mapping[str, Any] = {"retriever": None, "passages": None}
 
 
 def assembled(kind: type[A], below: Below, **given: Any) -> A:
@@ -111,82 +106,32 @@ def gear(below: Below) -> GeAR:
 
 def read(below: Below, *, question_first: bool = False) -> ReadOnce:
     """With ``question_first`` the model sees the question before the passages, too."""
-    answerer = _answerer(below)
-    return assembled(ReadOnce, below, answerer=_question_first(answerer) if question_first else answerer)
+    answerer = make_answerer(below)
+    return assembled(ReadOnce, below, answerer=put_question_first(answerer) if question_first else answerer)
 
 
 def rgnn_ret(below: Below, *, question_first: bool = False) -> RGNNRet:
     """With ``question_first`` the model sees the question before the passages, too."""
-    return assembled(RGNNRet, below, **_readers(below, question_first))
+    return assembled(RGNNRet, below, **choose_readers(below, question_first))
 
 
-def _readers(below: Below, question_first: bool) -> dict[str, Any]:
-    """What reads sub-answers and the last answer, where it is not an agent's own."""
+def choose_readers(below: Below, question_first: bool) -> dict[str, Any]:
+    """Return what reads sub-answers and the last answer, where it is not an agent's own."""
     if not question_first:
         return {}
     sub_answerer = SubAnswerer(model=below.context.model, passages=below.context.passages)
-    return {"answerer": _question_first(_answerer(below)), "sub_answerer": _question_first(sub_answerer)}
+    return {"answerer": put_question_first(make_answerer(below)), "sub_answerer": put_question_first(sub_answerer)}
 
 
-def _answerer(below: Below) -> QuestionAnswerer:
+def make_answerer(below: Below) -> QuestionAnswerer:
+    """Return what reads the last answer: the evaluation's, or the default."""
     made = QuestionAnswerer(model=below.context.model, passages=below.context.passages)
     return below.context.answerer or made
 
 
-def _question_first(made: R) -> R:
+def put_question_first(made: R) -> R:
+    """Return a reader that sees the question before the passages, too."""
     return replace(made, template=before_passages(made.template))
-
-
-def closed_book(below: Below) -> ClosedBook:
-    """The model alone."""
-    below.no_retrieval("closed_book")
-    return assembled(ClosedBook, below)
-
-
-def ircot(below: Below, *, question_first: bool = False) -> IRCoT:
-    """With ``question_first`` the last reading sees the question before the passages, too."""
-    return assembled(IRCoT, below, **_question_before_last_reading(below, question_first))
-
-
-def self_ask(below: Below, *, retrieval: bool = True, question_first: bool = False) -> SelfAsk:
-    """``retrieval=no`` is the closed book of GE-Reasoning's Table 4.
-
-    With ``question_first`` a follow-up comes before its passages, too.
-    """
-    given = _readers(below, question_first)
-    given |= {} if retrieval else below.no_retrieval("self_ask[retrieval=no]")
-    return assembled(SelfAsk, below, **given)
-
-
-def iter_retgen(below: Below, *, question_first: bool = False) -> IterRetGen:
-    """With ``question_first`` the model sees the question before the passages, too."""
-    given: dict[str, Any] = _question_before_last_reading(below, question_first)
-    agent = assembled(IterRetGen, below, **given)
-    return replace(agent, template=before_passages(agent.template)) if question_first else agent
-
-
-def kgp(below: Below, *, question_first: bool = False) -> KGP:
-    """With ``question_first`` the last reading sees the question before the passages, too."""
-    return assembled(KGP, below, **_question_before_last_reading(below, question_first))
-
-
-def _question_before_last_reading(below: Below, question_first: bool) -> dict[str, Any]:
-    return {"answerer": _question_first(_answerer(below))} if question_first else {}
-
-
-def chain_of_thought(below: Below) -> ChainOfThought:
-    """Alone, or with one retrieval where a retriever is named."""
-    return assembled(ChainOfThought, below, **({} if below.named else _NO_RETRIEVAL))
-
-
-def zero_plus_few_shot(below: Below) -> ChainOfThought:
-    """Asked to think step by step."""
-    return replace(chain_of_thought(below), step_by_step=True)
-
-
-def self_consistency(below: Below) -> ChainOfThought:
-    """Five lines of thought, sampled."""
-    return replace(chain_of_thought(below), paths=5, temperature=0.7)
 
 
 def ge_reasoning(below: Below, *, retrieval: bool = True, stored: bool = False) -> GEReasoning:

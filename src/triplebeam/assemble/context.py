@@ -51,7 +51,6 @@ class Context:
     progress: Progress = field(default=silent, repr=False)
     query_entities: Path | None = None
     """A file with the entities of questions, for ``entities=given``."""
-    given_judge: LanguageModel | None = None
     always_answer: bool = False
     """Whether the last reading of every agent has to answer, as in the papers' experiments."""
     gold: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
@@ -113,15 +112,6 @@ class Context:
         if self.given_model or self.settings.endpoint("reading") == self.settings.endpoint("answering"):
             return self.model  # one client, so that the limits on requests hold for both
         return make_model(self.settings, "reading")
-
-    @cached_property
-    def judge(self) -> LanguageModel:
-        """The language model that judges answers: the same, unless another is configured for it."""
-        if self.given_judge:
-            return self.given_judge
-        if self.given_model or self.settings.endpoint("judge") == self.settings.endpoint("answering"):
-            return self.model
-        return make_model(self.settings, "judge")
 
     def once(self, name: str, make: Callable[[], Retriever]) -> Retriever:
         """The retriever of that name, made at first use and kept: some compute a matrix."""

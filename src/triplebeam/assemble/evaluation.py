@@ -1,4 +1,4 @@
-"""From an experiment to its evaluation: names become methods, methods are asked, results are kept."""
+"""Methods side by side: names become methods, methods are asked, results are kept."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -12,21 +12,29 @@ from triplebeam.assemble.models import make_embedder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.ask_all import CountingEmbedder, ask_all
-from triplebeam.evaluate.experiment import Corpus, Experiment
-from triplebeam.evaluate.judge import judge
 from triplebeam.evaluate.questions import Question, find_gold, read_questions
 from triplebeam.evaluate.run import Evaluation, QuestionResult, Run
 from triplebeam.evaluate.run_file import RunFile, run_key
-from triplebeam.evaluate.trec import in_run, read_run
-from triplebeam.generate.accounting import account, price
+from triplebeam.generate.accounting import price
 from triplebeam.generate.language_model import LanguageModel, Usage
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.token_vectors import published_tokens
-from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.progress import Progress, silent
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings
 from triplebeam.where import parse
+
+
+@dataclass(frozen=True, kw_only=True)
+class Corpus:
+    """Methods to compare on the questions of one index."""
+
+    name: str
+    index: Path
+    questions: Path
+    methods: tuple[str, ...]
+    query_entities: Path | None = None
+    where: str | None = None
+    """A filter: only the passages for which it holds are searched."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,55 +51,55 @@ class Evaluator:
     """Measure again what was measured before."""
     parallel: int = 1
     """Questions that are asked at once of a method that calls a model."""
+    always_answer: bool = False
+    """Whether the last reading of every agent has to answer."""
     embedder: Embedder | None = None
     model: LanguageModel | None = None
     """Without a name, such as your own; the index's and the settings' unless given."""
-    judge: LanguageModel | None = None
-    """Judges answers; the settings' unless given."""
     progress: Progress = silent
 
-    def evaluate(self, experiment: Experiment, corpus: Corpus) -> Evaluation:
+    def evaluate(self, corpus: Corpus) -> Evaluation:
         """All methods on all questions."""
-        questions = read_questions(corpus.questions)[: self.limit]
-        methods = [Method.parse(method) for method in corpus.methods]  # a typo costs nothing
-        given = {method: read_run(method.run) for method in methods if method.run}
-        everyone = len(questions)
-        questions = [question for question in questions if all(in_run(question, run) for run in given.values())]
-        if not questions:
-            raise BadInputError(
-                f"no question of {corpus.questions} is in all of the runs {', '.join(map(str, given))}."
-            )
-        snapshot = Snapshot.open(corpus.index)
-        experiment.index_settings.check(
-            corpus.index,
-            triples_in_context=snapshot.manifest.embedder.triples_in_context,
-            keyword_passages=snapshot.manifest.keyword_passages,
+        methods = [Method.parse(method) for method in corpus.methods]
+        for method in methods:
+            if method.run:
+                raise BadInputError(
+                    f"{method.text!r} is a run of another system: compare it in `triplebeam research experiment`."
+                )
+        opened = self.open(corpus, read_questions(corpus.questions)[: self.limit])
+        runs = self.run_all(opened, methods)
+        return Evaluation(
+            title=corpus.name,
+            questions=opened.questions,
+            runs=[run for method in methods for run in runs[method]],
+            triples_of_gold=opened.count_triples_of_gold(),
         )
+
+    def open(self, corpus: Corpus, questions: Sequence[Question]) -> "OpenedCorpus":
+        """Open the index, filter it where the corpus says so, and look up the gold passages of the questions."""
+        snapshot = Snapshot.open(corpus.index)
         questions = find_gold(questions, snapshot.passages)
         if corpus.where is not None:
             snapshot, questions = self._visible(corpus.where, snapshot, questions)
-        opened = self._open(experiment, corpus, snapshot, questions)
-        computed = [(method, seed) for method in methods if not method.run for seed in self._seeds_of(method)]
-        for method, seed in computed:
-            opened.build(method, seed)  # nor does what the index lacks
-        runs = {
-            (method, seed): self._run(opened, method, seed, questions, many=len(self._seeds_of(method)) > 1)
-            for method, seed in computed
-        }
-        ordered = [
-            _given_run(method, given[method], questions) if method in given else runs[method, seed]
-            for method in methods
-            for seed in ([None] if method.run else self._seeds_of(method))
-        ]
-        if experiment.judge:
-            ordered = [self._judged(opened, run, questions) for run in ordered]
-        return Evaluation(
-            title=" · ".join(filter(None, [experiment.title, corpus.name])),
-            questions=questions,
-            runs=ordered,
-            facts=_facts(opened, corpus, experiment, methods, len(questions), everyone),
-            triples_of_gold=_triples_of_gold(opened.context.triples, questions),
+        name = self.settings.embedder or snapshot.manifest.embedder.name
+        counting = CountingEmbedder(self.embedder or make_embedder(name, self.settings, self.progress))
+        context = Context(
+            snapshot,
+            self.settings,
+            counting,
+            self.model,
+            query_entities=corpus.query_entities,
+            always_answer=self.always_answer,
+            gold={each.question: each.gold for each in questions if each.gold},
         )
+        return OpenedCorpus(context, counting, questions)
+
+    def run_all(self, opened: "OpenedCorpus", methods: Sequence[Method]) -> Mapping[Method, list[Run]]:
+        """Ask every method every question, with every seed. What the index lacks is said before the first question."""
+        for method in methods:
+            for seed in self._seeds_of(method):
+                opened.build(method, seed)
+        return {method: [self._run(opened, method, seed) for seed in self._seeds_of(method)] for method in methods}
 
     def _visible(
         self, where: str, snapshot: Snapshot, questions: Sequence[Question]
@@ -103,31 +111,11 @@ class Evaluator:
             raise BadInputError(f"no question has all of its gold passages among those that match {where!r}.")
         return visible, kept
 
-    def _open(
-        self, experiment: Experiment, corpus: Corpus, snapshot: Snapshot, questions: Sequence[Question]
-    ) -> "_Opened":
-        name = self.settings.embedder or snapshot.manifest.embedder.name
-        counting = CountingEmbedder(self.embedder or make_embedder(name, self.settings, self.progress))
-        gold = {each.question: each.gold for each in questions if each.gold}
-        context = Context(
-            snapshot,
-            self.settings,
-            counting,
-            self.model,
-            given_judge=self.judge,
-            query_entities=corpus.query_entities,
-            always_answer=experiment.always_answer,
-            gold=gold,
-        )
-        return _Opened(context, counting)
-
     def _seeds_of(self, method: Method) -> Sequence[int | None]:
         """Only what calls a model is sampled."""
         return list(dict.fromkeys(self.seeds)) if self.seeds and method.uses_model else [None]
 
-    def _run(
-        self, opened: "_Opened", method: Method, seed: int | None, questions: Sequence[Question], many: bool
-    ) -> Run:
+    def _run(self, opened: "OpenedCorpus", method: Method, seed: int | None) -> Run:
         folder = self.settings.results or self.settings.home / "runs"
         path = folder / f"{opened.key(method, seed)}.jsonl"
         if self.again:
@@ -135,26 +123,17 @@ class Evaluator:
         results = ask_all(
             method.text,
             opened.build(method, seed),
-            questions,
+            opened.questions,
             kept=RunFile(path),
             encoded=lambda: opened.counting.encoded,
             warming=not method.uses_model,
             parallel=self.parallel if method.uses_model else 1,
             progress=self.progress,
         )
-        name = f"{method} (seed {seed})" if many else method.text
+        name = f"{method} (seed {seed})" if len(self._seeds_of(method)) > 1 else method.text
         return Run(
             method=name, results=results, seed=seed, dollars=self._dollars(results), graph=_searches_graph(method)
         )
-
-    def _judged(self, opened: "_Opened", run: Run, questions: Sequence[Question]) -> Run:
-        """With the judge's opinion of every answer; what that costs is not the method's cost."""
-        if all(result.answer is None for result in run.results):
-            return run
-        with account():
-            verdicts = judge(opened.context.judge, questions, run.results, self.progress)
-        results = [replace(each, judged=verdict) for each, verdict in zip(run.results, verdicts, strict=True)]
-        return replace(run, results=results)
 
     def _dollars(self, results: Sequence[QuestionResult]) -> float | None:
         """What the calls cost, or would have cost where they were had from the cache."""
@@ -166,11 +145,12 @@ class Evaluator:
 
 
 @dataclass(frozen=True)
-class _Opened:
-    """An index, and its methods by name and seed."""
+class OpenedCorpus:
+    """An index with its questions, and its methods by name and seed."""
 
     context: Context
     counting: CountingEmbedder
+    questions: Sequence[Question] = ()
 
     def build(self, method: Method, seed: int | None) -> Retriever | Agent:
         """Each has a context of its own: none is spared an encoding by the one before it."""
@@ -180,6 +160,7 @@ class _Opened:
     def key(self, method: Method, seed: int | None) -> str:
         """Everything a result depends on."""
         settings, given = self.context.settings, self.context.given_model
+        packages = {part.row.build.__module__.partition(".")[0] for part in method.every_part()}
         return run_key(
             {
                 **self._beside_the_index(method),
@@ -193,8 +174,20 @@ class _Opened:
                 "given_model": given.name if given else None,
                 "max_tokens": settings.max_tokens,
                 "parameters": settings.parameters,
-            }
+            },
+            sorted(packages),
         )
+
+    def count_triples_of_gold(self) -> dict[str, float]:
+        """GeAR's triple density: the mean number of triples of a question's gold passages."""
+        triples = self.context.triples
+        if not len(triples):
+            return {}
+        return {
+            question.id: len(triples.triples_of(question.gold)) / len(question.gold)
+            for question in self.questions
+            if question.gold
+        }
 
     def _beside_the_index(self, method: Method) -> dict[str, object]:
         """What a method reads that the index does not hold."""
@@ -202,8 +195,6 @@ class _Opened:
         for part in method.every_part():
             if part.values.get("entities") == "given" and context.query_entities:
                 read["entities"] = _digest(context.query_entities)
-            if part.row.name == "late_interaction" and (tokens := published_tokens(context.snapshot.folder)):
-                read["token vectors"] = tokens.model_dump(mode="json")
             if part.row.name == "gold":
                 read["gold"] = context.gold
             for path in part.values.values():
@@ -224,46 +215,3 @@ def _searches_graph(method: Method) -> bool | None:
     if method.is_agent or method.parts[0].row.name == "gold":
         return None
     return method.uses_graph
-
-
-def _given_run(method: Method, run: Mapping[str, tuple[str, ...]], questions: Sequence[Question]) -> Run:
-    results = [in_run(question, run) or QuestionResult(question_id=question.id) for question in questions]
-    name = Path(str(method.run)).name.removesuffix(".gz").removesuffix(".jsonl").removesuffix(".trec")
-    return Run(method=f"{name} (given)", results=results)
-
-
-def _facts(
-    opened: _Opened, corpus: Corpus, experiment: Experiment, methods: Sequence[Method], asked: int, everyone: int
-) -> dict[str, str]:
-    manifest, settings = opened.context.snapshot.manifest, opened.context.settings
-    extractors = ", ".join(f"{count:,} by {name}" for name, count in manifest.triples_by_extractor.items())
-    chosen = "whose gold passages match the filter" if corpus.where is not None else "that every given run holds"
-    given = f" (of {everyone}: those {chosen})" if asked < everyone else ""
-    facts = {
-        "index": str(corpus.index),
-        "passages": f"{manifest.counts['passages']:,}",
-        "triples": experiment.triples or extractors or "none",
-        "questions": f"{asked:,}{given}, from {corpus.questions.name}",
-        "embedder": manifest.embedder.name,
-        "keyword_passages": str(manifest.keyword_passages),
-    }
-    if corpus.where is not None:
-        facts["filter"] = corpus.where
-    with_model = any(method.uses_model for method in methods)
-    if with_model and settings.model:
-        facts["model"] = settings.model
-    if with_model and experiment.judge:
-        judge = opened.context.judge.name
-        facts["judge"] = f"{judge}, the model under test" if judge == opened.context.model.name else judge
-    return facts
-
-
-def _triples_of_gold(triples: TripleGraph, questions: Sequence[Question]) -> dict[str, float]:
-    """GeAR's triple density: the mean number of triples of a question's gold passages."""
-    if not len(triples):
-        return {}
-    return {
-        question.id: len(triples.triples_of(question.gold)) / len(question.gold)
-        for question in questions
-        if question.gold
-    }

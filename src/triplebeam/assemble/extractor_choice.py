@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 from triplebeam.assemble.models import EXTRACTORS, HOW_TO_CONFIGURE, make_extractor
 from triplebeam.errors import BadInputError, ModelMissingError
-from triplebeam.extract.extractor import Extractor
-from triplebeam.extract.keywords import MARK
+from triplebeam.extract.extractor import KEYWORDS_MARK, Extractor
 from triplebeam.index.remembered import remembered_extractor
 from triplebeam.index.replacing import kind_of
 from triplebeam.progress import Progress, silent
@@ -69,4 +68,4 @@ def _remembered(folder: Path) -> Choice:
     if name is None:
         return Choice()
     kind = kind_of(name)
-    return Choice("local" if kind == "given" else kind, None, MARK in name, is_remembered=True)
+    return Choice("local" if kind == "given" else kind, None, KEYWORDS_MARK in name, is_remembered=True)

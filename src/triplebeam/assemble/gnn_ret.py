@@ -103,6 +103,6 @@ def _weights(context: Context, base: ScoringBase, path: Path, given: Mapping[str
         if there[what] != name:
             raise BadInputError(
                 f"the weights {path} were trained for the {what} {there[what]!r}, not for {name!r}: train others with"
-                " `triplebeam train`."
+                " `triplebeam research train`."
             )
     return weights

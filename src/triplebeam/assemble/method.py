@@ -16,9 +16,10 @@ from triplebeam.answer import Agent
 from triplebeam.assemble.agents import Below, assembled
 from triplebeam.assemble.context import Context
 from triplebeam.assemble.nearby import InNeighbourhood
-from triplebeam.assemble.table import AGENTS, RETRIEVERS, Row
+from triplebeam.assemble.table import RESEARCH_METHODS, Row, find_method, list_agents, list_retrievers
 from triplebeam.errors import BadInputError, nearest
 from triplebeam.methods.gear import NaiveGE, PassageLink, SyncGE
+from triplebeam.plugins import research_missing
 from triplebeam.retrieve.retriever import Retriever
 
 _RUN = "run:"
@@ -86,8 +87,8 @@ class Method:
         if method.startswith(_RUN):
             return cls(method, run=Path(method.removeprefix(_RUN)))
         head, colon, rest = method.partition(":")
-        if colon or re.split(r"[\[+@]", method.strip())[0] in AGENTS:
-            agent = _part(head, method, AGENTS, "agent")
+        if colon or _is_agent(re.split(r"[\[+@]", method.strip())[0]):
+            agent = _part(head, method, ("agent",), "agent")
             return cls(method, agent, _retriever_parts(rest, method) if rest else ())
         return cls(method, parts=_retriever_parts(method, method))
 
@@ -149,7 +150,7 @@ class Method:
         if self.agent is None:
             raise BadInputError(
                 f"{self.text!r} finds passages and does not answer: put an agent in front, such as agent:{self.text};"
-                f" known are {', '.join(AGENTS)}."
+                f" known are {', '.join(list_agents())}."
             )
         if given is not None and self.parts:
             raise BadInputError(f"{self.text!r} names a base, and another is given: leave out one of the two.")
@@ -198,23 +199,22 @@ def _over(base: Part, over: str) -> Part:
 
 def _retriever_parts(text: str, method: str) -> tuple[Part, ...]:
     first, *others = _PLUS.split(text)
-    expansions = {name: row for name, row in RETRIEVERS.items() if row.kind == "expansion"}
     return (
-        _part(first, method, RETRIEVERS, "base"),
-        *(_part(each, method, expansions, "expansion") for each in others),
+        _part(first, method, ("base", "expansion"), "base"),
+        *(_part(each, method, ("expansion",), "expansion") for each in others),
     )
 
 
-def _part(text: str, method: str, known: Mapping[str, Row], role: str) -> Part:
+def _part(text: str, method: str, kinds: tuple[str, ...], role: str) -> Part:
     match = _PART.fullmatch(text.strip())
     if not match:
         raise BadInputError(
             f"the method {method!r} cannot be read at {text!r}: write a base, + what expands it, parameters in"
             " brackets, such as hybrid+naive_ge[scorer=exact], bm25@triples or agent:hybrid."
         )
-    if match["name"] not in known:
-        raise _unknown(match["name"], method, known, role)
-    row = known[match["name"]]
+    row = find_method(match["name"])
+    if row is None or row.kind not in kinds:
+        raise _unknown(match["name"], method, kinds, role)
     if match["over"] and "over" not in row.parameters:
         raise BadInputError(f"{row.name} searches passages: @{match['over']} in {method!r} has no meaning there.")
     pairs = [pair.partition("=") for pair in (match["parameters"] or "").split(",") if pair.strip()]
@@ -225,10 +225,18 @@ def _part(text: str, method: str, known: Mapping[str, Row], role: str) -> Part:
     return Part(row, {name: _value(row, name, value, method) for name, value in texts.items()})
 
 
-def _unknown(name: str, method: str, known: Mapping[str, Row], role: str) -> BadInputError:
-    place = f" in the method {method!r}"
+def _is_agent(name: str) -> bool:
+    row = find_method(name)
+    return row is not None and row.kind == "agent"
+
+
+def _unknown(name: str, method: str, kinds: tuple[str, ...], role: str) -> BadInputError:
+    if name in RESEARCH_METHODS and find_method(name) is None:
+        return research_missing(name, "a method")
+    place, agents = f" in the method {method!r}", list_agents()
+    known = {each: row for each, row in {**list_retrievers(), **agents}.items() if row.kind in kinds}
     if ":" not in method and "+" not in method:  # what was meant may be an agent, too
-        role, place, known = "method", "", {**known, **AGENTS}
+        role, place, known = "method", "", {**known, **agents}
     return BadInputError(f"there is no {role} {name!r}{place}{nearest(name, known)}; known are {', '.join(known)}.")
 
 

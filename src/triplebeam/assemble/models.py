@@ -1,6 +1,7 @@
 """Names of embedders, extractors and language models to the objects themselves."""
 
 import logging
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -9,6 +10,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, ModelMissingError, nearest
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
+from triplebeam.plugins import require_plugin
 from triplebeam.progress import Progress, silent
 from triplebeam.settings import Settings
 
@@ -94,9 +96,8 @@ def make_extractor(
         return found
     if found is None:
         raise BadInputError("--keywords goes with an extractor: name one other than none.")
-    from triplebeam.extract.keywords import WithKeywords
-
-    return WithKeywords(found, _extraction_model("--keywords", settings, refresh), 4 * settings.concurrency)
+    with_keywords: Callable[..., Extractor] = require_plugin("extractors", "keywords", "a part")
+    return with_keywords(found, _extraction_model("--keywords", settings, refresh), 4 * settings.concurrency)
 
 
 def _extractor(
@@ -126,9 +127,10 @@ def _local_extractor(settings: Settings, progress: Progress) -> Extractor:
 
 def _llm_extractor(name: str, settings: Settings, refresh: bool) -> Extractor:
     from triplebeam.extract.llm import LLMExtractor
-    from triplebeam.extract.two_step import TwoStepExtractor
 
-    kind = LLMExtractor if name == "llm" else TwoStepExtractor
+    kind: Callable[..., Extractor] = (
+        LLMExtractor if name == "llm" else require_plugin("extractors", name, "an extractor")
+    )
     return kind(_extraction_model(f"--extractor {name}", settings, refresh), batch_size=4 * settings.concurrency)
 
 

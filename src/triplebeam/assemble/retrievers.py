@@ -5,14 +5,11 @@ from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 from triplebeam.assemble.context import Context
-from triplebeam.assemble.gnn_ret import gnn_ret
 from triplebeam.blend import Blend, Walk
-from triplebeam.embed import load_token_encoder
 from triplebeam.errors import BadInputError
-from triplebeam.fact_links import OwnerLinks, TitleLink, TitleLinks
+from triplebeam.fact_links import OwnerLinks, TitleLinks
 from triplebeam.index.open_graph import BLENDED_PASSAGES, BLENDED_TOLERANCE
 from triplebeam.index.passage_graph import KINDS
-from triplebeam.index.token_vectors import published_tokens
 from triplebeam.methods.gear import Cascade, Exact, LLMReader, NaiveGE, Pooled, SyncGE
 from triplebeam.methods.gear.score import ChainScorer
 from triplebeam.methods.gnn_ret import GNNRet
@@ -29,9 +26,7 @@ from triplebeam.passage import SHARED_TITLE
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.clauses import Clauses
 from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.fixed_ranking import FixedRanking
 from triplebeam.retrieve.hybrid import Hybrid, ScaledHybrid
-from triplebeam.retrieve.late_interaction import LateInteraction
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
 from triplebeam.retrieve.scores import CachedScores
 from triplebeam.retrieve.title_bonus import TitleBonus
@@ -40,7 +35,7 @@ from triplebeam.retrieve.title_bonus import TitleBonus
 Over: TypeAlias = Literal["passages", "triples"]
 Scorer: TypeAlias = Literal["cascade", "exact", "pooled"]
 BlendedPart: TypeAlias = Literal["messages", "triples", "names", "titles", "owners"]
-_TITLE_BONUS = 0.2
+TITLE_BONUS = 0.2
 #: HippoRAG 2 keeps five entities of the nearest triples; twice as many find more here.
 _BLENDED_SEEDS = 10
 
@@ -64,14 +59,6 @@ def scaled_hybrid(context: Context, *, title_bonus: float = 0.0) -> ScoringRetri
     """Both, added by score."""
     found = ScaledHybrid(sparse=bm25(context), dense=dense(context), passage_of=context.passages.ids)
     return TitleBonus(base=found, passages=context.passages, bonus=title_bonus) if title_bonus else found
-
-
-def late_interaction(context: Context) -> LateInteraction:
-    """Token by token, with the encoder that `triplebeam late-index` used."""
-    tokens, settings = published_tokens(context.snapshot.folder), context.settings
-    name = tokens.encoder if tokens else context.snapshot.manifest.embedder.name
-    encoder = load_token_encoder(name, settings.home, offline=settings.offline, progress=context.progress)
-    return LateInteraction.over_passages(context.snapshot, encoder)
 
 
 def hipporag(context: Context, *, entities: Literal["llm", "verbatim", "given"] = "llm") -> HippoRAG:
@@ -106,16 +93,7 @@ def hipporag2(
     )
 
 
-def title_link(
-    context: Context, *, followed: int = TitleLinks.followed, base_weight: float = TitleLinks.base_weight
-) -> Retriever:
-    """What the facts of GNN-Ret's passages name."""
-    links = TitleLinks(**_facts(context), followed=followed, base_weight=base_weight)
-    base = gnn_ret(context, scaled_hybrid(context, title_bonus=_TITLE_BONUS))
-    return TitleLink(base=base, links=links, embedder=context.embedder)
-
-
-def _facts(context: Context) -> dict[str, Any]:
+def link_sources(context: Context) -> dict[str, Any]:
     """What links of either kind are read from."""
     return {"triples": context.triples, "graph": context.snapshot.entities, "passages": context.passages}
 
@@ -126,7 +104,7 @@ def blend(context: Context, *, without: BlendedPart | None = None, share: float 
     plain = CachedScores(_plain(context, near))
     # Without triples no walk can start, and no fact leads on.
     walks = _walks(context, plain) if len(context.triples) else {}
-    facts = _facts(context)
+    facts = link_sources(context)
     return Blend(
         plain=plain,
         dense=near,
@@ -144,7 +122,7 @@ def _plain(context: Context, near: CachedScores) -> ScoringRetriever:
     words = bm25(context)
     both = ScaledHybrid(sparse=words, dense=near, passage_of=context.passages.ids)
     parts = Clauses(base=both, sparse=words, dense=dense(context), near=near if near.in_parts else None)
-    return TitleBonus(base=parts, passages=context.passages, bonus=_TITLE_BONUS, most=SHARED_TITLE)
+    return TitleBonus(base=parts, passages=context.passages, bonus=TITLE_BONUS, most=SHARED_TITLE)
 
 
 def _walks(context: Context, plain: ScoringRetriever) -> Mapping[str, Walk]:
@@ -158,13 +136,6 @@ def _walks(context: Context, plain: ScoringRetriever) -> Mapping[str, Walk]:
         "triples": HippoRAG2.over(index, embedder, base=plain, seed_entities=_BLENDED_SEEDS, **walk),
         "names": HippoRAG.over(index, embedder, names, fallback=None, **walk),
     }
-
-
-def gold(context: Context) -> FixedRanking:
-    """The upper bound: the gold passages themselves."""
-    if not context.gold:
-        raise BadInputError("'gold' needs questions whose gold passages are known: use it in `triplebeam bench`.")
-    return FixedRanking(context.gold)
 
 
 def naive_ge(

@@ -1,14 +1,12 @@
-"""Text to unit vectors. ``load_embedder`` turns the name of a model into an embedder, ``load_token_encoder`` into an
-encoder of tokens, for late interaction.
-"""
+"""Text to unit vectors. ``load_embedder`` turns the name of a model into an embedder."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.embed.token_encoder import TokenEncoder
 from triplebeam.errors import BadInputError
+from triplebeam.plugins import require_plugin
 from triplebeam.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -17,8 +15,8 @@ if TYPE_CHECKING:
 #: The models whose weights are pinned, under every name they are known by; the first is the one an index records.
 _GRANITE = ("granite", "granite-embedding-30m-english", "ibm-granite/granite-embedding-30m-english")
 _MINILM = ("minilm", "all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2")
-_ENDPOINT = "openai:"
-_PAIR = "dpr:"
+ENDPOINT = "openai:"
+_PAIR = "dpr"
 #: Written beside the weights of a ColBERT checkpoint; its graph is assembled here, whatever other graphs are there.
 _COLBERT = "artifact.metadata"
 _GRAPHS = ("model.onnx", "onnx/model.onnx", "model.safetensors")
@@ -41,64 +39,24 @@ def load_embedder(
     A name is ``granite``, ``minilm``, a folder that holds a model, ``openai:MODEL`` at an endpoint, or
     ``organisation/model`` on the model hub. In ``int8`` a model computes faster and a little less exactly. What is not
     at an endpoint runs on processors, or ``on_gpu``. ``timeout`` is how many seconds an endpoint's reply may take.
-    ``dpr:QUESTIONS,PASSAGES`` is a pair of encoders, each a folder or on the hub.
+    ``dpr:QUESTIONS,PASSAGES`` is a pair of encoders, each a folder or on the hub, of the research package.
     """
-    if name.startswith(_PAIR):
-        return _pair(name, home, offline=offline, progress=progress, precision=precision, on_gpu=on_gpu)
-    if name.startswith(_ENDPOINT):
+    if name.startswith(f"{_PAIR}:"):
+        load: Callable[..., Embedder] = require_plugin("embedders", _PAIR, "an embedder")
+        return load(name, home, offline=offline, progress=progress, precision=precision, on_gpu=on_gpu)
+    if name.startswith(ENDPOINT):
         from triplebeam.embed.openai_compatible import DEFAULT_TIMEOUT_SECONDS, OpenAICompatibleEmbedder
 
         return OpenAICompatibleEmbedder(
-            name.removeprefix(_ENDPOINT), base_url, api_key, timeout=timeout or DEFAULT_TIMEOUT_SECONDS
+            name.removeprefix(ENDPOINT), base_url, api_key, timeout=timeout or DEFAULT_TIMEOUT_SECONDS
         )
     from triplebeam.embed.onnx_embedder import OnnxEmbedder
 
-    folder, known_as = _model_folder(name, home, offline=offline, progress=progress)
+    folder, known_as = find_model_folder(name, home, offline=offline, progress=progress)
     return OnnxEmbedder.from_folder(folder, name=known_as, precision=precision, on_gpu=on_gpu)
 
 
-def _pair(
-    name: str, home: Path, *, offline: bool, progress: Progress, precision: "Precision", on_gpu: bool
-) -> Embedder:
-    from triplebeam.embed.model_folder import ModelFolder
-    from triplebeam.embed.onnx_embedder import OnnxEmbedder
-    from triplebeam.embed.two_encoders import TwoEncoders
-
-    names = name.removeprefix(_PAIR).split(",")
-    if len(names) != 2 or not all(names):
-        raise BadInputError(f"{name!r} is no pair of encoders: write dpr:QUESTIONS,PASSAGES, two folders or hub names.")
-    folders = [_model_folder(each, home, offline=offline, progress=progress) for each in names]
-    questions, passages = (
-        OnnxEmbedder(
-            folder := ModelFolder(path),
-            name=known_as,
-            precision=precision,
-            on_gpu=on_gpu,
-            pooling=None if folder.says("1_Pooling/config.json") else "cls",
-        )
-        for path, known_as in folders
-    )
-    if questions.dimension != passages.dimension:
-        raise BadInputError(
-            f"the encoders of {name!r} have {questions.dimension} and {passages.dimension} dimensions: name a pair that"
-            " was trained together."
-        )
-    return TwoEncoders(questions, passages, f"{_PAIR}{questions.name},{passages.name}")
-
-
-def load_token_encoder(name: str, home: Path, *, offline: bool = False, progress: Progress = silent) -> TokenEncoder:
-    """The encoder of tokens called ``name``: ``minilm``, a folder that holds a model, or ``organisation/model``."""
-    from triplebeam.embed.onnx_token_encoder import OnnxTokenEncoder
-
-    if name.startswith(_ENDPOINT):
-        raise BadInputError(
-            f"{name!r} returns one vector per text and none per token: name 'minilm', a folder or 'organisation/model'."
-        )
-    folder, known_as = _model_folder(name, home, offline=offline, progress=progress)
-    return OnnxTokenEncoder.from_folder(folder, name=known_as)
-
-
-def _model_folder(name: str, home: Path, *, offline: bool, progress: Progress) -> tuple[Path, str]:
+def find_model_folder(name: str, home: Path, *, offline: bool, progress: Progress) -> tuple[Path, str]:
     """The folder of the model, and the name an index records for it."""
     from triplebeam.weights import GRANITE, MINILM, ensure, ensure_from_hub
 

@@ -277,7 +277,7 @@ def _open(graph: str | bytes, folder: ModelFolder, weights: Mapping[str, NDArray
 
 def load_tensors(file: Path) -> dict[str, NDArray[np.float32]]:
     """The weights by name; those published in half precision are widened."""
-    import ml_dtypes  # noqa: F401 - NumPy learns bfloat16 from it
+    import ml_dtypes  # noqa: F401 - NumPy learns bfloat16 from it; a dependency of onnx
     from safetensors.numpy import load_file
 
     return {name: tensor.astype(np.float32, copy=False) for name, tensor in load_file(file).items()}

@@ -1,5 +1,6 @@
 """Asking a method every question, with the clock running."""
 
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 from triplebeam.answer import Agent
 from triplebeam.cancellation import cancel_on
 from triplebeam.embed.embedder import Embedder, Kind
-from triplebeam.evaluate.question_graphs import written_graph
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult, StepResult
 from triplebeam.evaluate.run_file import RunFile
@@ -36,6 +36,7 @@ _FURTHEST = 200
 _FIRST_BATCH = 8
 #: No batch takes much longer: progress is shown after each, and what is not finished is lost when the run is stopped.
 _BATCH_SECONDS = 5.0
+_TRIPLET = re.compile(r"\((.*); (.*); (.*)\)")
 
 
 class CountingEmbedder:
@@ -178,12 +179,15 @@ def _answered(agent: Agent, question: Question) -> QuestionResult:
         passage_ids=_ids(answer.ranking),
         further_ids=tuple(answer.ranking.ids[DEPTH:_FURTHEST]) if len(answer.steps) == 1 else (),
         answer=answer.text,
-        graph=written_graph(answer.steps[0].thought)
-        if isinstance(agent, GEReasoning) and agent.graph_guidance
-        else None,
+        graph=read_graph(answer.steps[0].thought) if isinstance(agent, GEReasoning) and agent.graph_guidance else None,
         steps=tuple(StepResult(passage_ids=_ids(step.so_far), usage=step.usage) for step in answer.steps),
         ending="; ".join([answer.ending, *problems]),
     )
+
+
+def read_graph(text: str) -> tuple[tuple[str, str, str], ...]:
+    """Read the triplets of a text, one per line, as a question graph is written."""
+    return tuple((match[1], match[2], match[3]) for line in text.splitlines() if (match := _TRIPLET.fullmatch(line)))
 
 
 def _ids(ranking: Ranking) -> tuple[str, ...]:

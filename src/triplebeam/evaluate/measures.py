@@ -15,8 +15,8 @@ or noanswer; SQuAD's and MuSiQue's do, hence ``F1-partial``. Where both sides ar
 MuSiQue's and 0 in the others; here it is 1, so that F1 is never below Exact Match.
 
 ``Accuracy`` is for multiple choice: 1 when the answer names the right choice, by its text or by its letter.
-``Judged`` is what a model said of the answer (`judge`). ``Graph`` is 1 when the question graph of an agent is that of
-the dataset's evidences (`question_graphs`).
+``Judged`` is what a model said of the answer, and ``Graph`` is 1 when the question graph of an agent is that of the
+dataset's evidences: both are put beside a result by the research package.
 """
 
 import math
@@ -31,7 +31,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.question_graphs import graph_is_right
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult
 
@@ -181,9 +180,7 @@ def _judged(question: Question, result: QuestionResult) -> float:
 
 
 def _graph(question: Question, result: QuestionResult) -> float:
-    if result.graph is None or not question.evidences:
-        return math.nan
-    return float(graph_is_right(result.graph, question.evidences))
+    return math.nan if result.graph_is_right is None else result.graph_is_right
 
 
 def _named(text: str, choices: Sequence[str]) -> list[int]:

@@ -1,16 +1,17 @@
-"""Questions with the passages that answer them, and the sub-questions that MuSiQue has for its own."""
+"""Questions with the passages that answer them."""
 
+import gzip
+import io
 import json
-import re
+import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-
-from pydantic import BaseModel, ValidationError
+from typing import IO, TextIO, cast
 
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.gold import Entry, GoldFinder, Place
-from triplebeam.evaluate.json_values import elements, open_text
 from triplebeam.generate.prompts import MultipleChoice
 from triplebeam.index.passages import PassageTable
 
@@ -18,7 +19,6 @@ from triplebeam.index.passages import PassageTable
 SYNTHETIC = "synthetic"
 #: Looking for what was probably meant takes time.
 MAX_MISSING_SHOWN = 10
-_EARLIER_ANSWER = re.compile(r"#(\d+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ class Question:
     evidences: tuple[tuple[str, str, str], ...] = ()
     """The triples that lead to the answer, where a dataset has them, as 2WikiMultiHopQA does."""
     decomposition: tuple[SubQuestion, ...] = ()
-    """The sub-questions that lead to the answer, of a dataset that has them; `read_decompositions` reads them back."""
+    """The sub-questions that lead to the answer, of a dataset that has them."""
 
     @property
     def asked(self) -> str:
@@ -119,6 +119,17 @@ def _with_gold(question: Question, finder: GoldFinder) -> Question:
 
 def _entries(passage_ids: Sequence[str]) -> tuple[Entry, ...]:
     return tuple((each,) for each in passage_ids)
+
+
+@contextmanager
+def open_text(path: Path) -> Iterator[TextIO]:
+    """The file's text; what goes wrong while reading is reported with the file's name."""
+    try:
+        with cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb") as data:
+            yield io.TextIOWrapper(data, encoding="utf-8-sig", newline="")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise BadInputError(f"{path} cannot be read: {reason}.") from error
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
@@ -209,40 +220,3 @@ def _strings(path: Path, line: int, row: dict[str, object], name: str) -> tuple[
     if not isinstance(values, list) or not all(isinstance(value, str | int | float) for value in values):
         raise BadInputError(f"{path}, line {line}: {name!r} is not a list of texts.")
     return tuple(dict.fromkeys(map(str, values)))
-
-
-class _Row(BaseModel):
-    question: str
-    decomposition: list[SubQuestion] = []
-
-
-def read_decompositions(path: Path) -> dict[str, list[SubQuestion]]:
-    """By the text of the question, its sub-questions in order, every ``#n`` replaced by the answer of the n-th.
-
-    JSON lines, plain or gzipped; a row without ``decomposition`` is skipped.
-    """
-    found: dict[str, list[SubQuestion]] = {}
-    for number, value in elements(path):
-        try:
-            row = _Row.model_validate(value)
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(map(str, first["loc"]))
-            raise BadInputError(f"{path}, row {number}: {place}: {first['msg']}.") from None
-        if row.decomposition:
-            found[row.question] = [_filled(path, number, row.decomposition, n) for n in range(len(row.decomposition))]
-    return found
-
-
-def _filled(path: Path, row: int, steps: list[SubQuestion], number: int) -> SubQuestion:
-    def answer(reference: re.Match[str]) -> str:
-        before = steps[int(reference[1]) - 1] if 0 < int(reference[1]) <= number else None
-        if before is None or not before.answer:
-            raise BadInputError(
-                f"{path}, row {row}: {reference[0]} in sub-question {number + 1} names no earlier sub-question with an"
-                " answer: correct the row, or leave it out."
-            )
-        return before.answer
-
-    step = steps[number]
-    return replace(step, question=_EARLIER_ANSWER.sub(answer, step.question))

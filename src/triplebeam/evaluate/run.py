@@ -40,6 +40,8 @@ class QuestionResult:
     """Why an agent stopped, in words."""
     graph: tuple[tuple[str, str, str], ...] | None = None
     """The question graph, if the agent works on one; without triplets where none could be used."""
+    graph_is_right: float | None = None
+    """1 where the question graph is that of the dataset's evidences, 0 where not; None where nothing was compared."""
     judged: float | None = None
     """1 where a model found the answer right, 0 where not; None where none was asked or its reply could not be used."""
 

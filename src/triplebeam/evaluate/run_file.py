@@ -6,7 +6,7 @@ by the question as it is asked, so another selection of questions reuses what ea
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -21,15 +21,16 @@ from triplebeam.generate.prompts import in_full
 _NOT_METHODS = ("serve", "demo", "evaluate", "testing")
 
 
-def run_key(what: Mapping[str, object]) -> str:
-    """A name for everything that results depend on; the code is part of it."""
-    text = json.dumps({**what, "code": code_version()}, sort_keys=True)
+def run_key(what: Mapping[str, object], packages: Iterable[str] = ()) -> str:
+    """A name for everything that results depend on; the code is part of it, and that of other packages' methods."""
+    others = {package: code_version(package) for package in packages if package != "triplebeam"}
+    text = json.dumps({**what, "code": code_version(), **others}, sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=10).hexdigest()
 
 
 @cache
-def code_version() -> str:
-    """A hash over the package's source and prompts: after a change of the code no old result is taken for a new one."""
+def code_version(package: str = "triplebeam") -> str:
+    """A hash over a package's source and prompts: after a change of the code no old result is taken for a new one."""
     digest = hashlib.blake2b(digest_size=10)
 
     def add(folder: Traversable) -> None:
@@ -39,7 +40,7 @@ def code_version() -> str:
             elif entry.name.endswith((".py", ".md", ".toml")):
                 digest.update(entry.name.encode() + entry.read_bytes())
 
-    add(resources.files("triplebeam"))
+    add(resources.files(package))
     return digest.hexdigest()
 
 

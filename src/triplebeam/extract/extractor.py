@@ -27,6 +27,10 @@ class Extraction:
     """False: the extractor knows nothing about this passage, so earlier extractions stay."""
 
 
+#: Part of the name of an extractor whose entities are a model's keywords.
+KEYWORDS_MARK = "+keywords:"
+
+
 class Extractor(Protocol):
     """Extracts triples from passages. ``name`` (with a version) is recorded for every passage it extracts."""
 

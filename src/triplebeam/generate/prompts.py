@@ -91,12 +91,12 @@ class Template:
         )
 
 
-def load(name: str) -> Template:
-    """The template of that name in the package: ``extract``, or ``folder/name``."""
-    file = resources.files("triplebeam.generate").joinpath("prompts", f"{name}.md")
+def load(name: str, package: str = "triplebeam.generate") -> Template:
+    """Read the template of that name, ``extract`` or ``folder/name``, from the folder ``prompts`` of a package."""
+    file = resources.files(package).joinpath("prompts", f"{name}.md")
     if not _NAME.fullmatch(name) or not file.is_file():
         raise BadInputError(
-            f"There is no prompt named {name!r}: name a file of triplebeam/generate/prompts without '.md'."
+            f"There is no prompt named {name!r}: name a file of {package.replace('.', '/')}/prompts without '.md'."
         )
     return read_template(name, file.read_text(encoding="utf-8"))
 

@@ -1,11 +1,10 @@
 """Compacting an index: no byte of what was removed stays in its folder.
 
 A removal takes documents out of the store and of the published generation at once. What may be left is found here: free
-pages of SQLite, a generation that a process did not get to delete, vectors that were encoded and never published, and
-token vectors. Nobody needs it, so searches are the same before and after.
+pages of SQLite, a generation that a process did not get to delete, and vectors that were encoded and never published.
+Nobody needs it, so searches are the same before and after.
 """
 
-import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain
@@ -15,10 +14,7 @@ from triplebeam.database import rewrite
 from triplebeam.index.contents import Contents
 from triplebeam.index.encoded import EncodedTexts
 from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace, is_index, publish, read_manifest
-from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.store import Store
-from triplebeam.index.token_vectors import TokenVectorIndex, published_tokens
-from triplebeam.index.token_vectors.token_index import home, text_hashes
 from triplebeam.index.writing import check_is_there, writing
 from triplebeam.lines import line_numbers
 
@@ -30,8 +26,6 @@ class Compacted:
     bytes_before: int
     bytes_after: int
     completions_removed: int = 0
-    token_vectors_removed: bool = False
-    """They held passages that are gone: `triplebeam late-index` makes them again."""
 
 
 def compact(folder: Path, forget: Callable[[Iterable[int]], int] = lambda lines: 0) -> Compacted:
@@ -43,7 +37,6 @@ def compact(folder: Path, forget: Callable[[Iterable[int]], int] = lambda lines:
         current = read_manifest(folder) if is_index(folder) else None
         contents = _contents(store)
         _forget_vectors(folder, store, contents)
-        tokens = _forget_tokens(folder)
         completions = forget(_gone(store, contents))
         with store.transaction():
             store.forgotten.clear()
@@ -51,7 +44,7 @@ def compact(folder: Path, forget: Callable[[Iterable[int]], int] = lambda lines:
             store.correct(store.corrections.without(_orphans(store, contents)), same_effect=True)
         rewrite(store.db)
         _publish_counts(folder, store, current)
-    return Compacted(before, _size(folder), completions, tokens)
+    return Compacted(before, _size(folder), completions)
 
 
 def _contents(store: Store) -> Contents:
@@ -66,18 +59,6 @@ def _forget_vectors(folder: Path, store: Store, contents: Contents) -> None:
         last = LastGeneration.of(folder)
         with EncodedTexts(folder, embedder.fingerprint, embedder.dimension, last) as encoded:
             encoded.keep_only(contents.texts())
-
-
-def _forget_tokens(folder: Path) -> bool:
-    """Remove token vectors, where some are of passages that are no longer there."""
-    shutil.rmtree(home(folder) / "unfinished", ignore_errors=True)
-    if published_tokens(folder) is None:
-        return False
-    there = set(text_hashes(Snapshot.open(folder).passages)) if is_index(folder) else set()
-    if there.issuperset(map(bytes, TokenVectorIndex.open(folder).text_hashes)):
-        return False
-    shutil.rmtree(home(folder))
-    return True
 
 
 def _orphans(store: Store, contents: Contents) -> list[int]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import NamedTuple
 
-from triplebeam.extract.keywords import MARK
+from triplebeam.extract.extractor import KEYWORDS_MARK
 from triplebeam.ingest.outline import unnumbered
 from triplebeam.ingest.word_set import word_set
 from triplebeam.passage import Passage
@@ -64,7 +64,7 @@ def stored_definitions(passages: Iterable[Passage], extractors: Iterable[str]) -
     return definitions(
         (row, passage)
         for row, (passage, extractor) in enumerate(zip(passages, extractors, strict=True))
-        if extractor.startswith("local:") and MARK not in extractor
+        if extractor.startswith("local:") and KEYWORDS_MARK not in extractor
     )
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
-from triplebeam.extract.keywords import MARK
+from triplebeam.extract.extractor import KEYWORDS_MARK
 
 #: What an extractor replaces: what an older version of it extracted ("older", for an update that names no extractor);
 #: also what the local extractor did ("free", for one that is named); or everything.
@@ -18,19 +18,19 @@ _LOG = logging.getLogger("triplebeam")
 
 def kind_of(name: str) -> str:
     """An extractor's name without versions and models: local, llm, llm-two-step, given, or the kind of your own."""
-    return name.partition(MARK)[0].partition(":")[0]
+    return name.partition(KEYWORDS_MARK)[0].partition(":")[0]
 
 
 def is_paid(name: str) -> bool:
     """Does an extractor of that name call a language model?"""
-    return kind_of(name).startswith("llm") or MARK in name
+    return kind_of(name).startswith("llm") or KEYWORDS_MARK in name
 
 
 def stays(made_by: str, now: str, replaces: Replaces) -> bool:
     """Do the triples of a passage stay, made by one extractor, when another comes to it?"""
     if replaces == "all" or kind_of(now) == "given":
         return False
-    if now.startswith(made_by + MARK):  # the same triples, and keywords besides
+    if now.startswith(made_by + KEYWORDS_MARK):  # the same triples, and keywords besides
         return replaces == "older"
     if kind_of(made_by) == kind_of(now):
         return is_paid(made_by)

@@ -17,8 +17,7 @@ from pathlib import Path
 from triplebeam.database import open_database, open_to_read, transaction
 from triplebeam.durable import raise_cannot_write
 from triplebeam.errors import INDEX_AGAIN, IndexDamagedError, IndexFormatError, SourceError
-from triplebeam.extract.extractor import Extraction
-from triplebeam.extract.keywords import MARK
+from triplebeam.extract.extractor import KEYWORDS_MARK, Extraction
 from triplebeam.index.corrections import KEPT_AS, Corrections, kept_corrections
 from triplebeam.index.document_hash import content_hash, document_hash
 from triplebeam.index.forgotten import Forgotten
@@ -373,7 +372,7 @@ class Store:
             self.db.execute(
                 "SELECT e.passage, e.name FROM entity e JOIN passage p ON p.number = e.passage"
                 f" WHERE p.extractor LIKE 'local:%' AND NOT instr(p.extractor, ?) {_IN_ORDER}, e.rowid",
-                (MARK,),
+                (KEYWORDS_MARK,),
             )
         )
 
@@ -383,6 +382,6 @@ class Store:
             self.db.execute(
                 "SELECT e.passage, e.name FROM entity e JOIN passage p ON p.number = e.passage"
                 f" WHERE instr(p.extractor, ?) {_IN_ORDER}, e.rowid",
-                (MARK,),
+                (KEYWORDS_MARK,),
             )
         )

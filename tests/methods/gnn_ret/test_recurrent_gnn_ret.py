@@ -8,13 +8,13 @@ from scripted_loops import driven, final, reply
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.methods.baselines.ircot import IRCoT
 from triplebeam.methods.gear import GeAR, NaiveGE, Pooled
 from triplebeam.methods.gnn_ret import GNNRet
 from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet
 from triplebeam.retrieve.retriever import PerQuestion, Retriever, for_question
 from triplebeam.testing.contracts import RetrieverContract
 from triplebeam.testing.scripted import Scripted
+from triplebeam_research.baselines.ircot import IRCoT
 
 QUESTION = "On which lake lies the city where the actor of the drama by Edward Cahn lived?"
 FILM, ACTOR, LAKE = "Which drama did Edward Cahn direct?", "Where did Pat Brien live?", "On which lake is Milwaukee?"

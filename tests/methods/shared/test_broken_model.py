@@ -6,7 +6,7 @@ import pytest
 
 from scripted_loops import final
 from triplebeam.assemble import open_index
-from triplebeam.assemble.table import AGENTS
+from triplebeam.assemble.table import list_agents
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError
 from triplebeam.index.snapshot import Snapshot
@@ -39,7 +39,7 @@ class Refusing(Repeating):
         raise PromptRefusedError("http://m answered HTTP 400: shorten the passage.")
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", list_agents())
 def test_every_agent_says_that_its_model_failed(world: Snapshot, words: Embedder, agent: str) -> None:
     index = open_index(world.folder, embedder=words, model=Repeating(NONSENSE))
     answer = index.agent(agent).answer(QUESTION)

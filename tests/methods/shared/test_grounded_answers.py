@@ -7,15 +7,16 @@ import pytest
 from scripted_loops import PASSAGES, Table, final, path, reply
 from triplebeam.answer import Agent, Answer, Evidence, Span
 from triplebeam.methods.agent import Auto
-from triplebeam.methods.baselines.chain_of_thought import ChainOfThought
-from triplebeam.methods.baselines.ircot import IRCoT
-from triplebeam.methods.baselines.read_once import ClosedBook, ReadOnce
-from triplebeam.methods.baselines.self_ask import SelfAsk
 from triplebeam.methods.gnn_ret.agent import RGNNRet
+from triplebeam.methods.read_once import ReadOnce
 from triplebeam.methods.shared.facts import Fact, evidence_first
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
+from triplebeam_research.baselines.chain_of_thought import ChainOfThought
+from triplebeam_research.baselines.closed_book import ClosedBook
+from triplebeam_research.baselines.ircot import IRCoT
+from triplebeam_research.baselines.self_ask import SelfAsk
 
 LIES = {
     "triple": ["Milwaukee", "lies on", "Lake Michigan"],

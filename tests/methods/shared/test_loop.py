@@ -11,17 +11,10 @@ from triplebeam.answer import Agent, Step
 from triplebeam.errors import BadInputError, EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, Prompt
-from triplebeam.methods.baselines.chain_of_thought import ChainOfThought
-from triplebeam.methods.baselines.era_cot import ERACoT
-from triplebeam.methods.baselines.flare import FLARE
-from triplebeam.methods.baselines.ircot import IRCoT
-from triplebeam.methods.baselines.iter_retgen import IterRetGen
-from triplebeam.methods.baselines.read_once import ReadOnce
-from triplebeam.methods.baselines.self_ask import SelfAsk
-from triplebeam.methods.baselines.verify_and_edit import VerifyAndEdit
 from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.methods.gear import GeAR, LLMReader, NaiveGE, Pooled, SyncGE
 from triplebeam.methods.gnn_ret.agent import RGNNRet
+from triplebeam.methods.read_once import ReadOnce
 from triplebeam.methods.shared.facts import Fact
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import QuestionAnswerer, ReadAnswer
@@ -32,6 +25,13 @@ from triplebeam.retrieve.hybrid import Hybrid
 from triplebeam.retrieve.retriever import Retriever, for_question
 from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
+from triplebeam_research.baselines.chain_of_thought import ChainOfThought
+from triplebeam_research.baselines.era_cot import ERACoT
+from triplebeam_research.baselines.flare import FLARE
+from triplebeam_research.baselines.ircot import IRCoT
+from triplebeam_research.baselines.iter_retgen import IterRetGen
+from triplebeam_research.baselines.self_ask import SelfAsk
+from triplebeam_research.baselines.verify_and_edit import VerifyAndEdit
 
 SEVERAL_STEPS = (FLARE, GEReasoning, GeAR, IRCoT, IterRetGen, RGNNRet, SelfAsk, VerifyAndEdit)
 ONE_STEP = (ChainOfThought, ERACoT, ReadOnce)

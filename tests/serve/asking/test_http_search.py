@@ -6,7 +6,7 @@ from starlette.testclient import TestClient
 from scripted_loops import reply
 from serve.asking.served_world import FACTS, QUESTION, MakeApp, UntilCancelled, stands_still
 from triplebeam.assemble import Method
-from triplebeam.assemble.table import AGENTS, RETRIEVERS
+from triplebeam.assemble.table import list_agents, list_retrievers
 from triplebeam.testing.scripted import Scripted
 
 SEARCH = "/api/indexes/world/search"
@@ -147,7 +147,7 @@ def test_an_unknown_passage(client: TestClient, passage_id: str) -> None:
 def test_every_method_is_described_and_is_what_it_is_listed_as(client: TestClient) -> None:
     listed = client.get("/api/methods").json()
     searches = [Method.parse(method["name"]) for method in listed["search"]]
-    assert {part.row.name for method in searches for part in method.parts} == set(RETRIEVERS) - {"gold"}
+    assert {part.row.name for method in searches for part in method.parts} == set(list_retrievers()) - {"gold"}
     assert not any(method.is_agent for method in searches)
-    assert [method["name"] for method in listed["ask"]] == list(AGENTS)
+    assert [method["name"] for method in listed["ask"]] == list(list_agents())
     assert all(method["description"] for kind in listed.values() for method in kind)

@@ -7,17 +7,13 @@
 | section 3.2, GNN-Ret as a retriever | `retrieve.py` |
 | Eq. 4, mixing of steps with β | `propagate.py`, as a retriever in `retrieve.py` |
 | section 3.3, RGNN-Ret's steps and self-critique | `agent.py`, `self_critique.py` |
-| Eq. 3 and 5, hinge losses and their derivatives | `objective.py` |
-| Eq. 9-12 and 16-21, the printed gradients of appendix A | `printed.py` |
-| appendix B, labels and gradient descent | `objective.py`, `training.py` |
+| Eq. 3, 5, 9-12 and 16-21, appendix B: training | `triplebeam_research.training` |
 | ours: the file of trained values | `weights.py` |
 """
 
-from triplebeam.methods.gnn_ret.objective import training_steps
 from triplebeam.methods.gnn_ret.propagate import MessagePassing, integrate_steps
 from triplebeam.methods.gnn_ret.retrieve import GNNRet
-from triplebeam.methods.gnn_ret.training import GNN_RET, RGNN_RET, TrainingResult, TrainingSettings, train
-from triplebeam.methods.gnn_ret.weights import TrainedOn, Weights, read_weights, write_weights
+from triplebeam.methods.gnn_ret.weights import GNN_RET, RGNN_RET, TrainedOn, TrainingSettings, Weights, read_weights
 
 __all__ = [
     "GNN_RET",
@@ -25,12 +21,8 @@ __all__ = [
     "GNNRet",
     "MessagePassing",
     "TrainedOn",
-    "TrainingResult",
     "TrainingSettings",
     "Weights",
     "integrate_steps",
     "read_weights",
-    "train",
-    "training_steps",
-    "write_weights",
 ]

@@ -1,14 +1,45 @@
-"""Trained values as a small JSON file that says what they were trained on."""
+"""Trained values, read from a small JSON file that says what they were trained on; the research package trains them."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from triplebeam.errors import BadInputError
-from triplebeam.methods.gnn_ret.training import TrainingResult, TrainingSettings
+from triplebeam.index.passage_graph import PAPER_KINDS, EdgeKind
+from triplebeam.methods.gnn_ret.propagate import Message
 
+Gradient: TypeAlias = Literal["exact", "printed"]
+#: The label sets of Table 2: Y, Y^t and Y^t+ (the paper's choice).
+Targets: TypeAlias = Literal["all", "current", "current_and_later"]
 _Share = Annotated[float, Field(ge=0, le=1)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingSettings:
+    """What a training is made of; the defaults are GNN-Ret's."""
+
+    alpha: tuple[float, ...] = (0.1,)
+    """Where each layer's α starts."""
+    beta: float | None = None
+    """Where β starts; none for GNN-Ret."""
+    rate: float = 1.0
+    threshold: float = 0.01
+    relevant: int = 5
+    competitors: int = 25
+    message: Message = "min"
+    edges: tuple[EdgeKind, ...] = PAPER_KINDS
+    gradient: Gradient = "exact"
+    targets: Targets = "all"
+    """What each step is to find, of the question's gold passages."""
+    tolerance: float = 0.001
+    rises: int = 5
+    max_steps: int = 1000
+
+
+GNN_RET = TrainingSettings()
+RGNN_RET = TrainingSettings(alpha=(1.0,), beta=1.0, competitors=10, targets="current_and_later")
 
 
 class TrainedOn(BaseModel):
@@ -39,30 +70,6 @@ class Weights(BaseModel):
     steps: int
     ending: str
 
-    @classmethod
-    def of(cls, result: TrainingResult, settings: TrainingSettings, trained_on: TrainedOn) -> "Weights":
-        """A training's outcome as a file's content."""
-        return cls(
-            method="gnn_ret" if result.beta is None else "rgnn_ret",
-            alpha=result.alpha,
-            beta=result.beta,
-            trained_on=trained_on,
-            settings=settings,
-            loss=result.loss,
-            steps=len(result.losses) - 1,
-            ending=result.ending,
-        )
-
-
-def write_weights(path: Path, weights: Weights) -> None:
-    """Write the file."""
-    try:
-        path.write_text(weights.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise BadInputError(
-            f"the weights cannot be written to {path} ({error.strerror}): name another file."
-        ) from error
-
 
 def read_weights(path: Path) -> Weights:
     """Read and check the file."""
@@ -70,12 +77,12 @@ def read_weights(path: Path) -> Weights:
         return Weights.model_validate_json(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise BadInputError(
-            f"the weights {path} cannot be read ({error}): name a file of `triplebeam train`."
+            f"the weights {path} cannot be read ({error}): name a file of `triplebeam research train`."
         ) from error
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the file"
         raise BadInputError(
             f"{path} holds no weights this Triplebeam reads: {place}: {first['msg']}. Train again, or name a file of"
-            " `triplebeam train`."
+            " `triplebeam research train`."
         ) from error

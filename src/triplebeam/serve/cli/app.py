@@ -7,20 +7,17 @@ import typer
 from typer.core import TyperGroup
 
 from triplebeam.errors import BadInputError
+from triplebeam.plugins import RESEARCH, find_plugin, research_missing
 from triplebeam.serve.cli.ask import ask
 from triplebeam.serve.cli.bench import bench
 from triplebeam.serve.cli.compact import compact
 from triplebeam.serve.cli.correct import correct
-from triplebeam.serve.cli.dataset import dataset
 from triplebeam.serve.cli.demo import demo
 from triplebeam.serve.cli.doctor import doctor
-from triplebeam.serve.cli.experiment import experiment
 from triplebeam.serve.cli.index import index
 from triplebeam.serve.cli.keys import keys
-from triplebeam.serve.cli.late_index import late_index
 from triplebeam.serve.cli.mcp import mcp
 from triplebeam.serve.cli.model import model
-from triplebeam.serve.cli.questions import questions
 from triplebeam.serve.cli.remove import remove
 from triplebeam.serve.cli.repair import repair
 from triplebeam.serve.cli.search import search
@@ -28,11 +25,11 @@ from triplebeam.serve.cli.serve import serve
 from triplebeam.serve.cli.show import show
 from triplebeam.serve.cli.status import status
 from triplebeam.serve.cli.sync import sync
-from triplebeam.serve.cli.train import train
 from triplebeam.serve.cli.triples import triples
 from triplebeam.serve.cli.tune import tune
 
-_RESEARCH = "Research"
+#: Commands of the research package.
+_RESEARCH_COMMANDS = ("experiment", "dataset", "questions", "train")
 _DEBUG = "--debug"
 
 
@@ -43,6 +40,20 @@ class _Commands(TyperGroup):
         """The context of a call, with all options in place."""
         _hide_flag_types(self)
         return super().make_context(*args, **kwargs)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command; one that is not Triplebeam's own comes from a package that adds commands."""
+        if (own := super().get_command(ctx, cmd_name)) is not None:
+            return own
+        if cmd_name in _RESEARCH_COMMANDS:
+            raise BadInputError(
+                f'"{cmd_name}" is a command of the research package: pip install {RESEARCH}, then use'
+                f" `triplebeam research {cmd_name}`"
+            )
+        added = find_plugin("commands", cmd_name)
+        if added is None and cmd_name == "research":
+            raise research_missing(cmd_name, "a command")
+        return added and typer.main.get_group(added)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command, and what follows its name."""
@@ -77,6 +88,7 @@ app = typer.Typer(
     name="triplebeam",
     help="Multi-hop search and question answering over your own documents, through a graph of triples.\n\n"
     'Start with `triplebeam demo`, then `triplebeam index my.index docs/` and `triplebeam search my.index "…"`.',
+    epilog="`triplebeam research` (experiments, datasets, training) comes with the package triplebeam-research.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
@@ -96,15 +108,10 @@ app.command()(serve)
 app.command()(status)
 app.command()(doctor)
 app.command()(bench)
-app.command()(questions)
 app.command()(tune)
 app.command()(mcp)
 app.add_typer(keys, name="keys")
 app.add_typer(model, name="model")
-app.command(rich_help_panel=_RESEARCH)(experiment)
-app.command(rich_help_panel=_RESEARCH)(dataset)
-app.command(rich_help_panel=_RESEARCH)(train)
-app.command("late-index", rich_help_panel=_RESEARCH)(late_index)
 
 
 @app.command(hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})

@@ -1,13 +1,12 @@
 """`triplebeam bench`: methods side by side on your questions, and whether you need a graph."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from triplebeam.serve.cli.evaluation_display import Again, Limit, ResultsFile
+from triplebeam.serve.cli.evaluation_display import Again, Limit
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline, WhereText
 
 if TYPE_CHECKING:
@@ -28,14 +27,13 @@ _DEFAULT_METHODS = (
 def bench(
     folder: IndexFolder,
     questions: Annotated[
-        Path | None,
+        Path,
         typer.Argument(
             metavar="QUESTIONS",
-            help="JSON lines (.jsonl or .jsonl.gz) of id, question, gold and optionally answers. Without a file, the"
-            " model writes questions from the index's triples.",
+            help="JSON lines (.jsonl or .jsonl.gz) of id, question, gold and optionally answers.",
             show_default=False,
         ),
-    ] = None,
+    ],
     method: Annotated[
         list[str] | None,
         typer.Option(
@@ -45,11 +43,6 @@ def bench(
             show_default=False,
         ),
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--out", help="Also write reports, results and TREC runs into this folder.", show_default=False),
-    ] = None,
-    results: ResultsFile = None,
     seed: Annotated[
         list[int] | None,
         typer.Option("--seed", help="Seed of the model's samples; can be repeated.", show_default=False),
@@ -71,52 +64,41 @@ def bench(
     """Do you need a graph? Measures recall, time, encodings and tokens of methods, and recommends one.
 
     Results are saved as they come: stopped and started again, it computes nothing twice. With --where only the
-    questions are asked whose gold passages all match.
+    questions are asked whose gold passages all match. Reports, TREC runs and questions written by a model come with
+    the package triplebeam-research: `triplebeam research experiment` and `triplebeam research questions`.
 
     Examples:
 
         triplebeam bench my.index questions.jsonl
 
-        triplebeam bench my.index questions.jsonl -m hybrid -m "hybrid+naive_ge[scorer=exact]" --out report/
+        triplebeam bench my.index questions.jsonl -m hybrid -m "hybrid+naive_ge[scorer=exact]"
 
         triplebeam bench my.index questions.jsonl -m hybrid+naive_ge -m agent --seed 0
     """
-    from triplebeam.assemble.evaluation import Evaluator
-    from triplebeam.evaluate.experiment import Corpus, Experiment
-    from triplebeam.evaluate.output import write_evaluation
-    from triplebeam.evaluate.results_file import add_results
-    from triplebeam.serve.cli.evaluation_display import draw_evaluation, draw_recommendation, tell_written
+    from triplebeam.assemble.evaluation import Corpus, Evaluator
+    from triplebeam.serve.cli.evaluation_display import draw_evaluation, draw_recommendation
     from triplebeam.serve.cli.progress_display import shown_progress
-    from triplebeam.serve.cli.questions import questions_for
     from triplebeam.settings import read_settings
 
-    settings = read_settings(embedder=embedder, offline=offline or None)
-    methods = tuple(dict.fromkeys(method or _DEFAULT_METHODS))
-    # Paths are used as they are: there is nothing to fill in.
     corpus = Corpus(
-        name="",
+        name=folder.name,
         index=folder,
-        questions=questions or questions_for(folder, settings),
-        methods=methods,
+        questions=questions,
+        methods=tuple(dict.fromkeys(method or _DEFAULT_METHODS)),
         query_entities=query_entities,
         where=where,
     )
-    asked = Experiment(title=folder.name, index=str(folder), questions=str(corpus.questions), methods=methods)
+    settings = read_settings(embedder=embedder, offline=offline or None)
     with shown_progress() as progress:
         evaluator = Evaluator(settings=settings, seeds=seed or (), limit=limit, again=again, progress=progress)
-        evaluation = evaluator.evaluate(asked, corpus)
+        evaluation = evaluator.evaluate(corpus)
     advice = _advice(evaluation, k)
-    evaluation = replace(evaluation, advice=f"Do I need a graph? {advice}" if advice else "")
-    pages = write_evaluation(output, evaluation) if output else []
-    if results:
-        add_results(results, folder, "", evaluation)
     if as_json:
         typer.echo(json.dumps(_as_json(evaluation, advice), indent=2))
     else:
         draw_evaluation(evaluation)
         if advice:
             draw_recommendation(advice)
-    tell_written(pages)
 
 
 def _advice(evaluation: "Evaluation", k: int) -> "Recommendation | None":
@@ -136,7 +118,7 @@ def _advice(evaluation: "Evaluation", k: int) -> "Recommendation | None":
 
 
 def _as_json(evaluation: "Evaluation", advice: "Recommendation | None") -> dict[str, object]:
-    from triplebeam.evaluate.output import summary
+    from triplebeam.evaluate.summary import summary
 
     found: dict[str, object] = {"methods": {run.method: summary(evaluation, run) for run in evaluation.runs}}
     if advice:

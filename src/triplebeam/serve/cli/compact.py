@@ -26,15 +26,8 @@ def compact(folder: IndexFolder, as_json: AsJson = False) -> None:
     if as_json:
         typer.echo(json.dumps(asdict(done)))
         return
-    console = err()
-    console.print(
+    err().print(
         f"{folder}: {done.bytes_before / 1e6:,.1f} MB before, {done.bytes_after / 1e6:,.1f} MB now;"
         f" {done.completions_removed:,} cached replies forgotten.",
         markup=False,
     )
-    if done.token_vectors_removed:
-        console.print(
-            f"Token vectors of removed passages are gone: run `triplebeam late-index {folder}` to make new ones.",
-            style="yellow",
-            markup=False,
-        )

@@ -1,7 +1,5 @@
-"""An evaluation on a terminal, and the options that `bench` and `experiment` share."""
+"""An evaluation on a terminal, and the options that `bench` shares with experiments."""
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
@@ -10,15 +8,6 @@ if TYPE_CHECKING:
     from triplebeam.evaluate.recommend import Recommendation
     from triplebeam.evaluate.run import Evaluation
 
-ResultsFile: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        "--results",
-        metavar="FILE",
-        help="Also write the figures to this JSON file, one row per method; existing rows are replaced.",
-        show_default=False,
-    ),
-]
 Limit: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Only the first N questions.")]
 Again: TypeAlias = Annotated[bool, typer.Option("--again", help="Measure again instead of reusing saved results.")]
 _SHOWN = ("R@2", "R@5", "R@10", "R@15", "All@5", "MRR", "EM", "F1", "Accuracy", "Judged", "Graph")
@@ -30,7 +19,7 @@ def draw_evaluation(evaluation: "Evaluation") -> None:
     from rich.table import Table
 
     from triplebeam.evaluate.numbers import plural
-    from triplebeam.evaluate.output import summary
+    from triplebeam.evaluate.summary import summary
     from triplebeam.serve.cli.display import err, out
 
     rows = {run.method: summary(evaluation, run) for run in evaluation.runs}
@@ -66,14 +55,6 @@ def draw_recommendation(recommendation: "Recommendation") -> None:
     console.print(f"\n[bold]Do I need a graph?[/bold] {_escaped(verdict)}")
     for reason in reasons:
         console.print(f"  {_escaped(reason)}")
-
-
-def tell_written(pages: Sequence[Path]) -> None:
-    """Where the reports are, on stderr."""
-    from triplebeam.serve.cli.display import err
-
-    if pages:
-        err().print(f"Written: {', '.join(map(str, pages))}", style="dim", markup=False)
 
 
 def _escaped(text: str) -> str:

@@ -23,16 +23,16 @@ def complete_extractor(incomplete: str) -> list[str]:
 
 def complete_search_method(incomplete: str) -> list[str]:
     """Methods that find passages, by name."""
-    from triplebeam.assemble.table import SEARCH_METHODS
+    from triplebeam.assemble.table import search_methods
 
-    return [name for name in SEARCH_METHODS if name.startswith(incomplete)]
+    return [name for name in search_methods() if name.startswith(incomplete)]
 
 
 def complete_ask_method(incomplete: str) -> list[str]:
     """Methods that answer, by name."""
-    from triplebeam.assemble.table import ASK_METHODS
+    from triplebeam.assemble.table import ask_methods
 
-    return [name for name in ASK_METHODS if name.startswith(incomplete)]
+    return [name for name in ask_methods() if name.startswith(incomplete)]
 
 
 def read_place(text: str) -> Path:

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from triplebeam.assemble.method import Method as ParsedMethod
-from triplebeam.assemble.table import ASK_METHODS, SEARCH_METHODS
+from triplebeam.assemble.table import ask_methods, search_methods
 
 router = APIRouter(tags=["methods"])
 
@@ -29,7 +29,7 @@ class MethodsResponse(BaseModel):
 @router.get("/methods")
 async def methods() -> MethodsResponse:
     """What `method` can be. Any agent can be combined with any search: `ircot:hipporag2`."""
-    return MethodsResponse(search=_listed(SEARCH_METHODS), ask=_listed(ASK_METHODS))
+    return MethodsResponse(search=_listed(search_methods()), ask=_listed(ask_methods()))
 
 
 def _listed(described: Mapping[str, str]) -> list[Method]:

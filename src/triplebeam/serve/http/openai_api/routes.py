@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
 from triplebeam.assemble import Method
-from triplebeam.assemble.table import ASK_METHODS, SEARCH_METHODS
+from triplebeam.assemble.table import ask_methods, search_methods
 from triplebeam.serve.http.asking.ask import answered, priced_json
 from triplebeam.serve.http.asking.search import searched_json
 from triplebeam.serve.http.event_stream import EventStream, do_nothing
@@ -106,7 +106,7 @@ async def models(request: Request) -> ModelsResponse:
     """Each index alone, with the default method, then with each method that the server's configuration allows."""
     runner = runner_of(request)
     can_ask = runner.library.can_ask
-    methods = [name for name in (*SEARCH_METHODS, *ASK_METHODS) if can_ask or not Method.parse(name).uses_model]
+    methods = [name for name in (*search_methods(), *ask_methods()) if can_ask or not Method.parse(name).uses_model]
     names = await runner.run(runner.library.names)
     return ModelsResponse(
         data=[Model(id=id_) for name in names for id_ in (name, *(f"{name}/{method}" for method in methods))]

@@ -1,0 +1,1 @@
+"""Research on multi-hop retrieval with Triplebeam: datasets, experiments, reports, baselines, training."""

@@ -1,0 +1,116 @@
+"""Verify-and-Edit (Zhao, Li, Joty, Qin & Bing, ACL 2023): a chain of thought that the model is unsure of is corrected.
+
+1. Five paths are sampled at temperature 0.7, and vote (self-consistency). Where a majority agrees, that is the answer.
+2. Else each sentence of the winning path is checked: the model writes a question that verifies it,
+3. the retriever is asked that question,
+4. the model answers it from what was found, and the answer takes the sentence's place.
+5. The model answers once more, from the edited reasoning.
+
+Followed to the letter: these steps; majority means half of the paths or more, rounded up; a verifying question is made
+from the question and the one sentence, not from what was edited before it. From GE-Reasoning's comparison: six
+exemplars, 2 passages per verifying question.
+
+What differs: the paper gathers whole pages and keeps the three sentences of them nearest to the verifying question;
+here the passages are shown as they are retrieved. Among the paths of the winning answer the authors' code takes the
+most probable one, ours the first, since not every endpoint gives probabilities. Where the passages do not answer a
+verifying question the sentence stays as it was; where the model gives no verifying question, the sentence itself is
+searched for. Replies are JSON. The final ranking is the reciprocal rank fusion of all steps' lists.
+"""
+
+import json
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from pydantic import BaseModel
+
+from triplebeam.answer import Answer, Step
+from triplebeam.generate.accounting import account
+from triplebeam.generate.parse import Text
+from triplebeam.ingest.sentences import sentence_spans
+from triplebeam.methods.shared.loop import Loop
+from triplebeam.methods.shared.question_answering import ReadAnswer
+from triplebeam.methods.shared.reading import RetrievingAgent
+from triplebeam.methods.shared.usable_replies import usable_text
+from triplebeam.ranking import Ranking
+from triplebeam_research.baselines.exemplars import Exemplar, load_exemplars
+from triplebeam_research.baselines.reasoning_paths import NO_ANSWER, Vote, path_prompt, sampled_vote
+from triplebeam_research.templates import load
+
+
+class _VerifyingQuestion(BaseModel):
+    question: Text
+
+
+class _Edited(BaseModel):
+    sentence: Text
+
+
+class _Final(BaseModel):
+    answer: Text
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifyAndEdit(RetrievingAgent):
+    """Checks its reasoning where its paths disagree. Where they agree nothing is retrieved: there are no steps."""
+
+    paths: int = 5
+    temperature: float = 0.7
+    retrieved: int = 2
+    """Passages that a verifying question is answered from."""
+    seed: int | None = 0
+    exemplars: Sequence[Exemplar] = field(default_factory=load_exemplars, repr=False)
+
+    def steps(self, question: str) -> Generator[Step, None, Answer]:
+        """Each sentence that is checked is a step."""
+        loop = _Reasoning(question, self.retriever)
+        with account() as loop.outside:
+            winner = self._winner(question)
+        loop.ending = f"{winner.votes} of {self.paths} paths agreed" if winner.votes else NO_ANSWER
+        reasoning = winner.path.sentence
+        loop.sentences = [reasoning[start:end] for start, end in sentence_spans(reasoning)]
+        if not loop.sentences or 2 * winner.votes >= self.paths:
+            return loop.conclude(lambda: self._own_or_read(loop, winner.path))
+        loop.ending = f"{winner.votes} of {self.paths} paths agreed, and the reasoning was checked"
+        for place in range(len(loop.sentences)):
+            yield loop.take(partial(self._step, loop, place))
+        return loop.conclude(lambda: self._own_or_read(loop, self._answer_again(loop, winner.path.text)))
+
+    def _winner(self, question: str) -> Vote:
+        """Step 1."""
+        prompt = path_prompt(question, None, self.exemplars)
+        return sampled_vote(self.model, prompt, paths=self.paths, temperature=self.temperature, seed=self.seed)
+
+    def _step(self, loop: "_Reasoning", place: int) -> Step:
+        """Steps 2 to 4, for one sentence."""
+        sentence = loop.sentences[place]
+        query = self._verifying_question(loop.question, sentence) or sentence
+        ranking = loop.retrieve(query, self.retrieved)
+        edited = loop.sentences[place] = self._edited(query, ranking) or sentence
+        return Step(number=loop.number, query=query, ranking=ranking, so_far=loop.fused(), thought=edited)
+
+    def _verifying_question(self, question: str, sentence: str) -> str:
+        prompt = load("verify_and_edit/verifying_question").fill(question=question, sentence=sentence)
+        return usable_text(self.model, prompt, _VerifyingQuestion)
+
+    def _edited(self, query: str, ranking: Ranking) -> str:
+        prompt = load("verify_and_edit/edit").fill(passages=self._shown(ranking.ids), question=query)
+        return usable_text(self.model, prompt, _Edited)
+
+    def _answer_again(self, loop: "_Reasoning", before: str) -> ReadAnswer:
+        """Step 5; where the model has no answer, the one from before counts."""
+        examples = "\n\n".join(
+            f"{exemplar.asked(with_passages=False)}\nExample reasoning: {exemplar.reasoning}\nExample reply: "
+            + json.dumps({"answer": exemplar.answer}, ensure_ascii=False)
+            for exemplar in self.exemplars
+        )
+        reasoning = " ".join(loop.sentences)
+        prompt = load("verify_and_edit/answer").fill(exemplars=examples, question=loop.question, reasoning=reasoning)
+        return ReadAnswer(usable_text(self.model, prompt, _Final) or before, reasoning, guessed=True)
+
+
+@dataclass
+class _Reasoning(Loop):
+    """What checking one question's reasoning has brought so far."""
+
+    sentences: list[str] = field(default_factory=list)

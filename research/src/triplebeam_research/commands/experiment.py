@@ -1,0 +1,142 @@
+"""`triplebeam research experiment`: a comparison written down as a file."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from triplebeam.serve.cli.evaluation_display import Again, Limit
+from triplebeam.serve.cli.options import AsJson, Offline
+
+if TYPE_CHECKING:
+    from triplebeam.assemble.evaluation import Corpus
+    from triplebeam.evaluate.run import Evaluation
+    from triplebeam_research.experiments.experiment import Experiment
+
+
+def experiment(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The experiment: a TOML file.", show_default=False)],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", help="Where the reports go. Default: FILE without its suffix, plus -results.", show_default=False
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--dataset", help="Only this dataset of the file; can be repeated.", show_default=False),
+    ] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(
+            "--results",
+            metavar="FILE",
+            help="Also write the figures to this JSON file, one row per method; existing rows are replaced.",
+            show_default=False,
+        ),
+    ] = None,
+    limit: Limit = None,
+    again: Again = False,
+    parallel: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="Questions asked at once of a method that calls a model; the time of each then includes waiting for"
+            " the others.",
+        ),
+    ] = 1,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Only check every name and estimate calls, tokens and cost; no model is called."
+        ),
+    ] = False,
+    as_json: AsJson = False,
+    offline: Offline = False,
+) -> None:
+    """Compare methods as described in a file: title, index, questions, methods, seeds, and any number of datasets.
+
+    Results are saved as they come: stopped and started again, it continues where it was. Each dataset gets a folder of
+    reports: a page (report.html), Markdown, JSON with every question's results, and TREC runs with qrels.
+
+    Examples:
+
+        triplebeam research experiment research/experiments/gear-table-2-no-model.toml --dataset musique
+
+        triplebeam research experiment comparison.toml --dry-run
+
+        triplebeam research experiment comparison.toml --parallel 32
+    """
+    from triplebeam.serve.cli.evaluation_display import draw_evaluation
+    from triplebeam.serve.cli.progress_display import shown_progress
+    from triplebeam.settings import read_settings
+    from triplebeam_research.commands.dry_run_display import show_plans
+    from triplebeam_research.experiments.dry_run import plan
+    from triplebeam_research.experiments.evaluator import ExperimentEvaluator
+    from triplebeam_research.experiments.experiment import read_experiment
+    from triplebeam_research.experiments.output import across, write_evaluation
+    from triplebeam_research.experiments.results_file import add_results
+
+    asked = read_experiment(file)
+    corpora = _chosen(file, asked, only)
+    evaluator = ExperimentEvaluator(
+        settings=read_settings(offline=offline or None),
+        seeds=asked.seeds,
+        limit=limit or asked.limit,
+        again=again,
+        parallel=parallel,
+    )
+    if dry_run:
+        planned = {corpus.name: plan(evaluator, asked, corpus) for corpus in corpora}
+        show_plans(planned, evaluator.settings.model, as_json=as_json)
+        return
+    folder = output or file.with_name(f"{file.stem}-results")
+    done = {}
+    for corpus in corpora:
+        with shown_progress() as progress:
+            done[corpus.name] = evaluation = replace(evaluator, progress=progress).compare(asked, corpus)
+        written = write_evaluation(folder / corpus.name, evaluation)
+        if results:
+            add_results(results, corpus.index, corpus.name, evaluation)
+        if not as_json:
+            draw_evaluation(evaluation)
+        tell_written(written)
+    if len(done) > 1:
+        table = across(list(done.values()), list(done), ("R@5", "R@10", "R@15"))
+        (folder / "summary.md").write_text(f"# {asked.title}\n\n{table}", encoding="utf-8")
+    if as_json:
+        typer.echo(json.dumps({"datasets": _figures(done)}, indent=2))
+
+
+def tell_written(pages: Sequence[Path]) -> None:
+    """Where the reports are, on stderr."""
+    from triplebeam.serve.cli.display import err
+
+    err().print(f"Written: {', '.join(map(str, pages))}", style="dim", markup=False)
+
+
+def _chosen(file: Path, asked: "Experiment", only: list[str] | None) -> "list[Corpus]":
+    """The datasets to compare on. A typo in the last one's methods must not cost the first one's questions."""
+    from triplebeam.assemble.method import Method
+    from triplebeam.errors import BadInputError, nearest
+
+    corpora = {corpus.name: corpus for corpus in asked.corpora()}
+    for name in only or ():
+        if name not in corpora:
+            raise BadInputError(f"{file} has no dataset {name!r}{nearest(name, corpora)}.")
+    chosen = [corpora[name] for name in dict.fromkeys(only or corpora)]
+    for corpus in chosen:
+        for method in corpus.methods:
+            Method.parse(method)
+    return chosen
+
+
+def _figures(done: "dict[str, Evaluation]") -> dict[str, object]:
+    from triplebeam.evaluate.summary import summary
+
+    return {
+        name: {run.method: summary(evaluation, run) for run in evaluation.runs} for name, evaluation in done.items()
+    }

@@ -1,0 +1,168 @@
+"""Datasets whose questions come with their paragraphs: the corpus is the union of those.
+
+- HotpotQA (Yang et al., EMNLP 2018): ``hotpot_train_v1.1.json``, ``hotpot_dev_distractor_v1.json``.
+- 2WikiMultiHopQA (Ho et al., COLING 2020), in the same format: ``train.json``, ``dev.json``, ``test.json``. With the
+  ``id_aliases.json`` of later releases an answer's aliases count too, as they do in its own evaluation.
+- MuSiQue (Trivedi et al., TACL 2022): ``musique_ans_v1.0_*.jsonl``, ``musique_full_v1.0_*.jsonl``.
+- IRCoT's layout (Trivedi et al., ACL 2023): ``processed_data/<dataset>/*.jsonl``. Its corpora are larger than what
+  comes with its questions: the union of the paragraphs in the raw files of MuSiQue and 2WikiMultiHopQA. Raw files named
+  beside processed ones give their paragraphs to the corpus, and no questions.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from triplebeam.evaluate.questions import Question, SubQuestion
+from triplebeam_research.datasets.dataset import Dataset, LeftOut
+from triplebeam_research.datasets.paragraphs import Paragraph, gold_ids, listed, read_contexts, titled
+from triplebeam_research.datasets.row import Row, read_rows
+
+
+def read_hotpotqa(sources: Sequence[Path]) -> Dataset:
+    """The union of all questions' paragraphs, and the questions."""
+    return read_contexts(sources, titled, _hotpotqa_question)
+
+
+def read_two_wiki(sources: Sequence[Path]) -> Dataset:
+    """The union of all questions' paragraphs, and the questions."""
+    aliases: dict[str, tuple[str, ...]] = {}
+    files = []
+    for source in sources:
+        first = next(read_rows(source), None)
+        if first and first.has("Q_id"):
+            aliases.update(_aliases(source))
+        else:
+            files.append(source)
+
+    def with_aliases(row: Row, paragraphs: list[Paragraph]) -> Question:
+        plain = _hotpotqa_question(row, paragraphs)
+        more = aliases.get(row.text_or_empty("answer_id"), ()) if plain.answers else ()
+        evidences = _evidences(row)
+        return replace(
+            plain,
+            answers=tuple(dict.fromkeys(plain.answers + more)),
+            evidences=evidences,
+            decomposition=tuple(_relation_asked(evidence, paragraphs) for evidence in evidences),
+        )
+
+    return read_contexts(files, titled, with_aliases)
+
+
+def _hotpotqa_question(row: Row, paragraphs: list[Paragraph]) -> Question:
+    """A question; its hops are the distinct titles among its supporting facts."""
+    return Question(
+        id=row.text("_id", "id"),
+        question=row.text("question"),
+        gold=gold_ids(paragraphs),
+        answers=row.texts("answer"),
+        hops=len({each.title for each in paragraphs if each.is_gold}) or None,
+        type=row.text_or_empty("type"),
+    )
+
+
+def _evidences(row: Row) -> tuple[tuple[str, str, str], ...]:
+    triples = row.items("evidences") if row.has("evidences") else []
+    found = [tuple(map(str, each)) for each in triples if isinstance(each, list) and len(each) == 3]
+    if len(found) < len(triples):
+        raise row.wrong("has something in 'evidences' that is not a triple")
+    return tuple((subject, relation, object_) for subject, relation, object_ in found)
+
+
+def _relation_asked(evidence: tuple[str, str, str], paragraphs: list[Paragraph]) -> SubQuestion:
+    """A triple as a sub-question, in our words: the dataset has none. The passage is the subject's, if it is gold."""
+    subject, relation, object_ = evidence
+    own = [each.id for each in paragraphs if each.is_gold and each.title.casefold() == subject.casefold()]
+    return SubQuestion(question=f"What is the {relation} of {subject}?", answer=object_, gold=own[0] if own else "")
+
+
+def _aliases(path: Path) -> Mapping[str, tuple[str, ...]]:
+    return {row.text("Q_id"): row.texts("aliases") + row.texts("demonyms") for row in read_rows(path)}
+
+
+UNANSWERABLE = LeftOut("marked unanswerable")
+_KIND = re.compile(r"(?P<type>(?P<hops>\d+)hop\d*)__")
+
+
+def read_musique(sources: Sequence[Path]) -> Dataset:
+    """The union of all questions' paragraphs, and the answerable questions."""
+    return read_contexts(sources, lambda row: listed(row, "paragraphs"), _musique_question)
+
+
+def kind(question_id: str) -> tuple[int | None, str]:
+    """The hops and the type from the beginning of a question's id: ``3hop1__…`` is of type 3hop1, with 3 hops."""
+    match = _KIND.match(question_id)
+    return (int(match["hops"]), match["type"]) if match else (None, "")
+
+
+def _musique_question(row: Row, paragraphs: list[Paragraph]) -> Question | LeftOut:
+    question_id, text = row.text("id"), row.text("question")
+    if row.fields.get("answerable", True) is False:
+        return UNANSWERABLE
+    hops, kind_name = kind(question_id)
+    return Question(
+        id=question_id,
+        question=text,
+        gold=gold_ids(paragraphs),
+        answers=tuple(dict.fromkeys(row.texts("answer") + row.texts("answer_aliases"))),
+        hops=hops,
+        type=kind_name,
+        decomposition=tuple(_musique_step(step, paragraphs) for step in _rows_of(row, "question_decomposition")),
+    )
+
+
+def _rows_of(row: Row, name: str) -> list[Row]:
+    return row.rows(name) if row.has(name) else []
+
+
+def _musique_step(step: Row, paragraphs: list[Paragraph]) -> SubQuestion:
+    """A sub-question; ``paragraph_support_idx`` numbers the question's paragraphs, and is null where none answers."""
+    place = step.text_or_empty("paragraph_support_idx")
+    if place and not (place.isdecimal() and int(place) < len(paragraphs)):
+        raise step.wrong(f"names the paragraph {place}, and there are {len(paragraphs)}")
+    return SubQuestion(
+        question=step.text("question"),
+        answer=step.text_or_empty("answer"),
+        gold=paragraphs[int(place)].id if place else "",
+    )
+
+
+_IRCOT_DATE = ("day", "month", "year")
+
+
+def read_ircot(sources: Sequence[Path]) -> Dataset:
+    """The union of all paragraphs, and the questions of the processed files."""
+    return read_contexts(sources, _ircot_paragraphs, _ircot_question)
+
+
+def _ircot_paragraphs(row: Row) -> list[Paragraph]:
+    if row.has("context"):
+        return titled(row)
+    pinned = listed(row, "pinned_contexts") if row.has("pinned_contexts") else []
+    return pinned + listed(row, "contexts", "paragraphs")
+
+
+def _ircot_question(row: Row, paragraphs: list[Paragraph]) -> Question | None:
+    if row.has("context", "paragraphs"):
+        return None
+    question_id = row.text("question_id")
+    hops, kind_name = kind(question_id)
+    return Question(
+        id=question_id,
+        question=row.text("question_text"),
+        gold=gold_ids(paragraphs),
+        answers=tuple(dict.fromkeys(filter(None, map(_ircot_answer, row.rows("answers_objects"))))),
+        hops=hops,
+        type=row.text_or_empty("type") or kind_name,
+    )
+
+
+def _ircot_answer(row: Row) -> str:
+    """One accepted answer: its spans together, or a number, or a date."""
+    if spans := row.texts("spans"):
+        return ", ".join(spans)
+    if number := row.text_or_empty("number"):
+        return number
+    date = row.row("date") if row.has("date") else row
+    return " ".join(filter(None, (date.text_or_empty(part) for part in _IRCOT_DATE)))

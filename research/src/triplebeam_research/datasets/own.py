@@ -1,0 +1,136 @@
+"""Our own layout: ``corpus.jsonl`` and ``questions*.jsonl``, read and written as docs/formats.md has them."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from triplebeam.errors import BadInputError, SourceError
+from triplebeam.evaluate.questions import Question, read_questions
+from triplebeam.ingest.json_lines import read_json_lines
+from triplebeam.passage import Document
+from triplebeam_research.datasets.dataset import REPEATED, Collected, Dataset, LeftOut, Rereadable, require_gold
+from triplebeam_research.datasets.row import read_rows
+
+
+def read_own(sources: Sequence[Path]) -> Dataset:
+    """Folders or files, under their own ids; several files are read as one dataset."""
+    files = [file for source in sources for file in _files(source)]
+    corpora = [file for file in files if file.name.startswith("corpus")]
+    question_files = [file for file in files if not file.name.startswith("corpus")]
+    if not question_files:
+        raise BadInputError(f"there are no questions*.jsonl in {', '.join(map(str, sources))}: name a file of them.")
+    collected = Collected()
+    for file in question_files:
+        for question in read_questions(file):
+            if question.unresolved:
+                raise BadInputError(
+                    f"question {question.id!r} of {file} names its gold by file or phrase, which only an index can look"
+                    " up: use the file with `triplebeam bench` as it is."
+                )
+            collected.add(str(file), question)
+        for row in read_rows(file):
+            if row.has("duplicate_of"):
+                collected.add(row.place, LeftOut(REPEATED))
+    return require_gold(collected.dataset(Rereadable(lambda: _documents(corpora)), sources))
+
+
+def _files(source: Path) -> list[Path]:
+    if not source.is_dir():
+        return [source]
+    return sorted(
+        path
+        for path in source.iterdir()
+        if path.name.startswith(("corpus.", "questions")) and path.name.endswith((".jsonl", ".jsonl.gz"))
+    )
+
+
+def _documents(corpora: Sequence[Path]) -> Iterator[Document]:
+    for path in corpora:
+        try:
+            for number, outcome in read_json_lines(path, path.name):
+                if isinstance(outcome, str):
+                    raise BadInputError(f"{path}, row {number} is no passage: {outcome}.")
+                yield outcome
+        except (SourceError, OSError) as error:
+            raise BadInputError(f"{path} cannot be read: {error}.") from error
+
+
+CORPUS = "corpus.jsonl"
+QUESTIONS = "questions.jsonl"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """What is in the folder now."""
+
+    passages: int
+    questions: int
+    hops: Mapping[int, int]
+    """How many questions have so many hops; those whose hops are not known are in none."""
+    left_out: Mapping[str, int]
+    to_be_cut: bool
+    """Are there documents that are longer than a passage should be?"""
+
+
+def refuse_to_overwrite(folder: Path) -> None:
+    """Nothing is overwritten by accident. Called before anything is read."""
+    for path in (folder / CORPUS, folder / QUESTIONS):
+        if path.exists():
+            raise BadInputError(f"{path} is there already: name another folder, or --force to write over it.")
+
+
+def write_dataset(dataset: Dataset, folder: Path) -> Written:
+    """Write both files: whole, or nothing. A dataset without passages has no corpus."""
+    counts: Counter[bool] = Counter()
+
+    def passages() -> Iterator[dict[str, object]]:
+        for document in dataset.documents:
+            counts[document.is_passage] += 1
+            yield _passage(document)
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with _drafts(folder) as (corpus, questions):
+            _write(corpus, passages())
+            _write(questions, map(Question.row, dataset.questions))
+            # Once all is read. The old questions go first: they must never be found beside a new corpus.
+            (folder / QUESTIONS).unlink(missing_ok=True)
+            corpus.replace(folder / CORPUS)
+            if not counts:
+                (folder / CORPUS).unlink()
+            questions.replace(folder / QUESTIONS)
+    except OSError as error:
+        raise BadInputError(f"{folder} cannot be written to: {error.strerror}.") from error
+    hops = Counter(question.hops for question in dataset.questions if question.hops)
+    return Written(
+        passages=counts.total(),
+        questions=len(dataset.questions),
+        hops=dict(sorted(hops.items())),
+        left_out=dataset.left_out,
+        to_be_cut=counts[False] > 0,
+    )
+
+
+@contextmanager
+def _drafts(folder: Path) -> Iterator[tuple[Path, Path]]:
+    """Two files to write to, which are removed in the end whatever happens."""
+    drafts = folder / f"{CORPUS}.new", folder / f"{QUESTIONS}.new"
+    try:
+        yield drafts
+    finally:
+        for draft in drafts:
+            draft.unlink(missing_ok=True)
+
+
+def _write(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for row in rows:
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _passage(document: Document) -> dict[str, object]:
+    row: dict[str, object] = {"id": document.id, "title": document.title, "text": document.text}
+    return row | ({"metadata": dict(document.metadata)} if document.metadata else {})

@@ -1,0 +1,1 @@
+"""Experiments: methods compared as a file describes, their runs, and what is written of them."""

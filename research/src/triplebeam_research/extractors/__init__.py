@@ -1,0 +1,1 @@
+"""Extractors of two papers' tables: entities first and triples second, and keywords."""

@@ -1,0 +1,48 @@
+"""The model alone."""
+
+import json
+
+import pytest
+
+from triplebeam.generate.accounting import Accounted
+from triplebeam.methods.agent import Auto
+from triplebeam.testing.scripted import Scripted
+from triplebeam_research.baselines.closed_book import ClosedBook
+
+QUESTION = "Who directed Laughter in Hell?"
+
+
+def reply(text: str, *, found: bool = True) -> str:
+    return json.dumps({"found": found, "answer": text, "sentence": "As far as I know."})
+
+
+def test_the_question_alone_is_asked() -> None:
+    with Scripted([reply(" Edward Cahn ")]) as model:
+        answer = ClosedBook(model=Accounted(model)).answer(QUESTION)
+    assert (answer.text, answer.sentence) == ("Edward Cahn", "As far as I know.")
+    assert (answer.steps, len(answer.ranking), answer.usage.calls) == ((), 0, 1)
+    assert answer.ending == "no passages were asked for"
+    assert not answer.supported
+    [prompt] = model.prompts
+    assert (prompt.template, prompt.user) == ("closed_book", f"Question: {QUESTION}")
+    assert "at most six words" in prompt.system
+
+
+@pytest.mark.parametrize("said", ["", "I do not know"])
+def test_not_to_know_is_no_answer(said: str) -> None:
+    with Scripted([reply(said, found=False)]) as model:
+        assert ClosedBook(model=model).answer(QUESTION).text == ""
+
+
+def test_a_reply_that_cannot_be_used_is_reported() -> None:
+    with Scripted(["no", "no"]) as model:
+        answer = ClosedBook(model=Accounted(model)).answer(QUESTION)
+    assert (answer.text, answer.usage.calls) == ("", 2)
+    assert answer.ending.startswith("no passages were asked for; "), answer.ending
+
+
+def test_a_second_agent_may_follow_it() -> None:
+    with Scripted([reply("", found=False), reply("Cahn")]) as model:
+        alone = ClosedBook(model=Accounted(model))
+        answer = Auto(first=alone, then=alone).answer(QUESTION)
+    assert (answer.text, answer.steps, answer.usage.calls) == ("Cahn", (), 2)

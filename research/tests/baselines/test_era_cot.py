@@ -1,0 +1,134 @@
+"""ERA-CoT's stages, each shown what the ones before it gave."""
+
+from typing import Any
+
+import pytest
+
+from scripted_loops import PASSAGES, Table, path, read_by, reply
+from triplebeam.answer import Answer
+from triplebeam.generate.accounting import Accounted
+from triplebeam.generate.language_model import Completion, LanguageModel
+from triplebeam.testing.scripted import Scripted
+from triplebeam.triple import Triple
+from triplebeam_research.baselines.era_cot import ERACoT
+
+QUESTION = "When did the director of Laughter in Hell die?"
+TABLE = {QUESTION: ["film", "director", "actor"]}
+DIRECTED = ["Laughter in Hell", "directed by", "Edward Cahn"]
+DIED = ["Edward Cahn", "died on", "25 August 1963"]
+OUTLIVED = ["Laughter in Hell", "older than", "25 August 1963"]
+WROTE = ["Edward Cahn", "wrote", "Laughter in Hell"]
+
+
+def entities(*names: str) -> Completion:
+    return reply(entities=[{"name": name, "type": "person"} for name in names])
+
+
+def relations(*rows: list[str]) -> Completion:
+    return reply(relations=list(rows))
+
+
+def scores(*given: tuple[int, float]) -> Completion:
+    return reply(scores=[{"number": number, "score": score} for number, score in given])
+
+
+def agent(model: LanguageModel, **parameters: Any) -> ERACoT:
+    return ERACoT(retriever=Table(TABLE), model=Accounted(model), passages=PASSAGES, **parameters)
+
+
+class TestFiveStages:
+    @pytest.fixture
+    def done(self) -> tuple[Scripted, Answer]:
+        replies = [
+            entities("Laughter in Hell", "Edward Cahn"),
+            relations(DIRECTED, DIED),
+            relations(OUTLIVED, WROTE, DIRECTED),
+            scores((2, 5.9), (1, 6)),
+            path("25 August 1963", "Cahn directed it. Cahn died then."),
+        ]
+        with Scripted(replies) as model:
+            return model, agent(model).answer(QUESTION)
+
+    def test_every_stage_is_shown_what_came_before(self, done: tuple[Scripted, Answer]) -> None:
+        first, second, third, fourth, fifth = (prompt.user for prompt in done[0].prompts)
+        assert all("He died on 25 August 1963" in user for user in (first, second, third, fourth, fifth))
+        assert not any("Pat Brien starred" in user for user in (first, second, third, fourth, fifth))
+        named = "Entities: Laughter in Hell (person), Edward Cahn (person)"
+        assert [named in user for user in (first, second, third, fourth, fifth)] == [False, True, True, False, True]
+        stated = "1. Laughter in Hell directed by Edward Cahn\n2. Edward Cahn died on 25 August 1963"
+        assert stated in third
+        assert stated in fourth
+        inferred = "1. Laughter in Hell older than 25 August 1963\n2. Edward Cahn wrote Laughter in Hell"
+        assert fourth.endswith(f"Inferred relations:\n{inferred}"), "what is stated already is not inferred"
+        assert f"{stated}\n3. Laughter in Hell older than 25 August 1963\n\nQuestion" in fifth, "6 stays, 5.9 does not"
+
+    def test_the_answer_and_its_one_step(self, done: tuple[Scripted, Answer]) -> None:
+        _, answer = done
+        [step] = answer.steps
+        assert (answer.text, answer.sentence) == ("25 August 1963", "Cahn directed it. Cahn died then.")
+        assert read_by(step) == (Triple(*DIRECTED), Triple(*DIED), Triple(*OUTLIVED))
+        assert step.thought == "Entities: Laughter in Hell (person), Edward Cahn (person)"
+        assert answer.ranking.ids == ["film", "director"]
+        assert (step.usage.calls, answer.usage.calls) == (4, 5)
+        assert answer.ending == "the reasoning came to an answer"
+
+    def test_examples_stand_before_the_answer_alone(self, done: tuple[Scripted, Answer]) -> None:
+        assert [prompt.system.count("Guernica") > 0 for prompt in done[0].prompts] == [False] * 4 + [True]
+        assert all(prompt.temperature == 0.0 for prompt in done[0].prompts)
+        assert "at most 5 for any two entities" in done[0].prompts[2].system
+
+
+def test_entities_and_stated_relations_that_most_samples_name() -> None:
+    replies = [
+        entities("Edward Cahn", "Cahn"),
+        entities("Laughter in Hell", "edward cahn"),
+        entities("Edward Cahn", "EDWARD CAHN", "Laughter in Hell"),
+        relations(DIRECTED, WROTE),
+        relations(DIED, DIRECTED),
+        relations(DIED),
+        relations(),
+        path("1963"),
+    ]
+    with Scripted(replies) as model:
+        answer = agent(model, samples=3).answer(QUESTION)
+    assert answer.steps[0].thought == "Entities: Edward Cahn (person), Laughter in Hell (person)"
+    assert read_by(answer.steps[0]) == (Triple(*DIRECTED), Triple(*DIED))
+    assert [(prompt.sample, prompt.temperature) for prompt in model.prompts[:4]] == [
+        (0, 0.7),
+        (1, 0.7),
+        (2, 0.7),
+        (0, 0.7),
+    ]
+
+
+def test_a_pair_has_so_many_inferred_relations_and_no_more() -> None:
+    again = ["Laughter in Hell", "made by", "Edward Cahn"]
+    replies = [entities("A"), relations(), relations(WROTE, again, OUTLIVED), scores((1, 9), (2, 9)), path("1963")]
+    with Scripted(replies) as model:
+        answer = agent(model, inferred=1).answer(QUESTION)
+    assert read_by(answer.steps[0]) == (Triple(*WROTE), Triple(*OUTLIVED)), "both ways round it is one pair"
+
+
+def test_what_is_given_no_score_is_put_aside_and_reported() -> None:
+    replies = [entities("A"), relations(DIED), relations(OUTLIVED, WROTE), scores((1, 10), (7, 10)), path("1963")]
+    with Scripted(replies) as model:
+        [step] = agent(model).answer(QUESTION).steps
+    assert read_by(step) == (Triple(*DIED), Triple(*OUTLIVED))
+    assert step.problems == ("1 of 2 inferred relations were given no score and are put aside",)
+
+
+def test_replies_that_cannot_be_used_are_reported_and_do_not_stop_it() -> None:
+    with Scripted([*["no"] * 4, relations(OUTLIVED, ["Edward Cahn", "died"]), *["no"] * 4]) as model:
+        answer = agent(model).answer(QUESTION)
+    [step] = answer.steps
+    assert (read_by(step), step.thought) == ((), "Entities: (none)")
+    assert len(step.problems) == 4, "three replies, and a relation of two parts"
+    assert (answer.text, answer.usage.calls) == ("", 9)
+    assert answer.ending.startswith("the reasoning came to no answer; The model's reply")
+
+
+def test_without_passages_there_is_nothing_to_analyse() -> None:
+    with Scripted([path("1963")]) as model:
+        answer = ERACoT(retriever=Table({QUESTION: []}), model=model, passages=PASSAGES).answer(QUESTION)
+    assert (answer.text, read_by(answer.steps[0])) == ("1963", ())
+    assert "Passages:\n(none)" in model.prompts[0].user

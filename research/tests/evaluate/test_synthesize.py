@@ -1,0 +1,221 @@
+"""Questions from chains of triples: replies against every rule."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gold_chains import CAHN, CAHN_ONLY, Make
+from typer.testing import CliRunner
+
+from triplebeam.errors import BadInputError, EndpointError
+from triplebeam.evaluate.questions import find_gold, read_questions
+from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError, Usage
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.testing.scripted import Scripted
+from triplebeam.triple import Triple
+from triplebeam_research.synthesize import synthesize as module
+from triplebeam_research.synthesize.chains import sample_chains
+from triplebeam_research.synthesize.synthesize import synthesize, write_questions
+
+
+class Echo:
+    """A model that writes a question of the expected form for whatever chain it is shown."""
+
+    name = "echo"
+
+    def __init__(self, **changes: object) -> None:
+        self.changes = changes
+        self.prompts: list[Prompt] = []
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        self.prompts += prompts
+        return [Completion(text=self._reply(prompt.user), usage=Usage(calls=1)) for prompt in prompts]
+
+    def _reply(self, user: str) -> str:
+        told = dict(line.split(": ", 1) for line in user.splitlines() if line.startswith(("Start: ", "Answer: ")))
+        if "Start" not in told:  # the shortcut check
+            return json.dumps({"found": True, "answer": self.changes["read"], "sentence": ""})
+        reply = {"sensible": True, "question": f"What follows from {told['Start']}?", "answer": told["Answer"]}
+        return json.dumps({**reply, **self.changes})
+
+
+def reply(question: str, answer: str = "25 August 1963", *, sensible: bool = True) -> str:
+    return json.dumps({"sensible": sensible, "question": question, "answer": answer})
+
+
+class TestWriting:
+    def test_rows_are_questions_that_can_be_read_and_reviewed(self, world: Snapshot, tmp_path: Path) -> None:
+        written = synthesize(world, Echo(), count=2, hops=(2,))
+        path = tmp_path / "questions.jsonl"
+        write_questions(path, written.questions)
+        assert [each.question for each in written.questions] == read_questions(path)
+        find_gold(read_questions(path), world.passages)
+        row = next(json.loads(line) for line in path.read_text().splitlines() if "Cahn" in line)
+        assert row.pop("id").startswith("synthetic-")
+        assert row == {
+            "question": "What follows from Laughter in Hell?",
+            "answers": ["25 August 1963"],
+            "gold": ["film", "director"],
+            "hops": 2,
+            "type": "synthetic",
+            "synthetic": True,
+            "chain": [list(triple) for triple in CAHN.triples],
+            "model": "echo",
+            "reviewed": False,
+        }
+        with pytest.raises(BadInputError, match="exists"):
+            write_questions(path, written.questions)
+        with pytest.raises(BadInputError, match="folder that exists"):
+            write_questions(tmp_path / "none" / "questions.jsonl", written.questions)
+        assert [file.name for file in tmp_path.iterdir()] == ["questions.jsonl"]
+
+    def test_the_model_sees_the_chain_and_its_passages(self, world: Snapshot) -> None:
+        echo = Echo()
+        synthesize(world, echo, count=3, hops=(2,))
+        [user] = [prompt.user for prompt in echo.prompts if "25 August 1963\n" in f"{prompt.user}\n"]
+        assert "[1] Laughter in Hell\nLaughter in Hell is a drama film" in user
+        assert "2. Edward Cahn | died on | 25 August 1963" in user
+        assert "Start: Laughter in Hell\nHidden: Edward Cahn\nAnswer: 25 August 1963" in user
+
+    def test_is_the_same_for_the_same_seed(self, toy_index: Snapshot) -> None:
+        assert synthesize(toy_index, Echo(), count=5) == synthesize(toy_index, Echo(), count=5)
+
+    @pytest.mark.parametrize(
+        ("text", "reason"),
+        [
+            ("no JSON at all", module.UNREADABLE),
+            (reply("", "", sensible=False), module.NOT_SENSIBLE),
+            (reply(" "), module.EMPTY),
+            (reply("When did its director die?"), module.START_MISSING),
+            (reply("When did Edward Cahn of Laughter in Hell die?"), module.BRIDGE_NAMED),
+            (reply("When did Mr Cahn, who made Laughter in Hell, die?"), module.BRIDGE_NAMED),
+            (reply("Who of Laughter in Hell died on 25 August, 1963?"), module.ANSWER_NAMED),
+            (
+                reply("When did the director of Laughter in Hell die?", "He died on 25 August 1963 as it says"),
+                module.ANSWER_LONG,
+            ),
+            (reply("When did the director of Laughter in Hell die?", "26 August 1963"), module.ANSWER_ABSENT),
+            (reply("What was the director of Laughter in Hell?", "He"), module.ANSWER_OTHER),
+            (reply("Who died after Laughter in Hell?", "died on 25 August 1963"), ""),
+            (reply("When did the director of Laughter in Hell die?"), ""),
+        ],
+    )
+    def test_replies_are_checked(self, make: Make, text: str, reason: str) -> None:
+        index = make(*CAHN_ONLY)
+        model = Scripted({"Start: Laughter in Hell": text})
+        if reason:
+            with pytest.raises(EndpointError, match=f"wrote no usable question for 1 chains .1 times {reason}"):
+                synthesize(index, model, count=1)
+        else:
+            assert len(synthesize(index, model, count=1).questions) == 1
+
+    def test_an_answer_that_occurs_in_an_earlier_passage_is_no_answer(self, make: Make) -> None:
+        index = make(
+            {"a": ("Ann Lee", "Ann Lee of Lake County wed Bob Ray."), "b": ("Bob Ray", "Bob Ray saw Lake Erie.")},
+            {"a": [Triple("Ann Lee", "wed", "Bob Ray")], "b": [Triple("Bob Ray", "saw", "Lake Erie")]},
+        )
+        with pytest.raises(EndpointError, match=module.ANSWER_EARLY):
+            synthesize(index, Echo(answer="Lake"), count=1)
+
+    def test_another_chain_is_tried_for_each_that_is_rejected(self, toy_index: Snapshot) -> None:
+        chains = list(sample_chains(toy_index, hops=(2,)))
+        refusal = reply("", "", sensible=False)
+        good = [reply(f"What of {chain.start}?", chain.answer) for chain in chains]
+        with Scripted([refusal, refusal, good[2], good[3]]) as model:
+            written = synthesize(toy_index, model, count=2, hops=(2,))
+        assert [each.chain for each in written.questions] == [chain.triples for chain in chains[2:4]]
+        assert written.rejected == {module.NOT_SENSIBLE: 2}
+
+    def test_shortcuts_are_dropped_when_they_are_looked_for(self, toy_index: Snapshot) -> None:
+        kept = synthesize(toy_index, Echo(read="nothing of the kind"), count=2, check_shortcuts=True)
+        assert len(kept.questions) == 2
+        assert not kept.rejected
+        [first, *_] = sample_chains(toy_index)
+        written = synthesize(toy_index, Echo(read=f"It is {first.answer}."), count=1, check_shortcuts=True)
+        assert written.rejected == {module.SHORTCUT: 1}
+
+
+class TestFailing:
+    def test_a_model_that_never_writes_a_question_is_named_with_the_reasons(self, toy_index: Snapshot) -> None:
+        model = Echo(question="What?")
+        with pytest.raises(
+            EndpointError, match=r"echo wrote no usable question .* the question does not name the start"
+        ):
+            synthesize(toy_index, model, count=40)
+        assert len(model.prompts) <= module.MOST_FRUITLESS + 16
+
+    def test_an_endpoint_that_is_gone_is_not_asked_on(self, toy_index: Snapshot) -> None:
+        class Gone(Echo):
+            def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+                raise EndpointError("gone")
+
+        with pytest.raises(EndpointError, match="gone"):
+            synthesize(toy_index, Gone(), count=2)
+
+    def test_a_refused_prompt_is_one_chain_lost(self, toy_index: Snapshot) -> None:
+        class Squeamish(Echo):
+            def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+                if len(self.prompts) == 0 and len(prompts) == 1:
+                    self.prompts += prompts
+                    raise PromptRefusedError("filtered")
+                return super().complete(prompts)
+
+        written = synthesize(toy_index, Squeamish(), count=1)
+        assert (len(written.questions), written.rejected) == (1, {module.UNREADABLE: 1})
+
+    @pytest.mark.parametrize(
+        ("table", "why"),
+        [
+            ({}, "it holds no triples"),
+            ({"a": [Triple("Ann Lee", "wed", "Bob Ray")]}, "all its triples come from one passage"),
+            ({"a": [Triple("A", "b", "C")], "b": [Triple("D", "e", "F")]}, "no two of its passages share an entity"),
+            (
+                {"a": [Triple("Ann Lee", "wed", "him")], "b": [Triple("him", "saw", "Rome")]},
+                "of the 1 entities that join two passages or more, 1 occur in at most",
+            ),
+        ],
+    )
+    def test_an_index_without_chains_is_refused_with_the_reason(
+        self, make: Make, table: dict[str, list[Triple]], why: str
+    ) -> None:
+        index = make({"a": ("", "Ann Lee wed him."), "b": ("", "He saw Rome.")}, table)
+        with pytest.raises(BadInputError, match=why):
+            synthesize(index, Echo(), count=1)
+
+    def test_asking_for_no_question_is_refused(self, world: Snapshot) -> None:
+        with pytest.raises(BadInputError, match="at least one"):
+            synthesize(world, Echo(), count=0)
+
+
+class TestCommand:
+    @pytest.fixture
+    def run(self, monkeypatch: pytest.MonkeyPatch, world: Snapshot) -> Callable[..., Any]:
+        import typer
+
+        from triplebeam.generate.accounting import Accounted
+        from triplebeam_research.commands.questions import questions
+
+        monkeypatch.setattr("triplebeam.assemble.models.make_model", lambda settings: Accounted(Echo()))
+        app = typer.Typer()
+        app.command()(questions)
+        return lambda *arguments: CliRunner().invoke(app, [str(world.folder), *map(str, arguments)])
+
+    def test_writes_the_file_and_shows_examples_and_cost(self, run: Callable[..., Any], tmp_path: Path) -> None:
+        result = run(tmp_path / "q.jsonl", "--count", 30, "--hops", 2)
+        assert result.exit_code == 0, result.output
+        written = read_questions(tmp_path / "q.jsonl")
+        assert f"{len(written)} questions from {len(written)} chains" in result.stdout
+        assert "─ directed by →" in result.stdout
+        assert f"{len(written)} calls" in result.stdout
+        assert "30 were requested" in result.stderr
+
+    def test_json_is_for_machines(self, run: Callable[..., Any], tmp_path: Path) -> None:
+        told = json.loads(run(tmp_path / "q.jsonl", "--count", 1, "--json").stdout)
+        assert (told["questions"], told["rejected"], told["usage"]["calls"]) == (1, {}, 1)
+
+    def test_nothing_is_paid_for_where_nothing_can_be_written(self, run: Callable[..., Any], tmp_path: Path) -> None:
+        (tmp_path / "q.jsonl").write_text("mine")
+        assert isinstance(run(tmp_path / "q.jsonl").exception, BadInputError)
+        assert (tmp_path / "q.jsonl").read_text() == "mine"

@@ -1,0 +1,306 @@
+"""From an experiment to its evaluation and its files, over a small world."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from triplebeam.assemble import Index, Method
+from triplebeam.assemble.context import Context
+from triplebeam.assemble.evaluation import OpenedCorpus
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError
+from triplebeam.evaluate.ask_all import CountingEmbedder
+from triplebeam.evaluate.questions import Question
+from triplebeam.evaluate.run import Evaluation, QuestionResult, Run
+from triplebeam.evaluate.summary import summary
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.serve.cli.evaluation_display import draw_evaluation
+from triplebeam.settings import Settings
+from triplebeam.testing.scripted import Scripted
+from triplebeam_research.commands.experiment import tell_written
+from triplebeam_research.experiments.evaluator import ExperimentEvaluator
+from triplebeam_research.experiments.experiment import Experiment
+from triplebeam_research.experiments.output import across, file_name, write_evaluation
+from triplebeam_research.experiments.trec import read_run
+from triplebeam_research.report import markdown_report
+
+ROWS = [
+    {"id": "death", "question": "When did the director of Laughter in Hell die?", "gold": ["film", "director"],
+     "answers": ["25 August 1963"], "hops": 2},
+    {"id": "lake", "question": "Which of the Great Lakes is it?", "gold": ["lake"], "answers": ["Lake Michigan"]},
+]  # fmt: skip
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    path = tmp_path / "questions.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(home=tmp_path / "home")
+
+
+def experiment(world: Snapshot, questions: Path, *methods: str, **more: object) -> Experiment:
+    return Experiment.model_validate(
+        {"title": "Small", "index": str(world.folder), "questions": str(questions), "methods": methods, **more}
+    )
+
+
+def evaluated(asked: Experiment, settings: Settings, words: Embedder, **more: object) -> Evaluation:
+    return ExperimentEvaluator(settings=settings, embedder=words, **more).compare(asked, asked.corpora()[0])  # type: ignore[arg-type]
+
+
+def test_methods_side_by_side_and_everything_written(
+    world: Snapshot, questions: Path, settings: Settings, words: Embedder, tmp_path: Path
+) -> None:
+    asked = experiment(world, questions, "bm25", "hybrid+naive_ge", "hipporag[entities=verbatim]", "hipporag2")
+    evaluation = evaluated(asked, settings, words)
+    assert [run.method for run in evaluation.runs] == list(asked.methods)
+    assert evaluation.triples_of_gold == {"death": 2.0, "lake": 1.0}
+    write_evaluation(tmp_path / "out", evaluation)
+    assert "hybrid+naive_ge" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "hybrid+naive_ge" in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    results = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    assert results["methods"]["hipporag2"]["R@5"] == 1.0
+    assert results["results"]["bm25"][0]["measures"]["R@5"] == pytest.approx(0.5, abs=0.5)
+    run = read_run(tmp_path / "out" / "runs" / f"{file_name('hybrid+naive_ge')}.trec")
+    assert run["death"] == evaluation.runs[1].results[0].passage_ids
+    assert (tmp_path / "out" / "qrels.txt").read_text().count("\n") == 3
+    assert across([evaluation], ["small"], ["R@5"]).count("\n") == 6
+
+
+def test_gold_by_file_and_phrase_gives_the_figures_of_gold_by_id(
+    world: Snapshot, questions: Path, settings: Settings, words: Embedder, tmp_path: Path
+) -> None:
+    written = [
+        ROWS[0] | {"gold": [{"file": "film"}, {"any": [{"phrase": "died on 25 august"}]}]},
+        ROWS[1] | {"gold": [{"file": "lake", "phrase": "one of the\nGreat Lakes"}]},
+    ]
+    by_phrase = tmp_path / "by-phrase.jsonl"
+    by_phrase.write_text("".join(json.dumps(row) + "\n" for row in written), encoding="utf-8")
+    by_id, found = (
+        evaluated(experiment(world, path, "bm25", "hybrid+naive_ge", "gold"), settings, words)
+        for path in (questions, by_phrase)
+    )
+    assert found.triples_of_gold == by_id.triples_of_gold
+    assert [summary(found, run)["R@2"] for run in found.runs] == [summary(by_id, run)["R@2"] for run in by_id.runs]
+    assert [question.gold for question in found.questions] == [question.gold for question in by_id.questions]
+    write_evaluation(tmp_path / "out", found)
+    assert (tmp_path / "out" / "qrels.txt").read_text().count("\n") == 3
+
+
+def test_a_second_time_nothing_is_computed(
+    world: Snapshot, questions: Path, settings: Settings, words: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = experiment(world, questions, "dense", "hybrid")
+    first = evaluated(asked, settings, words)
+
+    class Broken:
+        name, fingerprint, dimension = words.name, words.fingerprint, words.dimension
+
+        def embed(self, *_: object) -> None:
+            raise AssertionError("nothing should be encoded")
+
+    second = evaluated(asked, settings, Broken())  # type: ignore[arg-type]
+    assert [run.results for run in second.runs] == [run.results for run in first.runs]
+    with pytest.raises(AssertionError):
+        evaluated(asked, settings, Broken(), again=True)  # type: ignore[arg-type]
+
+
+def test_agents_bounds_and_seeds(world: Snapshot, questions: Path, settings: Settings, words: Embedder) -> None:
+    reply = json.dumps({"found": True, "answer": "25 August 1963", "sentence": "He died then."})
+    model = Scripted([reply] * 12)
+    asked = experiment(world, questions, "closed_book", "read:gold", "read:bm25")
+    evaluation = evaluated(asked, settings, words, model=model, seeds=[1, 2])
+    assert [run.method for run in evaluation.runs] == [
+        f"{method} (seed {seed})" for method in asked.methods for seed in (1, 2)
+    ]
+    closed, gold = evaluation.runs[0], evaluation.runs[2]
+    assert closed.results[0].answer == "25 August 1963"
+    assert closed.results[0].passage_ids == ()
+    assert gold.results[0].passage_ids == ("film", "director")
+
+
+def test_answers_are_judged_where_asked_for(
+    world: Snapshot, questions: Path, settings: Settings, words: Embedder
+) -> None:
+    reply = json.dumps({"found": True, "answer": "in August 1963", "sentence": "."})
+    model = Scripted([reply, reply, json.dumps({"correct": True}), json.dumps({"correct": False})])
+    evaluation = evaluated(experiment(world, questions, "closed_book", judge=True), settings, words, model=model)
+    assert [result.judged for result in evaluation.runs[0].results] == [1.0, 0.0]
+    assert evaluation.facts["judge"].endswith("the model under test")
+
+
+def test_another_model_may_judge(world: Snapshot, questions: Path, settings: Settings, words: Embedder) -> None:
+    reply = json.dumps({"found": True, "answer": "in August 1963", "sentence": "."})
+    with Scripted([reply, reply]) as model, Scripted([json.dumps({"correct": True})] * 2, name="judge") as judge:
+        asked = experiment(world, questions, "closed_book", judge=True)
+        evaluation = evaluated(asked, settings, words, model=model, judge=judge)
+    assert [result.judged for result in evaluation.runs[0].results] == [1.0, 1.0]
+    assert evaluation.facts["judge"] == "judge"
+
+
+def test_the_judge_has_settings_of_its_own(world: Snapshot, words: Embedder, tmp_path: Path) -> None:
+    def opened(settings: Settings) -> tuple[ExperimentEvaluator, OpenedCorpus]:
+        return ExperimentEvaluator(settings=settings), OpenedCorpus(
+            Context(world, settings, words), CountingEmbedder(words)
+        )
+
+    evaluator, corpus = opened(Settings(home=tmp_path, model="small", judge_model="large"))
+    assert (corpus.context.model.name, evaluator.judge_of(corpus).name) == ("small", "large")
+    evaluator, corpus = opened(Settings(home=tmp_path, model="small"))
+    assert evaluator.judge_of(corpus) is corpus.context.model
+
+
+def test_a_given_run_is_compared_with_ours_on_the_questions_it_holds(
+    world: Snapshot, questions: Path, settings: Settings, words: Embedder, tmp_path: Path
+) -> None:
+    other = tmp_path / "theirs.trec"
+    other.write_text("death Q0 director 2 0.5 x\ndeath Q0 film 1 0.9 x\n")
+    evaluation = evaluated(experiment(world, questions, "bm25", f"run:{other}"), settings, words)
+    assert [question.id for question in evaluation.questions] == ["death"]
+    assert [run.method for run in evaluation.runs] == ["bm25", "theirs (given)"]
+    assert evaluation.runs[1].results[0].passage_ids == ("film", "director")
+    assert "of 2: those that every given run holds" in evaluation.facts["questions"]
+
+
+@pytest.mark.parametrize(
+    ("method", "words_said"),
+    [
+        ("hiporag2", "did you mean 'hipporag2'"),
+        ("hipporag[entities=given]", "--query-entities"),
+        ("hipporag[entities=verbatm]", "did you mean 'verbatim'"),
+        ("hipporag2[filter=on]", "none, llm"),
+        ("hipporag2@triples", "searches passages"),
+        ("closed_book:bm25", "without passages"),
+        ("agent[stop_when_stuck=maybe]", "not yes or no"),
+        ("run:gone.trec", "gone.trec"),
+    ],
+)
+def test_a_wrong_name_costs_no_question(
+    world: Snapshot, questions: Path, settings: Settings, words: Embedder, method: str, words_said: str
+) -> None:
+    with pytest.raises(BadInputError, match=words_said.replace("(", "\\(")):
+        evaluated(experiment(world, questions, "bm25", method), settings, words, model=Scripted([]))
+    assert not (settings.home / "runs").exists()
+
+
+def test_an_index_that_was_built_in_another_way_is_refused(
+    world: Snapshot, questions: Path, settings: Settings, words: Embedder
+) -> None:
+    built = {"triples_in_context": False, "keyword_passages": 0}
+    asked = experiment(world, questions, "bm25", index_settings=built)
+    with pytest.raises(BadInputError) as refused:
+        evaluated(asked, settings, words)
+    assert str(refused.value) == (
+        f"{world.folder} was built with keyword_passages = 50, unlike what the experiment compares: build it into a new"
+        " folder with `TRIPLEBEAM_TRIPLES_IN_CONTEXT=false TRIPLEBEAM_KEYWORD_PASSAGES=0 triplebeam index FOLDER"
+        " SOURCE…`."
+    )
+    as_built = experiment(world, questions, "bm25", index_settings={"keyword_passages": 50})
+    assert evaluated(as_built, settings, words).facts["keyword_passages"] == "50"
+
+
+def test_gold_is_known_in_an_evaluation_only(world: Snapshot, words: Embedder) -> None:
+    with pytest.raises(BadInputError, match="triplebeam bench"):
+        Index.of(world, Settings(), words).retriever("gold")
+
+
+def test_the_bound_is_measured_and_is_no_method_to_recommend(
+    world: Snapshot, questions: Path, settings: Settings, words: Embedder
+) -> None:
+    evaluation = evaluated(experiment(world, questions, "gold", "bm25", "hipporag2"), settings, words)
+    assert [result.passage_ids for result in evaluation.runs[0].results] == [("film", "director"), ("lake",)]
+    assert [run.graph for run in evaluation.runs] == [None, False, True]
+
+
+def test_a_seed_is_for_what_is_sampled_and_counts_once(
+    world: Snapshot, questions: Path, settings: Settings, words: Embedder, tmp_path: Path
+) -> None:
+    other = tmp_path / "theirs.trec"
+    other.write_text("death Q0 film 1 0.9 x\nlake Q0 lake 1 0.9 x\n")
+    asked = experiment(world, questions, f"run:{other}", "hipporag[entities=verbatim]", "closed_book")
+    reply = json.dumps({"found": True, "answer": "1963", "sentence": "."})
+    evaluation = evaluated(asked, settings, words, model=Scripted([reply] * 4), seeds=[1, 2, 1])
+    assert [run.method for run in evaluation.runs] == [
+        "theirs (given)",
+        "hipporag[entities=verbatim]",
+        "closed_book (seed 1)",
+        "closed_book (seed 2)",
+    ]
+    assert [run.graph for run in evaluation.runs] == [None, True, None, None]
+
+
+@pytest.mark.parametrize(
+    ("method", "calls"),
+    [
+        ("hybrid+naive_ge", False),
+        ("hybrid+sync_ge", True),
+        ("hipporag", True),
+        ("hipporag[entities=given]", False),
+        ("hipporag2", False),
+        ("hipporag2[filter=llm]", True),
+        ("hipporag2[base=hipporag]", True),
+        ("read:bm25", True),
+    ],
+)
+def test_what_calls_a_model(method: str, calls: bool) -> None:
+    assert Method.parse(method).uses_model == calls
+
+
+def test_other_gold_or_other_code_is_measured_again(
+    world: Snapshot, settings: Settings, words: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def keys(gold: dict[str, tuple[str, ...]]) -> list[str]:
+        opened = OpenedCorpus(Context(world, settings, words, gold=gold), CountingEmbedder(words))
+        return [opened.key(Method.parse(name), None) for name in ("bm25", "ircot", "read:gold")]
+
+    first, other_gold = keys({"?": ("film",)}), keys({"?": ("lake",)})
+    assert [one == two for one, two in zip(first, other_gold, strict=True)] == [True, True, False]
+    monkeypatch.setattr("triplebeam.evaluate.run_file.code_version", lambda package="triplebeam": f"new {package}"[:9])
+    other_code = keys({"?": ("film",)})
+    assert not set(first) & set(other_code)
+
+
+def test_a_place_that_cannot_be_written_to_or_read_is_named(
+    world: Snapshot, questions: Path, settings: Settings, words: Embedder, tmp_path: Path
+) -> None:
+    evaluation = evaluated(experiment(world, questions, "bm25"), settings, words)
+    with pytest.raises(BadInputError, match="--out"):
+        write_evaluation(questions, evaluation)
+    gone = experiment(world, questions, "hipporag[entities=given]", query_entities=str(tmp_path / "gone.jsonl"))
+    with pytest.raises(BadInputError, match=r"gone\.jsonl cannot be read"):
+        evaluated(gone, settings, words)
+
+
+def test_verdicts_and_advice_are_in_the_report(
+    world: Snapshot, questions: Path, settings: Settings, words: Embedder
+) -> None:
+    reply = json.dumps({"found": True, "answer": "in 1963", "sentence": "."})
+    model = Scripted([reply, reply, json.dumps({"correct": True}), json.dumps({"correct": False})])
+    evaluation = evaluated(
+        experiment(world, questions, "closed_book", "bm25", judge=True), settings, words, model=model
+    )
+    report = markdown_report(replace(evaluation, advice="Do I need a graph? No."))
+    assert "| Judged |" in report
+    assert "Do I need a graph? No." in report
+
+
+def test_a_table_shows_names_as_they_are_and_says_when_nothing_was_measured(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run = Run(method="hybrid+naive_ge[scorer=exact]", results=[QuestionResult(question_id="1", seconds=1)])
+    draw_evaluation(
+        Evaluation(title="my[bold].index", questions=[Question(id="1", question="?", answers=("a",))], runs=[run])
+    )
+    tell_written([Path("out[red]/report.html")])
+    shown = capsys.readouterr()
+    assert "my[bold].index: 1 question" in shown.out
+    assert "hybrid+naive_ge[scorer=exact]" in shown.out
+    assert "Nothing could be measured" in shown.err
+    assert "out[red]/report.html" in shown.err

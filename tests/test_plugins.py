@@ -1,0 +1,75 @@
+"""What other packages add, and what is said where the research package is not installed."""
+
+import sys
+from importlib import metadata
+
+import pytest
+from typer.testing import CliRunner
+
+from triplebeam import plugins
+from triplebeam.assemble import Method
+from triplebeam.assemble.models import make_extractor
+from triplebeam.assemble.table import RESEARCH_METHODS, all_methods, list_agents, list_retrievers
+from triplebeam.embed import load_embedder
+from triplebeam.errors import BadInputError
+from triplebeam.serve.cli.app import app
+from triplebeam.settings import Settings
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Triplebeam without any other package."""
+    monkeypatch.setattr(metadata, "entry_points", lambda **_: [])
+    all_methods.cache_clear()
+    monkeypatch.setattr("triplebeam.assemble.table.load_plugins", lambda group: [])
+    yield
+    all_methods.cache_clear()
+
+
+@pytest.mark.parametrize("name", RESEARCH_METHODS)
+@pytest.mark.usefixtures("alone")
+def test_a_research_method_says_what_to_install(name: str) -> None:
+    for written in (name, f"{name}[x=1]", f"{name}:hybrid"):
+        with pytest.raises(BadInputError) as refused:
+            Method.parse(written)
+        assert str(refused.value) == (f'"{name}" is a method of the research package: pip install triplebeam-research')
+    assert name not in {**list_retrievers(), **list_agents()}
+
+
+@pytest.mark.parametrize("name", ["experiment", "dataset", "questions", "train"])
+def test_a_command_that_moved_says_where_it_is(name: str) -> None:
+    refused = CliRunner().invoke(app, [name]).exception
+    assert isinstance(refused, BadInputError)
+    assert f"pip install triplebeam-research, then use `triplebeam research {name}`" in str(refused)
+
+
+@pytest.mark.usefixtures("alone")
+def test_research_commands_extractors_and_embedders_say_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: object
+) -> None:
+    settings = Settings(model="small")
+    calls = [
+        lambda: CliRunner().invoke(app, ["research", "experiment", "x.toml"], catch_exceptions=False),
+        lambda: make_extractor("llm-two-step", None, settings),
+        lambda: make_extractor("llm", None, settings, keywords=True),
+        lambda: load_embedder("dpr:a,b", settings.home),
+    ]
+    for call in calls:
+        with pytest.raises(BadInputError, match="of the research package: pip install triplebeam-research"):
+            call()
+
+
+def test_a_method_of_the_product_looks_at_no_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(group: str) -> None:
+        raise AssertionError(group)
+
+    all_methods.cache_clear()
+    monkeypatch.setattr("triplebeam.assemble.table.load_plugins", refuse)
+    for name in ("blend", "hybrid+naive_ge[scorer=exact]", "gear:hybrid", "auto", "read:hybrid", "bm25@triples"):
+        assert Method.parse(name).text == name
+
+
+def test_a_name_that_nobody_knows_is_none() -> None:
+    assert plugins.find_plugin("methods", "no such name") is None
+    assert "triplebeam_research" not in plugins.__dict__
+    assert sys.modules["triplebeam.plugins"] is plugins
