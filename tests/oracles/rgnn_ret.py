@@ -1,7 +1,6 @@
 """RGNN-Ret's answering process, section 3.3, with Eq. 4 in the agent's own loop. Single letters are the paper's.
 
-The model is three functions: the next subquestion, the subanswer to it with the passage that says so, and the
-critique.
+The model is three functions: the next subquestion, the subanswer to it, and the critique.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +19,7 @@ def rgnn_ret(
     retrieved: int,
     T_max: int,
     subquestion: Callable[[str, list[str]], str],
-    subanswer: Callable[[str, list[int]], tuple[str, int]],
+    subanswer: Callable[[str, list[int]], str],
     critique: Callable[[str, list[str]], bool],
 ) -> tuple[list[str], list[list[float]], list[list[int]], list[list[int]]]:
     """The subquestions, the integrated distances, the passages of each step, and what stopping there would give."""
@@ -28,7 +27,6 @@ def rgnn_ret(
     answers: list[str] = []
     h_hat: list[list[float]] = []
     passages: list[list[int]] = []
-    sources: list[list[int]] = []
     stopped: list[list[int]] = []
     for t in range(1, T_max + 1):
         q_t = subquestion(q, answers)
@@ -41,10 +39,8 @@ def rgnn_ret(
             h_hat.append([beta * h[i] + (1 - beta) * h_hat[-1][i] for i in range(len(h))])  # Eq. 4
         queries.append(q_t)
         passages.append(smallest(h_hat[-1], retrieved))
-        answer, source = subanswer(q_t, passages[-1])
-        answers.append(answer)
-        sources.append([source])
-        stopped.append(_fused([*passages, *sources]))  # ours: reciprocal rank fusion of all steps and all sources
+        answers.append(subanswer(q_t, passages[-1]))
+        stopped.append(_fused(passages))  # ours: reciprocal rank fusion of all steps
         if critique(q, answers):
             break
     return queries, h_hat, passages, stopped

@@ -53,16 +53,11 @@ class TestContract(AgentContract):
         queries=["q", "R is S."],
         parameters={"max_steps": 2},
     )
-    when_it_repeats_itself = Ending(
-        replies=[sentence("R is S."), sentence("r is S"), final("")],
-        ending="the next sentence repeats an earlier query",
-        queries=["q", "R is S."],
-    )
+    when_it_repeats_itself = None  # the sentence is searched for again
     when_it_may_repeat_itself = Ending(
         replies=[*[sentence("R is S.")] * 4, final("")],
         ending="the last step was reached",
         queries=["q", *["R is S."] * 3],
-        parameters={"stop_when_stuck": False},
     )
     when_nothing_is_found = Ending(
         replies=[sentence(""), final("")], ending="the model gave no further sentence", finds=[]
@@ -137,14 +132,6 @@ class TestEndings:
         table = Table({"q": ["film"], "R is S.": ["film", "city"], "S is T.": ["city"]})
         with Scripted(replies) as model:
             return agent(table, model, **parameters).answer("q"), table
-
-    @pytest.mark.parametrize("announced", [True, False])
-    def test_in_the_last_step_no_further_search_is_asked_for(self, announced: bool) -> None:
-        table = Table({"q": ["film"], "R is S.": ["city"]})
-        with Scripted([sentence("R is S."), sentence("So the answer is: S"), final("S")]) as model:
-            agent(table, model, max_steps=2, announce_last=announced).answer("q")
-        thinking = [prompt.user for prompt in model.prompts[:2]]
-        assert ["no further search will be made" in user for user in thinking] == [False, announced]
 
     @pytest.mark.parametrize("said", ["", "  ", None, "So the answer is:", "So the answer is: ..."])
     def test_a_sentence_without_words(self, said: str | None) -> None:
