@@ -7,7 +7,7 @@ of texts to encode and no further step of a search.
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TypeVar
 
@@ -19,25 +19,6 @@ _cancelled: ContextVar[threading.Event | None] = ContextVar("cancelled", default
 
 class WorkCancelledError(EndpointError):
     """The work was cancelled (Ctrl-C, a time limit, or its endpoint is gone), so nothing more is sent."""
-
-
-class AllSet(threading.Event):
-    """An event that is set once all of some events are: the work for several callers goes on while one waits."""
-
-    def __init__(self, events: Sequence[threading.Event]) -> None:
-        super().__init__()
-        self._events = events
-
-    def is_set(self) -> bool:
-        """Whether all are set."""
-        return all(event.is_set() for event in self._events)
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Wait for one after the other."""
-        deadline = None if timeout is None else time.monotonic() + timeout
-        return all(
-            event.wait(None if deadline is None else max(0.0, deadline - time.monotonic())) for event in self._events
-        )
 
 
 def cancel_on(event: threading.Event) -> None:

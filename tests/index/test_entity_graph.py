@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from small_world import TableExtractor
 from triplebeam.embed.embedder import Embedder
@@ -19,7 +21,7 @@ from triplebeam.index.keys import as_keys, key_of, write_keys
 from triplebeam.index.manifest import LastGeneration
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.index.stored_vectors import quantized
-from triplebeam.index.synonyms import link_synonyms, write_synonyms
+from triplebeam.index.synonyms import both_ways, choose, write_synonyms
 from triplebeam.passage import Document
 from triplebeam.triple import Triple, entity_key
 
@@ -47,6 +49,12 @@ def literal(names: list[str], stored: NDArray[np.int8], at_most: int) -> dict[tu
         others = sorted((-cosine, names[b], b) for (a, b), cosine in both.items() if a == entity)
         chosen |= {(entity, b) for _, _, b in others[:at_most]}
     return {(a, b): cosine for (a, b), cosine in both.items() if (a, b) in chosen or (b, a) in chosen}
+
+
+def link_synonyms(names: list[str], stored: NDArray[np.int8], **options: Any) -> "csr_array[np.float32]":
+    """The links of entities with these names and vectors, from nothing."""
+    links = choose(names, stored, **options)
+    return both_ways(csr_array((links.similarity, (links.chooser, links.chosen)), shape=(len(names), len(names))))
 
 
 @settings(max_examples=30, deadline=None)

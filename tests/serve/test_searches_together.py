@@ -1,4 +1,4 @@
-"""Searches of many callers in one batch: what each gets is what it would get alone, and never another's passages."""
+"""Searches of many callers at once: what each gets is what it would get alone, and never another's passages."""
 
 import asyncio
 import threading
@@ -10,7 +10,6 @@ import pytest
 from patience import SECONDS
 from planted_secrets import QUESTION, WHERE, build, leaked
 from triplebeam.assemble import Index
-from triplebeam.errors import BadInputError
 from triplebeam.serve.library import Library
 from triplebeam.serve.limits import Limits
 from triplebeam.serve.running import Runner, Searched, TimeLimitError
@@ -68,44 +67,18 @@ def shown(searched: Searched) -> dict[str, Any]:
     return written
 
 
-def test_nobody_gets_what_another_may_see(library: Library, calls: list[tuple[str, list[str]]]) -> None:
+def test_nobody_gets_what_another_may_see(library: Library) -> None:
     runner = Runner(library, Limits(searches=1))
     views = [library, library.seen_with("papers", WHERE), library.seen_with("papers", PERSON)]
     wheres = (None, PERSON, 'year = "2020"')
     asked = [(view, question, where) for question in QUESTIONS for view in views for where in wheres]
     together = asyncio.run(at_once(runner, asked))
-    batches, alone = list(calls), Runner(library, Limits(searches=1))
-    assert sorted(question for _, batch in batches for question in batch) == sorted(each for _, each, _ in asked)
-    assert len(batches) == len(views) * len(wheres), "one for each view and filter"
-    assert all(sorted(batch) == sorted(QUESTIONS) for _, batch in batches)
+    alone = Runner(library, Limits(searches=1))
     for (view, question, where), found in zip(asked, together, strict=True):
         own = asyncio.run(alone.over(view).search("papers", question, "blend", 3, where=where))
         assert shown(found) == shown(own)
         if view is not library:
             assert not leaked(str(found.found))
-
-
-@pytest.mark.parametrize("method", ["bm25", "dense", "hybrid", "hipporag2", "scaled_hybrid+gnn_ret"])
-def test_every_method_finds_the_same_together(library: Library, method: str) -> None:
-    runner = Runner(library, Limits(searches=1))
-    together = asyncio.run(at_once(runner, [(library, question, None) for question in QUESTIONS], method=method))
-    alone = [asyncio.run(runner.search("papers", question, method, 3)) for question in QUESTIONS]
-    assert list(map(shown, together)) == list(map(shown, alone))
-
-
-def test_a_question_that_fails_fails_alone(
-    library: Library, monkeypatch: pytest.MonkeyPatch, calls: list[tuple[str, list[str]]]
-) -> None:
-    search_many = Index.search_many
-
-    def picky(index: Index, questions: Sequence[str], *args: Any, **kwargs: Any) -> Any:
-        if QUESTIONS[1] in questions:
-            raise BadInputError("not that one.")
-        return search_many(index, questions, *args, **kwargs)
-
-    monkeypatch.setattr(Index, "search_many", picky)
-    found = asyncio.run(at_once(Runner(library, Limits(searches=1)), [(library, each, None) for each in QUESTIONS]))
-    assert [type(each) for each in found] == [Searched, BadInputError, Searched, Searched]
 
 
 def test_a_caller_past_its_time_limit_is_left_out_and_hurts_nobody(
@@ -114,7 +87,7 @@ def test_a_caller_past_its_time_limit_is_left_out_and_hurts_nobody(
     async def scenario() -> tuple[Any, Searched]:
         runner = Runner(library, Limits(searches=1))
         hasty = Runner(library, Limits(search_seconds=0.05))
-        hasty._searches, hasty._batches = runner._searches, runner._batches
+        hasty._searches = runner._searches
         busy = threading.Event()
         holding = asyncio.create_task(runner.run(busy.wait, SECONDS))
         late = asyncio.create_task(hasty.search("papers", QUESTIONS[0], "blend", 3))
@@ -128,12 +101,6 @@ def test_a_caller_past_its_time_limit_is_left_out_and_hurts_nobody(
     assert isinstance(error, TimeLimitError)
     assert searched.found
     assert [batch for _, batch in calls] == [[QUESTIONS[1]]]
-
-
-def test_a_walk_that_encodes_chains_is_not_in_a_batch(library: Library, calls: list[tuple[str, list[str]]]) -> None:
-    asked = [(library, question, None) for question in QUESTIONS]
-    asyncio.run(at_once(Runner(library, Limits(searches=1)), asked, method="hybrid+naive_ge"))
-    assert [batch for _, batch in calls] == [[question] for question in QUESTIONS]
 
 
 def test_an_unknown_index_is_said_to_each(library: Library) -> None:

@@ -49,11 +49,6 @@ class Correction:
         """To be added or dropped."""
         return Triple(*self.parts)
 
-    @property
-    def is_for_all(self) -> bool:
-        """Does it hold everywhere?"""
-        return not (self.passage or self.document)
-
     def holds_in(self, passage_id: str, document_id: str) -> bool:
         """Does it hold in a passage of a document?"""
         return self.passage in ("", passage_id) and self.document in ("", document_id)

@@ -96,19 +96,6 @@ def read_choices(folder: Path, entities: int, *, in_memory: bool = False) -> "cs
     return mapped_sparse((folder / file for file in _FILES), (entities, entities), in_memory=in_memory)
 
 
-def link_synonyms(
-    names: Sequence[str],
-    stored: NDArray[np.int8],
-    *,
-    at_most: int = AT_MOST,
-    exact_up_to: int = EXACT_UP_TO,
-    progress: Progress = silent,
-) -> "csr_array[np.float32]":
-    """The links of entities with these names and vectors, from nothing."""
-    links = choose(names, stored, at_most=at_most, exact_up_to=exact_up_to, progress=progress)
-    return both_ways(csr_array((links.similarity, (links.chooser, links.chosen)), shape=(len(names), len(names))))
-
-
 def both_ways(chosen: "csr_array[np.float32]") -> "csr_array[np.float32]":
     """A link that either end chose holds for both."""
     links = csr_array(chosen.maximum(chosen.T))

@@ -33,14 +33,11 @@ from scipy.sparse import csr_array, diags_array
 
 from triplebeam.errors import BadInputError
 from triplebeam.index.open_graph import TOLERANCE
-from triplebeam.retrieve.walk_nearby import WalkNearby
 
 #: Single precision adds errors of about a tenth of this.
 _SINGLE_PRECISION_FROM = 1e-6
 #: Reset vectors that walk together: with more of them a product no longer fits into the processor's cache.
 _TOGETHER = 32
-#: A walk stays near while it looks at no more than one edge in so many.
-_NEARBY_EDGES = 16
 #: To look an edge up, for a product with a few nodes' edges alone, costs about as much as so many products with it.
 _LOOKED_UP = 8
 _ALL = slice(None)
@@ -69,8 +66,6 @@ class _Arranged(NamedTuple):
     """Where these are in the order."""
     places: NDArray[np.int64]
     """Where each wanted node is among what is kept."""
-    wanted: NDArray[np.bool_]
-    """Which nodes are wanted, in this order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,8 +77,6 @@ class PersonalizedPageRank:
     tolerance: float = TOLERANCE
     wanted_from: int = 0
     """Nodes before this one are walked over, but their probabilities are not wanted."""
-    large: int = 500_000
-    """From this many edges on, a walk that stays near looks at what it reaches alone."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.damping < 1:
@@ -100,9 +93,7 @@ class PersonalizedPageRank:
     def probabilities(self, resets: Sequence[Reset]) -> NDArray[np.floating]:
         """The share of time spent on each wanted node: a column for each reset distribution."""
         if len(resets) == 1:
-            nearby = self._nearby(self._for_one, resets[0]) if self.weights.nnz >= self.large else None
-            # A matrix and a vector are multiplied faster than two matrices.
-            return self._shares(self._for_one, resets) if nearby is None else nearby[:, None]
+            return self._shares(self._for_one, resets)  # a matrix and a vector are multiplied faster than two matrices
         blocks = (resets[first : first + _TOGETHER] for first in range(0, len(resets), _TOGETHER))
         found = [self._shares(self._for_many, block) for block in blocks]
         return np.concatenate(found, axis=1) if found else np.zeros((len(self._leaving) - self.wanted_from, 0))
@@ -120,19 +111,6 @@ class PersonalizedPageRank:
         found *= graph.scales[graph.kept, None]
         np.maximum(found, 0, out=found)  # what is nearly zero may come out below it
         return found[graph.places]
-
-    def _nearby(self, graph: _Arranged, reset: Reset) -> NDArray[np.floating] | None:
-        """The same for a walker who stays near; None where that is no gain."""
-        together, places = self._visits_together(reset), graph.position[reset.nodes]
-        walk = WalkNearby(graph.steps, places, reset.weights / graph.scales[places])
-        for step in self._steps:
-            if _NEARBY_EDGES * walk.edges > graph.steps.nnz:
-                return None
-            walk.step(*step, wanted=graph.wanted if step is self._steps[-1] else None)
-        there, visits = graph.order[walk.nodes] - self.wanted_from, walk.visits * graph.scales[walk.nodes]
-        found = np.zeros(len(graph.order) - self.wanted_from, self.precision)
-        found[there[there >= 0]] = np.maximum(visits / together, 0)[there >= 0]
-        return found
 
     def _solution(
         self, graph: _Arranged, start: NDArray[np.floating], reached: NDArray[np.bool_]
@@ -208,10 +186,10 @@ class PersonalizedPageRank:
         position, scales = np.argsort(order), scales[order].astype(self.precision)
         wanted = order >= self.wanted_from
         if wanted.all():
-            return _Arranged(order, position, scales, steps, steps, _ALL, position, wanted)
+            return _Arranged(order, position, scales, steps, steps, _ALL, position)
         kept = np.flatnonzero(wanted)
         places = np.searchsorted(kept, position[self.wanted_from :])
-        return _Arranged(order, position, scales, steps, csr_array(steps[kept]), kept, places, wanted)
+        return _Arranged(order, position, scales, steps, csr_array(steps[kept]), kept, places)
 
 
 def _columns(rows: NDArray[np.floating], reached: NDArray[np.bool_]) -> NDArray[np.floating]:

@@ -1,8 +1,8 @@
 """Searches and agents in threads, for callers in asyncio: with time limits, cancellation, and limits on how many run.
 
-Searches and agents have a pool each, so that a slow model never holds up a search. Searches of many callers are made
-together where they are alike (`triplebeam.serve.batches`). A thread cannot be stopped from outside: a search that is
-past its time limit notices it before its next step or batch of texts to encode; one that had not started never will.
+Searches and agents have a pool each, so that a slow model never holds up a search. A thread cannot be stopped
+from outside: a search that is past its time limit notices it before its next step or batch of texts to encode; one that
+had not started never will.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ import contextvars
 import threading
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass, replace
@@ -21,7 +21,6 @@ from triplebeam.answer import Agent, Answer, Step
 from triplebeam.assemble import Index, Method
 from triplebeam.cancellation import WorkCancelledError, cancel_on
 from triplebeam.errors import EndpointError, TriplebeamError
-from triplebeam.serve.batches import Batches
 from triplebeam.serve.conversation import FollowUp, Turn, follow_up
 from triplebeam.serve.found import Found, found
 from triplebeam.serve.library import Library
@@ -158,7 +157,6 @@ class Runner:
         self.library = library
         self.limits = limits
         self._searches = ThreadPoolExecutor(limits.searches, thread_name_prefix="search")
-        self._batches: Batches[Searched] = Batches(self._searches)
         self._agents = ThreadPoolExecutor(limits.agents, thread_name_prefix="agent")
         self._counting = threading.Lock()
         self._counts: Counter[str] = Counter()
@@ -177,12 +175,12 @@ class Runner:
     @property
     def searches_running(self) -> int:
         """How many searches are at work."""
-        return self._counts["searches running"] + self._batches.running
+        return self._counts["searches running"]
 
     @property
     def searches_waiting(self) -> int:
         """How many searches wait for a thread."""
-        return self._counts["searches waiting"] + self._batches.waiting
+        return self._counts["searches waiting"]
 
     async def search(
         self,
@@ -195,12 +193,6 @@ class Runner:
     ) -> Searched:
         """Search an index. What calls a language model (a method, a follow-up) runs among the agents: it is as slow."""
         parsed = self.limits.check(question, method)
-        if not (parsed.uses_model or earlier or _encodes_chains(parsed)):
-            kind = self.library.bounds, name, where, method, k
-            many = partial(self._search_many, name, parsed, k, where)
-            gone = threading.Event()
-            future = self._batches.submit(kind, question, many, gone)
-            return await _within(self.limits.search_seconds, future, gone)
         if not (parsed.uses_model or earlier) or not self.library.can_ask:
             return await self.run(self._search, name, question, parsed, k, earlier, where)
         stop = threading.Event()
@@ -265,7 +257,6 @@ class Runner:
 
     def close(self) -> None:
         """Start nothing more; what is running runs to its end."""
-        self._batches.close()
         self._searches.shutdown(wait=False, cancel_futures=True)
         self._agents.shutdown(wait=False, cancel_futures=True)
 
@@ -276,30 +267,15 @@ class Runner:
         model = self.library.index(name, where).model if earlier and self.library.can_ask else None
         rewritten = follow_up(model, asked, earlier)
         question = rewritten.question if rewritten else asked
-        seconds = time.perf_counter() - started
-        (searched,) = self._search_many(name, method, k, where, [question])
-        return replace(searched, seconds=seconds + searched.seconds, follow_up=rewritten)
-
-    def _search_many(
-        self, name: str, method: Method, k: int, where: str | None, questions: Sequence[str]
-    ) -> Iterator[Searched]:
-        """Searched together, and shown one by one."""
-        started = time.perf_counter()
-        with span("search", {"index": name, "method": method.text, "k": k, "questions": len(questions)}):
+        with span("search", {"index": name, "method": method.text, "k": k}):
             index = self.library.index(name, where)
-            rankings = index.search_many(questions, method, k)
+            ranking = index.search(question, method, k)
         seconds = time.perf_counter() - started
-        for question, ranking in zip(questions, rankings, strict=True):
-            yield Searched(question, found(index, question, ranking), seconds)
+        return Searched(question, found(index, question, ranking), seconds, rewritten)
 
     def _count(self, what: str, more: int) -> None:
         with self._counting:
             self._counts[what] += more
-
-
-def _encodes_chains(method: Method) -> bool:
-    """Such a walk spends its time on encoding, question by question: in a batch all would wait for the last."""
-    return any("scorer" in part.row.parameters for part in method.every_part())
 
 
 async def _within(seconds: float, future: "Future[T]", stop: threading.Event) -> T:
