@@ -200,7 +200,7 @@ def test_every_command_has_an_example(quick: Quick) -> None:
     usual = {"demo", "index", "remove", "search", "show", "ask", "status", "doctor", "tune"}
     usual |= {"sync", "compact", "repair", "triples", "correct"}
     doors = {"serve", "mcp"}
-    assert usual | doors | {"bench", "experiment", "questions", "dataset", "train", "late-index"} == set(commands)
+    assert usual | doors | {"bench"} == set(commands)
     for command in [[name] for name in commands] + [["model", "install"]]:
         code, stdout, _ = quick(*command, "--help")
         assert code == 0
