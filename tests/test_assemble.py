@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tables import read_table
 from triplebeam.answer import Agent
 from triplebeam.assemble import (
     EXTRACTORS,
@@ -60,32 +61,7 @@ def test_a_retriever_is_made_once(collection: Index) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "words_of_the_message"),
-    [
-        ("hybird", ["'hybird'", "did you mean 'hybrid'?", "bm25, dense, hybrid"]),
-        ("bm52", ["did you mean 'bm25'?"]),
-        ("colbert", ["there is no method 'colbert'", "known are"]),
-        ("hybrid+naivege", ["expansion 'naivege'", "did you mean 'naive_ge'?"]),
-        ("naivege+hybrid", ["there is no base 'naivege'"]),
-        ("hybrid+bm25", ["there is no expansion 'bm25'"]),
-        ("hybrid+naive_ge[scorer=exakt]", ["scorer=exakt", "did you mean 'exact'?", "cascade, exact, pooled"]),
-        ("hybrid+naive_ge[widht=3]", ["no parameter 'widht'", "did you mean 'width'?", "it takes base_k, width"]),
-        ("bm25[depth=3]", ["bm25 has no parameter 'depth'", "it takes over"]),
-        ("gold[depth=3]", ["it takes none"]),
-        ("hybrid[depth=ten]", ["depth=ten", "not a number"]),
-        ("hybrid[depth=0]", ["depth is 0", "1 or more"]),
-        ("hybrid+naive_ge[width=-1]", ["width is -1", "1 or more"]),
-        ("hybrid+naive_ge[diversity=nan]", ["diversity=nan", "not a number"]),
-        ("hybrid+naive_ge[diversity=0]", ["diversity is 0.0", "above 0"]),
-        ("run:baseline.trec", ["a run of another system"]),
-        ("hybrid+naive_ge[width]", ["width=", "not a number"]),
-        ("hybrid+naive_ge[scorer=exact,shortlist=3]", ["'exact' has no shortlist"]),
-        ("hybrid+naive_ge@triples", ["@triples", "has no meaning there"]),
-        ("hybrid@documents", ["over=documents", "passages, triples"]),
-        ("hybrid[depth=3", ["cannot be read at 'hybrid[depth=3'"]),
-        ("hybrid+", ["cannot be read at ''"]),
-        ("", ["the method '' cannot be read"]),
-    ],
+    ("method", "words_of_the_message"), read_table(__file__, "test_a_wrong_name_is_reported_in_one_line")
 )
 def test_a_wrong_name_is_reported_in_one_line(collection: Index, method: str, words_of_the_message: list[str]) -> None:
     with pytest.raises(BadInputError) as caught:
@@ -136,33 +112,13 @@ def test_an_agents_parameters_and_base_arrive(world: Snapshot, words: Embedder) 
     assert isinstance(agent.passage_link.triples, BM25)
 
 
-@pytest.mark.parametrize(
-    ("method", "words_of_the_message"),
-    [
-        ("hybrid", ["finds passages and does not answer", "agent:hybrid"]),
-        ("agnet:hybrid", ["there is no agent 'agnet'", "did you mean 'agent'?"]),
-        ("agent:hybird", ["did you mean 'hybrid'?"]),
-        ("ge_reasonin", ["there is no method 'ge_reasonin'", "did you mean 'ge_reasoning'?"]),
-        ("ge_reasoning[k2=50]", ["k2 is 50.0", "between 0 and 1"]),
-        ("ge_reasoning[retrieval=no,stored=yes]", ["retrieves nothing", "leave out stored=yes"]),
-        ("self_ask[retrieval=no]:bm25", ["self_ask[retrieval=no] answers without passages"]),
-        ("agent[steps=3]", ["agent has no parameter 'steps'", "max_steps"]),
-        ("agent[max_steps=3,max_steps=4]", ["written twice"]),
-        ("single_step:hybrid+naive_ge", ["needs +sync_ge last"]),
-    ],
-)
+@pytest.mark.parametrize(("method", "words_of_the_message"), read_table(__file__, "test_a_wrong_agent_is_reported"))
 def test_a_wrong_agent_is_reported(
     world: Snapshot, words: Embedder, method: str, words_of_the_message: list[str]
 ) -> None:
     with pytest.raises(BadInputError) as error:
         Index.of(world, Settings(), words, Scripted([])).agent(method)
     assert all(part in str(error.value) for part in words_of_the_message)
-
-
-@pytest.mark.parametrize("question", ["", "  \n"])
-def test_an_empty_question_is_refused(collection: Index, question: str) -> None:
-    with pytest.raises(BadInputError, match="the question is empty"):
-        collection.search(question)
 
 
 def test_a_question_of_broken_bytes_is_refused(collection: Index) -> None:
@@ -178,11 +134,6 @@ def test_of_a_long_text_only_what_is_near_a_broken_byte_is_quoted(collection: In
     with pytest.raises(BadInputError, match=r"in 'l+\\ud800") as raised:
         collection.search("l" * 100 + "\ud800" * 3_000)
     assert len(str(raised.value)) < 500
-
-
-def test_no_passages_wanted_is_refused(collection: Index) -> None:
-    with pytest.raises(BadInputError, match="k is 0"):
-        collection.search("lake", k=0)
 
 
 def test_no_model_is_loaded_for_terms_alone(world: Snapshot, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tables import read_table
 from triplebeam.assemble import Index, Method
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
@@ -81,22 +82,7 @@ def test_it_is_known_as_a_graph_without_a_model() -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "words_of_the_message"),
-    [
-        ("hybrid+gnn_ret", ["a score for every passage", "dense, scaled_hybrid or bm25"]),
-        ("dense@triples+gnn_ret", ["a score for every passage"]),
-        ("bm25@triples+gnn_ret", ["a score for every passage"]),
-        ("gnn_ret+gnn_ret", ["a score for every passage"]),
-        ("gnn_ret@triples", ["searches passages"]),
-        ("scaled_hybrid@triples", ["searches passages"]),
-        ("gnn_ret[edges=keywords]", ["edges=keywords", "did you mean 'keyword'?", "both, structural, keyword"]),
-        ("gnn_ret[message=max]", ["message=max", "min, mean"]),
-        ("gnn_ret[layer=2]", ["did you mean 'layers'?"]),
-        ("gnn_ret[alpha=1.5]", ["alpha is (1.5,)", "between 0 and 1"]),
-        ("gnn_ret[relevant=0]", ["relevant is 0", "1 or more"]),
-        ("gnn_ret[weights=none.json]", ["none.json cannot be read", "`triplebeam research train`"]),
-        ("gnn_ret[weights=w.json,layers=2]", ["has its own alpha", "leave out layers"]),
-    ],
+    ("method", "words_of_the_message"), read_table(__file__, "test_what_is_impossible_is_reported_in_one_line")
 )
 def test_what_is_impossible_is_reported_in_one_line(
     collection: Index, method: str, words_of_the_message: list[str]

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tables import read_table
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.local import LocalExtractor
 from triplebeam.passage import Passage
@@ -12,117 +13,7 @@ from triplebeam.weights import ENGLISH_PARSER, ensure
 pytestmark = pytest.mark.slow
 
 #: Kind of error, title, text, a triple that must come, words that no triple may hold together.
-SENTENCES = [
-    (
-        "list",
-        "",
-        "Btrfs, Ext3, Ext4, JFS and XFS are file systems.",
-        ("Ext3", "is", "file system"),
-        ("Btrfs", "Ext3"),
-    ),
-    ("path", "", "The licence of Exim is kept in /usr/share/doc by Debian.", None, ("doc is",)),
-    (
-        "option",
-        "",
-        "The `--force` option overrides the `apt.conf` file.",
-        ("--force", "overrides", "apt.conf"),
-        ("option", "is"),
-    ),
-    (
-        "manual page",
-        "",
-        "The rsync(1) program was written by Andrew Tridgell.",
-        ("rsync", "was written by", "Andrew Tridgell"),
-        ("program", "is"),
-    ),
-    (
-        "condition of place",
-        "",
-        "Fedora uses SELinux (where SELinux is enabled by default).",
-        ("Fedora", "uses", "SELinux"),
-        ("enabled",),
-    ),
-    ("condition", "", "If Exim is started by Debian, Exim writes to the Paris log.", None, ("Exim",)),
-    ("duty if", "", "If the lamp blinks, the inlet valve must be replaced by part 88-1042.", None, ("inlet valve",)),
-    ("asked duty", "", "Should the inlet valve be replaced by part 88-1042?", None, ("inlet valve",)),
-    ("instruction", "", "Replace the inlet valve by part 88-1042.", None, ("inlet valve",)),
-    ("opinion", "", "Smith should be regarded as the inventor of Python.", None, ("Smith",)),
-    ("number counted", "", "Ajax won 5 titles with Johan Cruyff in 1998.", None, ("Ajax 5",)),
-    ("ZIP code", "", "Nemours has a post office with ZIP code 24738.", None, (" code 24738",)),
-    (
-        "years of an office",
-        "",
-        "Richard Barringer served from 1973-1975 in Maine.",
-        ("Richard Barringer", "served in", "Maine"),
-        ("1973-1975 in",),
-    ),
-    ("year behind a name", "", "In Berlin 1936 Jesse Owens won four medals.", None, ("Berlin 1936",)),
-    ("modality", "", "Marie Curie may have visited Berlin.", None, ("Berlin",)),
-    ("negation", "", "Marie Curie never visited Berlin.", ("Marie Curie", "never visited", "Berlin"), ("visited  ",)),
-    ("question", "", "Did Marie Curie visit Berlin?", None, ("Berlin",)),
-    ("quotation", "", '"Bruce Perens had been picking up the slack," said Ian Murdock.', None, ("slack",)),
-    ("hearsay", "", "Ian Murdock said that Bruce Perens lived in Berlin.", None, ("Berlin",)),
-    (
-        "restrictive clause",
-        "",
-        "The time needed for files stored in Berlin is short, but Marie Curie lived in Paris.",
-        ("Marie Curie", "lived in", "Paris"),
-        ("files", "Berlin"),
-    ),
-    (
-        "vague end",
-        "",
-        "Marie Curie bought other things and a microscope.",
-        ("Marie Curie", "bought", "microscope"),
-        ("other things",),
-    ),
-    ("incomplete", "", "In 1911 Marie Curie was asked to leave.", None, ("1911",)),
-    ("mentions", "The General", "Cast and crew: Buster Keaton as Johnnie Gray", None, ("mentions",)),
-    ("headline", "Apple loses the case", "The decision was made by Tim Cook.", None, ("Apple loses the case",)),
-    ("instruction", "", "See Section 3 of the Debian Policy Manual for details.", None, ("Debian",)),
-    ("gerund", "", "Overriding `__get__` prevents the Python lookup.", None, ("__get__",)),
-    (
-        "antecedent of which",
-        "Malta Story",
-        "Malta Story is a film, directed by Brian Hurst, which is based on the siege of Malta.",
-        ("Malta Story", "is based on siege of", "Malta"),
-        ("Brian Hurst", "siege"),
-    ),
-    (
-        "antecedent of who",
-        "Sherman Douglas",
-        "Sherman Douglas is a basketball player from Syracuse University who played for the Miami Heat.",
-        ("Sherman Douglas", "played for", "Miami Heat"),
-        ("Syracuse University", "Miami"),
-    ),
-    (
-        "owned object",
-        "Don Bosco",
-        "Don Bosco is Lisbon's patron saint.",
-        ("Don Bosco", "is patron saint of", "Lisbon"),
-        ("Don Bosco is patron saint ",),
-    ),
-    ("or in brackets", "", "Exim (or Postfix) delivers mail to Debian.", None, ("also known as",)),
-    ("no abbreviation", "", "The menu entry Next (F6) was added by Debian.", None, ("also known as",)),
-    ("years of a team", "", "Lowell Palmer played for the Texas Rangers (1969–1971).", None, ("died",)),
-    (
-        "list of places",
-        "",
-        "Time was spent in Russia, Romania and London, England by Marie Curie.",
-        None,
-        ("Russia", "England"),
-    ),
-    (
-        "the boy",
-        "William Herschel",
-        "William Herschel was born in Hanover. His father played in a band, and the boy learned the oboe there.",
-        ("William Herschel", "was born in", "Hanover"),
-        ("boy",),
-    ),
-    ("cause", "", "Spain permitted Marie Curie to visit the museum.", None, ("permitted", "Marie Curie")),
-    ("respectively", "", "Lima and Quito were founded in 1535 and 1534, respectively.", None, ("Lima", "1534")),
-    ("expletive it", "Exim", "Exim is a mail server. It is important to read RFC 5321.", None, ("important",)),
-]
+SENTENCES = read_table(__file__, "SENTENCES")
 
 
 @pytest.fixture(scope="module")

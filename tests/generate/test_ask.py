@@ -11,6 +11,7 @@ from dependable import dependable
 from loopback_endpoint import Endpoint, chat_completion
 from pydantic import BaseModel, Field
 
+from tables import read_table
 from triplebeam.errors import EndpointError
 from triplebeam.generate.ask import Failed, Parsed, ask, ask_many, strict_schema
 from triplebeam.generate.completion_cache import Cached, CompletionStore
@@ -123,16 +124,7 @@ def test_a_reply_that_stays_wrong_is_a_failure_with_its_reason(endpoint: Endpoin
 
 
 @pytest.mark.parametrize(
-    ("choice", "message"),
-    [
-        ({"finish_reason": "length"}, "was cut off at its limit of tokens.*raise max_tokens"),
-        ({"finish_reason": "max_tokens"}, "was cut off"),
-        ({"finish_reason": "content_filter", "content": None}, "is empty .it finished by 'content_filter'"),
-        ({"finish_reason": "stop", "content": None, "refusal": "no"}, "is empty .it finished by 'refusal'"),
-        ({"finish_reason": "length", "content": "", "reasoning_content": "Hm"}, "spent on thinking.*thinking off"),
-        ({"finish_reason": "length", "content": None, "reasoning": "Hm"}, "spent on thinking"),
-        ({"finish_reason": "length", "content": "<think>Hm, {"}, "spent on thinking"),
-    ],
+    ("choice", "message"), read_table(__file__, "test_what_a_correction_would_not_help_is_named_at_once")
 )
 def test_what_a_correction_would_not_help_is_named_at_once(
     endpoint: Endpoint, choice: dict[str, Any], message: str

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tables import read_table
 from triplebeam.ingest import sentence_spans
 
 
@@ -11,46 +12,12 @@ def sentences(text: str) -> list[str]:
     return [text[start:end] for start, end in sentence_spans(text)]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Dr. Smith met Mrs. Jones.",
-        "She moved to the U.S. government office.",
-        "J. R. R. Tolkien wrote it.",
-        "Use a mark, e.g. Paris, i.e. the capital.",
-        "It was No. 5 on the list, see p. 7 and Fig. 3.",
-        "It cost 3.14 dollars at example.com yesterday.",
-        "He waited... and then he left.",
-        '"Really?" he said.',
-        "Yahoo! is a company.",
-        "It ended on Sept. 11 of that year.",
-        "He works at Acme Inc. Germany.",
-        "1. First item of a list",
-        "Smith et al. Berlin agree.",
-        "no mark at the end",
-    ],
-)
+@pytest.mark.parametrize("text", read_table(__file__, "test_one_sentence_stays_whole"))
 def test_one_sentence_stays_whole(text: str) -> None:
     assert sentences(text) == [text]
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("He came.", "She left."),
-        ('He said "Go."', "She went."),
-        ("(He came.)", "She left."),
-        ("What?!", "Nothing."),
-        ("He waited…", "Then he left."),
-        ("They live in the U.S.", "He works there."),
-        ("It was 1999.", "The war was over."),
-        ("Rivers run.[12][13]", "Lakes do not."),
-        ("all in lower case letters.", "nobody minds."),
-        ("The words are spaced .", "So are the marks ."),
-        ("It is.", "“Quoted,” she said."),
-        ("He rose at 5 a.m.", "The sun was up."),
-    ],
-)
+@pytest.mark.parametrize(("first", "second"), read_table(__file__, "test_two_sentences_are_parted"))
 def test_two_sentences_are_parted(first: str, second: str) -> None:
     assert sentences(f"{first} {second}") == [first, second]
     assert sentences(f"{first}\n{second}") == [first, second]

@@ -24,36 +24,31 @@ def refused(outcome: tuple[int, str, str]) -> str:
     return message
 
 
-def test_an_index_that_is_not_there(quick: Quick) -> None:
-    for command in (["search", "no.index", "why?"], ["status", "no.index"]):
-        assert "there is no index at no.index: make one with `triplebeam index" in refused(quick(*command))
+#: What is typed after `triplebeam`, and words of what is said to it.
+REFUSED = {
+    "search no.index why?": "there is no index at no.index: make one with `triplebeam index",
+    "status no.index": "there is no index at no.index: make one with `triplebeam index",
+    "index new.index gone/ --embedder MODEL": "'gone'",
+    "index new.index empty --embedder MODEL --extractor none": "nothing could be read",
+    "index rivers.jsonl rivers.jsonl --embedder MODEL --extractor none": "there can be no index at rivers.jsonl",
+    "index rivers.jsonl/my.index rivers.jsonl --embedder MODEL --extractor none": "no index at rivers.jsonl/my.index",
+    "index small.index rivers.jsonl --triples triples.jsonl --extractor none": "--extractor and --triples",
+    "index small.index rivers.jsonl --extractor loacl --embedder MODEL": "did you mean 'local'?",
+    "index small.index rivers.jsonl --triples broken.jsonl --embedder MODEL": "broken.jsonl, line 1",
+}
+
+
+def test_what_cannot_be_done_is_one_line(quick: Quick, small_index: Path, tiny_model: str) -> None:
+    Path("empty").mkdir()
+    Path("broken.jsonl").write_text('{"passage_id": "elbe"}\n', encoding="utf-8")
+    for typed, message in REFUSED.items():
+        assert message in refused(quick(*typed.replace("MODEL", tiny_model).split())), typed
+    assert not Path("new.index").exists()
 
 
 def test_an_index_whose_name_lacks_its_ending(quick: Quick, small_index: Path) -> None:
     named = small_index.rename(small_index.with_name("named.index"))
     assert f"did you mean {named}?" in refused(quick("search", named.with_name("named"), "why?"))
-
-
-def test_a_method_that_is_not_there(quick: Quick, small_index: Path) -> None:
-    message = refused(quick("search", small_index, "river", "--method", "hybird"))
-    assert "'hybird'" in message
-    assert "did you mean 'hybrid'?" in message
-
-
-def test_an_empty_question(quick: Quick, small_index: Path) -> None:
-    assert "the question is empty" in refused(quick("search", small_index, "  "))
-
-
-def test_a_source_that_is_not_there(quick: Quick, tiny_model: str) -> None:
-    message = refused(quick("index", "new.index", "gone/", "--embedder", tiny_model))
-    assert "'gone'" in message
-    assert not Path("new.index").exists()
-
-
-def test_a_file_where_the_index_should_be(quick: Quick, small_index: Path, tiny_model: str) -> None:
-    for place in ("rivers.jsonl", "rivers.jsonl/my.index"):
-        message = refused(quick("index", place, "rivers.jsonl", "--embedder", tiny_model, "--extractor", "none"))
-        assert f"there can be no index at {place}" in message
 
 
 def test_the_embedder_of_an_index_is_its_default_when_more_is_added(quick: Quick, small_index: Path) -> None:
@@ -70,28 +65,6 @@ def test_an_embedders_folder_is_found_from_elsewhere(
     Path("elsewhere").mkdir()
     monkeypatch.chdir("elsewhere")
     assert quick("search", "../a.index", "river", "--json")[0] == 0
-
-
-def test_sources_with_nothing_in_them(quick: Quick, tiny_model: str) -> None:
-    Path("empty").mkdir()
-    message = refused(quick("index", "new.index", "empty", "--embedder", tiny_model, "--extractor", "none"))
-    assert "nothing could be read" in message
-
-
-def test_two_places_for_triples(quick: Quick, tiny_model: str, small_index: Path) -> None:
-    arguments = ("index", small_index, "rivers.jsonl", "--triples", "triples.jsonl", "--extractor", "none")
-    assert "--extractor and --triples" in refused(quick(*arguments))
-
-
-def test_an_extractor_that_is_not_there(quick: Quick, tiny_model: str, small_index: Path) -> None:
-    arguments = ("index", small_index, "rivers.jsonl", "--extractor", "loacl", "--embedder", tiny_model)
-    assert "did you mean 'local'?" in refused(quick(*arguments))
-
-
-def test_a_triples_file_that_is_broken(quick: Quick, tiny_model: str, small_index: Path) -> None:
-    Path("broken.jsonl").write_text('{"passage_id": "elbe"}\n', encoding="utf-8")
-    arguments = ("index", small_index, "rivers.jsonl", "--triples", "broken.jsonl", "--embedder", tiny_model)
-    assert "broken.jsonl, line 1" in refused(quick(*arguments))
 
 
 def test_another_embedder_than_the_indexs(quick: Quick, small_index: Path, tiny_model: str) -> None:

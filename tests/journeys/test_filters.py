@@ -73,15 +73,6 @@ def test_a_title_that_all_files_have_can_be_filtered(quick: Quick, tmp_path: Pat
     assert ids(found) == {f"a/{number}.md" for number in range(4)}
 
 
-def test_a_mistake_is_one_line(quick: Quick, notes: Path) -> None:
-    code, stdout, message = quick("search", notes, "river", "--where", "year >= ")
-    assert (code, stdout) == (2, "")
-    assert message.startswith("the filter 'year >= ' cannot be read at character 9, its end: a value was expected")
-    assert "no passage has the field 'yaer'" in quick("search", notes, "river", "--where", "yaer = 1")[2]
-    assert "no value of the field 'title' is one" in quick("search", notes, "river", "--where", "title > 3")[2]
-    assert "no passage matches" in quick("ask", notes, "river", "--where", "year = 3")[2]
-
-
 def test_a_comparison_asks_what_can_be_found(quick: Quick, notes: Path, tmp_path: Path) -> None:
     rows = [
         {"id": name, "question": f"Where does the {name} flow?", "gold": [{"file": f"notes/{name}.md"}]}

@@ -1,8 +1,5 @@
 """LangChain both ways, held against LangChain's own standard tests and our own contract."""
 
-import asyncio
-import threading
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,11 +11,10 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 from pydantic import ValidationError
 
-from serve.adapted import GRAPH, QUESTION, Watched
+from serve.adapted import QUESTION
 from small_world import WORLD
 from triplebeam.assemble import Index
-from triplebeam.errors import BadInputError, IndexMissingError
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.errors import BadInputError
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.langchain import TriplebeamRetriever, from_langchain
 from triplebeam.testing.contracts import RetrieverContract
@@ -43,42 +39,9 @@ class TestStandard(RetrieversIntegrationTests):
         return QUESTION
 
 
-def test_a_document_says_what_it_is_and_why_it_is_here(index: Index) -> None:
-    documents = TriplebeamRetriever(index=index, method=GRAPH, k=6).invoke(QUESTION)
-    ranking = index.search(QUESTION, GRAPH, 6)
-    assert [document.id for document in documents] == [document.metadata["id"] for document in documents] == ranking.ids
-    film = documents[ranking.ids.index("film")]
-    assert film.page_content == WORLD["film"][1]
-    assert film.metadata["title"] == "Laughter in Hell"
-    assert film.metadata["score"] == ranking[ranking.ids.index("film")].score
-    assert ["Laughter in Hell", "directed by", "Edward Cahn"] in [
-        fact for chain in film.metadata["chains"] for fact in chain
-    ]
-
-
-def test_an_index_folder_will_do(world: Snapshot) -> None:
-    for folder in (world.folder, str(world.folder)):
-        (document,) = TriplebeamRetriever(index=folder, method="bm25", k=1).invoke("lake")
-        assert document.id == "lake"
-
-
-def test_what_cannot_be_used_is_reported_when_it_is_made_or_asked(index: Index, tmp_path: Path) -> None:
-    with pytest.raises(IndexMissingError):
-        TriplebeamRetriever(index=tmp_path)
+def test_what_cannot_be_used_is_reported_when_it_is_made(index: Index) -> None:
     with pytest.raises(ValidationError, match="greater than or equal to 1"):
         TriplebeamRetriever(index=index, k=0)
-    with pytest.raises(BadInputError, match="did you mean 'hybrid'"):
-        TriplebeamRetriever(index=index, method="hybird").invoke("lake")
-    with pytest.raises(BadInputError, match="the question is empty"):
-        TriplebeamRetriever(index=index).invoke(" ")
-
-
-def test_asynchronously_it_searches_in_a_thread(index: Index) -> None:
-    watched = Watched(index)
-    retriever = TriplebeamRetriever(index=index, method=watched)
-    (document,) = asyncio.run(retriever.ainvoke("Great Lakes"))[:1]
-    assert document.id == "lake"
-    assert watched.threads != [threading.get_ident()]
 
 
 class Fixed(BaseRetriever):

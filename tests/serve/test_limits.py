@@ -2,33 +2,12 @@
 
 import pytest
 
+from tables import read_table
 from triplebeam.assemble.table import ask_methods, search_methods
 from triplebeam.errors import BadInputError
 from triplebeam.serve.limits import UNLIMITED, Limits
 
-TOO_MUCH = {
-    "hipporag2[damping=0.9999999999999999]": "damping is 0.9999999999999999 .* at most 0.99",
-    "hipporag[entities=verbatim,tolerance=1e-300]": "tolerance is 1e-300 .* at least 1e-08",
-    "hipporag2[base=hybrid+naive_ge[width=2000]]": "at most 1,000|brackets",
-    "hybrid+naive_ge[width=1_000_000]": "width is 1000000 .* at most 1,000",
-    "hybrid+naive_ge[width=+1001]": "width is 1001 .* at most 1,000",
-    "hybrid+naive_ge[scorer=exact,width=1000,length=10,neighbours=1000]": "54,000,000 triples to score",
-    "hybrid+naive_ge[scorer=exact,width=50]": "10,000 triples to encode: a server accepts at most 2,000",
-    "hybrid+naive_ge[width=20,shortlist=500]": "4,000 triples to encode",
-    "hybrid+naive_ge[scorer=exact,width=40,length=10,neighbours=10]": "21,600 triples to encode",
-    "hybrid+naive_ge[width=100,length=10,neighbours=100,shortlist=4]": "540,000 triples to score",
-    "hybrid+naive_ge[width=100,length=10,neighbours=10,shortlist=4]": "21,600 triples to encode",
-    "hybrid+naive_ge[scorer=pooled,width=100,length=10,neighbours=100]": "540,000 triples to score",
-    "hybrid+naive_ge[width=250]+naive_ge[width=251]": "100,200 triples to score",
-    "hybrid+naive_ge[scorer=exact]+naive_ge[width=1]": "2,016 triples to encode",
-    "hybrid+sync_ge[scorer=exact,width=11]": "2,200 triples to encode",
-    "agent:hybrid+naive_ge[scorer=exact,neighbours=1000]": "20,000 triples to encode",
-    "gnn_ret[layers=21]": "at most 20",
-    "gnn_ret[relevant=1_001]": "relevant is 1001",
-    "self_consistency[paths=1_000]": "paths is 1000 .* at most 100",
-    "ge_reasoning[max_rounds=100,samples=100]": "10,000 calls of a model: a server accepts at most 1,000",
-    "kgp[max_steps=100,seeds=100]": "30,000 calls of a model",
-}
+TOO_MUCH = read_table(__file__, "TOO_MUCH")
 
 
 @pytest.mark.parametrize("method", TOO_MUCH)

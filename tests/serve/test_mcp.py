@@ -15,6 +15,7 @@ from mcp_types import TextContent
 from patience import SECONDS
 from scripted_loops import BAD, Gone, final, reply
 from serve.adapted import GRAPH, QUESTION
+from tables import read_table
 from triplebeam import cancellation
 from triplebeam.assemble import DEFAULT_METHOD, Index
 from triplebeam.cancellation import WorkCancelledError
@@ -211,33 +212,11 @@ async def test_a_client_that_goes_away_pays_for_no_further_step(served: Served) 
     assert len(model.replies) >= 5, "no reading of a second step"
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "words_of_it"),
-    [
-        ("search", {"question": "  "}, "the question is empty"),
-        ("search", {"question": "x", "method": "hybird"}, "did you mean 'hybrid'?"),
-        ("search", {"question": "x", "method": "agent"}, "answers, and is no search"),
-        ("search", {"question": "x", "k": 0}, "greater than or equal to 1"),
-        ("search", {"question": "x", "index": "word"}, "did you mean 'world'?"),
-        ("search", {}, "question"),
-        ("expand", {"entity": "Laughter"}, "did you mean 'Laughter in Hell'"),
-        ("expand", {"entity": " "}, "the entity is empty"),
-        ("expand", {"entity": "Milwaukee", "length": 9}, "less than or equal to 4"),
-        ("read_passage", {"passage_id": "sea"}, "there is no passage 'sea'"),
-        ("ask", {"question": ""}, "the question is empty"),
-        ("ask", {"question": "x", "method": "hybrid"}, "put an agent in front"),
-        ("ask", {"question": "x", "method": "agnet"}, "did you mean 'agent'?"),
-    ],
-)
+@pytest.mark.parametrize(("tool", "arguments", "words_of_it"), read_table(__file__, "test_bad_input_is_a_tool_error"))
 async def test_bad_input_is_a_tool_error(
     served: Served, tool: str, arguments: dict[str, Any], words_of_it: str
 ) -> None:
     assert words_of_it in await refused(served(), tool, **arguments)
-
-
-async def test_without_a_model_ask_says_how_to_configure_one(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("TRIPLEBEAM_MODEL", raising=False)
-    assert "set TRIPLEBEAM_MODEL" in await refused(served(), "ask", question="x")
 
 
 async def test_of_several_indexes_one_must_be_named(served: Served, world: Snapshot, tmp_path: Path) -> None:
@@ -259,7 +238,6 @@ async def test_indexes_may_be_created_while_the_server_runs(served: Served, worl
 @pytest.mark.parametrize(
     ("tool", "arguments", "what"),
     [
-        ("search", {"question": "lake \ud800?"}, "question"),
         ("ask", {"question": "lake \ud800?"}, "question"),
         ("expand", {"entity": "\ud800"}, "entity"),
         ("expand", {"entity": "Edward Cahn", "question": "\ud800"}, "question"),

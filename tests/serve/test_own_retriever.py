@@ -11,6 +11,7 @@ import pytest
 from patience import SECONDS
 from scripted_loops import final, reply
 from small_world import WORLD
+from tables import read_table
 from triplebeam.assemble import Index, open_index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, ExtraMissingError, install_command
@@ -119,15 +120,7 @@ class TestWhichPassageADocumentIs:
 
     @pytest.mark.parametrize(
         ("ids", "text", "expected"),
-        [
-            (["1"], None, "1"),
-            ([None, "1"], "The same.", "1"),
-            ([1], None, "1"),
-            (["unknown"], "Lake Michigan is a lake.\n", "1"),
-            ([], "Lakes\nLake Michigan is a lake.", "1"),
-            ([], "The same.", "2"),
-            ([], "Two\nThe same.", "3"),
-        ],
+        read_table(__file__, "test_by_id_or_by_text"),
     )
     def test_by_id_or_by_text(
         self, passages: list[Passage], ids: list[object], text: str | None, expected: str

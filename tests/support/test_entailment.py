@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from tables import read_table
 from triplebeam.assemble.index import Index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import ModelMissingError
@@ -76,16 +77,7 @@ class Scores(NamedTuple):
 
 @pytest.mark.parametrize(
     ("predicate", "forward", "backward", "stated"),
-    [
-        ("abbreviates", 1.0, 0.5, True),
-        ("abbreviates", 1.0, 1.0, True),
-        ("abbreviates", 1.0, 1.5, False),
-        ("abbreviates", -1.0, -2.0, False),
-        ("was married to", 1.0, 3.0, True),
-        ("Worked with", 1.0, 3.0, True),
-        ("lies within", 1.0, 3.0, False),
-        ("was married to", -1.0, 3.0, False),
-    ],
+    read_table(__file__, "test_words_that_rather_state_the_reverse_do_not_state_a_fact"),
 )
 def test_words_that_rather_state_the_reverse_do_not_state_a_fact(
     predicate: str, forward: float, backward: float, stated: bool, monkeypatch: pytest.MonkeyPatch

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tables import read_table
 from triplebeam.answer import Span
 from triplebeam.passage import Passage
 from triplebeam.support import fault_of, find_support, support_among
@@ -11,89 +12,11 @@ from triplebeam.triple import Triple
 
 pytestmark = pytest.mark.slow  # the real model reads
 
-TEXTS = {
-    "Ada Lovelace": "Ada Lovelace (10 December 1815 – 27 November 1852) was an English mathematician. She was born in"
-    " London. Lovelace wrote notes on the Analytical Engine. In 1835, she married William King.",
-    "Jaws (film)": "Jaws is a 1975 American thriller film directed by Steven Spielberg and based on the novel by Peter"
-    " Benchley. The film was released on June 20, 1975 by Universal Pictures. It stars Roy Scheider.",
-    "Marie Curie": "Marie Curie was born in Warsaw and died in Passy. She was not born in Paris. Pierre Curie married"
-    " Marie Curie in 1895. Irène Joliot-Curie is the daughter of Marie Curie.",
-    "Canberra": "Canberra is the capital of Australia. The capital of France is Paris. New Zealand's capital is"
-    " Wellington. Canberra lies in the Australian Capital Territory.",
-    "Sagrada Família": "Designed by Antoni Gaudí, the Sagrada Família is a church in Barcelona, Spain. Was the church"
-    " founded in Madrid? If the church had moved to Girona, few would mind.",
-    "Bauhaus": "The Bauhaus was a German art school. It was founded by Walter Gropius in Weimar. Gropius, who served in"
-    " the war, left in 1928; Hannes Meyer followed. Meyer met Ludwig Hilberseimer, who died in Chicago.",
-    "Erik Lund (director)": "Erik Lund made films in Norway. He was married to the actress Eva May. His brother is Ola"
-    " Lund. He owned the Search and Rescue Fund, commonly abbreviated as the SARF.",
-}
+TEXTS = read_table(__file__, "TEXTS")
 
-SAID = [
-    ("Ada Lovelace", ("Ada Lovelace", "was", "English mathematician")),
-    ("Ada Lovelace", ("Ada Lovelace", "born on", "10 December 1815")),
-    ("Ada Lovelace", ("Ada Lovelace", "born on", "December 10, 1815")),
-    ("Ada Lovelace", ("Ada Lovelace", "died in", "1852")),
-    ("Ada Lovelace", ("Ada Lovelace", "birthplace", "London")),
-    ("Ada Lovelace", ("Ada Lovelace", "was born in", "London")),
-    ("Ada Lovelace", ("ada  lovelace", "wrote", "notes")),
-    ("Ada Lovelace", ("Ada Lovelace", "married", "William King")),
-    ("Ada Lovelace", ("William King", "spouse", "Ada Lovelace")),
-    ("Jaws (film)", ("Jaws", "directed by", "Steven Spielberg")),
-    ("Jaws (film)", ("Steven Spielberg", "directed", "Jaws")),
-    ("Jaws (film)", ("Jaws", "director", "Steven Spielberg")),
-    ("Jaws (film)", ("Steven Spielberg", "director of", "Jaws")),
-    ("Jaws (film)", ("Jaws", "released on", "20 June 1975")),
-    ("Jaws (film)", ("Jaws", "released by", "Universal Pictures")),
-    ("Jaws (film)", ("Jaws", "stars", "Roy Scheider")),
-    ("Marie Curie", ("Marie Curie", "died in", "Passy")),
-    ("Marie Curie", ("Irène Joliot-Curie", "daughter of", "Marie Curie")),
-    ("Marie Curie", ("Marie Curie", "not born in", "Paris")),
-    ("Canberra", ("Canberra", "capital of", "Australia")),
-    ("Canberra", ("France", "capital", "Paris")),
-    ("Canberra", ("Paris", "capital of", "France")),
-    ("Canberra", ("New Zealand", "capital is", "Wellington")),
-    ("Canberra", ("Canberra", "located in", "Australian Capital Territory")),
-    ("Sagrada Família", ("Sagrada Família", "designed by", "Antoni Gaudí")),
-    ("Sagrada Família", ("Sagrada Família", "located in", "Barcelona")),
-    ("Bauhaus", ("Bauhaus", "founder", "Walter Gropius")),
-    ("Bauhaus", ("Bauhaus", "founded in", "Weimar")),
-    ("Bauhaus", ("Walter Gropius", "left in", "1928")),
-    ("Erik Lund (director)", ("Erik Lund", "was married to", "Eva May")),
-    ("Erik Lund (director)", ("Eva May", "married to", "Erik Lund")),
-    ("Erik Lund (director)", ("Ola Lund", "is the brother of", "Erik Lund")),
-    ("Erik Lund (director)", ("Erik Lund", "is the brother of", "Ola Lund")),
-    ("Erik Lund (director)", ("SARF", "is an abbreviation for", "Search and Rescue Fund")),
-]
+SAID = read_table(__file__, "SAID")
 
-PLANTED = [
-    ("another entity", "Ada Lovelace", ("Ada Lovelace", "born in", "Paris")),
-    ("another entity of the passage", "Ada Lovelace", ("Ada Lovelace", "born in", "Analytical Engine")),
-    ("another relation", "Ada Lovelace", ("Ada Lovelace", "died in", "London")),
-    ("birth for death", "Ada Lovelace", ("Ada Lovelace", "born on", "27 November 1852")),
-    ("only the year is said", "Jaws (film)", ("Steven Spielberg", "born on", "1975")),
-    ("a full date from a year", "Marie Curie", ("Marie Curie", "married in", "26 July 1895")),
-    ("another day", "Jaws (film)", ("Jaws", "released on", "21 June 1975")),
-    ("the wrong way round", "Jaws (film)", ("Jaws", "directed", "Steven Spielberg")),
-    ("the wrong way round, passive", "Jaws (film)", ("Steven Spielberg", "directed by", "Jaws")),
-    ("the wrong way round, noun", "Jaws (film)", ("Steven Spielberg", "director", "Jaws")),
-    ("another's verb", "Jaws (film)", ("Jaws", "directed by", "Peter Benchley")),
-    ("another's verb", "Jaws (film)", ("Universal Pictures", "directed", "Jaws")),
-    ("two verbs in a sentence", "Marie Curie", ("Marie Curie", "born in", "Passy")),
-    ("two verbs in a sentence", "Marie Curie", ("Marie Curie", "died in", "Warsaw")),
-    ("a negation", "Marie Curie", ("Marie Curie", "born in", "Paris")),
-    ("a negation the text lacks", "Marie Curie", ("Marie Curie", "not born in", "Warsaw")),
-    ("mother for daughter", "Marie Curie", ("Marie Curie", "daughter of", "Irène Joliot-Curie")),
-    ("a capital's country exchanged", "Canberra", ("Australia", "capital of", "Canberra")),
-    ("a name and its letters", "Erik Lund (director)", ("Search and Rescue Fund", "is an abbreviation for", "SARF")),
-    ("a brother's wife", "Erik Lund (director)", ("Ola Lund", "was married to", "Eva May")),
-    ("the neighbour's capital", "Canberra", ("Canberra", "capital of", "France")),
-    ("a question", "Sagrada Família", ("Sagrada Família", "founded in", "Madrid")),
-    ("a condition", "Sagrada Família", ("Sagrada Família", "moved to", "Girona")),
-    ("a relative clause of another", "Bauhaus", ("Hannes Meyer", "died in", "Chicago")),
-    ("the clause before", "Bauhaus", ("Walter Gropius", "died in", "Chicago")),
-    ("a piece of a name", "Marie Curie", ("Irène Joliot-Curie", "daughter of", "Marie")),
-    ("nothing but marks", "Canberra", ("…", "is", "—")),
-]
+PLANTED = read_table(__file__, "PLANTED")
 
 
 def passage(title: str) -> Passage:

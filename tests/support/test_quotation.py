@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tables import read_table
 from triplebeam.answer import Span
 from triplebeam.passage import Passage
 from triplebeam.support import fault_of, find_support, quoted
@@ -20,30 +21,7 @@ MILL = Passage("mill", TEXT, "The mill at Skarnes")
 BUILT = Triple("Eva Holm", "built", "the mill at Skarnes")
 
 
-@pytest.mark.parametrize(
-    ("quotation", "found"),
-    [
-        ("Eva Holm built the mill", "Eva Holm built the mill"),
-        ("EVA HOLM BUILT THE MILL", "Eva Holm built the mill"),
-        (
-            "built the mill at Skarnes in 1921 - 'the last of its kind'",
-            "built the mill at Skarnes in 1921 – “the last of its kind",
-        ),
-        ("It was sold to Per Lund in 1950", "It was sold to Per\nLund in 1950"),
-        ("Eva Holm built … at Skarnes in 1921", "Eva Holm built the mill at Skarnes in 1921"),
-        ("Eva Holm built the mill [...] in 1921.", "Eva Holm built the mill at Skarnes in 1921"),
-        ("Eva Holm constructed the mill at Skarnes", "Eva Holm built the mill at Skarnes"),
-        ("Eva Holm built the old mill at Skarnes", "Eva Holm built the mill at Skarnes"),
-        ("Per Lund 1950", "Per Lund | 1950"),
-        ("the mill said built Per Holm", None),
-        ("Per Lund built the mill in 1930 with his own hands", None),
-        ("Eva Holm … the railway", None),
-        ("in 1950 … Eva Holm", None),
-        ("", None),
-        ("…", None),
-        ("“”", None),
-    ],
-)
+@pytest.mark.parametrize(("quotation", "found"), read_table(__file__, "test_a_quotation_is_repaired_or_dropped"))
 def test_a_quotation_is_repaired_or_dropped(quotation: str, found: str | None) -> None:
     place = locate(quotation, TEXT)
     assert (TEXT[slice(*place)] if place else None) == found
@@ -101,29 +79,13 @@ def test_a_fact_needs_a_quotation_that_states_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "found"),
-    [
-        ("Paris", "She met Paris Hilton there.", []),
-        ("Paris", "She came from Paris, France.", ["Paris"]),
-        ("New York City", "She founded the New York City Ballet.", []),
-        ("John Lee", "It was written by John van Lee Smith.", []),
-        ("John Lee", "Directed by John Lee Produced by Per Lund", []),
-        ("6 June 1950", "Ann Lee( 6 June 19505 October 2015)", ["6 June 1950"]),
-        ("October 5, 2015", "Ann Lee( 6 June 19505 October 2015)", ["5 October 2015"]),
-        ("6 June 1950", "Born on 6 June 19505, she sold 19505 sacks.", []),
-        ("19505 sacks", "In May 19505 sacks were sold.", ["19505 sacks"]),
-        ("1950", "They were 19500 January 2015.", []),
-        ("1165", "It has 116500 June 2015 entries.", []),
-        ("1234", "There were 12345 May tickets.", []),
-        ("9505", "There were 219505 May 2015 tickets.", []),
-        ("1950", "19501 October 2015 were her dates.", ["1950"]),
-        ("31 October 2015", "Ann Lee (195031 October 2015)", ["31 October 2015"]),
-    ],
+    ("name", "text", "found"), read_table(__file__, "test_a_short_name_is_not_found_in_a_longer_one")
 )
-def test_a_short_name_is_not_found_in_a_longer_one(name: str, text: str, found: list[str]) -> None:
+def test_a_short_name_is_not_found_in_a_longer_one(name: str, text: str, found: tuple[str, ...]) -> None:
     page = page_of(text, "")
     places = mentions(name, page, range(len(page.words)))
-    assert [text[page.words[each.start].start : page.words[each.stop - 1].end] for each in places] == found
+    said = [text[page.words[each.start].start : page.words[each.stop - 1].end] for each in places]
+    assert tuple(said) == found
 
 
 ROWS = Passage(
@@ -135,19 +97,7 @@ ROWS = Passage(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("fact", "stated"),
-    [
-        (("Holm Records", "parent company", "Skarnes Music Group"), True),
-        (("Holm Records", "parent company", "Skarnes Music"), False),
-        (("Holm Records", "parent company", "Skarnes"), False),
-        (("Holm Records", "was founded by", "Skarnes Music Group"), False),
-        (("Holm Records", "founder", "Skarnes Music Group"), False),
-        (("Holm Records", "is the parent company of", "Skarnes Music Group"), False),
-        (("Skarnes Music Group", "parent company", "Holm Records"), False),
-        (("Skarnes Music Group", "founded", "March 19, 1958"), False),
-        (("Oslo", "parent company", "Skarnes Music Group"), False),
-        (("Holm Records", "", "Skarnes Music Group"), False),
-    ],
+    ("fact", "stated"), read_table(__file__, "test_a_row_of_a_table_without_punctuation_needs_its_own_words")
 )
 def test_a_row_of_a_table_without_punctuation_needs_its_own_words(fact: tuple[str, str, str], stated: bool) -> None:
     assert (quoted(Triple(*fact), ROWS.text, ROWS) is not None) is stated
@@ -166,16 +116,7 @@ def test_a_longer_name_is_no_row() -> None:
 )
 @pytest.mark.parametrize(
     ("predicate", "date", "stated"),
-    [
-        ("was born on", "6 June 1950", True),
-        ("died on", "5 October 2015", True),
-        ("was born in", "1950", True),
-        ("died in", "2015", True),
-        ("was born on", "5 October 2015", False),
-        ("died on", "6 June 1950", False),
-        ("was born in", "2015", False),
-        ("died in", "1950", False),
-    ],
+    read_table(__file__, "test_two_dates_that_run_into_each_other_are_birth_and_death-2"),
 )
 def test_two_dates_that_run_into_each_other_are_birth_and_death(
     lived: str, predicate: str, date: str, stated: bool
@@ -200,33 +141,12 @@ HOLM = Passage(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("fact", "quotation"),
-    [
-        (("Eva Holm", "was born on", "May 3, 1890"), "Eva Maria Holm (3 May 1890"),
-        (("Eva Holm", "died in", "1960"), "(3 May 1890 – 7 June 1960)"),
-        (("Eva Holm", "father", "Nils Holm"), "the daughter of Nils Holm"),
-        (("Nils Holm", "was the father of", "Eva Holm"), "the daughter of Nils Holm"),
-        (("Eva Holm", "comes from", "Skarnes"), "was a Norwegian engineer from Skarnes"),
-        (("Eva Holm", "taught at", "Oslo School of Mines"), "She taught at the Oslo School of Mines."),
-        (("Eva Holm", "was married to", "Arne Lie"), "Her husband was Arne Lie."),
-    ],
-)
+@pytest.mark.parametrize(("fact", "quotation"), read_table(__file__, "test_a_title_need_not_be_named"))
 def test_a_title_need_not_be_named(fact: tuple[str, str, str], quotation: str) -> None:
     assert quoted(Triple(*fact), quotation, HOLM)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("fact", "quotation"),
-    [
-        (("Eva Holm", "was born on", "7 June 1960"), "Eva Maria Holm (3 May 1890 – 7 June 1960)"),
-        (("Eva Holm", "mother of", "Nils Holm"), "the daughter of Nils Holm"),
-        (("Nils Holm", "was the daughter of", "Eva Holm"), "the daughter of Nils Holm"),
-        (("Eva Holm", "died in", "Skarnes"), "was a Norwegian engineer from Skarnes"),
-        (("Eva Holm", "taught at", "Oslo School of Mines"), "Her husband was Arne Lie."),
-        (("Oslo School of Mines", "taught at", "Eva Holm"), "She taught at the Oslo School of Mines."),
-    ],
-)
+@pytest.mark.parametrize(("fact", "quotation"), read_table(__file__, "test_a_title_does_not_excuse_a_false_fact"))
 def test_a_title_does_not_excuse_a_false_fact(fact: tuple[str, str, str], quotation: str) -> None:
     assert quoted(Triple(*fact), quotation, HOLM) is None

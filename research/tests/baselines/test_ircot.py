@@ -53,7 +53,7 @@ class TestContract(AgentContract):
         queries=["q", "R is S."],
         parameters={"max_steps": 2},
     )
-    when_it_repeats_itself = None
+    when_it_repeats_itself = None  # the sentence is searched for again
     when_it_may_repeat_itself = Ending(
         replies=[*[sentence("R is S.")] * 4, final("")],
         ending="the last step was reached",

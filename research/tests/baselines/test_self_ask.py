@@ -46,14 +46,14 @@ class TestContract(AgentContract):
     so_far = (["film", "director"], ["film", "actor", "director"], ["actor", "film", "city", "director"])
     calls = (3, 2, 2)
 
-    at_the_last_step = Ending(  # its own answer may still come
+    at_the_last_step = Ending(
         replies=[follow_up(FILM), found("A."), follow_up(ACTOR), found(""), follow_up(LAKE), final("x")],
         ending="the last step was reached",
         text="x",
         queries=[FILM, ACTOR],
         parameters={"max_steps": 2},
     )
-    when_it_repeats_itself = None
+    when_it_repeats_itself = None  # the follow-up is asked again
     when_it_may_repeat_itself = Ending(
         replies=[follow_up(FILM), found(""), follow_up(FILM), found(""), follow_up(FILM), final("")],
         ending="the last step was reached",

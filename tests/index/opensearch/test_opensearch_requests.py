@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import httpx2
 import pytest
 
+from tables import read_table
 from triplebeam.assemble.place import index_folder
 from triplebeam.cancellation import WorkCancelledError, cancel_on
 from triplebeam.errors import BadInputError, ClusterError, IndexChangedError, IndexDamagedError, IndexFormatError
@@ -33,23 +34,7 @@ def test_an_address_names_hosts_and_a_prefix() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("opensearch://host", "needs a prefix"),
-        ("opensearch://host/Films", "lower-case"),
-        ("opensearch://ho st/films", "cannot be read"),
-        ("opensearch://host/films?shards=0", "shards=0"),
-        ("opensearch://host/films?colour=red", "colour=red"),
-        ("opensearch://me:secret@host/films", "opensearchs://"),
-        ("opensearch://me:x/secret@localhost:9200/films", "percent-encoded"),
-        ("opensearch://me:x#secret@localhost:9200/films", "percent-encoded"),
-        ("opensearch://me:x?secret@localhost:9200/films", "percent-encoded"),
-        ("opensearch://me:[secret@localhost:9200/films", "percent-encoded"),
-        ("opensearch://me:secret@[localhost/films", "cannot be read"),
-        ("opensearch://me:secret/films", "cannot be read"),
-        ("opensearch://:secret@localhost/films", "no user's name"),
-        ("https://me:secret@host:9200/films", "not known"),
-    ],
+    ("text", "said"), read_table(__file__, "test_what_is_wrong_with_an_address_is_said_without_the_password")
 )
 def test_what_is_wrong_with_an_address_is_said_without_the_password(text: str, said: str) -> None:
     with pytest.raises(BadInputError, match=said) as raised:

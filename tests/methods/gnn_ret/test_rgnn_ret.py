@@ -164,6 +164,7 @@ def test_the_agent_agrees_with_its_oracle(problem: dict[str, Any]) -> None:
     assert answer.ranking == steps[-1].so_far
 
 
+TRIED = (ask(FILM), sub_answer("A."), critique(False))
 FINDS = {FILM: ["film", "director"], ACTOR: ["actor", "film"], LAKE: ["city", "actor"]}
 
 
@@ -197,15 +198,9 @@ class TestContract(AgentContract):
         queries=[FILM, ACTOR],
         parameters={"max_steps": 2},
     )
-    when_it_repeats_itself = None
+    when_it_repeats_itself = None  # the sub-question is asked again
     when_it_may_repeat_itself = Ending(
-        replies=[
-            ask(FILM),
-            *[sub_answer("A."), critique(False), ask(FILM)],
-            sub_answer("A."),
-            critique(False),
-            final(""),
-        ],
+        replies=[*TRIED, *TRIED, final("")],
         ending="the last step was reached",
         queries=[FILM, FILM],
         parameters={"max_steps": 2},

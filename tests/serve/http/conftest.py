@@ -1,5 +1,6 @@
 """A server over a small world, with an embedder and an extractor that need no weights."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,9 +9,9 @@ from fastapi.testclient import TestClient
 
 from journeys.conftest import quick, small_index, tiny_model  # noqa: F401 - fixtures
 from serve.http.small_server import Make
-from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
+from small_world import TableExtractor, WordEmbedder
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.index.build import IndexBuilder
+from triplebeam.index.snapshot import Snapshot
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys
 from triplebeam.serve.library import Library
@@ -19,12 +20,10 @@ from triplebeam.settings import Settings
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
-    """A data folder with the index ``world``."""
-    folder = tmp_path / "data"
-    builder = IndexBuilder(folder=folder / "world.index", embedder=WordEmbedder(), extractor=TableExtractor(TRIPLES))
-    builder.build(world_documents())
-    return folder
+def data(world: Snapshot, tmp_path: Path) -> Path:
+    """A data folder with a copy of the index ``world``."""
+    shutil.copytree(world.folder, tmp_path / "data" / "world.index")
+    return tmp_path / "data"
 
 
 @pytest.fixture
