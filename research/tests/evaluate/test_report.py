@@ -174,7 +174,7 @@ def test_without_matplotlib_only_the_plots_are_missing(
     tags_of(bare)
     tree = lxml_html.fromstring(bare)
     assert not tree.xpath("//*[local-name()='svg']")
-    assert "Plots: matplotlib is not installed: install the extra triplebeam[plots]." in tree.text_content()
+    assert "Plots: matplotlib is not installed: run pip install matplotlib." in tree.text_content()
     captions = [caption.text_content() for caption in lxml_html.fromstring(page).xpath("//caption")]
     assert [caption.text_content() for caption in tree.xpath("//caption")] == captions
 

@@ -34,7 +34,7 @@ def html_report(evaluation: Evaluation) -> str:
     """The whole page. Without matplotlib, figures show their numbers and the page says how to get the plots."""
     report = document(evaluation)
     drawn = plots.available()
-    lacks = [] if drawn else [Missing("Plots", "matplotlib is not installed: install the extra triplebeam[plots].")]
+    lacks = [] if drawn else [Missing("Plots", "matplotlib is not installed: run pip install matplotlib.")]
     return _TEMPLATES.get_template("report.html").render(
         report=report,
         missing=[*report.missing, *lacks],
