@@ -112,7 +112,7 @@ class Change:
 
     def prepared(self, place: Path) -> Path:
         """A folder to work in."""
-        return copied(self._world, place).parent
+        return copied(self._world, place, self._operation).parent
 
     def work(self, folder: Path, acknowledge: Acknowledge) -> None:
         """Change the index."""

@@ -1,6 +1,5 @@
 """Sections, links and metadata of documents, through the store and the published passages."""
 
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -110,23 +109,3 @@ def test_a_few_passages_of_code_make_no_language_of_a_collection(
             language = passage.id if passage.id in UNREAD else None
             store.put_extraction(number, Extraction(passage_id=passage.id, unread_language=language), "local:4")
         assert list(store.statistics.unread_languages()) == counted
-
-
-def test_a_store_of_format_1_is_upgraded_where_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "store.sqlite"
-    with closing(Store(path)) as store:
-        put(store, Document(id="old", text="Old text."))
-    with closing(sqlite3.connect(path)) as db:
-        for table, columns in {
-            "document": "anchors links source content",
-            "passage": "section unread_language",
-        }.items():
-            for column in columns.split():
-                db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-        db.executescript("DROP TABLE file; DROP TABLE forgotten;")
-        db.execute("PRAGMA user_version = 1")
-    with closing(Store(path)) as store:
-        assert put(store, Document(id="old", text="Old text.")) == [False]
-        assert put(store, document("new", "old")) == [True]
-        assert [passage.section for _, passage in store.passages()] == ["One", "Two", ""]
-        assert len(list(store.links())) == 1

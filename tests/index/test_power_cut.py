@@ -38,7 +38,7 @@ def test_cut_at_90_flushes(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout.splitlines()[-1])
     assert sum(report["ends"].values()) == 90
-    assert set(report["ends"]) == {"new", "replies", "index", "remove", "sync", "compact", "correct"}
+    assert set(report["ends"]) == {"new", "replies", "index", "remove", "sync", "compact", "correct", "repair"}
     assert report["flushes"]["new"] > 50, "the flushes were not seen"
 
 

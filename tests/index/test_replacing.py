@@ -169,18 +169,6 @@ def test_the_last_choice_is_remembered_and_published(tmp_path: Path) -> None:
     assert Snapshot.open(folder).manifest.extractor == remembered_extractor(folder) == OF_A_MODEL
 
 
-def test_an_index_that_remembers_nothing_goes_on_with_what_extracted_most(tmp_path: Path) -> None:
-    from triplebeam.index.store import Store
-
-    extract(tmp_path, Named(OF_A_MODEL), "free")
-    store = Store(tmp_path / "store.sqlite")
-    with store.transaction() as db:
-        db.execute("DELETE FROM meta WHERE key = 'extractor'")
-    store.close()
-    assert remembered_extractor(tmp_path) == OF_A_MODEL
-    assert not extract(tmp_path, Named(OF_A_MODEL), "older").published
-
-
 def test_languages_that_the_extractor_does_not_read_are_counted_until_another_reads_them(tmp_path: Path) -> None:
     class EnglishOnly(Named):
         def extract(self, passages):  # type: ignore[no-untyped-def]

@@ -13,7 +13,7 @@ def test_the_store_is_looked_at(quick: Quick, small_index: Path) -> None:
     store = small_index / "store.sqlite"
     code, stdout, _ = quick("status", small_index)
     assert code == 0
-    assert "store  3 documents, 0.1 MB, format 4\n" in stdout
+    assert "store  3 documents, 0.1 MB, format 1\n" in stdout
     shown = json.loads(quick("status", small_index, "--json")[1])
     assert shown["store"]["documents"] == shown["counts"]["documents"] == 3
     assert shown["store"]["revision"] == shown["revision"]
