@@ -64,16 +64,6 @@ def raise_cannot_write(error: OSError | sqlite3.Error, place: Path) -> None:
     raise kind(f"{place} cannot be written to ({reason}): {advice}") from error
 
 
-def reserve(path: Path) -> None:
-    """Have the disk set aside the bytes of a file; an error where it has too few left.
-
-    Without it, writing through a memory map of the file would end the process there.
-    """
-    if hasattr(os, "posix_fallocate"):  # not on Windows and macOS
-        with path.open("r+b") as file:
-            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
-
-
 def flush(path: Path) -> None:
     """Have the disk write a file, or the names in a folder."""
     if path.is_dir() and os.name == "nt":  # Windows cannot open a folder, and need not

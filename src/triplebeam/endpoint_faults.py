@@ -31,7 +31,7 @@ class TransientError(EndpointError):
         self.retry_after = retry_after
 
 
-def status_fault(error: "APIStatusError", endpoint: Endpoint, model: str, now: datetime | None = None) -> EndpointError:
+def status_fault(error: "APIStatusError", endpoint: Endpoint, model: str) -> EndpointError:
     """What a status other than success means."""
     status, said = error.status_code, error.response.text
     advice = _ADVICE.get(status, "see the endpoint's log or try again later")
@@ -40,7 +40,7 @@ def status_fault(error: "APIStatusError", endpoint: Endpoint, model: str, now: d
     message = f"{endpoint.place} answered HTTP {status} for model {model!r}, saying {endpoint.quoted(said)}: {advice}."
     # OpenAI has one status for "too fast" and for "no money left"; only the first is transient.
     if (status in _TRANSIENT or status >= 500) and "insufficient_quota" not in said:
-        return TransientError(message, asked_pause(error.response.headers, now))
+        return TransientError(message, asked_pause(error.response.headers))
     return EndpointError(message)
 
 

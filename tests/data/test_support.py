@@ -20,9 +20,9 @@ import pytest
 from triplebeam.passage import Passage
 from triplebeam.support import find_support, quoted
 from triplebeam.support.claim import Claim, claim_of
+from triplebeam.support.find import locate
 from triplebeam.support.names import is_title, mentions
 from triplebeam.support.page import page_of
-from triplebeam.support.quotation import locate
 from triplebeam.triple import Triple, entity_key
 
 pytestmark = [pytest.mark.slow, pytest.mark.data]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from triplebeam.extract.local.extractor import RULES_VERSION
+from triplebeam.extract.local import RULES_VERSION
 
 FACTS, CHAINS = (
     [json.loads(line) for line in (Path(__file__).parent / "judged_facts" / name).read_text("utf-8").splitlines()]

@@ -3,9 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from triplebeam.generate.completion_cache import CompletionStore, completion_key
+from triplebeam.generate.completion_cache import CompletionStore, completion_key, own_lines
 from triplebeam.generate.language_model import Completion
-from triplebeam.generate.own_lines import own_lines
 from triplebeam.generate.prompts import load, numbered_passages
 from triplebeam.lines import line_numbers
 from triplebeam.passage import Passage

@@ -5,12 +5,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
 import pytest
 from killing import OPERATIONS, Counting, builder, copied, documents, make, published
 
 from small_disk import small_disk
-from triplebeam.durable import explained, reserve
 from triplebeam.errors import CannotWriteError, DiskFullError, IndexMissingError
 from triplebeam.index.snapshot import Snapshot
 
@@ -113,13 +111,3 @@ def test_files_that_cannot_grow(operation: str, world: Path, tmp_path: Path) -> 
         shutil.rmtree(tmp_path / "trial")
     assert len(said) > 2
     assert all("free some space" in each for each in said)
-
-
-def test_space_is_set_aside_before_a_file_is_written_through_memory(tmp_path: Path) -> None:
-    """Otherwise the process would end with a bus error."""
-    with small_disk(tmp_path / "disk") as disk:
-        disk.fill(100)
-        path = disk.folder / "codes.npy"
-        np.lib.format.open_memmap(path, mode="w+", dtype=np.uint8, shape=(1_000_000,))
-        with pytest.raises(DiskFullError, match="No space left on device"), explained(disk.folder):
-            reserve(path)

@@ -15,8 +15,8 @@ from triplebeam.errors import EmbedderMismatchError
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.build_report import BuildReport
 from triplebeam.index.compact import compact
+from triplebeam.index.encoding import spans_of
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.triple_words import spans_of
 from triplebeam.triple import Triple
 
 TEXT = "William Herschel\nHe was born in Hanover. His sister was born in Hanover in 1750."

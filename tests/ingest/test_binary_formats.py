@@ -12,8 +12,7 @@ from triplebeam.errors import SourceError
 from triplebeam.ingest.epub import read_epub
 from triplebeam.ingest.formats import BINARY_READERS
 from triplebeam.ingest.office import read_xlsx
-from triplebeam.ingest.pdf import read_pdf
-from triplebeam.ingest.pdf_lines import clean_lines
+from triplebeam.ingest.pdf import clean_lines, read_pdf
 from triplebeam.ingest.title import sensible_title
 
 

@@ -8,9 +8,9 @@ from tables import read_table
 from triplebeam.answer import Span
 from triplebeam.passage import Passage
 from triplebeam.support import fault_of, find_support, quoted
+from triplebeam.support.find import locate
 from triplebeam.support.names import mentions
 from triplebeam.support.page import page_of
-from triplebeam.support.quotation import locate
 from triplebeam.triple import Triple
 
 TEXT = (

@@ -7,10 +7,14 @@ are hashed one by one, too, so that the replies to prompts that quoted a documen
 import json
 import sqlite3
 import threading
+import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from hashlib import blake2b
+from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import TracebackType
 
@@ -21,8 +25,9 @@ from triplebeam.durable import make_folder
 from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage
 from triplebeam.generate.outcomes import Wrapper
-from triplebeam.generate.own_lines import own_lines
+from triplebeam.generate.prompts import NOTED, read_template
 from triplebeam.lines import line_numbers
+from triplebeam.plugins import load_plugins
 
 _SCHEMA = """
 CREATE TABLE completion (
@@ -34,6 +39,9 @@ CREATE TABLE line (number INTEGER NOT NULL, key BLOB NOT NULL, PRIMARY KEY (numb
 CREATE INDEX line_key ON line (key);
 """
 _QUOTING = "SELECT key FROM line WHERE number = ?"
+_FILLED_IN = ("", "(none)", "(nothing)", "(not found in the passages)")
+"""How prompts write that there is nothing to show."""
+_WRITTEN_IN_CODE = (NOTED, "Example passages:")
 
 
 def completion_key(model: str, prompt: Prompt, endpoint: str = "") -> bytes:
@@ -208,3 +216,37 @@ def _read(text: str) -> Completion:
         usage=Usage(calls=calls, tokens_in=tokens_in, tokens_out=tokens_out, estimated=estimated),
         log_probabilities=tuple(TokenLogProbability(*token) for token in tokens) if tokens is not None else None,
     )
+
+
+@cache
+def own_lines() -> frozenset[int]:
+    """Numbers of the lines that every prompt of a template has, whatever it quotes: they say nothing about documents.
+
+    Those of all prompts of this package and of those that add to it, and of their worked examples.
+    """
+    packages = ("triplebeam.generate", *load_plugins("prompts"))
+    texts = (text for package in packages for text in _texts(resources.files(package).joinpath("prompts")))
+    return frozenset(line_numbers([*_FILLED_IN, *_WRITTEN_IN_CODE, *texts]))
+
+
+def _texts(folder: Traversable) -> Iterator[str]:
+    for file in folder.iterdir():
+        if file.is_dir():
+            yield from _texts(file)
+        elif file.name.endswith(".md"):
+            template = read_template(file.name, file.read_text(encoding="utf-8"))
+            for nothing in _FILLED_IN:
+                yield template.fill(**dict.fromkeys(template.variables, nothing)).user
+        elif file.name.endswith(".toml"):
+            yield from _words(tomllib.loads(file.read_text(encoding="utf-8")))
+
+
+def _words(value: object) -> Iterator[str]:
+    """Every text in a value of TOML."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from _words(list(value.values()))
+    elif isinstance(value, list):
+        for each in value:
+            yield from _words(each)

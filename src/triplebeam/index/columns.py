@@ -44,6 +44,22 @@ def mapped_sparse(paths: Iterable[Path], shape: tuple[int, int], *, in_memory: b
     return csr_array((values, ends, starts), shape=shape)
 
 
+def write_sparse(
+    paths: Iterable[Path], values: NDArray[Any], ends: NDArray[np.integer], starts: NDArray[np.integer]
+) -> None:
+    """Write the rows of a sparse matrix as three arrays, which `mapped_sparse` reads."""
+    for path, part in zip(paths, (values, ends.astype(np.int32), starts.astype(np.int64)), strict=True):
+        np.save(path, part)
+
+
+def expand_rows(starts: NDArray[np.integer], rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """List the entries of some rows of a sparse matrix: the position in ``rows`` of each, and its place."""
+    begins = starts[rows].astype(np.int64)
+    counts = starts[rows + 1] - begins
+    before = np.cumsum(counts) - counts
+    return np.repeat(np.arange(len(rows)), counts), np.repeat(begins - before, counts) + np.arange(counts.sum())
+
+
 def loaded(path: Path) -> NDArray[Any]:
     """An array on disk, read as a whole."""
     with _READING_HEADERS:

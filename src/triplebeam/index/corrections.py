@@ -19,6 +19,7 @@ from typing import Any, Literal, NoReturn, TypeAlias, get_args
 from pydantic import BaseModel, ConfigDict
 
 from triplebeam.errors import BadInputError, nearest
+from triplebeam.index.schema import kept_value
 from triplebeam.text import storable
 from triplebeam.triple import Triple, entity_key
 
@@ -150,8 +151,7 @@ def parse(text: str, source: str = "the corrections") -> Corrections:
 
 def kept_corrections(db: sqlite3.Connection) -> Corrections:
     """Those of a store."""
-    row = db.execute("SELECT value FROM meta WHERE key = ?", (KEPT_AS,)).fetchone()
-    return parse(row[0]) if row else Corrections()
+    return parse(kept_value(db, KEPT_AS) or "")
 
 
 @dataclass(frozen=True)

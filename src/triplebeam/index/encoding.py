@@ -1,19 +1,22 @@
 """The encoding stage of a build: a vector for everything that has none.
 
 Where the embedder has vectors of tokens, a passage is read once for its own vector and those of its triples
-(`triplebeam.index.triple_words`). Otherwise triples are texts like any other.
+(`spans_of`): the mean of the vectors of a triple's words. In context a vague triple ("he moved to it") has a definite
+meaning, and no text is read twice. Otherwise triples are texts like any other.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, tee
 from typing import TypeVar
 
-from triplebeam.embed.embedder import Embedder, finite
+from triplebeam.embed.embedder import Embedder, Span, finite
 from triplebeam.embed.windows import EncodeWindows, Window, encode_here
 from triplebeam.index.contents import Contents
 from triplebeam.index.encoded import EncodedTexts
-from triplebeam.index.triple_words import spans_of
 from triplebeam.progress import Progress, silent
+from triplebeam.triple import Triple
 
 T = TypeVar("T")
 
@@ -21,6 +24,8 @@ T = TypeVar("T")
 ENCODING_WINDOW = 512
 #: Little work is done in smaller windows, so that it can be said early how long it takes.
 _FEWEST_TOGETHER, _WINDOWS_WANTED = 64, 16
+_WORD = re.compile(r"\w+")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 def encode_missing(
@@ -86,3 +91,36 @@ def _samples_of_kinds(texts: Mapping[str, Sequence[str]], size: int) -> Iterator
     count = -(-sum(map(len, texts.values())) // size)
     for first in range(count):
         yield {kind: of_kind[(first - begins[kind]) % count :: count] for kind, of_kind in texts.items()}
+
+
+def spans_of(triples: Iterable[Triple], text: str) -> list[list[Span]]:
+    """For each triple the places of its words in the text; none where no word of it occurs there.
+
+    A triple's sentence is the one with most of its words. All places of these words in it count; a word that is
+    elsewhere alone, such as a name that a pronoun refers to, counts where it occurs first.
+    """
+    places = _places(text)
+    return [[span for _, span in _chosen(_words(str(triple)), places)] for triple in triples]
+
+
+def _words(text: str) -> set[str]:
+    return {found.group().casefold() for found in _WORD.finditer(text)}
+
+
+def _places(text: str) -> dict[str, list[tuple[int, Span]]]:
+    """The places of each word: the number of the sentence, and where in the text."""
+    places = defaultdict(list)
+    start = 0
+    for number, end in enumerate([*(found.end() for found in _SENTENCE_END.finditer(text)), len(text)]):
+        for found in _WORD.finditer(text, start, end):
+            places[found.group().casefold()].append((number, found.span()))
+        start = end
+    return places
+
+
+def _chosen(words: set[str], places: dict[str, list[tuple[int, Span]]]) -> Iterator[tuple[int, Span]]:
+    present = [places[word] for word in sorted(words) if word in places]
+    votes = Counter(number for each in present for number in {number for number, _ in each})
+    sentence = min(votes, key=lambda number: (-votes[number], number), default=None)
+    for each in present:
+        yield from [place for place in each if place[0] == sentence] or each[:1]

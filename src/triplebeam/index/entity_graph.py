@@ -9,14 +9,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import block_array, csr_array, diags_array
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.columns import StringColumn, loaded, mapped, mapped_sparse, read_array, write_strings
+from triplebeam.index.columns import (
+    StringColumn,
+    loaded,
+    mapped,
+    mapped_sparse,
+    read_array,
+    write_sparse,
+    write_strings,
+)
 from triplebeam.index.names import read_numbers, write_numbers
 from triplebeam.index.open_graph import STORED_WALKS, OpenGraph
 from triplebeam.index.ownership import Topics
@@ -86,8 +93,8 @@ class EntityGraph:
         """Store what would be derived at first use."""
         np.save(folder / _TITLED, self.titled(rows_by_title))
         write_numbers(folder / _LOOKUP, self.numbers)
-        _write_sparse(folder, _BY_ENTITY, self.passages_by_entity)
-        _write_sparse(folder, _WALK, self.weights(with_passages=True))
+        for name, matrix in ((_BY_ENTITY, self.passages_by_entity), (_WALK, self.weights(with_passages=True))):
+            write_sparse(_sparse_files(folder, name), matrix.data, matrix.indices, matrix.indptr)
         np.save(folder / _TOPICS, self.topics.of_passages)
         for max_passages, through_passages, tolerance in STORED_WALKS:
             graph = self.open_graph(THRESHOLD, max_passages, through_passages=through_passages)
@@ -243,12 +250,6 @@ class EntityGraph:
 
 def _sparse_files(folder: Path, name: str) -> list[Path]:
     return [folder / f"{name}_{part}.npy" for part in ("values", "ends", "starts")]
-
-
-def _write_sparse(folder: Path, name: str, matrix: "csr_array[np.float64]") -> None:
-    parts: tuple[NDArray[Any], ...] = (matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(np.int64))
-    for path, part in zip(_sparse_files(folder, name), parts, strict=True):
-        np.save(path, part)
 
 
 def write_aliases(folder: Path, aliases: Mapping[str, str], numbers: Mapping[str, int]) -> None:

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from triplebeam.index.schema import keep_value, kept_value
 from triplebeam.ingest.folder_files import covers
 
 _NAMES = "source_names"
@@ -35,19 +36,18 @@ class KnownFiles:
 
     def names(self) -> dict[str, str]:
         """The names of sources by their absolute paths; see `triplebeam.ingest.naming`."""
-        row = self.db.execute("SELECT value FROM meta WHERE key = ?", (_NAMES,)).fetchone()
-        return dict(json.loads(row[0])) if row else {}
+        return dict(json.loads(kept_value(self.db, _NAMES) or "{}"))
 
     def remember_names(self, names: Mapping[str, str]) -> None:
         """Remember under which names files and folders were indexed."""
         if names:
-            self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_NAMES, json.dumps(dict(names))))
+            keep_value(self.db, _NAMES, json.dumps(dict(names)))
 
     def forget_unused_names(self) -> None:
         """Forget sources that no document came from."""
         files = sorted(set(self.sources().values()))
         used = {path: name for path, name in self.names().items() if _has_files(name, files)}
-        self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_NAMES, json.dumps(used)))
+        keep_value(self.db, _NAMES, json.dumps(used))
 
 
 def _has_files(folder: str, files: Sequence[str]) -> bool:

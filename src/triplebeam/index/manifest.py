@@ -1,7 +1,7 @@
 """The manifest: which generation of an index is published, and what is in it.
 
 A generation is a numbered folder of files written once. Publishing is one atomic rename of ``manifest.json``, so a
-reader sees the old generation or the new one, whole. Token vectors are published in the same way, beside the index.
+reader sees the old generation or the new one, whole.
 """
 
 import json
@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -37,7 +37,6 @@ MANIFEST = "manifest.json"
 STORE = "store.sqlite"
 WRITE_LOCK = "write.lock"
 
-ManifestType = TypeVar("ManifestType", bound=BaseModel)
 T = TypeVar("T")
 REPAIR = "run `triplebeam index` on the same sources again, or `triplebeam repair`; what was extracted is kept."
 _VECTORS = ("_vectors.npy", "_vectors.codes")
@@ -135,21 +134,15 @@ def published(folder: Path) -> Manifest | None:
 def recorded(folder: Path) -> Manifest | None:
     """What the manifest says, whether the files it names are whole or not; None where it cannot be read."""
     try:
-        return load_manifest(folder / MANIFEST, Manifest, REPAIR)
+        return _load_manifest(folder / MANIFEST)
     except (OSError, IndexDamagedError, IndexFormatError):
         return None
-
-
-def recorded_generation(folder: Path) -> str | None:
-    """The generation that the manifest names, if it can be read."""
-    manifest = recorded(folder)
-    return manifest.generation if manifest else None
 
 
 def read_manifest(folder: Path) -> Manifest:
     """Read and check the manifest of an index, and that the files it names are there."""
     try:
-        manifest = load_manifest(folder / MANIFEST, Manifest, REPAIR)
+        manifest = _load_manifest(folder / MANIFEST)
     except (FileNotFoundError, NotADirectoryError):
         raise _not_published(folder) from None
     check_files(generation_folder(folder, manifest.generation), manifest.files, REPAIR)
@@ -272,30 +265,27 @@ class LastGeneration:
         return self.whole.issuperset(files)
 
 
-# -- for any manifest of numbered generations
-
-
-def load_manifest(path: Path, kind: type[ManifestType], repair: str) -> ManifestType:
-    """A manifest from its file, which has the format of ``kind``; FileNotFoundError where there is none."""
+def _load_manifest(path: Path) -> Manifest:
+    """A manifest from its file; FileNotFoundError where there is none."""
     try:
         content = json.loads(_unsealed(path.read_text(encoding="utf-8")))
-        check_format(path, content["format"], kind.model_fields["format"].default)
-        return kind.model_validate(content)
+        check_format(path, content["format"])
+        return Manifest.model_validate(content)
     except (FileNotFoundError, NotADirectoryError):
         raise
     except OSError as error:
-        raise IndexDamagedError(f"{path} cannot be read ({error}): check its permissions, or {repair}") from error
+        raise IndexDamagedError(f"{path} cannot be read ({error}): check its permissions, or {REPAIR}") from error
     except (ValueError, KeyError, TypeError, ValidationError) as error:
-        raise IndexDamagedError(f"{path} cannot be read ({type(error).__name__}): {repair}") from error
+        raise IndexDamagedError(f"{path} cannot be read ({type(error).__name__}): {REPAIR}") from error
 
 
-def check_format(place: Path | str, found: int, known: int = FORMAT) -> None:
+def check_format(place: Path | str, found: int) -> None:
     """Raise where an index has another format than this Triplebeam reads and writes."""
-    if found != known:
-        raise IndexFormatError(f"{place} has format {found}, this Triplebeam reads format {known}: {INDEX_AGAIN}")
+    if found != FORMAT:
+        raise IndexFormatError(f"{place} has format {found}, this Triplebeam reads format {FORMAT}: {INDEX_AGAIN}")
 
 
-def publish(folder: Path, manifest: BaseModel) -> None:
+def publish(folder: Path, manifest: Manifest) -> None:
     """Make this the manifest that readers see, in one step. What it names must be on the disk already."""
     text = manifest.model_dump_json(indent=2)
     replace_file(folder / MANIFEST, f"{text[:-2]}{_SEAL}{zlib.crc32(text.encode())}\n}}\n")
@@ -310,17 +300,12 @@ def _unsealed(text: str) -> str:
 
 
 @contextmanager
-def removed_on_error(generation: Path, published: Callable[[], str | None]) -> Iterator[None]:
-    """Remove a generation that cannot be finished or published: it would fill a disk that is full already.
-
-    ``published`` returns the name of the generation that readers see by then.
-    """
-    with ExitStack() as on_error:
-        on_error.callback(_remove_unpublished, generation, published)
+def removed_on_error(folder: Path, generation: Path) -> Iterator[None]:
+    """Remove a generation that cannot be finished or published: it would fill a disk that is full already."""
+    try:
         yield
-        on_error.pop_all()
-
-
-def _remove_unpublished(generation: Path, published: Callable[[], str | None]) -> None:
-    if published() != generation.name:
-        shutil.rmtree(generation, ignore_errors=True)
+    except BaseException:
+        manifest = recorded(folder)
+        if manifest is None or manifest.generation != generation.name:
+            shutil.rmtree(generation, ignore_errors=True)
+        raise

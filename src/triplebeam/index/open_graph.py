@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from triplebeam.index.columns import mapped
+from triplebeam.index.columns import expand_rows, mapped
 
 _DAMPING, _LEAVING = 0.5, "leaving"
 
@@ -60,13 +60,10 @@ class OpenGraph:
 
     def edges(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
         """The edges of open nodes: the position of the node, the other end, and the weight of each."""
-        begins = self.weights.indptr[nodes].astype(np.int64)
-        counts = self.weights.indptr[nodes + 1] - begins
-        before = np.cumsum(counts) - counts
-        places = np.repeat(begins - before, counts) + np.arange(counts.sum())
+        positions, places = expand_rows(self.weights.indptr, nodes)
         ends = self.weights.indices[places]
         there = self.open[ends]
-        return np.repeat(np.arange(len(nodes)), counts)[there], ends[there], self.weights.data[places[there]]
+        return positions[there], ends[there], self.weights.data[places[there]]
 
     def visits_together(self, nodes: slice | NDArray[np.int64], start: NDArray[np.floating], damping: float) -> float:
         """Of all nodes, the start included, in an exact walk. From a node without edges the walker goes nowhere."""

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, computed_field
 
-from triplebeam.index.columns import read_array
+from triplebeam.index.columns import expand_rows, read_array
 from triplebeam.passage import Passage
 
 EdgeKind: TypeAlias = Literal["structural", "keyword", "links"]
@@ -53,11 +53,8 @@ class Edges(NamedTuple):
 
     def around(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Every edge at these rows: the position in ``rows`` of its one end, and the row of the other."""
-        begins = self.starts[rows]
-        counts = self.starts[rows + 1] - begins
-        ends_before = np.cumsum(counts) - counts
-        places = np.repeat(begins - ends_before, counts) + np.arange(counts.sum())
-        return np.repeat(np.arange(len(rows)), counts), self.neighbours[places].astype(np.int64)
+        positions, places = expand_rows(self.starts, rows)
+        return positions, self.neighbours[places].astype(np.int64)
 
 
 class GraphStatistics(BaseModel):

@@ -8,7 +8,6 @@ there.
 
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
@@ -30,7 +29,6 @@ from triplebeam.index.manifest import (
     Manifest,
     VectorSpace,
     publish,
-    recorded_generation,
     removed_on_error,
 )
 from triplebeam.index.material import pairs
@@ -66,7 +64,7 @@ def publish_generation(
 ) -> Manifest:
     """Write a new generation, with what can be taken over from the last one, and make it the published one."""
     generation = new_generation(folder / "generations")
-    with removed_on_error(generation, partial(recorded_generation, folder)):
+    with removed_on_error(folder, generation):
         passage_graph = write_generation(generation, contents, encoded, last, progress)
         _write_derived(generation)
         flush_tree(generation)

@@ -11,7 +11,8 @@ from triplebeam.database import has_tables, open_to_read
 from triplebeam.index.corrections import Corrections, kept_corrections
 from triplebeam.index.known_files import KnownFiles
 from triplebeam.index.manifest import VectorSpace
-from triplebeam.index.store import chosen_extractor, kept_value, unusable
+from triplebeam.index.schema import kept_value
+from triplebeam.index.store import unusable
 from triplebeam.index.writing import has_store, store_file
 
 _HEADER = ("page_count", "page_size", "user_version")
@@ -20,7 +21,7 @@ _HEADER = ("page_count", "page_size", "user_version")
 def remembered_extractor(folder: Path) -> str | None:
     """The name of the extractor that an index goes on with; None where there is no index yet, or none was chosen."""
     with _store_of(folder) as db:
-        return chosen_extractor(db) if db else None
+        return kept_value(db, "extractor") if db else None
 
 
 def remembered_sources(folder: Path) -> dict[str, str]:

@@ -24,7 +24,7 @@ from triplebeam.index.forgotten import Forgotten
 from triplebeam.index.known_files import KnownFiles
 from triplebeam.index.links import linked_passages
 from triplebeam.index.passage_graph import MAX_PASSAGES
-from triplebeam.index.schema import SCHEMA
+from triplebeam.index.schema import SCHEMA, keep_value, kept_value
 from triplebeam.index.statistics import Statistics
 from triplebeam.passage import Document, Passage
 from triplebeam.triple import Triple
@@ -45,17 +45,6 @@ def _apart_from_text(document: Document) -> tuple[str, str, str]:
     """Metadata, where anchors are, and links, as JSON."""
     anchors = {heading.anchor: heading.start for heading in document.headings if heading.anchor}
     return json.dumps(dict(document.metadata)), json.dumps(anchors), json.dumps(document.links)
-
-
-def kept_value(db: sqlite3.Connection, key: str) -> str | None:
-    """A value that a store keeps under a name."""
-    row = db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-    return row[0] if row else None
-
-
-def chosen_extractor(db: sqlite3.Connection) -> str | None:
-    """The extractor that new passages go to. Given triples are for the passages they name."""
-    return kept_value(db, "extractor")
 
 
 def unusable(path: Path, error: sqlite3.DatabaseError) -> IndexDamagedError:
@@ -116,7 +105,7 @@ class Store:
 
     def set_meta(self, key: str, value: str) -> None:
         """Keep a value under a name."""
-        self.db.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", (key, value))
+        keep_value(self.db, key, value)
 
     @property
     def revision(self) -> int:
@@ -146,8 +135,8 @@ class Store:
 
     @property
     def extractor(self) -> str | None:
-        """The extractor that new passages go to: the one last chosen."""
-        return chosen_extractor(self.db)
+        """The extractor that new passages go to: the one last chosen. Given triples are for the passages they name."""
+        return self.meta("extractor")
 
     def remember_extractor(self, name: str) -> None:
         """Choose the extractor of new passages."""

@@ -18,13 +18,13 @@ with everything, so such an index may have a few links more than one that is bui
 from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from triplebeam.index.columns import loaded, mapped_sparse
+from triplebeam.index.columns import loaded, mapped_sparse, write_sparse
 from triplebeam.index.keys import read_keys, rows_of
 from triplebeam.index.manifest import LastGeneration
 from triplebeam.index.stored_vectors import lengths, restored
@@ -86,9 +86,7 @@ def write_synonyms(
     links = choose(names, stored, before=_choices(folder, last, at_most), at_most=at_most, progress=progress)
     links = links.at(np.lexsort((links.chosen, links.chooser)))
     starts = np.searchsorted(links.chooser, np.arange(len(names) + 1))
-    parts: tuple[NDArray[Any], ...] = (links.similarity, links.chosen.astype(np.int32), starts)
-    for file, part in zip(_FILES, parts, strict=True):
-        np.save(folder / file, part)
+    write_sparse((folder / file for file in _FILES), links.similarity, links.chosen, starts)
 
 
 def read_choices(folder: Path, entities: int, *, in_memory: bool = False) -> "csr_array[np.float32]":

@@ -29,7 +29,6 @@ _ATTRIBUTES = re.compile(
 _CONTINUATION = "+"
 _TERM = re.compile(r"\s*(\S.{0,150}?):{2,4}(?:\s+(.*))?")
 _ITEM = re.compile(r"\s*(?:(-|\*{1,5})|(\.{1,5}|\d{1,3}\.|[a-z]\.))\s+(\S.*)")
-_ADMONITION = re.compile(r"(NOTE|TIP|WARNING|CAUTION|IMPORTANT): ")
 
 #: Every stretch has a limit, so that no line makes a pattern look at all of it again and again.
 _MAN_LINK = re.compile(r"linkgit:([\w.+-]{1,80})\[(\d\w{0,8})\]")

@@ -2,6 +2,7 @@
 
 import posixpath
 import zipfile
+from collections.abc import Iterable
 from io import BytesIO
 from urllib.parse import unquote
 
@@ -11,12 +12,13 @@ from triplebeam.errors import SourceError
 from triplebeam.ingest.archive import check_zip
 from triplebeam.ingest.damage import DAMAGE
 from triplebeam.ingest.html import html_content
-from triplebeam.ingest.join import joined
 from triplebeam.ingest.text import Content, decode
 from triplebeam.ingest.xml import parsed_xml
+from triplebeam.passage import Heading, Link
 
 _CONTAINER = "META-INF/container.xml"
 _MARKUP = ("application/xhtml+xml", "text/html")
+_BETWEEN = "\n\n"
 
 
 def read_epub(data: bytes) -> Content:
@@ -33,7 +35,7 @@ def read_epub(data: bytes) -> Content:
     except (zipfile.BadZipFile, etree.LxmlError, *DAMAGE) as error:
         raise SourceError(f"the epub file is damaged ({type(error).__name__}: {error})") from error
     title = fields.pop("title")
-    return joined(chapters)._replace(title=title, metadata={name: text for name, text in fields.items() if text})
+    return _joined(chapters)._replace(title=title, metadata={name: text for name, text in fields.items() if text})
 
 
 def _package_path(archive: zipfile.ZipFile) -> str:
@@ -55,3 +57,18 @@ def _chapters(package: etree._Element, package_path: str) -> list[str]:
 def _field(package: etree._Element, name: str) -> str:
     found = next(package.iter(f"{{http://purl.org/dc/elements/1.1/}}{name}"), None)
     return " ".join((found.text or "").split()) if found is not None else ""
+
+
+def _joined(parts: Iterable[Content]) -> Content:
+    """The parts in a row, their headings and links moved to where they are now."""
+    texts: list[str] = []
+    headings: list[Heading] = []
+    links: list[Link] = []
+    length = 0
+    for part in parts:
+        if part.text:
+            headings += [heading._replace(start=heading.start + length) for heading in part.headings]
+            links += [link._replace(start=link.start + length) for link in part.links]
+            texts.append(part.text)
+            length += len(part.text) + len(_BETWEEN)
+    return Content(_BETWEEN.join(texts), headings=tuple(headings), links=tuple(links))

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from triplebeam.ingest.archive import gunzipped
 from triplebeam.ingest.asciidoc import asciidoc_content
-from triplebeam.ingest.configuration import configuration_content
 from triplebeam.ingest.docx import read_docx
 from triplebeam.ingest.epub import read_epub
 from triplebeam.ingest.html import html_content
@@ -20,11 +19,11 @@ from triplebeam.ingest.office import read_pptx, read_rtf, read_xlsx
 from triplebeam.ingest.pdf import read_pdf
 from triplebeam.ingest.plain import plain_content
 from triplebeam.ingest.restructured_text import restructured_text_content
-from triplebeam.ingest.source_code import code_content, python_content, script_content
+from triplebeam.ingest.source_code import code_content, configuration_content, python_content, script_content
 from triplebeam.ingest.tables import csv_content, json_content
 from triplebeam.ingest.text import Content, decode
 from triplebeam.ingest.word_set import word_set
-from triplebeam.ingest.xml_text import xml_content
+from triplebeam.ingest.xml import xml_content
 from triplebeam.passage import Document
 
 _SCRIPTS = ".js .mjs .cjs .jsx .ts .mts .cts .tsx .php"

@@ -3,7 +3,7 @@ them. Names alone are looked at.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -79,3 +79,19 @@ def _line(ending: str, count: int) -> str:
     files_ = "file" if count == 1 else "files"
     kind = f"{count:,} {ending} {files_}" if ending else f"{count:,} {files_} without an ending"
     return f"{kind}: {_ADVICE.get(ending, _NAME_IT).format(it='it' if count == 1 else 'them')}"
+
+
+def settled(look: Callable[[], object], wait: Callable[[], None]) -> Iterator[None]:
+    """Yields at once, and then whenever what ``look`` returns has changed and was the same twice.
+
+    So a file that is still being written is left alone until the next look.
+    """
+    done = before = look()
+    yield
+    while True:
+        wait()
+        now = look()
+        if now == before and now != done:
+            done = now
+            yield
+        before = now

@@ -1,6 +1,7 @@
-"""Source code as it is written; of Python, classes and functions are its sections."""
+"""Source code and configuration as they are written; classes, functions, tables and outer keys are sections."""
 
 import ast
+import re
 import warnings
 from collections.abc import Iterator
 
@@ -8,6 +9,13 @@ from triplebeam.ingest.damage import DAMAGE
 from triplebeam.ingest.generated import check_written_by_hand
 from triplebeam.ingest.text import Content
 from triplebeam.passage import Heading
+
+#: "[tool.ruff]", "[[product]]", or "services:" over what is indented or a list
+_SECTION = re.compile(
+    r"^(?:\[{1,2}(?P<table>[^\[\]\n]{1,100})\]{1,2}[ \t]*(?:#.*)?$"
+    r"|(?P<key>[\w\"'./-]{1,100}):[ \t]*(?:#.*)?\n(?=[ \t]+\S|- ))",
+    re.MULTILINE,
+)
 
 
 def code_content(source: str) -> Content:
@@ -48,3 +56,10 @@ def _line_starts(text: str) -> list[int]:
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)
     return starts
+
+
+def configuration_content(source: str) -> Content:
+    """Read YAML or TOML. Nothing is parsed, so that a broken file is text all the same."""
+    text = source.expandtabs()
+    found = ((match, match.lastgroup or "table") for match in _SECTION.finditer(text))
+    return Content(text, headings=tuple(Heading(match.start(group), 1, match[group]) for match, group in found))

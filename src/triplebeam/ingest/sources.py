@@ -1,23 +1,25 @@
 """Walk what the user names (folders, files, BEIR folders) and read it, one document at a time."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+import posixpath
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from triplebeam.errors import BadInputError, SourceError
 from triplebeam.ingest.folder_walk import FolderWalk, stat_of
 from triplebeam.ingest.formats import LINE_READERS, ending_of, read_content
 from triplebeam.ingest.generated import NoDocumentError
-from triplebeam.ingest.links import document_links
 from triplebeam.ingest.outcome import Reading, Skipped, Unreadable
 from triplebeam.ingest.text import Content
-from triplebeam.passage import Document
+from triplebeam.passage import Document, Link
 from triplebeam.text import storable
 
 _BEIR_CORPORA = ("corpus.jsonl", "corpus.jsonl.gz")
 _NO_TEXT = "there is no text in it"
+_MAX_LINKS = 2000
 
 
 def read_sources(
@@ -158,3 +160,26 @@ def _or_empty(
         raise SourceError(_NO_TEXT)
     yield first
     yield from rows
+
+
+def document_links(links: Iterable[Link], document_id: str) -> tuple[Link, ...]:
+    """Links to files beside this one, whose ids are paths too, and to anchors inside it; to other sites there are none.
+
+    A link that leads to the place where it is itself, or twice to one place from one paragraph, says nothing new, and
+    is left to whoever joins passages: here nothing is looked up.
+    """
+    folder = posixpath.dirname(document_id)
+    found = (Link(link.start, target) for link in links if (target := _target(link.target, folder, document_id)))
+    return tuple(link for link, _ in zip(found, range(_MAX_LINKS), strict=False))
+
+
+def _target(address: str, folder: str, document_id: str) -> str:
+    try:
+        parts = urlsplit(address.strip())
+    except ValueError:  # "http://[half an address"
+        return ""
+    if parts.scheme or parts.netloc or not (parts.path or parts.fragment):
+        return ""
+    anchor = f"#{unquote(parts.fragment)}" if parts.fragment else ""
+    path = posixpath.normpath(posixpath.join(folder, unquote(parts.path))) if parts.path else document_id
+    return storable(path + anchor)

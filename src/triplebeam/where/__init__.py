@@ -10,7 +10,6 @@ A value is a text in single or double quotes, a number, or true or false. A text
 date. A name that is no plain word is written between backquotes. A passage without a field matches no comparison of it.
 """
 
-from triplebeam.where.other_spellings import warn_of_other_spellings
-from triplebeam.where.parse import Where, parse
+from triplebeam.where.parse import Where, parse, warn_of_other_spellings
 
 __all__ = ["Where", "parse", "warn_of_other_spellings"]

@@ -7,7 +7,7 @@ from typing import NamedTuple, cast
 
 from triplebeam.errors import BadInputError
 from triplebeam.where.conditions import AllOf, AnyOf, Comparison, Condition, Fields, Not, Operator
-from triplebeam.where.values import NUMBER, Value
+from triplebeam.where.values import NUMBER, Value, is_day
 
 LONGEST = 2000
 _LONGEST_SHOWN = 80
@@ -200,3 +200,37 @@ class _Reader:
         rest = self._text[place:]
         at = f", at {rest[:20]!r}" if rest else ", its end"
         return BadInputError(f"the filter {self._text!r} cannot be read at character {place + 1}{at}: {what}.")
+
+
+def warn_of_other_spellings(where: Where) -> list[str]:
+    """Write a sentence for each number and date that a field must equal: what else matches it, and what to do.
+
+    Whoever binds a key to a filter is told, since such a value may be the name of a tenant.
+    """
+    found = [
+        (comparison.name, value)
+        for comparison in where.condition.comparisons()
+        if comparison.operator in ("=", "in")
+        for value in comparison.values
+        if value.kind != "text"
+    ]
+    return [_describe_matches(name, value) for name, value in dict.fromkeys(found)]
+
+
+def _describe_matches(name: str, value: Value) -> str:
+    text = value.text
+    if value.kind == "number":
+        return (
+            f"{name} = {text} also matches other spellings of the number, such as {_other_number(text)!r}:"
+            f' write {name} = "{text}" to compare letter by letter.'
+        )
+    others = f"every time of that day, such as '{text}T12:00'" if is_day(text) else "that moment in every time zone"
+    return (
+        f'{name} = "{text}" also matches {others}: dates are never compared letter by letter, so give the documents'
+        f' values that are no dates, such as "d{text}".'
+    )
+
+
+def _other_number(text: str) -> str:
+    digits = text.lstrip("+-")
+    return text.replace(digits, f"0{digits}")

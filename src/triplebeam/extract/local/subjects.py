@@ -3,8 +3,16 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from triplebeam.extract.local.antecedents import antecedent
-from triplebeam.extract.local.kinds import BE, PLACE_KINDS, is_common, is_named, is_person, is_time, is_verb
+from triplebeam.extract.local.kinds import (
+    BE,
+    NAME_KINDS,
+    PLACE_KINDS,
+    is_common,
+    is_named,
+    is_person,
+    is_time,
+    is_verb,
+)
 from triplebeam.extract.local.owners import owners_of
 from triplebeam.extract.local.phrases import is_complete, is_definite, is_empty, noun_phrase, with_conjuncts
 from triplebeam.extract.local.terms import is_stand_in
@@ -25,6 +33,15 @@ _SUBJECTS_OF_PAGES_WORDS = (
     " museum"
 )
 _SUBJECTS_OF_PAGES = frozenset(_SUBJECTS_OF_PAGES_WORDS.split())
+_OF_WORKS_WORDS = (
+    "published released written directed recorded produced based set built designed located filmed broadcast aired"
+    " painted adapted distributed issued manufactured opened composed edited printed airing licensed"
+)
+#: Participles that no person is described with.
+_OF_WORKS = frozenset(_OF_WORKS_WORDS.split())
+_NAMING = ("known", "called", "named")
+_PERSON_PRONOUNS = ("who", "whom")
+_ADVERBS = ("RB", "RBR", "RBS")
 
 
 def subjects(verb: "Token", references: "References") -> Iterator[tuple["Token", str, str]]:
@@ -103,9 +120,9 @@ def _subject_token(verb: "Token") -> "Token | None":
     if verb.dep_ == "acl" and _is_compound(verb):
         return None
     if verb.dep_ == "acl" and verb.tag_ in ("VBG", "VBN"):
-        return _subject_beyond_place(verb) or _described(antecedent(verb))
+        return _subject_beyond_place(verb) or _described(_antecedent(verb))
     if verb.dep_ == "relcl" and own is not None:
-        return _subject_beyond_place(verb, own) or _described(antecedent(verb, own))
+        return _subject_beyond_place(verb, own) or _described(_antecedent(verb, own))
     if verb.dep_ == "relcl":
         return None
     shares = verb.dep_ in ("conj", "xcomp") or (verb.dep_ == "advcl" and verb.tag_ in ("VBG", "VBN"))
@@ -163,3 +180,42 @@ def _is_restricted(name: "Token") -> bool:
     has_article = any(child.dep_ == "det" for child in name.lefts)
     following = name.doc[name.i + 1] if name.i + 1 < len(name.doc) else name
     return has_article and not is_person(name) and following.text not in (",", "(", "–")
+
+
+def _antecedent(verb: "Token", relative: "Token | None" = None) -> "Token | None":
+    """The noun that the verb's clause describes; None where the noun just before it might be meant as well.
+
+    Parsers hang a clause on the nearest noun, whatever it means.
+    """
+    head, who = verb.head, relative is not None and relative.lower_ in _PERSON_PRONOUNS
+    before = _word_before(relative or verb)
+    if relative is not None and not who and before == head:
+        return head  # without a comma there is no other
+    if _suits(head, verb, relative):
+        other = before != head and is_common(before) and before not in head.conjuncts and not is_empty(head)
+        return None if other and not who else head
+    if head.dep_ not in ("pobj", "appos"):
+        return head  # more likely the recogniser errs than the parser
+    while head.dep_ not in ("ROOT", "conj"):  # "a film by Hurst, which is based on": not Hurst, the film
+        head = head.head
+        if is_common(head) or is_named(head):
+            return head if _suits(head, verb, relative) else None
+    return None
+
+
+def _suits(noun: "Token", verb: "Token", relative: "Token | None") -> bool:
+    """*Who* is of a person, *which* is not, no person is published, and a place has a comma before its participle."""
+    if relative is not None and relative.lower_ in _PERSON_PRONOUNS:
+        team = noun.ent_type_ == "ORG" and noun.text.endswith("s")  # "the Chicago Bulls, who won"
+        return team or noun.ent_type_ not in NAME_KINDS - {"PERSON", "NORP"}
+    if relative is None and noun.ent_type_ in PLACE_KINDS:
+        return _word_before(verb).text in (",", "(") or verb.lower_ in _NAMING  # "an ensemble in Boston devoted to"
+    return not is_person(noun) or (relative is None and verb.lower_ not in _OF_WORKS)
+
+
+def _word_before(token: "Token") -> "Token":
+    """The word before the clause, without the adverbs between."""
+    index = token.i - 1
+    while index > 0 and token.doc[index].tag_ in _ADVERBS:
+        index -= 1
+    return token.doc[max(index, 0)]
