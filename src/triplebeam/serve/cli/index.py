@@ -1,11 +1,24 @@
 """`triplebeam index`: documents in."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from triplebeam.assemble.extractor_choice import choose
+from triplebeam.assemble.indexing import dollar_budget, index_builder, source_names
 from triplebeam.errors import BadInputError
+from triplebeam.generate.accounting import account
+from triplebeam.index.build_report import BuildReport
+from triplebeam.ingest import read_sources
+from triplebeam.serve.cli.build_report import (
+    tell,
+    tell_cost,
+    tell_of_doubts,
+    tell_of_exit_code,
+    tell_of_unknown_passages,
+)
+from triplebeam.serve.cli.index_dry_run import dry_run as preview
 from triplebeam.serve.cli.options import (
     EmbedderName,
     ExtractorName,
@@ -18,10 +31,9 @@ from triplebeam.serve.cli.options import (
     TextEncoding,
     TriplesPath,
 )
-from triplebeam.serve.cli.sources_display import SOURCES
-
-if TYPE_CHECKING:
-    from triplebeam.index.build_report import BuildReport
+from triplebeam.serve.cli.progress_display import shown_progress
+from triplebeam.serve.cli.sources_display import SOURCES, named, scanned
+from triplebeam.settings import read_settings
 
 
 def index(
@@ -101,16 +113,6 @@ def index(
         triplebeam index my.index --retry-failed
     """
     _check(sources, extractor, triples, retry_failed, replace_triples, quiet and verbose, dry_run)
-    from triplebeam.assemble.extractor_choice import choose
-    from triplebeam.assemble.indexing import dollar_budget, index_builder, source_names
-    from triplebeam.generate.accounting import account
-    from triplebeam.ingest import read_sources
-    from triplebeam.serve.cli.build_report import tell_cost
-    from triplebeam.serve.cli.index_dry_run import dry_run as preview
-    from triplebeam.serve.cli.progress_display import shown_progress
-    from triplebeam.serve.cli.sources_display import named, scanned
-    from triplebeam.settings import read_settings
-
     choice = choose(folder, extractor, triples=triples, keywords=keywords, again=retry_failed)
     paid = choice.is_paid
     _check_budget(budget, paid)
@@ -182,11 +184,9 @@ def _check_budget(budget: float | None, paid: bool) -> None:
 
 
 def _tell(
-    folder: Path, report: "BuildReport", triples: Path | None, budget: float | None, *, paid: bool, quiet: bool
+    folder: Path, report: BuildReport, triples: Path | None, budget: float | None, *, paid: bool, quiet: bool
 ) -> None:
     """Say what was done; the exit code is 1 where something was left out."""
-    from triplebeam.serve.cli.build_report import tell, tell_of_doubts, tell_of_exit_code, tell_of_unknown_passages
-
     tell(folder, report, quiet=quiet)
     if paid:
         tell_of_doubts(report, budget)

@@ -15,13 +15,15 @@ import typer
 
 from triplebeam.errors import BadInputError, ExtraMissingError
 from triplebeam.serve.cli.options import EmbedderName, Offline, read_place
+from triplebeam.serve.library import Library
+from triplebeam.serve.limits import MEGABYTE, Limits
+from triplebeam.serve.warm_up import start_warm_up
+from triplebeam.settings import read_settings
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from triplebeam.serve.http.keys import Keys
-    from triplebeam.serve.library import Library
-    from triplebeam.serve.limits import Limits
 
 _LIBRARIES = ("fastapi", "uvicorn", "prometheus_client", "python_multipart")
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
@@ -68,9 +70,6 @@ def serve(
     """
     check_installed()
     from triplebeam.serve.http.keys import Keys
-    from triplebeam.serve.library import Library
-    from triplebeam.serve.limits import MEGABYTE, Limits
-    from triplebeam.settings import read_settings
 
     if reports and not reports.is_dir():
         raise BadInputError(f"there is no folder {reports} of reports: check --reports.")
@@ -94,7 +93,7 @@ def check_installed() -> None:
 
 
 def _app(
-    library: "Library", keys: "Keys", limits: "Limits", reports: Path | None, cors_origins: Sequence[str]
+    library: Library, keys: "Keys", limits: Limits, reports: Path | None, cors_origins: Sequence[str]
 ) -> "FastAPI":
     from triplebeam.serve.http.app import make_app
 
@@ -113,7 +112,7 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def _folder_of_keys(library: "Library", folders: list[Path]) -> Path:
+def _folder_of_keys(library: Library, folders: list[Path]) -> Path:
     """The folder among those given whose keys count: the one to pass to `triplebeam keys`."""
     return next((folder for folder in folders if folder.resolve() == library.keys_file.parent.resolve()), folders[0])
 
@@ -126,11 +125,9 @@ def _check_keys(keys: "Keys", host: str, local: bool, folder: Path) -> None:
         )
 
 
-def _run(app: "FastAPI", host: str, port: int, library: "Library") -> None:
+def _run(app: "FastAPI", host: str, port: int, library: Library) -> None:
     """Listen until SIGINT or SIGTERM; running replies get some seconds to finish."""
     import uvicorn
-
-    from triplebeam.serve.warm_up import start_warm_up
 
     class Server(uvicorn.Server):
         async def shutdown(self, sockets: "list[socket.socket] | None" = None) -> None:

@@ -2,12 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from triplebeam.ingest import Reading, Scan, Skipped, Unreadable, scan_sources
 from triplebeam.serve.cli.display import err
-
-if TYPE_CHECKING:
-    from triplebeam.ingest import Reading, Scan
 
 SOURCES = (
     "Folders (searched recursively) and files: text, Markdown, HTML, reStructuredText, AsciiDoc, PDF, Word, PowerPoint,"
@@ -18,8 +15,6 @@ SOURCES = (
 
 def scanned(sources: Sequence[Path], quiet: bool, follow_links: bool = False) -> int:
     """Say what will be read and what is skipped; returns how many documents to expect, 0 where that is not known."""
-    from triplebeam.ingest import scan_sources
-
     scan = scan_sources(sources, follow_links=follow_links)
     if not quiet:
         _tell(scan)
@@ -28,7 +23,7 @@ def scanned(sources: Sequence[Path], quiet: bool, follow_links: bool = False) ->
     return 0 if holds_many else sum(scan.read.values())
 
 
-def _tell(scan: "Scan") -> None:
+def _tell(scan: Scan) -> None:
     console, skipped = err(), sum(scan.skipped.values())
     reading = f"Reading {_files(sum(scan.read.values()))}"
     console.print(f"{reading}; skipping {_files(skipped)} of other kinds:" if skipped else f"{reading}.", style="dim")
@@ -38,10 +33,8 @@ def _tell(scan: "Scan") -> None:
         console.print(line, style="yellow", markup=False)
 
 
-def named(readings: Iterable["Reading"]) -> Iterator["Reading"]:
+def named(readings: Iterable[Reading]) -> Iterator[Reading]:
     """The same readings; each is named as it is read."""
-    from triplebeam.ingest import Skipped, Unreadable
-
     for reading in readings:
         match reading:
             case Skipped():
