@@ -1,5 +1,6 @@
 """`triplebeam index`: documents in."""
 
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,7 @@ from triplebeam.assemble.indexing import dollar_budget, index_builder, source_na
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import account
 from triplebeam.index.build_report import BuildReport
-from triplebeam.ingest import read_sources
+from triplebeam.ingest import Reading, Scan, Skipped, Unreadable, read_sources, scan_sources
 from triplebeam.serve.cli.build_report import (
     tell,
     tell_cost,
@@ -18,6 +19,7 @@ from triplebeam.serve.cli.build_report import (
     tell_of_exit_code,
     tell_of_unknown_passages,
 )
+from triplebeam.serve.cli.display import err
 from triplebeam.serve.cli.index_dry_run import dry_run as preview
 from triplebeam.serve.cli.options import (
     EmbedderName,
@@ -32,15 +34,20 @@ from triplebeam.serve.cli.options import (
     TriplesPath,
 )
 from triplebeam.serve.cli.progress_display import shown_progress
-from triplebeam.serve.cli.sources_display import SOURCES, named, scanned
 from triplebeam.settings import read_settings
+
+_SOURCES = (
+    "Folders (searched recursively) and files: text, Markdown, HTML, reStructuredText, AsciiDoc, PDF, Word, PowerPoint,"
+    " Excel, OpenDocument, RTF, EPUB, CSV, JSON, JSON lines, XML, YAML, TOML, notebooks, mail, manual pages, source"
+    " code; text may be gzipped. Also BEIR folders."
+)
 
 
 def index(
     folder: IndexFolder,
     sources: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="SOURCE…", help=SOURCES, show_default=False),
+        typer.Argument(metavar="SOURCE…", help=_SOURCES, show_default=False),
     ] = None,
     extractor: ExtractorName = None,
     triples: TriplesPath = None,
@@ -122,7 +129,7 @@ def index(
     if dry_run:
         preview(folder, documents, choice, settings, passage_tokens, split)
         return
-    expected = scanned(sources, quiet, follow_links) if sources else 0
+    expected = _scan(sources, quiet, follow_links) if sources else 0
     with shown_progress(quiet) as progress, account() as bill:
         builder = index_builder(
             folder,
@@ -143,7 +150,7 @@ def index(
             if retry_failed:
                 report = builder.retry_failed()
             else:
-                report = builder.build(named(documents) if verbose else documents, expected)
+                report = builder.build(_name_each(documents) if verbose else documents, expected)
         finally:  # what was paid is printed however the run ends
             if paid:
                 tell_cost(settings, bill)
@@ -195,3 +202,40 @@ def _tell(
     if report.unreadable or report.failures:
         tell_of_exit_code(report)
         raise typer.Exit(1)
+
+
+def _scan(sources: Sequence[Path], quiet: bool, follow_links: bool = False) -> int:
+    """Say what will be read and what is skipped; returns how many documents to expect, 0 where that is not known."""
+    scan = scan_sources(sources, follow_links=follow_links)
+    if not quiet:
+        _tell_scan(scan)
+    # A file of JSON lines, a table or a box of mail holds any number of documents, any other file is one.
+    holds_many = any(ending.startswith((".jsonl", ".csv", ".tsv", ".mbox")) for ending in scan.read)
+    return 0 if holds_many else sum(scan.read.values())
+
+
+def _tell_scan(scan: Scan) -> None:
+    console, skipped = err(), sum(scan.skipped.values())
+    reading = f"Reading {_files(sum(scan.read.values()))}"
+    console.print(f"{reading}; skipping {_files(skipped)} of other kinds:" if skipped else f"{reading}.", style="dim")
+    for line in scan.skipped_lines():
+        console.print(f"  {line}", style="dim", markup=False)
+    for line in scan.missing_extras():
+        console.print(line, style="yellow", markup=False)
+
+
+def _name_each(readings: Iterable[Reading]) -> Iterator[Reading]:
+    """The same readings; each is named as it is read."""
+    for reading in readings:
+        match reading:
+            case Skipped():
+                err().print(f"skipped: {reading}", style="dim", markup=False)
+            case Unreadable():
+                err().print(f"not read: {reading}", style="yellow", markup=False)
+            case _:
+                err().print(f"read: {reading.id} ({len(reading.text):,} characters)", style="dim", markup=False)
+        yield reading
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count:,} files"

@@ -5,6 +5,7 @@ import logging
 import os
 import socket
 import sys
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.util import find_spec
@@ -13,11 +14,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from triplebeam.errors import BadInputError, ExtraMissingError
+from triplebeam.errors import BadInputError, ExtraMissingError, TriplebeamError
 from triplebeam.serve.cli.options import EmbedderName, Offline, read_place
 from triplebeam.serve.library import Library
 from triplebeam.serve.limits import MEGABYTE, Limits
-from triplebeam.serve.warm_up import start_warm_up
 from triplebeam.settings import read_settings
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ _LIBRARIES = ("fastapi", "uvicorn", "prometheus_client", "python_multipart")
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 _SECONDS_TO_FINISH = 10
 _NAMED = 10
+#: Embedders that are paid for by the text.
+_ENDPOINT = "openai:"
 
 
 def serve(
@@ -159,3 +161,20 @@ def _bound(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
         raise BadInputError(f"{host}:{port} is not free ({error.strerror}): choose another --port.") from error
+
+
+def start_warm_up(library: Library) -> threading.Thread:
+    """Search the first index once, in a thread that nobody waits for, so that no caller waits for weights."""
+    thread = threading.Thread(target=_search_once, args=(library,), name="warm-up", daemon=True)
+    thread.start()
+    return thread
+
+
+def _search_once(library: Library) -> None:
+    """What goes wrong here goes wrong again in the first search, where there is somebody to tell."""
+    with suppress(TriplebeamError):
+        for name in library.names()[:1]:
+            index = library.index(name)
+            embedder = library.settings.embedder or index.snapshot.manifest.embedder.name
+            if not embedder.startswith(_ENDPOINT):
+                index.search("warm up", k=1)
