@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Collection as SizedCollection
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -42,6 +42,14 @@ def out() -> Console:
 def err() -> Console:
     """Where everything else goes."""
     return _Screen(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
+
+
+def draw_rows(rows: Mapping[str, str], columns: int) -> None:
+    """Print values with their labels on the left, right-aligned in so many columns."""
+    console = out()
+    for label, value in rows.items():
+        console.print(f"[dim]{label:>{columns}}[/dim]  ", end="")
+        console.print(value, markup=False)
 
 
 def draw_text(console: Console, text: str, highlights: Iterable[tuple[int, int]] = (), *, spaced: bool = False) -> None:

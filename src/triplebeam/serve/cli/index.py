@@ -9,6 +9,7 @@ import typer
 from triplebeam.assemble.extractor_choice import choose
 from triplebeam.assemble.indexing import dollar_budget, index_builder, source_names
 from triplebeam.errors import BadInputError
+from triplebeam.evaluate.numbers import plural
 from triplebeam.generate.accounting import account
 from triplebeam.index.build_report import BuildReport
 from triplebeam.ingest import Reading, Scan, Skipped, Unreadable, read_sources, scan_sources
@@ -216,8 +217,10 @@ def _scan(sources: Sequence[Path], quiet: bool, follow_links: bool = False) -> i
 
 def _tell_scan(scan: Scan) -> None:
     console, skipped = err(), sum(scan.skipped.values())
-    reading = f"Reading {_files(sum(scan.read.values()))}"
-    console.print(f"{reading}; skipping {_files(skipped)} of other kinds:" if skipped else f"{reading}.", style="dim")
+    reading = f"Reading {plural(sum(scan.read.values()), 'file')}"
+    console.print(
+        f"{reading}; skipping {plural(skipped, 'file')} of other kinds:" if skipped else f"{reading}.", style="dim"
+    )
     for line in scan.skipped_lines():
         console.print(f"  {line}", style="dim", markup=False)
     for line in scan.missing_extras():
@@ -235,7 +238,3 @@ def _name_each(readings: Iterable[Reading]) -> Iterator[Reading]:
             case _:
                 err().print(f"read: {reading.id} ({len(reading.text):,} characters)", style="dim", markup=False)
         yield reading
-
-
-def _files(count: int) -> str:
-    return "1 file" if count == 1 else f"{count:,} files"

@@ -10,7 +10,7 @@ from triplebeam.extract.quote import Sample, draw_sample, extract_sample
 from triplebeam.generate.accounting import price_of
 from triplebeam.ingest import Reading, Unreadable, split
 from triplebeam.passage import Document, Passage
-from triplebeam.serve.cli.display import err, out
+from triplebeam.serve.cli.display import draw_rows, err
 from triplebeam.settings import Settings
 
 _SAMPLED_PASSAGES = 20
@@ -37,7 +37,7 @@ def dry_run(
         rows |= _cost(folder, choice, settings, distinct, characters)
     else:
         rows["price"] = f"nothing: the extractor {choice.extractor} calls no model"
-    _draw(rows)
+    draw_rows(rows, 22)
 
 
 def _split(documents: Iterable[Reading], passage_tokens: int, force: bool) -> list[Passage]:
@@ -88,10 +88,3 @@ def _estimates(sample: Sample, characters: int, model: str, settings: Settings) 
         estimate = sample.estimate(dollars, characters)
         rows["price"] = f"${estimate.total:,.2f} ± {estimate.spread:,.2f}"
     return rows
-
-
-def _draw(rows: dict[str, str]) -> None:
-    console = out()
-    for name, value in rows.items():
-        console.print(f"[dim]{name:>22}[/dim]  ", end="")
-        console.print(value, markup=False)

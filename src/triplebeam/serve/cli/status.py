@@ -14,7 +14,7 @@ from triplebeam.index.ownership import FULL_WEIGHT_EXCLUSIVE, MIN_EXCLUSIVE
 from triplebeam.index.passage_graph import GraphStatistics
 from triplebeam.index.remembered import StoreState, store_state
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.serve.cli.display import out
+from triplebeam.serve.cli.display import draw_rows
 from triplebeam.serve.cli.language_names import not_parsed
 from triplebeam.serve.cli.options import AsJson, IndexFolder
 
@@ -38,10 +38,7 @@ def status(
     if as_json:
         typer.echo(json.dumps(manifest.model_dump() | {"store": store and store.model_dump()}, indent=2))
         return
-    console = out()
-    for name, value in _rows(folder, manifest, store).items():
-        console.print(f"[dim]{name:>13}[/dim]  ", end="")
-        console.print(value, markup=False)
+    draw_rows(_rows(folder, manifest, store), 13)
 
 
 def _rows(folder: Path, manifest: Manifest, store: StoreState | None) -> dict[str, str]:
