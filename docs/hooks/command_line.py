@@ -8,7 +8,7 @@ from typing import Any
 from typer.main import get_command
 
 from triplebeam.plugins import load_plugins
-from triplebeam.serve.cli.app import app
+from triplebeam.serve.cli.app import COMMANDS, load_command
 
 PLACE = "<!-- generated: commands -->"
 
@@ -20,14 +20,17 @@ def on_page_markdown(markdown: str, **_: object) -> str:
 
 def commands() -> str:
     """Every command as Markdown, in the order of `triplebeam --help`."""
-    added = (_described(f"triplebeam {group.info.name}", get_command(group)) for group in load_plugins("commands"))
-    return "\n\n".join([*_described("triplebeam", get_command(app)), *chain.from_iterable(added)])
+    own = {name: load_command(name) for name in COMMANDS}
+    added = (
+        _described(f"triplebeam {group.info.name}", get_command(group).commands) for group in load_plugins("commands")
+    )
+    return "\n\n".join([*_described("triplebeam", own), *chain.from_iterable(added)])
 
 
-def _described(path: str, group: Any) -> Iterator[str]:
-    for name, command in group.commands.items():
+def _described(path: str, group: dict[str, Any]) -> Iterator[str]:
+    for name, command in group.items():
         if hasattr(command, "commands"):
-            yield from _described(f"{path} {name}", command)
+            yield from _described(f"{path} {name}", command.commands)
         else:
             yield _command(f"{path} {name}", command)
 

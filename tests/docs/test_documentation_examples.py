@@ -125,8 +125,9 @@ def with_model(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> I
 def _check_command(words: list[str], block: Block) -> None:
     """Parse it, without running it, and look up the methods it names."""
     command, path = get_command(app), "triplebeam"
-    while words and hasattr(command, "commands") and (below := command.get_command(Context(command), words[0])):
-        command, path, words = below, f"{path} {words[0]}", words[1:]
+    while words and hasattr(command, "commands"):
+        name, command, words = command.resolve_command(Context(command), words)
+        path = f"{path} {name}"
     assert not hasattr(command, "commands"), f"{block}: {path} has no command {words[:1]}"
     values = command.make_context(path, list(words)).params
     methods = values.get("method") or ()

@@ -14,7 +14,7 @@ from journeys.command_line import Quick, Run, environment, triplebeam
 from patience import SECONDS
 from triplebeam.index.manifest import generation_folder, read_manifest
 from triplebeam.serve import cli
-from triplebeam.serve.cli.app import app
+from triplebeam.serve.cli.app import COMMANDS, app, load_command
 
 
 def refused(outcome: tuple[int, str, str]) -> str:
@@ -192,11 +192,7 @@ def test_a_reader_that_has_gone_is_no_error(small_index: Path, tmp_path: Path, h
 
 
 def test_every_command_has_an_example(quick: Quick) -> None:
-    commands = [
-        command.name or command.callback.__name__
-        for command in app.registered_commands
-        if command.callback and not command.hidden
-    ]
+    commands = [name for name in COMMANDS if name not in ("keys", "model")]
     usual = {"demo", "index", "remove", "search", "show", "ask", "status", "doctor", "tune"}
     usual |= {"sync", "compact", "repair", "triples", "correct"}
     doors = {"serve", "mcp"}
@@ -208,6 +204,22 @@ def test_every_command_has_an_example(quick: Quick) -> None:
         assert f"triplebeam {' '.join(command)}" in stdout
         assert "<bool>" not in stdout
     assert "<bool>" not in quick("--help")[1]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_table_has_the_first_paragraph_of_a_command_s_help(name: str) -> None:
+    assert " ".join(load_command(name).help.split("\n\n")[0].split()) == COMMANDS[name]
+
+
+def test_help_imports_no_command(tmp_path: Path, home: Path) -> None:
+    code = "import sys, triplebeam.serve.cli as cli\ntry: cli.main()\nfinally: print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "--help"],
+        cwd=tmp_path, env=environment(home), capture_output=True, text=True, check=True, timeout=SECONDS,
+    )  # fmt: skip
+    loaded = {module.removeprefix("triplebeam.serve.cli.") for module in done.stderr.split()}
+    assert all(name in done.stdout for name in COMMANDS)
+    assert not loaded & {*COMMANDS, "options", "numpy"}
 
 
 def test_the_command_plan_names_its_successor(quick: Quick) -> None:

@@ -10,7 +10,7 @@ from triplebeam.assemble import Index, open_index
 from triplebeam.index.build import IndexBuilder
 from triplebeam.passage import Document
 from triplebeam.serve.cli.search import show_passages
-from triplebeam.serve.near_duplicates import first_alike
+from triplebeam.serve.found import first_alike
 
 NOTE = "Quorum queues have initial support in this release. See the guide for details and for known limits of quorums."
 

@@ -11,8 +11,8 @@ from patience import SECONDS
 from small_world import WordEmbedder
 from triplebeam.embed.embedder import Kind
 from triplebeam.index.snapshot import Snapshot
+from triplebeam.serve.cli.serve import start_warm_up
 from triplebeam.serve.library import Library
-from triplebeam.serve.warm_up import start_warm_up
 from triplebeam.settings import Settings
 
 

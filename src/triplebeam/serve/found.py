@@ -10,9 +10,11 @@ from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
 from triplebeam.serve.cross_references import CrossReferences, telling_facts
 from triplebeam.serve.explanation import Explanation
-from triplebeam.serve.near_duplicates import first_alike
 from triplebeam.serve.snippet import Snippet, snippet
-from triplebeam.triple import Chain
+from triplebeam.triple import Chain, entity_key
+
+#: Two texts are nearly the same if this part of all runs of so many words in either is in both.
+_MIN_JACCARD, _SHINGLE_WORDS = 0.9, 3
 
 
 @dataclass(frozen=True)
@@ -98,3 +100,29 @@ def headings(passages: Iterable[Passage]) -> list[str]:
         notes += [f"passage {passage.position + 1}"] if places[written, passage.document_id] > 1 else []
         distinct.append(f"{written} ({', '.join(notes)})" if notes else written)
     return distinct
+
+
+def first_alike(texts: Sequence[str]) -> list[int | None]:
+    """For each text, the place of the first one before it that is nearly the same; None where there is none.
+
+    Two texts are nearly the same if of all runs of three words in either, nine tenths are in both.
+    """
+    shingles = [_shingles(text) for text in texts]
+    alike: list[int | None] = []
+    for place, own in enumerate(shingles):
+        firsts = (other for other in range(place) if alike[other] is None)
+        alike.append(next((other for other in firsts if _are_alike(own, shingles[other])), None))
+    return alike
+
+
+def _shingles(text: str) -> frozenset[tuple[str, ...]]:
+    words = entity_key(text).split()
+    return frozenset(
+        tuple(words[start : start + _SHINGLE_WORDS]) for start in range(max(1, len(words) - _SHINGLE_WORDS + 1))
+    )
+
+
+def _are_alike(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> bool:
+    if min(len(one), len(other)) < _MIN_JACCARD * max(len(one), len(other)):
+        return False
+    return len(one & other) >= _MIN_JACCARD * len(one | other)

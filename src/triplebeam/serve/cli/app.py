@@ -1,40 +1,52 @@
-"""The commands, in the order in which a newcomer needs them."""
+"""The table of commands, each loaded when it is called."""
 
+from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from triplebeam.errors import BadInputError
 from triplebeam.plugins import RESEARCH, find_plugin, research_missing
-from triplebeam.serve.cli.ask import ask
-from triplebeam.serve.cli.bench import bench
-from triplebeam.serve.cli.compact import compact
-from triplebeam.serve.cli.correct import correct
-from triplebeam.serve.cli.demo import demo
-from triplebeam.serve.cli.doctor import doctor
-from triplebeam.serve.cli.index import index
-from triplebeam.serve.cli.keys import keys
-from triplebeam.serve.cli.mcp import mcp
-from triplebeam.serve.cli.model import model
-from triplebeam.serve.cli.remove import remove
-from triplebeam.serve.cli.repair import repair
-from triplebeam.serve.cli.search import search
-from triplebeam.serve.cli.serve import serve
-from triplebeam.serve.cli.show import show
-from triplebeam.serve.cli.status import status
-from triplebeam.serve.cli.sync import sync
-from triplebeam.serve.cli.triples import triples
-from triplebeam.serve.cli.tune import tune
 
+#: Commands in the order in which a newcomer needs them, with the first paragraph of their help; each is in the module
+#: of its name.
+COMMANDS = {
+    "demo": "Index a small corpus and compare plain search with the graph on a question that needs two passages.",
+    "index": "Index documents, or add and update them. If it is stopped, run it again to continue where it left off.",
+    "sync": "Bring an index in step with folders: add new files, read changed ones again, remove those that are gone.",
+    "remove": "Remove documents from an index, with their passages and triples.",
+    "compact": "Rewrite an index so that no byte of removed documents is left, and forget cached replies about them.",
+    "repair": "Check every file of an index, and derive again what is damaged or missing from what is not.",
+    "search": "Find passages, including those that only a chain of facts leads to.",
+    "show": "Print a whole passage with its place and its facts, or all passages of a document in their order.",
+    "triples": "Print the triples of an index, passage by passage.",
+    "correct": "Correct the triples of an index: drop some, add some, merge the names of an entity.",
+    "ask": "Answer a question, showing each step as it happens, then the evidence.",
+    "serve": "Serve indexes over HTTP, with a web page to search and ask them.",
+    "status": "Show what is in an index, and check that its files are complete and that its store can be opened.",
+    "doctor": "Check the language model, the local models and an index: one line each, with what to do.",
+    "bench": "Do you need a graph? Measures recall, time, encodings and tokens of methods, and recommends one.",
+    "tune": "Choose the weight of graph walks in the default search, by questions whose passages are known.",
+    "mcp": "Serve indexes to a model over the Model Context Protocol: search, expand, ask, read_passage.",
+    "keys": "The keys of a server: who may read, who may write.",
+    "model": "The models that run on your machine.",
+}
 #: Commands of the research package.
 _RESEARCH_COMMANDS = ("experiment", "dataset", "questions", "train")
 _DEBUG = "--debug"
 
 
 class _Commands(TyperGroup):
-    """Takes ``--debug`` out wherever it is, and notices where the value of an option has been left out."""
+    """Lists commands by their table and loads the one that is called.
+
+    Takes ``--debug`` out wherever it is, and notices where the value of an option has been left out.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.commands = {name: TyperCommand(name, help=text) for name, text in COMMANDS.items()} | dict(self.commands)
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         """The context of a call, with all options in place."""
@@ -42,7 +54,7 @@ class _Commands(TyperGroup):
         return super().make_context(*args, **kwargs)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command; one that is not Triplebeam's own comes from a package that adds commands."""
+        """The command as it is listed; one that is not Triplebeam's own comes from a package that adds commands."""
         if (own := super().get_command(ctx, cmd_name)) is not None:
             return own
         if cmd_name in _RESEARCH_COMMANDS:
@@ -62,10 +74,24 @@ class _Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command, and what follows its name."""
         name, command, words = super().resolve_command(ctx, args)
+        if name in COMMANDS:
+            command = load_command(name)
         end = words.index("--") if "--" in words else len(words)
         if command and not ctx.resilient_parsing:
             _check_values(typer.Context(command, parent=ctx, info_name=name), words[:end])
         return name, command, [word for word in words[:end] if word != _DEBUG] + words[end:]
+
+
+def load_command(name: str) -> Any:
+    """Load a command of the table with its options, or a group of commands."""
+    found, holder = getattr(import_module(f"{__package__}.{name}"), name), typer.Typer(rich_markup_mode="markdown")
+    if isinstance(found, typer.Typer):
+        holder.add_typer(found, name=name)
+    else:
+        holder.command()(found)
+    command = typer.main.get_group(holder).commands[name]
+    _hide_flag_types(command)
+    return command
 
 
 def _hide_flag_types(command: Any) -> None:
@@ -97,25 +123,6 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-app.command()(demo)
-app.command()(index)
-app.command()(sync)
-app.command()(remove)
-app.command()(compact)
-app.command()(repair)
-app.command()(search)
-app.command()(show)
-app.command()(triples)
-app.command()(correct)
-app.command()(ask)
-app.command()(serve)
-app.command()(status)
-app.command()(doctor)
-app.command()(bench)
-app.command()(tune)
-app.command()(mcp)
-app.add_typer(keys, name="keys")
-app.add_typer(model, name="model")
 
 
 @app.command(hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})

@@ -6,7 +6,11 @@ from typing import Annotated
 
 import typer
 
+from triplebeam.assemble import DEFAULT_METHOD, HOW_TO_CONFIGURE, check_question, open_index
 from triplebeam.errors import EndpointError, ModelMissingError
+from triplebeam.serve.answer_shapes import answer_json, price_of_answer
+from triplebeam.serve.cli.answer_display import draw_answer, take_steps
+from triplebeam.serve.cli.display import err, out
 from triplebeam.serve.cli.options import (
     AsJson,
     EmbedderName,
@@ -16,6 +20,11 @@ from triplebeam.serve.cli.options import (
     WhereText,
     complete_ask_method,
 )
+from triplebeam.serve.cli.search import show_passages
+from triplebeam.serve.found import stemmers
+from triplebeam.serve.model_failure import MODEL_FAILED_EXIT_CODE, add_passages, make_failed_answer
+from triplebeam.settings import read_settings
+from triplebeam.text import showable
 
 
 class Effort(StrEnum):
@@ -74,16 +83,6 @@ def ask(
 
         triplebeam ask my.index "…" --json > answer.json
     """
-    from triplebeam.assemble import DEFAULT_METHOD, HOW_TO_CONFIGURE, check_question, open_index
-    from triplebeam.serve.answer_shapes import answer_json, price_of_answer
-    from triplebeam.serve.cli.answer_display import draw_answer, take_steps
-    from triplebeam.serve.cli.display import err, out
-    from triplebeam.serve.cli.search import show_passages
-    from triplebeam.serve.found import stemmers
-    from triplebeam.serve.model_failure import MODEL_FAILED_EXIT_CODE, add_passages, make_failed_answer
-    from triplebeam.settings import read_settings
-    from triplebeam.text import showable
-
     check_question(question)
     settings = read_settings(embedder=embedder, offline=offline or None, no_cache=no_cache or None)
     index = open_index(folder, settings=settings)

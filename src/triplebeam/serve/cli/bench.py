@@ -2,16 +2,20 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from triplebeam.serve.cli.evaluation_display import Again, Limit
+from triplebeam.assemble import DEFAULT_METHOD
+from triplebeam.assemble.evaluation import Corpus, Evaluator
+from triplebeam.evaluate.recommend import Recommendation, can_recommend, recommend
+from triplebeam.evaluate.run import Evaluation
+from triplebeam.evaluate.summary import summary
+from triplebeam.serve.cli.display import err
+from triplebeam.serve.cli.evaluation_display import Again, Limit, draw_evaluation, draw_recommendation
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline, WhereText
-
-if TYPE_CHECKING:
-    from triplebeam.evaluate.recommend import Recommendation
-    from triplebeam.evaluate.run import Evaluation
+from triplebeam.serve.cli.progress_display import shown_progress
+from triplebeam.settings import read_settings
 
 _DEFAULT_METHODS = (
     "bm25",
@@ -75,11 +79,6 @@ def bench(
 
         triplebeam bench my.index questions.jsonl -m hybrid+naive_ge -m agent --seed 0
     """
-    from triplebeam.assemble.evaluation import Corpus, Evaluator
-    from triplebeam.serve.cli.evaluation_display import draw_evaluation, draw_recommendation
-    from triplebeam.serve.cli.progress_display import shown_progress
-    from triplebeam.settings import read_settings
-
     corpus = Corpus(
         name=folder.name,
         index=folder,
@@ -101,11 +100,7 @@ def bench(
             draw_recommendation(advice)
 
 
-def _advice(evaluation: "Evaluation", k: int) -> "Recommendation | None":
-    from triplebeam.assemble import DEFAULT_METHOD
-    from triplebeam.evaluate.recommend import can_recommend, recommend
-    from triplebeam.serve.cli.display import err
-
+def _advice(evaluation: Evaluation, k: int) -> Recommendation | None:
     if not can_recommend(evaluation):
         return None
     if not evaluation.triples_of_gold:
@@ -117,9 +112,7 @@ def _advice(evaluation: "Evaluation", k: int) -> "Recommendation | None":
     return recommend(evaluation, k, DEFAULT_METHOD)
 
 
-def _as_json(evaluation: "Evaluation", advice: "Recommendation | None") -> dict[str, object]:
-    from triplebeam.evaluate.summary import summary
-
+def _as_json(evaluation: Evaluation, advice: Recommendation | None) -> dict[str, object]:
     found: dict[str, object] = {"methods": {run.method: summary(evaluation, run) for run in evaluation.runs}}
     if advice:
         found["recommendation"] = {

@@ -1,25 +1,24 @@
 """What an indexing run reports at its end, on stderr."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from triplebeam.evaluate.numbers import plural
-
-if TYPE_CHECKING:
-    from triplebeam.generate.accounting import Account
-    from triplebeam.index.build_report import BuildReport
-    from triplebeam.settings import Settings
+from triplebeam.extract.triples_file import TriplesFile
+from triplebeam.generate.accounting import Account, price
+from triplebeam.index.build_report import BuildReport
+from triplebeam.index.extraction import grouped
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.serve.cli.display import err
+from triplebeam.serve.cli.language_names import not_parsed
+from triplebeam.settings import Settings
 
 #: If a larger share of passages has no triples, the model is probably too weak.
 _SUSPICIOUS = 0.2
 _IDS_SHOWN, _REASONS_SHOWN = 3, 5
 
 
-def tell(folder: Path, report: "BuildReport", *, quiet: bool = False) -> None:
+def tell(folder: Path, report: BuildReport, *, quiet: bool = False) -> None:
     """What was done, what was not and why."""
-    from triplebeam.serve.cli.display import err
-    from triplebeam.serve.cli.language_names import not_parsed
-
     console = err()
     for skipped in report.skipped:
         if skipped.reason and not quiet:
@@ -49,19 +48,14 @@ def tell(folder: Path, report: "BuildReport", *, quiet: bool = False) -> None:
         console.print(f"{counts['triples_rejected']} triples with an empty part were rejected.", style="yellow")
 
 
-def tell_of_exit_code(report: "BuildReport") -> None:
+def tell_of_exit_code(report: BuildReport) -> None:
     """Why a run that indexed something ends with exit code 1."""
-    from triplebeam.serve.cli.display import err
-
     counts = {"not indexed": len(report.unreadable), "passages that failed": len(report.failures)}
     reasons = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
     err().print(f"Exit code 1, because of problems listed above: {reasons}.", style="yellow", markup=False)
 
 
-def _tell_of_failures(folder: Path, report: "BuildReport") -> None:
-    from triplebeam.index.extraction import grouped
-    from triplebeam.serve.cli.display import err
-
+def _tell_of_failures(folder: Path, report: BuildReport) -> None:
     if not report.failures:
         return
     console, groups = err(), grouped(report.failures)
@@ -76,11 +70,8 @@ def _tell_of_failures(folder: Path, report: "BuildReport") -> None:
     console.print(f"Retry them with `triplebeam index {folder} --retry-failed`.", style="yellow", markup=False)
 
 
-def tell_cost(settings: "Settings", bill: "Account") -> None:
+def tell_cost(settings: Settings, bill: Account) -> None:
     """What the calls of a run cost."""
-    from triplebeam.generate.accounting import price
-    from triplebeam.serve.cli.display import err
-
     usage = bill.usage
     paid = price(usage, settings.endpoint("extraction").model or "", settings.prices)
     err().print(
@@ -91,10 +82,8 @@ def tell_cost(settings: "Settings", bill: "Account") -> None:
     )
 
 
-def tell_of_doubts(report: "BuildReport", budget: float | None) -> None:
+def tell_of_doubts(report: BuildReport, budget: float | None) -> None:
     """What the budget left undone, and whether the model's work looks right."""
-    from triplebeam.serve.cli.display import err
-
     console = err()
     if report.passages_left:
         console.print(
@@ -113,10 +102,6 @@ def tell_of_doubts(report: "BuildReport", budget: float | None) -> None:
 
 def tell_of_unknown_passages(folder: Path, triples: Path) -> None:
     """Triples of passages that are not in the index are useless, and most likely a mistake."""
-    from triplebeam.extract.triples_file import TriplesFile
-    from triplebeam.index.snapshot import Snapshot
-    from triplebeam.serve.cli.display import err
-
     passages = Snapshot.open(folder).passages
     unknown = [passage_id for passage_id in TriplesFile(triples).passage_ids if passage_id not in passages]
     if unknown:

@@ -5,7 +5,10 @@ from dataclasses import asdict
 
 import typer
 
+from triplebeam.assemble.indexing import compact_index
+from triplebeam.serve.cli.display import err
 from triplebeam.serve.cli.options import AsJson, IndexFolder
+from triplebeam.settings import read_settings
 
 
 def compact(folder: IndexFolder, as_json: AsJson = False) -> None:
@@ -18,10 +21,6 @@ def compact(folder: IndexFolder, as_json: AsJson = False) -> None:
 
         triplebeam compact my.index
     """
-    from triplebeam.assemble.indexing import compact_index
-    from triplebeam.serve.cli.display import err
-    from triplebeam.settings import read_settings
-
     done = compact_index(folder, read_settings())
     if as_json:
         typer.echo(json.dumps(asdict(done)))

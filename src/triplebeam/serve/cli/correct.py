@@ -3,15 +3,19 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from triplebeam.assemble.index import Index
+from triplebeam.assemble.indexing import correction_matches, read_corrections
 from triplebeam.errors import BadInputError
+from triplebeam.evaluate.numbers import plural
+from triplebeam.index.corrected import LineMatches
+from triplebeam.serve.cli.display import err
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline
-
-if TYPE_CHECKING:
-    from triplebeam.index.corrected import LineMatches
+from triplebeam.serve.cli.progress_display import shown_progress
+from triplebeam.settings import read_settings
 
 
 def correct(
@@ -55,11 +59,6 @@ def correct(
     """
     if file and remove:
         raise BadInputError("FILE brings corrections and --remove takes all back: give only one of them.")
-    from triplebeam.assemble.index import Index
-    from triplebeam.assemble.indexing import correction_matches, read_corrections
-    from triplebeam.serve.cli.progress_display import shown_progress
-    from triplebeam.settings import read_settings
-
     with shown_progress(quiet=as_json) as progress:
         index = Index(folder, read_settings(embedder=embedder, offline=offline or None), progress=progress)
         if file is None and not remove:
@@ -78,7 +77,7 @@ def correct(
         _show(folder, lines, dry_run=dry_run, changed=bool(file or remove))
 
 
-def _as_json(lines: "Sequence[LineMatches]", dry_run: bool) -> dict[str, object]:
+def _as_json(lines: Sequence[LineMatches], dry_run: bool) -> dict[str, object]:
     return {
         "lines": [
             {"line": each.line, "kind": each.kind, "triples": each.triples, "correction": json.loads(each.text)}
@@ -89,10 +88,7 @@ def _as_json(lines: "Sequence[LineMatches]", dry_run: bool) -> dict[str, object]
     }
 
 
-def _show(folder: Path, lines: "Sequence[LineMatches]", *, dry_run: bool, changed: bool) -> None:
-    from triplebeam.evaluate.numbers import plural
-    from triplebeam.serve.cli.display import err
-
+def _show(folder: Path, lines: Sequence[LineMatches], *, dry_run: bool, changed: bool) -> None:
     console = err()
     for each in lines:
         if not each.matches:

@@ -2,22 +2,21 @@
 
 import sys
 from collections.abc import Collection as SizedCollection
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.segment import Segment
 from rich.text import Text
 
+from triplebeam.assemble import Index
+from triplebeam.serve.cross_references import is_made_by, telling_facts
+from triplebeam.serve.found import Found, path_of
 from triplebeam.serve.layout import blocks, filled
+from triplebeam.serve.snippet import highlights, wanted_words
 from triplebeam.text import showable
 from triplebeam.triple import Chain, Triple, entity_key
-
-if TYPE_CHECKING:  # `--help` imports this file, and must not load what a search needs
-    from triplebeam.assemble import Index
-    from triplebeam.serve.found import Found
 
 _MOST_BEGINNINGS = 2
 _MOST_ENDS = 3
@@ -43,6 +42,14 @@ def out() -> Console:
 def err() -> Console:
     """Where everything else goes."""
     return _Screen(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
+
+
+def draw_rows(rows: Mapping[str, str], columns: int) -> None:
+    """Print values with their labels on the left, right-aligned in so many columns."""
+    console = out()
+    for label, value in rows.items():
+        console.print(f"[dim]{label:>{columns}}[/dim]  ", end="")
+        console.print(value, markup=False)
 
 
 def draw_text(console: Console, text: str, highlights: Iterable[tuple[int, int]] = (), *, spaced: bool = False) -> None:
@@ -73,15 +80,11 @@ def draw_indented(console: Console, text: Text, columns: int, *, label: str = ""
 
 
 def draw_hit(
-    console: Console, index: "Index", rank: int, found: "Found", full: str | None = None, *, explain: bool = False
+    console: Console, index: Index, rank: int, found: Found, full: str | None = None, *, explain: bool = False
 ) -> None:
     """A passage of a ranking, the part that matches best, or the whole with the words of the question ``full``; with
     ``explain``, the chains that explain it.
     """
-    from triplebeam.serve.cross_references import is_made_by, telling_facts
-    from triplebeam.serve.found import path_of
-    from triplebeam.serve.snippet import highlights, wanted_words
-
     passage, hit = found.passage, found.hit
     path = path_of(passage)
     place = passage.id if passage.id.startswith(path) else f"{passage.id}  {path}"
@@ -99,7 +102,7 @@ def draw_hit(
         draw_chains(console, found.chains, [*own_triples(index, passage.id), *referred])
 
 
-def own_triples(index: "Index", passage_id: str) -> list[Triple]:
+def own_triples(index: Index, passage_id: str) -> list[Triple]:
     """The triples of a passage."""
     return [index.triples.triple(id_) for id_ in index.triples.triples_of([passage_id]).tolist()]
 

@@ -4,16 +4,22 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 from urllib.parse import urlsplit
 
 import typer
 
+from triplebeam.assemble import DEFAULT_EMBEDDER, HOW_TO_CONFIGURE, make_embedder
+from triplebeam.errors import ModelMissingError, TriplebeamError
+from triplebeam.extract.health import Check, check_model
+from triplebeam.generate.connect import WithParameters
+from triplebeam.generate.openai_compatible import OpenAICompatible
+from triplebeam.index.manifest import published
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.serve.cli.display import out
 from triplebeam.serve.cli.options import AsJson
-
-if TYPE_CHECKING:
-    from triplebeam.extract.health import Check
-    from triplebeam.settings import Settings
+from triplebeam.settings import Settings, read_settings
+from triplebeam.weights import ENGLISH_PARSER, ensure
 
 _MARKS = {"ok": "[green]✔[/green]", "note": "[yellow]–[/yellow]", "broken": "[red]✘[/red]"}
 
@@ -35,9 +41,6 @@ def doctor(
 
         triplebeam doctor my.index --json
     """
-    from triplebeam.serve.cli.display import out
-    from triplebeam.settings import read_settings
-
     checks, console = [], out()
     for check in _checks(read_settings(), folder):
         checks.append(check)
@@ -52,7 +55,7 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _checks(settings: "Settings", folder: Path | None) -> "Iterator[Check]":
+def _checks(settings: Settings, folder: Path | None) -> Iterator[Check]:
     yield from _model(settings)
     yield _embedder(settings, folder)
     yield _parser(settings)
@@ -60,14 +63,8 @@ def _checks(settings: "Settings", folder: Path | None) -> "Iterator[Check]":
         yield from _index(folder)
 
 
-def _model(settings: "Settings") -> "Iterator[Check]":
+def _model(settings: Settings) -> Iterator[Check]:
     """The model for extraction as it is, without cache and retries: what it does now is what is asked."""
-    from triplebeam.assemble import HOW_TO_CONFIGURE
-    from triplebeam.errors import TriplebeamError
-    from triplebeam.extract.health import Check, check_model
-    from triplebeam.generate.connect import WithParameters
-    from triplebeam.generate.openai_compatible import OpenAICompatible
-
     endpoint = settings.endpoint("extraction")
     if not endpoint.model:
         advice = f"search works without one; to ask questions, {HOW_TO_CONFIGURE}"
@@ -86,12 +83,7 @@ def _model(settings: "Settings") -> "Iterator[Check]":
     yield from check_model(with_parameters, lambda: model.refused)
 
 
-def _embedder(settings: "Settings", folder: Path | None) -> "Check":
-    from triplebeam.assemble import DEFAULT_EMBEDDER, make_embedder
-    from triplebeam.errors import ModelMissingError, TriplebeamError
-    from triplebeam.extract.health import Check
-    from triplebeam.index.manifest import published
-
+def _embedder(settings: Settings, folder: Path | None) -> Check:
     name = settings.embedder or DEFAULT_EMBEDDER
     try:
         there = published(folder) if folder else None
@@ -106,11 +98,7 @@ def _embedder(settings: "Settings", folder: Path | None) -> "Check":
     return Check("embedder", "ok", f"{name}, {vectors.shape[1]} dimensions")
 
 
-def _parser(settings: "Settings") -> "Check":
-    from triplebeam.errors import ModelMissingError
-    from triplebeam.extract.health import Check
-    from triplebeam.weights import ENGLISH_PARSER, ensure
-
+def _parser(settings: Settings) -> Check:
     try:
         ensure(ENGLISH_PARSER, settings.home, offline=True)
     except ModelMissingError as error:
@@ -118,20 +106,14 @@ def _parser(settings: "Settings") -> "Check":
     return Check("English parser", "ok", ENGLISH_PARSER.name)
 
 
-def _not_here(check: str, name: str, settings: "Settings", error: Exception) -> "Check":
-    from triplebeam.extract.health import Check
-
+def _not_here(check: str, name: str, settings: Settings, error: Exception) -> Check:
     if settings.offline:
         return Check(check, "broken", str(error), "run `triplebeam model install` once without TRIPLEBEAM_OFFLINE")
     advice = "it is downloaded at first use, or now by `triplebeam model install`"
     return Check(check, "note", f"{name} is not in {settings.home} yet", advice)
 
 
-def _index(folder: Path) -> "Iterator[Check]":
-    from triplebeam.errors import TriplebeamError
-    from triplebeam.extract.health import Check
-    from triplebeam.index.snapshot import Snapshot
-
+def _index(folder: Path) -> Iterator[Check]:
     try:
         counts = Snapshot.open(folder).manifest.counts
     except TriplebeamError as error:

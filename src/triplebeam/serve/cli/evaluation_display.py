@@ -1,12 +1,15 @@
 """An evaluation on a terminal, and the options that `bench` shares with experiments."""
 
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
+from rich.table import Table
 
-if TYPE_CHECKING:
-    from triplebeam.evaluate.recommend import Recommendation
-    from triplebeam.evaluate.run import Evaluation
+from triplebeam.evaluate.numbers import plural
+from triplebeam.evaluate.recommend import Recommendation
+from triplebeam.evaluate.run import Evaluation
+from triplebeam.evaluate.summary import summary
+from triplebeam.serve.cli.display import err, out
 
 Limit: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Only the first N questions.")]
 Again: TypeAlias = Annotated[bool, typer.Option("--again", help="Measure again instead of reusing saved results.")]
@@ -14,14 +17,8 @@ _SHOWN = ("R@2", "R@5", "R@10", "R@15", "All@5", "MRR", "EM", "F1", "Accuracy", 
 _COSTS = {"ms_p50": "ms p50", "ms_p95": "p95", "encodings": "encodings", "tokens": "tokens", "dollars": "$"}
 
 
-def draw_evaluation(evaluation: "Evaluation") -> None:
+def draw_evaluation(evaluation: Evaluation) -> None:
     """A row per method: what it found, best in bold, and what a question cost."""
-    from rich.table import Table
-
-    from triplebeam.evaluate.numbers import plural
-    from triplebeam.evaluate.summary import summary
-    from triplebeam.serve.cli.display import err, out
-
     rows = {run.method: summary(evaluation, run) for run in evaluation.runs}
     measures = [name for name in _SHOWN if any(name in row for row in rows.values())]
     best = {name: max(row[name] or 0 for row in rows.values() if name in row) for name in measures}
@@ -46,10 +43,8 @@ def draw_evaluation(evaluation: "Evaluation") -> None:
         )
 
 
-def draw_recommendation(recommendation: "Recommendation") -> None:
+def draw_recommendation(recommendation: Recommendation) -> None:
     """The verdict first, then why."""
-    from triplebeam.serve.cli.display import out
-
     verdict, *reasons = recommendation.sentences
     console = out()
     console.print(f"\n[bold]Do I need a graph?[/bold] {_escaped(verdict)}")

@@ -1,11 +1,27 @@
 """`triplebeam index`: documents in."""
 
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from triplebeam.assemble.extractor_choice import choose
+from triplebeam.assemble.indexing import dollar_budget, index_builder, source_names
 from triplebeam.errors import BadInputError
+from triplebeam.evaluate.numbers import plural
+from triplebeam.generate.accounting import account
+from triplebeam.index.build_report import BuildReport
+from triplebeam.ingest import Reading, Scan, Skipped, Unreadable, read_sources, scan_sources
+from triplebeam.serve.cli.build_report import (
+    tell,
+    tell_cost,
+    tell_of_doubts,
+    tell_of_exit_code,
+    tell_of_unknown_passages,
+)
+from triplebeam.serve.cli.display import err
+from triplebeam.serve.cli.index_dry_run import dry_run as preview
 from triplebeam.serve.cli.options import (
     EmbedderName,
     ExtractorName,
@@ -18,17 +34,21 @@ from triplebeam.serve.cli.options import (
     TextEncoding,
     TriplesPath,
 )
-from triplebeam.serve.cli.sources_display import SOURCES
+from triplebeam.serve.cli.progress_display import shown_progress
+from triplebeam.settings import read_settings
 
-if TYPE_CHECKING:
-    from triplebeam.index.build_report import BuildReport
+_SOURCES = (
+    "Folders (searched recursively) and files: text, Markdown, HTML, reStructuredText, AsciiDoc, PDF, Word, PowerPoint,"
+    " Excel, OpenDocument, RTF, EPUB, CSV, JSON, JSON lines, XML, YAML, TOML, notebooks, mail, manual pages, source"
+    " code; text may be gzipped. Also BEIR folders."
+)
 
 
 def index(
     folder: IndexFolder,
     sources: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="SOURCE…", help=SOURCES, show_default=False),
+        typer.Argument(metavar="SOURCE…", help=_SOURCES, show_default=False),
     ] = None,
     extractor: ExtractorName = None,
     triples: TriplesPath = None,
@@ -101,16 +121,6 @@ def index(
         triplebeam index my.index --retry-failed
     """
     _check(sources, extractor, triples, retry_failed, replace_triples, quiet and verbose, dry_run)
-    from triplebeam.assemble.extractor_choice import choose
-    from triplebeam.assemble.indexing import dollar_budget, index_builder, source_names
-    from triplebeam.generate.accounting import account
-    from triplebeam.ingest import read_sources
-    from triplebeam.serve.cli.build_report import tell_cost
-    from triplebeam.serve.cli.index_dry_run import dry_run as preview
-    from triplebeam.serve.cli.progress_display import shown_progress
-    from triplebeam.serve.cli.sources_display import named, scanned
-    from triplebeam.settings import read_settings
-
     choice = choose(folder, extractor, triples=triples, keywords=keywords, again=retry_failed)
     paid = choice.is_paid
     _check_budget(budget, paid)
@@ -120,7 +130,7 @@ def index(
     if dry_run:
         preview(folder, documents, choice, settings, passage_tokens, split)
         return
-    expected = scanned(sources, quiet, follow_links) if sources else 0
+    expected = _scan(sources, quiet, follow_links) if sources else 0
     with shown_progress(quiet) as progress, account() as bill:
         builder = index_builder(
             folder,
@@ -141,7 +151,7 @@ def index(
             if retry_failed:
                 report = builder.retry_failed()
             else:
-                report = builder.build(named(documents) if verbose else documents, expected)
+                report = builder.build(_name_each(documents) if verbose else documents, expected)
         finally:  # what was paid is printed however the run ends
             if paid:
                 tell_cost(settings, bill)
@@ -182,11 +192,9 @@ def _check_budget(budget: float | None, paid: bool) -> None:
 
 
 def _tell(
-    folder: Path, report: "BuildReport", triples: Path | None, budget: float | None, *, paid: bool, quiet: bool
+    folder: Path, report: BuildReport, triples: Path | None, budget: float | None, *, paid: bool, quiet: bool
 ) -> None:
     """Say what was done; the exit code is 1 where something was left out."""
-    from triplebeam.serve.cli.build_report import tell, tell_of_doubts, tell_of_exit_code, tell_of_unknown_passages
-
     tell(folder, report, quiet=quiet)
     if paid:
         tell_of_doubts(report, budget)
@@ -195,3 +203,38 @@ def _tell(
     if report.unreadable or report.failures:
         tell_of_exit_code(report)
         raise typer.Exit(1)
+
+
+def _scan(sources: Sequence[Path], quiet: bool, follow_links: bool = False) -> int:
+    """Say what will be read and what is skipped; returns how many documents to expect, 0 where that is not known."""
+    scan = scan_sources(sources, follow_links=follow_links)
+    if not quiet:
+        _tell_scan(scan)
+    # A file of JSON lines, a table or a box of mail holds any number of documents, any other file is one.
+    holds_many = any(ending.startswith((".jsonl", ".csv", ".tsv", ".mbox")) for ending in scan.read)
+    return 0 if holds_many else sum(scan.read.values())
+
+
+def _tell_scan(scan: Scan) -> None:
+    console, skipped = err(), sum(scan.skipped.values())
+    reading = f"Reading {plural(sum(scan.read.values()), 'file')}"
+    console.print(
+        f"{reading}; skipping {plural(skipped, 'file')} of other kinds:" if skipped else f"{reading}.", style="dim"
+    )
+    for line in scan.skipped_lines():
+        console.print(f"  {line}", style="dim", markup=False)
+    for line in scan.missing_extras():
+        console.print(line, style="yellow", markup=False)
+
+
+def _name_each(readings: Iterable[Reading]) -> Iterator[Reading]:
+    """The same readings; each is named as it is read."""
+    for reading in readings:
+        match reading:
+            case Skipped():
+                err().print(f"skipped: {reading}", style="dim", markup=False)
+            case Unreadable():
+                err().print(f"not read: {reading}", style="yellow", markup=False)
+            case _:
+                err().print(f"read: {reading.id} ({len(reading.text):,} characters)", style="dim", markup=False)
+        yield reading

@@ -2,25 +2,25 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from triplebeam.assemble.extractor_choice import Choice, make_chosen
 from triplebeam.errors import BadInputError
-
-if TYPE_CHECKING:
-    from triplebeam.assemble.extractor_choice import Choice
-    from triplebeam.extract.quote import Sample
-    from triplebeam.ingest import Reading
-    from triplebeam.passage import Passage
-    from triplebeam.settings import Settings
+from triplebeam.extract.llm import LLMExtractor
+from triplebeam.extract.quote import Sample, draw_sample, extract_sample
+from triplebeam.generate.accounting import price_of
+from triplebeam.ingest import Reading, Unreadable, split
+from triplebeam.passage import Document, Passage
+from triplebeam.serve.cli.display import draw_rows, err
+from triplebeam.settings import Settings
 
 _SAMPLED_PASSAGES = 20
 
 
 def dry_run(
     folder: Path,
-    documents: "Iterable[Reading]",
-    choice: "Choice",
-    settings: "Settings",
+    documents: Iterable[Reading],
+    choice: Choice,
+    settings: Settings,
     passage_tokens: int,
     split_passages: bool,
 ) -> None:
@@ -37,15 +37,11 @@ def dry_run(
         rows |= _cost(folder, choice, settings, distinct, characters)
     else:
         rows["price"] = f"nothing: the extractor {choice.extractor} calls no model"
-    _draw(rows)
+    draw_rows(rows, 22)
 
 
-def _split(documents: "Iterable[Reading]", passage_tokens: int, force: bool) -> "list[Passage]":
+def _split(documents: Iterable[Reading], passage_tokens: int, force: bool) -> list[Passage]:
     """Cut documents exactly as indexing cuts them."""
-    from triplebeam.ingest import Unreadable, split
-    from triplebeam.passage import Document
-    from triplebeam.serve.cli.display import err
-
     passages = []
     for source in documents:
         if isinstance(source, Document):
@@ -57,14 +53,7 @@ def _split(documents: "Iterable[Reading]", passage_tokens: int, force: bool) -> 
     return passages
 
 
-def _cost(
-    folder: Path, choice: "Choice", settings: "Settings", passages: "list[Passage]", characters: int
-) -> dict[str, str]:
-    from triplebeam.assemble.extractor_choice import make_chosen
-    from triplebeam.extract.llm import LLMExtractor
-    from triplebeam.extract.quote import draw_sample, extract_sample
-    from triplebeam.serve.cli.display import err
-
+def _cost(folder: Path, choice: Choice, settings: Settings, passages: list[Passage], characters: int) -> dict[str, str]:
     extractor = make_chosen(folder, choice, settings)
     if not isinstance(extractor, LLMExtractor):
         raise BadInputError("--dry-run estimates the price of --extractor llm only: name it, without --keywords.")
@@ -74,9 +63,7 @@ def _cost(
     return {"model": model, **_estimates(extract_sample(extractor, chosen), characters, model, settings)}
 
 
-def _estimates(sample: "Sample", characters: int, model: str, settings: "Settings") -> dict[str, str]:
-    from triplebeam.generate.accounting import price_of
-
+def _estimates(sample: Sample, characters: int, model: str, settings: Settings) -> dict[str, str]:
     triples = sum(len(extraction.triples) for extraction in sample.extractions)
     failures = [extraction.failure for extraction in sample.extractions if extraction.failure]
     tokens_in = [usage.tokens_in + usage.cached_tokens_in for usage in sample.usages]
@@ -101,12 +88,3 @@ def _estimates(sample: "Sample", characters: int, model: str, settings: "Setting
         estimate = sample.estimate(dollars, characters)
         rows["price"] = f"${estimate.total:,.2f} ± {estimate.spread:,.2f}"
     return rows
-
-
-def _draw(rows: dict[str, str]) -> None:
-    from triplebeam.serve.cli.display import out
-
-    console = out()
-    for name, value in rows.items():
-        console.print(f"[dim]{name:>22}[/dim]  ", end="")
-        console.print(value, markup=False)

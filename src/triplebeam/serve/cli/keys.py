@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from triplebeam.errors import nearest
+from triplebeam.serve.cli.serve import check_installed
+from triplebeam.serve.library import Library
+from triplebeam.settings import read_settings
 from triplebeam.where import parse, warn_of_other_spellings
 
 if TYPE_CHECKING:
     from triplebeam.serve.http.keys import Keys
-    from triplebeam.serve.library import Library
 
 keys = typer.Typer(help="The keys of a server: who may read, who may write.", no_args_is_help=True)
 
@@ -99,16 +101,11 @@ def delete(folder: Folder, name: Annotated[str, typer.Argument(metavar="NAME", s
 
 
 def _of(folder: Path) -> "Keys":
-    from triplebeam.serve.cli.serve import check_installed
-
     check_installed()
     from triplebeam.serve.http.keys import Keys
 
     return Keys(_library(folder).keys_file)
 
 
-def _library(folder: Path) -> "Library":
-    from triplebeam.serve.library import Library
-    from triplebeam.settings import read_settings
-
+def _library(folder: Path) -> Library:
     return Library([folder], read_settings())

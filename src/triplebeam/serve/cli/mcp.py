@@ -7,6 +7,10 @@ from typing import Annotated
 import typer
 
 from triplebeam.serve.cli.options import EmbedderName, Offline, WhereText, read_place
+from triplebeam.serve.library import Library
+from triplebeam.serve.limits import UNLIMITED
+from triplebeam.serve.running import Runner
+from triplebeam.settings import read_settings
 
 
 class Transport(StrEnum):
@@ -46,11 +50,7 @@ def mcp(
 
         triplebeam mcp my.index --where 'group = "open"'
     """
-    from triplebeam.serve.library import Library
-    from triplebeam.serve.limits import UNLIMITED
     from triplebeam.serve.mcp import make_server
-    from triplebeam.serve.running import Runner
-    from triplebeam.settings import read_settings
 
     library = Library(folders, read_settings(embedder=embedder, offline=offline or None))
     library.open_all()  # what is wrong with an index is said now, not at a model's first call

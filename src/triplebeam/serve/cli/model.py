@@ -2,7 +2,11 @@
 
 import typer
 
+from triplebeam.serve.cli.display import err
 from triplebeam.serve.cli.options import Offline
+from triplebeam.serve.cli.progress_display import shown_progress
+from triplebeam.settings import read_settings
+from triplebeam.weights import ENGLISH_PARSER, GRANITE, ensure
 
 model = typer.Typer(help="The models that run on your machine.", no_args_is_help=True)
 
@@ -20,11 +24,6 @@ def install(offline: Offline = False) -> None:
 
         triplebeam model install
     """
-    from triplebeam.serve.cli.display import err
-    from triplebeam.serve.cli.progress_display import shown_progress
-    from triplebeam.settings import read_settings
-    from triplebeam.weights import ENGLISH_PARSER, GRANITE, ensure
-
     settings = read_settings(offline=offline or None)
     for weights in (GRANITE, ENGLISH_PARSER):
         with shown_progress() as progress:

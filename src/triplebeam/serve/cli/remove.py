@@ -5,7 +5,12 @@ from typing import Annotated
 
 import typer
 
+from triplebeam.assemble import open_index
+from triplebeam.evaluate.numbers import plural
+from triplebeam.serve.cli.display import err
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline
+from triplebeam.serve.cli.progress_display import shown_progress
+from triplebeam.settings import read_settings
 
 
 def remove(
@@ -35,12 +40,6 @@ def remove(
 
         triplebeam remove my.index row-17 row-18 --json
     """
-    from triplebeam.assemble import open_index
-    from triplebeam.evaluate.numbers import plural
-    from triplebeam.serve.cli.display import err
-    from triplebeam.serve.cli.progress_display import shown_progress
-    from triplebeam.settings import read_settings
-
     with shown_progress() as progress:
         index = open_index(
             folder, settings=read_settings(embedder=embedder, offline=offline or None), progress=progress

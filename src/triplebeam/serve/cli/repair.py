@@ -4,7 +4,11 @@ import json
 
 import typer
 
+from triplebeam.assemble.indexing import index_builder
+from triplebeam.serve.cli.display import err
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline
+from triplebeam.serve.cli.progress_display import shown_progress
+from triplebeam.settings import read_settings
 
 
 def repair(
@@ -19,11 +23,6 @@ def repair(
 
         triplebeam repair my.index
     """
-    from triplebeam.assemble.indexing import index_builder
-    from triplebeam.serve.cli.display import err
-    from triplebeam.serve.cli.progress_display import shown_progress
-    from triplebeam.settings import read_settings
-
     with shown_progress(quiet=as_json) as progress:
         settings = read_settings(embedder=embedder, offline=offline or None)
         report = index_builder(folder, settings, extractor="none", progress=progress).repair()

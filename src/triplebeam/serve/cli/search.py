@@ -2,15 +2,17 @@
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from triplebeam.assemble import DEFAULT_METHOD, Index, open_index
+from triplebeam.serve.cli.display import draw_hit, err, out
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline, WhereText, complete_search_method
-
-if TYPE_CHECKING:
-    from triplebeam.assemble import Index
-    from triplebeam.serve.found import Found
+from triplebeam.serve.cli.progress_display import shown_progress
+from triplebeam.serve.found import Found, found, remark
+from triplebeam.serve.shapes import search_json
+from triplebeam.settings import read_settings
 
 
 def search(
@@ -49,10 +51,6 @@ def search(
 
         triplebeam search my.index "…" --where 'type = "md" and modified >= "2026-01-01"'
     """
-    from triplebeam.assemble import DEFAULT_METHOD, open_index
-    from triplebeam.serve.cli.progress_display import shown_progress
-    from triplebeam.settings import read_settings
-
     settings = read_settings(embedder=embedder, offline=offline or None)
     with shown_progress() as progress:
         index = open_index(folder, settings=settings, progress=progress)
@@ -61,12 +59,9 @@ def search(
 
 
 def show_passages(
-    index: "Index", question: str, method: str, k: int, *, explain: bool, as_json: bool, full: bool = False
+    index: Index, question: str, method: str, k: int, *, explain: bool, as_json: bool, full: bool = False
 ) -> None:
     """Search, and print what was found."""
-    from triplebeam.serve.found import found
-    from triplebeam.serve.shapes import search_json
-
     shown = found(index, question, index.search(question, method, k))
     if as_json:
         typer.echo(json.dumps(search_json(question, method, shown), ensure_ascii=False, indent=2))
@@ -74,10 +69,7 @@ def show_passages(
         _draw(index, question, method, shown, explain, full)
 
 
-def _draw(index: "Index", question: str, method: str, shown: "list[Found]", explain: bool, full: bool) -> None:
-    from triplebeam.serve.cli.display import draw_hit, err, out
-    from triplebeam.serve.found import remark
-
+def _draw(index: Index, question: str, method: str, shown: list[Found], explain: bool, full: bool) -> None:
     console, copies = out(), Counter(each.like for each in shown)
     for rank, hit in enumerate(shown, start=1):
         if hit.like is None:

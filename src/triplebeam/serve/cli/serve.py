@@ -5,6 +5,7 @@ import logging
 import os
 import socket
 import sys
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.util import find_spec
@@ -13,20 +14,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from triplebeam.errors import BadInputError, ExtraMissingError
+from triplebeam.errors import BadInputError, ExtraMissingError, TriplebeamError
 from triplebeam.serve.cli.options import EmbedderName, Offline, read_place
+from triplebeam.serve.library import Library
+from triplebeam.serve.limits import MEGABYTE, Limits
+from triplebeam.settings import read_settings
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from triplebeam.serve.http.keys import Keys
-    from triplebeam.serve.library import Library
-    from triplebeam.serve.limits import Limits
 
 _LIBRARIES = ("fastapi", "uvicorn", "prometheus_client", "python_multipart")
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 _SECONDS_TO_FINISH = 10
 _NAMED = 10
+#: Embedders that are paid for by the text.
+_ENDPOINT = "openai:"
 
 
 def serve(
@@ -68,9 +72,6 @@ def serve(
     """
     check_installed()
     from triplebeam.serve.http.keys import Keys
-    from triplebeam.serve.library import Library
-    from triplebeam.serve.limits import MEGABYTE, Limits
-    from triplebeam.settings import read_settings
 
     if reports and not reports.is_dir():
         raise BadInputError(f"there is no folder {reports} of reports: check --reports.")
@@ -94,7 +95,7 @@ def check_installed() -> None:
 
 
 def _app(
-    library: "Library", keys: "Keys", limits: "Limits", reports: Path | None, cors_origins: Sequence[str]
+    library: Library, keys: "Keys", limits: Limits, reports: Path | None, cors_origins: Sequence[str]
 ) -> "FastAPI":
     from triplebeam.serve.http.app import make_app
 
@@ -113,7 +114,7 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def _folder_of_keys(library: "Library", folders: list[Path]) -> Path:
+def _folder_of_keys(library: Library, folders: list[Path]) -> Path:
     """The folder among those given whose keys count: the one to pass to `triplebeam keys`."""
     return next((folder for folder in folders if folder.resolve() == library.keys_file.parent.resolve()), folders[0])
 
@@ -126,11 +127,9 @@ def _check_keys(keys: "Keys", host: str, local: bool, folder: Path) -> None:
         )
 
 
-def _run(app: "FastAPI", host: str, port: int, library: "Library") -> None:
+def _run(app: "FastAPI", host: str, port: int, library: Library) -> None:
     """Listen until SIGINT or SIGTERM; running replies get some seconds to finish."""
     import uvicorn
-
-    from triplebeam.serve.warm_up import start_warm_up
 
     class Server(uvicorn.Server):
         async def shutdown(self, sockets: "list[socket.socket] | None" = None) -> None:
@@ -162,3 +161,20 @@ def _bound(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
         raise BadInputError(f"{host}:{port} is not free ({error.strerror}): choose another --port.") from error
+
+
+def start_warm_up(library: Library) -> threading.Thread:
+    """Search the first index once, in a thread that nobody waits for, so that no caller waits for weights."""
+    thread = threading.Thread(target=_search_once, args=(library,), name="warm-up", daemon=True)
+    thread.start()
+    return thread
+
+
+def _search_once(library: Library) -> None:
+    """What goes wrong here goes wrong again in the first search, where there is somebody to tell."""
+    with suppress(TriplebeamError):
+        for name in library.names()[:1]:
+            index = library.index(name)
+            embedder = library.settings.embedder or index.snapshot.manifest.embedder.name
+            if not embedder.startswith(_ENDPOINT):
+                index.search("warm up", k=1)

@@ -2,17 +2,20 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.markup import escape
 
+from triplebeam.assemble import Index, open_index
+from triplebeam.errors import BadInputError, nearest
+from triplebeam.ingest import document_id
+from triplebeam.passage import Passage
+from triplebeam.serve.cli.display import draw_text, draw_triple, out, own_triples
 from triplebeam.serve.cli.options import AsJson, IndexFolder
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from triplebeam.assemble import Index
-    from triplebeam.passage import Passage
+from triplebeam.serve.found import headings, path_of
+from triplebeam.serve.shapes import document_json, passage_json
 
 
 def show(
@@ -35,10 +38,6 @@ def show(
 
         triplebeam show my.index docs/install.md --json
     """
-    from triplebeam.assemble import open_index
-    from triplebeam.serve.cli.display import out
-    from triplebeam.serve.shapes import document_json, passage_json
-
     index = open_index(folder)
     passages = [index.passages[id_]] if id_ in index.passages else index.passages.of_document(_document(index, id_))
     if as_json:
@@ -50,11 +49,8 @@ def show(
             _draw(out(), index, passage, below_another=number > 0)
 
 
-def _document(index: "Index", id_: str) -> str:
+def _document(index: Index, id_: str) -> str:
     """The id of a document, however its path is written."""
-    from triplebeam.errors import BadInputError, nearest
-    from triplebeam.ingest import document_id
-
     documents = index.passages.document_ids
     for name in (id_, document_id(Path(id_))):
         if name in documents:
@@ -66,12 +62,7 @@ def _document(index: "Index", id_: str) -> str:
     )
 
 
-def _draw(console: "Console", index: "Index", passage: "Passage", *, below_another: bool) -> None:
-    from rich.markup import escape
-
-    from triplebeam.serve.cli.display import draw_text, draw_triple, own_triples
-    from triplebeam.serve.found import headings, path_of
-
+def _draw(console: Console, index: Index, passage: Passage, *, below_another: bool) -> None:
     if below_another:
         console.print()
     path = path_of(passage)

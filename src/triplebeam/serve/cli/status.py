@@ -2,18 +2,21 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from triplebeam.evaluate.numbers import plural
+from triplebeam.index.checking import check_index
+from triplebeam.index.corrections import CorrectionCounts
+from triplebeam.index.manifest import Manifest
+from triplebeam.index.ownership import FULL_WEIGHT_EXCLUSIVE, MIN_EXCLUSIVE
+from triplebeam.index.passage_graph import GraphStatistics
+from triplebeam.index.remembered import StoreState, store_state
+from triplebeam.index.snapshot import Snapshot
+from triplebeam.serve.cli.display import draw_rows
+from triplebeam.serve.cli.language_names import not_parsed
 from triplebeam.serve.cli.options import AsJson, IndexFolder
-
-if TYPE_CHECKING:
-    from triplebeam.index.corrections import CorrectionCounts
-    from triplebeam.index.manifest import Manifest
-    from triplebeam.index.passage_graph import GraphStatistics
-    from triplebeam.index.remembered import StoreState
 
 
 def status(
@@ -29,27 +32,17 @@ def status(
 
         triplebeam status my.index --deep
     """
-    from triplebeam.index.checking import check_index
-    from triplebeam.index.remembered import store_state
-    from triplebeam.index.snapshot import Snapshot
-    from triplebeam.serve.cli.display import out
-
     manifest, store = Snapshot.open(folder).manifest, store_state(folder)
     if deep:
         check_index(folder)
     if as_json:
         typer.echo(json.dumps(manifest.model_dump() | {"store": store and store.model_dump()}, indent=2))
         return
-    console = out()
-    for name, value in _rows(folder, manifest, store).items():
-        console.print(f"[dim]{name:>13}[/dim]  ", end="")
-        console.print(value, markup=False)
+    draw_rows(_rows(folder, manifest, store), 13)
 
 
-def _rows(folder: Path, manifest: "Manifest", store: "StoreState | None") -> dict[str, str]:
+def _rows(folder: Path, manifest: Manifest, store: StoreState | None) -> dict[str, str]:
     """What there is to say of an index, by its label."""
-    from triplebeam.serve.cli.language_names import not_parsed
-
     counts, size = manifest.counts, sum(manifest.files.values()) / 1e6
     rows = {
         "index": f"{folder} (format {manifest.format}, generation {int(manifest.generation)}, {size:,.1f} MB)",
@@ -76,7 +69,7 @@ def _rows(folder: Path, manifest: "Manifest", store: "StoreState | None") -> dic
     return rows
 
 
-def _store(store: "StoreState | None", manifest: "Manifest") -> str:
+def _store(store: StoreState | None, manifest: Manifest) -> str:
     """Where documents and triples are, and whether all that is there is published."""
     if store is None:
         return "missing: the index can be searched, but not added to"
@@ -87,7 +80,7 @@ def _store(store: "StoreState | None", manifest: "Manifest") -> str:
     )
 
 
-def _corrections(counts: "CorrectionCounts") -> str:
+def _corrections(counts: CorrectionCounts) -> str:
     """How many there are, and which match nothing."""
     done = {"drop": "dropped", "add": "added", "merge": "renamed"}
     said = ", ".join(f"{counts.triples[kind]:,} {what}" for kind, what in done.items() if kind in counts.triples)
@@ -96,10 +89,8 @@ def _corrections(counts: "CorrectionCounts") -> str:
     return f"{plural(sum(counts.lines.values()), 'line')} (triples: {said}){nothing}"
 
 
-def _walks(manifest: "Manifest") -> str:
+def _walks(manifest: Manifest) -> str:
     """What of the graph the default search uses, and why."""
-    from triplebeam.index.ownership import FULL_WEIGHT_EXCLUSIVE, MIN_EXCLUSIVE
-
     if not manifest.counts["triples"]:
         return "off, and so are hops over titles: there are no triples"
     weight = f"on with weight {manifest.share:.2f} of 1" if manifest.share else "off"
@@ -110,7 +101,7 @@ def _walks(manifest: "Manifest") -> str:
     return f"{weight} ({topics}; {starts}); hops over titles on"
 
 
-def _graph(statistics: "GraphStatistics") -> str:
+def _graph(statistics: GraphStatistics) -> str:
     """In the measures of GNN-Ret's Table 5, so that a corpus can be compared with the paper's."""
     if not statistics.edges_by_kind:
         return f"{statistics.nodes:,} nodes; edges are made around each question"

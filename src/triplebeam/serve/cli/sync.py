@@ -1,21 +1,24 @@
 """`triplebeam sync`: an index in step with folders."""
 
 import json
+import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from triplebeam.assemble import Index
+from triplebeam.assemble.indexing import source_names
 from triplebeam.errors import TriplebeamError
 from triplebeam.evaluate.numbers import plural
+from triplebeam.index.build_report import BuildReport
+from triplebeam.ingest import FolderFiles, settled
+from triplebeam.serve.cli.display import err
 from triplebeam.serve.cli.options import AsJson, EmbedderName, FollowLinks, IndexFolder, Offline, complete_extractor
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from triplebeam.assemble import Index
-    from triplebeam.index.build_report import BuildReport
+from triplebeam.serve.cli.progress_display import shown_progress
+from triplebeam.settings import read_settings
 
 _SHOWN = 20
 
@@ -63,10 +66,6 @@ def sync(
 
         triplebeam sync my.index docs/ --watch --interval 10
     """
-    from triplebeam.assemble import Index
-    from triplebeam.serve.cli.progress_display import shown_progress
-    from triplebeam.settings import read_settings
-
     settings = read_settings(embedder=embedder, offline=offline or None)
     with shown_progress(quiet=as_json or watch) as progress:
         index = Index(folder, settings, progress=progress)
@@ -80,7 +79,7 @@ def sync(
             raise typer.Exit(1)
 
 
-def _once(folder: Path, sync_once: "Callable[[], BuildReport]", dry_run: bool, as_json: bool) -> bool:
+def _once(folder: Path, sync_once: Callable[[], BuildReport], dry_run: bool, as_json: bool) -> bool:
     """Do it and print what was done; True where something could not be read or extracted."""
     report = sync_once()
     if as_json:
@@ -90,13 +89,8 @@ def _once(folder: Path, sync_once: "Callable[[], BuildReport]", dry_run: bool, a
     return bool(report.unreadable or report.failures)
 
 
-def _keep_doing(index: "Index", folders: list[Path], once: partial[bool], interval: float, follow_links: bool) -> None:
+def _keep_doing(index: Index, folders: list[Path], once: partial[bool], interval: float, follow_links: bool) -> None:
     """After each change that has settled; what goes wrong is printed, and tried again."""
-    import time
-
-    from triplebeam.assemble.indexing import source_names
-    from triplebeam.ingest import FolderFiles, settled
-    from triplebeam.serve.cli.display import err
 
     def look() -> object:
         try:
@@ -119,7 +113,7 @@ def _keep_doing(index: "Index", folders: list[Path], once: partial[bool], interv
                 wait()
 
 
-def _as_json(report: "BuildReport", dry_run: bool) -> dict[str, object]:
+def _as_json(report: BuildReport, dry_run: bool) -> dict[str, object]:
     counts = report.manifest.counts if report.manifest else {"documents": 0, "passages": 0}
     done: dict[str, object] = {} if dry_run else {name: counts[name] for name in ("documents", "passages")}
     return {
@@ -136,9 +130,7 @@ def _as_json(report: "BuildReport", dry_run: bool) -> dict[str, object]:
     }
 
 
-def _show(folder: Path, report: "BuildReport", dry_run: bool) -> None:
-    from triplebeam.serve.cli.display import err
-
+def _show(folder: Path, report: BuildReport, dry_run: bool) -> None:
     console = err()
     kinds = {
         "add": report.added,

@@ -3,19 +3,18 @@
 import json
 from collections.abc import Iterator
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from triplebeam.assemble import Index, open_index
+from triplebeam.assemble.indexing import known_documents
 from triplebeam.errors import BadInputError
 from triplebeam.serve.cli.options import AsJson, IndexFolder
 from triplebeam.text import showable
 
 #: So many go into one request where an index is on a cluster.
 _PASSAGES_AT_A_TIME = 100
-
-if TYPE_CHECKING:
-    from triplebeam.assemble import Index
 
 
 def triples(
@@ -44,8 +43,6 @@ def triples(
 
         triplebeam triples my.index --json > triples.jsonl
     """
-    from triplebeam.assemble import open_index
-
     index = open_index(folder)
     graph = index.triples
     for passage_id, numbers in groupby(_wanted(index, of, about), key=lambda number: graph.passage_of([number])[0]):
@@ -56,7 +53,7 @@ def triples(
             typer.echo(showable("\n".join([passage_id, *(f"  {' | '.join(triple)}" for triple in found)])))
 
 
-def _wanted(index: "Index", document: str | None, entity: str | None) -> Iterator[int]:
+def _wanted(index: Index, document: str | None, entity: str | None) -> Iterator[int]:
     """The numbers of the triples to print, in the order of their passages."""
     passages = _passages(index, document)
     if entity is not None:
@@ -68,15 +65,13 @@ def _wanted(index: "Index", document: str | None, entity: str | None) -> Iterato
         yield from index.triples.triples_of(window).tolist()
 
 
-def _passages(index: "Index", document: str | None) -> Iterator[str]:
+def _passages(index: Index, document: str | None) -> Iterator[str]:
     """The ids of all passages, or of those of a document or a folder."""
-    from triplebeam.assemble.indexing import known_documents
-
     ids = None if document is None else set(known_documents(index.folder, index.passages, [document]))
     return (passage.id for passage in index.passages if ids is None or passage.document_id in ids)
 
 
-def _about(index: "Index", name: str) -> list[int]:
+def _about(index: Index, name: str) -> list[int]:
     """The numbers of the triples with an entity, in the order of their passages."""
     found: list[int] = index.snapshot.triples_about(name).tolist()
     if not found:

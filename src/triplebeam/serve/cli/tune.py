@@ -5,7 +5,15 @@ from typing import Annotated
 
 import typer
 
+from triplebeam.assemble import open_index
+from triplebeam.assemble.tuning import measure_shares
+from triplebeam.errors import BadInputError
+from triplebeam.evaluate.numbers import percent, points, probability
+from triplebeam.evaluate.questions import read_questions
+from triplebeam.index.writing import set_share
+from triplebeam.serve.cli.display import out
 from triplebeam.serve.cli.options import EmbedderName, IndexFolder, Offline
+from triplebeam.settings import read_settings
 
 
 def tune(
@@ -31,15 +39,6 @@ def tune(
 
         triplebeam tune my.index --reset
     """
-    from triplebeam.assemble import open_index
-    from triplebeam.assemble.tuning import measure_shares
-    from triplebeam.errors import BadInputError
-    from triplebeam.evaluate.numbers import percent, points, probability
-    from triplebeam.evaluate.questions import read_questions
-    from triplebeam.index.writing import set_share
-    from triplebeam.serve.cli.display import out
-    from triplebeam.settings import read_settings
-
     if reset == (questions is not None):
         raise BadInputError("give a file of questions, or --reset to go by the index's own measure again.")
     index = open_index(folder, settings=read_settings(embedder=embedder, offline=offline or None))

@@ -9,6 +9,7 @@ from triplebeam.assemble import Index
 from triplebeam.passage import Passages
 from triplebeam.serve.found import Found, heading
 from triplebeam.serve.graph import ScoredChain
+from triplebeam.serve.shapes import place_json
 from triplebeam.triple import Chain, Triple
 
 #: A passage on a busy entity has dozens of chains; a few show why it was found, and a model's context is expensive.
@@ -26,7 +27,7 @@ class Fact(BaseModel):
     @classmethod
     def of(cls, triple: Triple) -> "Fact":
         """A triple as a fact."""
-        return cls(subject=triple.subject, predicate=triple.predicate, object=triple.object)
+        return cls(**triple._asdict())
 
 
 def _line(chain: Chain) -> str:
@@ -47,15 +48,8 @@ class FoundPassage(BaseModel):
     @classmethod
     def of(cls, found: Found) -> "FoundPassage":
         """A passage with its first few chains."""
-        passage = found.passage
-        return cls(
-            id=passage.id,
-            title=passage.title,
-            section=passage.section,
-            text=passage.text,
-            score=found.hit.score,
-            chains=[_line(chain) for chain in found.chains[:_MOST_CHAINS]],
-        )
+        chains = [_line(chain) for chain in found.chains[:_MOST_CHAINS]]
+        return cls.model_validate({**place_json(found.passage), "score": found.hit.score, "chains": chains})
 
 
 class SearchResult(BaseModel):
@@ -184,12 +178,4 @@ class PassageResult(BaseModel):
         """A passage with its triples."""
         passage, triples = index.passages[passage_id], index.triples
         facts = [Fact.of(triples.triple(number)) for number in triples.triples_of([passage.id]).tolist()]
-        return cls(
-            id=passage.id,
-            title=passage.title,
-            section=passage.section,
-            text=passage.text,
-            document_id=passage.document_id,
-            metadata=dict(passage.metadata),
-            facts=facts,
-        )
+        return cls.model_validate({**place_json(passage), "metadata": dict(passage.metadata), "facts": facts})

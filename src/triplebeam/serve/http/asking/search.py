@@ -1,13 +1,14 @@
 """Routes: search for passages, read one or a whole document, and the graph around an entity or a passage."""
 
+from collections import defaultdict
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict
 
 from triplebeam.assemble import DEFAULT_METHOD, Index
 from triplebeam.errors import BadInputError
-from triplebeam.serve.facets import Facet, facets_of
 from triplebeam.serve.graph import Neighbourhood, around_entity, around_passage
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.keys import runner_of
@@ -26,6 +27,7 @@ from triplebeam.where.parse import LONGEST
 
 IndexName = Annotated[str, Path(description="An index of `GET /api/indexes`.", examples=["films"])]
 _NAME_CHARACTERS = 1000
+_MAX_FACETS, _MAX_FACET_VALUES, _MAX_VALUE_CHARACTERS = 12, 20, 80
 WhereText = Annotated[
     str | None,
     Field(
@@ -66,6 +68,20 @@ def searched_json(searched: Searched, method: str) -> SearchShape:
     return written
 
 
+class FacetValue(TypedDict):
+    """A value of a field, and how many documents have it."""
+
+    value: str
+    documents: int
+
+
+class Facet(TypedDict):
+    """A field with its values, the most frequent first."""
+
+    field: str
+    values: list[FacetValue]
+
+
 class Facets(BaseModel):
     """The fields that can be chosen from."""
 
@@ -81,7 +97,7 @@ async def facets(request: Request, name: IndexName) -> Facets:
 
 
 def _facets(library: Library, name: str) -> Facets:
-    found, fields = facets_of(library.index(name))
+    found, fields = _find_facets(library.index(name))
     return Facets(facets=found, fields=fields)
 
 
@@ -156,3 +172,29 @@ def _graph(
         check_passage(index, name, passage)
         return around_passage(index, passage, limit)
     raise BadInputError("the graph is drawn around one thing: give either ?entity=NAME or ?passage=ID.")
+
+
+def _find_facets(index: Index) -> tuple[list[Facet], list[str]]:
+    """The fields worth choosing from, those of most documents first; and the names of all fields."""
+    documents: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for id_, fields in zip(index.passages.documents, index.passages.fields(), strict=True):
+        for name, value in fields.items():
+            documents[name][value].add(id_)
+    shown = [_facet(name, values) for name, values in documents.items() if _can_be_chosen(name, values)]
+    shown.sort(key=lambda facet: (-sum(value["documents"] for value in facet["values"]), facet["field"]))
+    return shown[:_MAX_FACETS], sorted(documents)
+
+
+def _can_be_chosen(name: str, values: dict[str, set[str]]) -> bool:
+    """Two values or more, and few of them, each of two documents on average; none so long, or with quotation marks of
+    both kinds, that no filter can name it.
+    """
+    documents = sum(map(len, values.values()))
+    can_be_written = all(len(value) <= _MAX_VALUE_CHARACTERS and not {'"', "'"} <= set(value) for value in values)
+    few = 2 <= len(values) <= min(_MAX_FACET_VALUES, documents / 2)
+    return few and can_be_written and "`" not in name
+
+
+def _facet(name: str, values: dict[str, set[str]]) -> Facet:
+    rows = [FacetValue(value=value, documents=len(ids)) for value, ids in values.items()]
+    return Facet(field=name, values=sorted(rows, key=lambda row: (-row["documents"], row["value"])))
