@@ -13,6 +13,7 @@ from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build import IndexBuilder
 from triplebeam.index.snapshot import Snapshot
+from triplebeam.methods.gnn_ret import TrainedOn, TrainingSettings, Weights
 from triplebeam.support import prepare
 from triplebeam.support.claim import Claim
 
@@ -96,3 +97,17 @@ def data() -> Path:
     if not folder or not Path(folder).is_dir():
         pytest.skip("the evaluation datasets are not here: set TRIPLEBEAM_DATA to their folder")
     return Path(folder)
+
+
+@pytest.fixture
+def weights() -> Weights:
+    """What training GNN-Ret on the small world could have learned."""
+    return Weights(
+        method="gnn_ret",
+        alpha=(0.25, 0.75),
+        trained_on=TrainedOn(questions="q.jsonl", question_count=2, passage_count=6, embedder="words"),
+        settings=TrainingSettings(relevant=3, message="mean", edges=("keyword",)),
+        loss=0.1,
+        steps=3,
+        ending="the gradient is small",
+    )

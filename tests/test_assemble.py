@@ -20,7 +20,7 @@ from triplebeam.errors import BadInputError, EmbedderMismatchError, IndexMissing
 from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.methods.agent import EvidenceAgent
-from triplebeam.methods.gear import Cascade, Exact, NaiveGE, Pooled, SyncGE
+from triplebeam.methods.gear import Cascade, NaiveGE, SyncGE
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.hybrid import Hybrid
 from triplebeam.settings import Settings
@@ -47,13 +47,6 @@ def test_parameters_arrive(collection: Index) -> None:
     assert (graph.base_k, graph.width, graph.length, graph.neighbours, graph.diversity) == (7, 3, 4, 5, float("inf"))
     assert isinstance(graph.scorer, Cascade)
     assert graph.scorer.shortlist == 2
-
-
-@pytest.mark.parametrize(("name", "kind"), [("exact", Exact), ("pooled", Pooled), ("cascade", Cascade)])
-def test_every_scorer_has_its_name(collection: Index, name: str, kind: type) -> None:
-    graph = collection.retriever(f"bm25+naive_ge[scorer={name}]")
-    assert isinstance(graph, NaiveGE)
-    assert isinstance(graph.scorer, kind)
 
 
 def test_a_retriever_is_made_once(collection: Index) -> None:

@@ -9,7 +9,7 @@ from triplebeam.assemble import Index, Method
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.methods.gnn_ret import GNNRet, TrainedOn, TrainingSettings, Weights
+from triplebeam.methods.gnn_ret import GNNRet, Weights
 from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
@@ -21,19 +21,6 @@ from triplebeam_research.training.weights import write_weights
 @pytest.fixture(scope="module")
 def collection(world: Snapshot, words: Embedder) -> Index:
     return Index.of(world, Settings(), words)
-
-
-@pytest.fixture
-def weights() -> Weights:
-    return Weights(
-        method="gnn_ret",
-        alpha=(0.25, 0.75),
-        trained_on=TrainedOn(questions="q.jsonl", question_count=2, passage_count=6, embedder="words"),
-        settings=TrainingSettings(relevant=3, message="mean", edges=("keyword",)),
-        loss=0.1,
-        steps=3,
-        ending="the gradient is small",
-    )
 
 
 def gnn_ret(collection: Index, method: str) -> GNNRet:
@@ -123,6 +110,3 @@ def test_weights_with_a_beta_make_it_recurrent(collection: Index, weights: Weigh
     trained = collection.retriever(f"gnn_ret[weights={tmp_path / 'w.json'}]")
     assert isinstance(trained, RecurrentGNNRet)
     assert (trained.beta, trained.gnn_ret.alpha) == (0.7, (0.25, 0.75))
-    named = collection.retriever("gnn_ret[beta=0.8]")
-    assert isinstance(named, RecurrentGNNRet)
-    assert named.beta == 0.8

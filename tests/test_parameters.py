@@ -14,7 +14,7 @@ from triplebeam.assemble.table import Row, list_agents, list_retrievers
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.methods.gnn_ret import TrainedOn, TrainingSettings, Weights
+from triplebeam.methods.gnn_ret import Weights
 from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet
 from triplebeam.retrieve.retriever import Retriever, for_question
 from triplebeam.settings import Settings
@@ -40,17 +40,8 @@ def context(world: Snapshot, words: Embedder, tmp_path: Path) -> Context:
 
 
 @pytest.fixture
-def weights(tmp_path: Path) -> Path:
-    learned = Weights(
-        method="gnn_ret",
-        alpha=(0.25, 0.75),
-        trained_on=TrainedOn(questions="q.jsonl", question_count=2, passage_count=6, embedder="words"),
-        settings=TrainingSettings(),
-        loss=0.1,
-        steps=3,
-        ending="the gradient is small",
-    )
-    write_weights(tmp_path / "w.json", learned)
+def weights_file(weights: Weights, tmp_path: Path) -> Path:
+    write_weights(tmp_path / "w.json", weights)
     return tmp_path / "w.json"
 
 
@@ -90,10 +81,12 @@ CASES = [
 
 
 @pytest.mark.parametrize(("row", "parameter"), CASES)
-def test_every_parameter_changes_what_runs(row: Row, parameter: Parameter, context: Context, weights: Path) -> None:
+def test_every_parameter_changes_what_runs(
+    row: Row, parameter: Parameter, context: Context, weights_file: Path
+) -> None:
     plain = shape(Method.parse(row.name).build(context))
     default = SETTLED.get((row.name, parameter.name), parameter.default)
-    values = list(other_values(parameter, default, weights))
+    values = list(other_values(parameter, default, weights_file))
     assert values
     for value in values:
         changed = Method.parse(f"{row.name}[{parameter.name}={value}]").build(context)

@@ -1,5 +1,6 @@
 """KGP over the small world: a scripted model walks from passage to passage."""
 
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from scripted_loops import BAD, Gone, Table, driven, final, reply
+from scripted_loops import BAD, PASSAGES, Gone, Table, driven, final, reply
 from small_graphs import edge_lists, graph_of
-from triplebeam.answer import Answer, Step
+from triplebeam.answer import Answer
 from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
@@ -19,6 +20,7 @@ from triplebeam.methods.shared.question_answering import QuestionAnswerer
 from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import Retriever
+from triplebeam.testing.contracts.agents import AgentContract, Ending
 from triplebeam.testing.scripted import Scripted
 from triplebeam_research.baselines.kgp import KGP
 
@@ -43,7 +45,7 @@ class Similarity:
         raise AssertionError("only scores are asked for")
 
     def scores(self, query: str) -> NDArray[np.float32]:
-        table = SCORES[query]
+        table = SCORES.get(query, {})
         return np.array([table.get(id_, 0.0) for id_ in self.passages.ids(range(len(self.passages)))], np.float32)
 
 
@@ -63,43 +65,39 @@ def evidence(text: str | None) -> Completion:
     return reply(evidence=text)
 
 
-class TestFourSteps:
+class TestContract(AgentContract):
     """The lake is three passages away from the seed, and nothing but the walk leads there."""
 
-    @pytest.fixture
-    def done(self, world: Snapshot) -> tuple[Scripted, list[Step], Answer]:
-        with Scripted([evidence(ACTOR), evidence(CITY), evidence(LAKE), final("Michigan")]) as model:
-            return model, *driven(agent(world, model, Table({QUESTION: ["film"]}), branches=1), QUESTION)
+    passages = PASSAGES
+    question = QUESTION
+    finds = MappingProxyType({QUESTION: ["film"]})
+    queries = (QUESTION, ACTOR, CITY, LAKE)
+    replies = (evidence(ACTOR), evidence(CITY), evidence(LAKE), final("Michigan"))
+    last, text, loop_text, ending = "lake", "Michigan", "", "no path leads to another passage"
+    so_far = (["film"], ["actor", "film"], ["actor", "city", "film"], ["actor", "city", "lake", "film"])
+    calls = (0, 1, 1, 1)  # the seeds cost no call
+    parameters = MappingProxyType({"branches": 1})
 
-    def test_the_last_step_finds_the_last_passage(self, done: tuple[Scripted, list[Step], Answer]) -> None:
-        _, steps, answer = done
-        assert [step.query for step in steps] == [QUESTION, ACTOR, CITY, LAKE]
-        assert [step.ranking.ids for step in steps] == [["film"], ["actor"], ["city"], ["lake"]]
-        assert (answer.text, answer.ending) == ("Michigan", "no path leads to another passage")
+    at_the_last_step = Ending(
+        question=QUESTION,
+        replies=[evidence(ACTOR), final("x")],
+        ending="the last step was reached",
+        text="x",
+        parameters={"max_steps": 2, "branches": 1},
+    )
+    when_it_repeats_itself = when_it_may_repeat_itself = None  # only the seeds are searched for
+    when_nothing_is_found = Ending(replies=[final("")], ending="no path leads to another passage", finds=[])
+    when_replies_are_unusable = Ending(replies=[BAD] * 4, ending="no path leads to another passage;", problems=[0, 1])
 
-    def test_what_is_needed_next_depends_on_the_path(self, done: tuple[Scripted, list[Step], Answer]) -> None:
-        first, second, third, _ = (prompt.user for prompt in done[0].prompts)
-        assert "directed by Edward Cahn" in first
-        assert "Pat Brien starred" not in first
-        assert "[2] Pat Brien" in second
-        assert "[3] Milwaukee" in third
-        assert all(f"Question: {QUESTION}" in user for user in (first, second, third))
+    @pytest.fixture(autouse=True)
+    def over(self, world: Snapshot) -> None:
+        self.world = world
 
-    def test_each_step_tells_the_ranking_so_far(self, done: tuple[Scripted, list[Step], Answer]) -> None:
-        _, steps, answer = done
-        assert [step.so_far.ids for step in steps] == [
-            ["film"],
-            ["actor", "film"],
-            ["actor", "city", "film"],
-            ["actor", "city", "lake", "film"],
-        ]
-        assert steps[-1].so_far == answer.ranking
-        assert answer.ranking[3].score == pytest.approx(0.5), "a seed's similarity is to the question"
+    def make_agent(self, retriever: Any, model: Any, **parameters: Any) -> KGP:
+        return agent(self.world, model, retriever, **parameters)
 
-    def test_the_seeds_cost_no_call(self, done: tuple[Scripted, list[Step], Answer]) -> None:
-        _, steps, answer = done
-        assert [step.usage.calls for step in steps] == [0, 1, 1, 1]
-        assert answer.usage.calls == 4
+    def babble(self, words: str) -> Completion:
+        return reply(evidence=words, found=True, answer=words, sentence=words)
 
 
 class TestTheQueue:
@@ -135,25 +133,11 @@ class TestEndings:
         assert (answer.ending, answer.ranking.ids) == ("as many passages were collected as wanted", ["actor", "film"])
         assert self.run(world, [final("x")], collected=1).ending == "as many passages were collected as wanted"
 
-    def test_the_last_step(self, world: Snapshot) -> None:
-        answer = self.run(world, [evidence(ACTOR), final("x")], max_steps=2, branches=1)
-        assert (answer.ending, len(answer.steps)) == ("the last step was reached", 2)
-
     @pytest.mark.parametrize("nothing", ["", " ", None])
     def test_a_path_that_needs_nothing_is_left(self, world: Snapshot, nothing: str | None) -> None:
         answer = self.run(world, [evidence(nothing), final("x")])
         assert (answer.ending, answer.ranking.ids) == ("no path leads to another passage", ["film"])
         assert [(step.query, len(step.ranking)) for step in answer.steps] == [(QUESTION, 1), ("", 0)]
-
-    def test_replies_that_cannot_be_used_are_reported_and_do_not_stop_it(self, world: Snapshot) -> None:
-        answer = self.run(world, [BAD, BAD, BAD, BAD])
-        assert [len(step.problems) for step in answer.steps] == [0, 1]
-        assert answer.ending.startswith("no path leads to another passage; ")
-
-    def test_nothing_is_found(self, world: Snapshot) -> None:
-        with Scripted([final("")]) as model:
-            answer = agent(world, model, Table({QUESTION: []})).answer(QUESTION)
-        assert (answer.text, len(answer.ranking)) == ("", 0)
 
     def test_an_endpoint_that_is_gone_is_an_error(self, world: Snapshot) -> None:
         with pytest.raises(EndpointError, match="does not answer"):

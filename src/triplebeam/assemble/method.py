@@ -7,7 +7,7 @@ another system's run, which is read and not computed.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,13 @@ from typing import Any
 from triplebeam.answer import Agent
 from triplebeam.assemble.agents import Below, assembled
 from triplebeam.assemble.context import Context
-from triplebeam.assemble.nearby import InNeighbourhood
 from triplebeam.assemble.table import RESEARCH_METHODS, Row, find_method, list_agents, list_retrievers
 from triplebeam.errors import BadInputError, nearest
 from triplebeam.methods.gear import NaiveGE, PassageLink, SyncGE
+from triplebeam.passage import Passages
 from triplebeam.plugins import research_missing
-from triplebeam.retrieve.retriever import Retriever
+from triplebeam.ranking import Ranking
+from triplebeam.retrieve.retriever import PerQuestion, Retriever
 
 _RUN = "run:"
 _PART = re.compile(r"(?P<name>[^@\[\]]+)(@(?P<over>[^\[\]]+))?(\[(?P<parameters>[^\[\]]*)\])?")
@@ -248,3 +249,28 @@ def _value(row: Row, name: str, text: str, method: str) -> object:
         raise BadInputError(f"{row.name} has no parameter {name!r}{nearest(name, row.parameters)}; {takes}.")
     parameter = row.parameters[name]
     return Method.parse(text) if parameter.type is Retriever else parameter.read(text, method)
+
+
+@dataclass(frozen=True)
+class InNeighbourhood:
+    """A method over an index on a cluster, whose graphs are made anew around each query."""
+
+    context: Context = field(repr=False)
+    name: str
+    build: Callable[[Context], Retriever] = field(repr=False)
+
+    @property
+    def passages(self) -> Passages:
+        """The texts of what it finds."""
+        return self.context.passages
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        """The best k of the neighbourhood."""
+        nearby = self.context.nearby(query)
+        retriever = nearby.once(self.name, lambda: self.build(nearby))
+        if isinstance(retriever, PerQuestion):
+            raise BadInputError(
+                f"{self.name} mixes the steps of a question over one graph, and on OpenSearch each step has its own:"
+                " use gnn_ret without beta, or an index in a folder."
+            )
+        return retriever.retrieve(query, k)

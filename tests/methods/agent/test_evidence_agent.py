@@ -1,12 +1,13 @@
 """The agent as it is by default: facts with their source, evidence first, few calls, and an end to vain searches."""
 
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Any
 
 import pytest
 
 from scripted_facts import DIRECTED, LIES, LIVED, QUESTION, STARRED, agent, cited, facts, verdict
-from scripted_loops import PASSAGES, Driven, Table, driven, final, read_by, reply
+from scripted_loops import BAD, PASSAGES, Table, final, read_by, reply
 from triplebeam.answer import Answer, Step
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion
@@ -15,63 +16,90 @@ from triplebeam.methods.gear import PassageLink, SyncGE
 from triplebeam.methods.shared.facts import Fact, with_sources
 from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking
+from triplebeam.testing.contracts.agents import AgentContract, Ending
 from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
 
+FILM, LAKE = "Who starred in Laughter in Hell?", "On which lake lies Milwaukee?"
+LINKED = {" ".join(fact): ["other", "film"] for fact in (DIRECTED, STARRED, LIVED, LIES)}
 
-class TestFewCalls:
+
+class TestContract(AgentContract):
     """Two calls a step: facts with their source, and a verdict that gives the next query."""
 
-    @pytest.fixture
-    def done(self) -> Driven:
-        lake = "On which lake lies Milwaukee?"
-        table = Table({QUESTION: ["director", "film", "actor", "other"], lake: ["actor", "lake", "city"]})
-        links = Table({" ".join(fact): ["other", "film"] for fact in (DIRECTED, STARRED, LIVED, LIES)})
-        model = Scripted(
-            [
-                cited(
-                    (DIRECTED, 2, "a drama film directed by Edward Cahn"),
-                    (STARRED, 3, "Pat Brien starred in Laughter in Hell"),
-                    (LIVED, 3, "Pat Brien starred in … and lived in Milwaukee"),
-                ),
-                verdict(missing="No document says on which lake Milwaukee lies.", used=[1, 2, 3], query=lake),
-                cited((LIES, 2, "Milwaukee lies in Wisconsin on Lake Michigan."), (DIRECTED, 1, "")),
-                verdict(answer="Lake Michigan", used=[1, 2, 3, 4]),
-                reply(sentence="It is that lake.", found=True, answer="Lake Michigan", others=["Michigan"]),
-            ]
-        )
-        with model:
-            return Driven(model, table, *driven(agent(model, table, links), QUESTION))
+    passages = PASSAGES
+    question = QUESTION
+    finds = MappingProxyType(
+        {QUESTION: ["director", "film", "other"], FILM: ["actor", "film"], LAKE: ["actor", "lake", "city"]}
+    )
+    replies = (
+        cited((DIRECTED, 2, "a drama film directed by Edward Cahn")),
+        verdict(missing="No document says who acted in it.", used=[1], query=FILM),
+        cited(
+            (STARRED, 1, "Pat Brien starred in Laughter in Hell"),
+            (LIVED, 1, "Pat Brien starred in … and lived in Milwaukee"),
+        ),
+        verdict(missing="No document says on which lake Milwaukee lies.", used=[1, 2, 3], query=LAKE),
+        cited((LIES, 2, "Milwaukee lies in Wisconsin on Lake Michigan."), (DIRECTED, 1, "")),
+        verdict(answer="Lake Michigan", used=[1, 2, 3, 4]),
+        reply(sentence="It is that lake.", found=True, answer="Lake Michigan", others=["Michigan"]),
+    )
+    last, text, loop_text, ending = "city", "Lake Michigan", "Lake Michigan", "the facts answer the question"
+    so_far = (
+        ["film", "director", "other"],
+        ["film", "actor", "director", "other"],
+        ["film", "actor", "city", "director", "lake", "other"],
+    )
+    calls = (2, 2, 2)
 
-    def test_two_calls_a_step_and_one_for_the_answer(self, done: Driven) -> None:
-        *_, steps, answer = done
-        assert [step.usage.calls for step in steps] == [2, 2]
-        assert (answer.text, answer.usage.calls, answer.others) == ("Lake Michigan", 5, ("Michigan",))
-        assert (answer.outcome, answer.missing) == ("answered", ())
+    at_the_last_step = Ending(
+        replies=[facts(LIES), verdict(query="r"), facts(LIVED), verdict(missing="x"), final("")],
+        ending="the last step was reached",
+        finds={"q": ["film"], "r": ["city"]},
+        parameters={"max_steps": 2},
+    )
+    when_it_repeats_itself = Ending(
+        replies=[facts(), verdict(missing="x", query="Q?"), final("")],
+        ending="the next query repeats an earlier one",
+        queries=["q"],
+    )
+    when_it_may_repeat_itself = Ending(
+        replies=[facts(LIES), verdict(query="q"), verdict(query="q"), verdict(), final("")],
+        ending="the last step was reached",
+        queries=["q", "q", "q"],
+        parameters={"stop_when_stuck": False, "max_steps": 3},
+    )
+    when_nothing_is_found = Ending(
+        replies=[verdict(missing="x", query="r"), final("")], ending="the step brought nothing new", finds=[]
+    )
+    when_replies_are_unusable = Ending(
+        replies=[*[BAD] * 4, final("")], ending="the model gave no further query", problems=[2]
+    )
 
-    def test_nothing_is_read_twice_and_known_facts_are_shown(self, done: Driven) -> None:
-        second = done.model.prompts[2].user
-        assert PASSAGES["actor"].text not in second, "the first step has read it"
-        assert "3. Pat Brien lived in Milwaukee" in second
-        assert f"Question: {QUESTION}" in second
-        assert "The search was for: On which lake lies Milwaukee?" in second
+    def make_agent(self, retriever: Any, model: Any, **parameters: Any) -> EvidenceAgent:
+        return agent(model, retriever, Table(LINKED), **parameters)
 
-    def test_each_fact_has_the_words_it_was_read_from(self, done: Driven) -> None:
-        *_, steps, answer = done
-        read = [(fact.span.passage_id, fact.span.text) for step in steps for fact in step.facts if fact.span]
+    def babble(self, words: str) -> Completion:
+        return reply(facts=[], missing=words, answerable=False, answer="", query=words, found=True, sentence=words)
+
+    def test_nothing_is_read_twice_and_known_facts_are_shown(self) -> None:
+        third = self.drive_whole().model.prompts[4].user
+        assert PASSAGES["actor"].text not in third, "the second step has read it"
+        assert "3. Pat Brien lived in Milwaukee" in third
+        assert f"Question: {QUESTION}" in third
+        assert "The search was for: On which lake lies Milwaukee?" in third
+
+    def test_each_fact_has_the_words_it_was_read_from(self) -> None:
+        done = self.drive_whole()
+        read = [(fact.span.passage_id, fact.span.text) for step in done.steps for fact in step.facts if fact.span]
         assert [passage for passage, _ in read] == ["film", "actor", "actor", "city"]
         assert all(words in PASSAGES[passage].text for passage, words in read)
-        assert [fact.triple for fact in answer.evidence] == [Triple(*t) for t in (DIRECTED, STARRED, LIVED, LIES)]
-        assert answer.supported
+        assert [fact.triple for fact in done.answer.evidence] == [Triple(*t) for t in (DIRECTED, STARRED, LIVED, LIES)]
+        assert (done.answer.supported, done.answer.outcome, done.answer.missing) == (True, "answered", ())
+        assert done.answer.others == ("Michigan",)
 
-    def test_the_passages_of_the_chain_come_first(self, done: Driven) -> None:
-        *_, steps, answer = done
-        assert answer.ranking.ids[:3] == ["film", "actor", "city"]
-        assert set(answer.ranking.ids) == {"film", "actor", "city", "director", "other", "lake"}
-        assert steps[0].so_far.ids[:2] == ["film", "actor"]
-
-    def test_the_answer_is_read_from_them_with_the_facts(self, done: Driven) -> None:
-        last = done.model.prompts[-1].user
+    def test_the_answer_is_read_from_the_best_passages_with_the_facts(self) -> None:
+        last = self.drive_whole().model.prompts[-1].user
         assert last.index("[1] Laughter in Hell") < last.index("[2] Pat Brien") < last.index("[3] Milwaukee")
         assert "[5]" in last
         assert "[6]" not in last
@@ -124,10 +152,6 @@ class TestEndings:
         with Scripted(replies) as model:
             return agent(model, table, links, **parameters).answer("q"), table
 
-    def test_a_repeated_query_without_facts(self) -> None:
-        answer, table = self.run([facts(), verdict(missing="x", query="Q?"), final("")])
-        assert (answer.ending, table.asked) == ("the next query repeats an earlier one", ["q"])
-
     def test_a_repeated_query_is_searched_for_with_the_facts_once(self) -> None:
         replies = [facts(LIES), verdict(query="Q?"), facts(LIVED), verdict(query="q"), final("")]
         answer, table = self.run(replies)
@@ -152,15 +176,6 @@ class TestEndings:
         replies = [facts(LIES), verdict(query="r"), facts(LIVED), verdict(query="s"), verdict(), final("")]
         answer, _ = self.run(replies)
         assert answer.ending == "the step brought nothing new"
-
-    def test_the_switch_lets_it_go_on(self) -> None:
-        replies = [facts(LIES), verdict(query="q"), verdict(query="q"), verdict(), final("")]
-        answer, table = self.run(replies, stop_when_stuck=False, max_steps=3)
-        assert (answer.ending, table.asked) == ("the last step was reached", ["q", "q", "q"])
-
-    def test_no_query_is_given(self) -> None:
-        answer, _ = self.run([facts(LIES), verdict(missing="x", query=" "), final("")])
-        assert answer.ending == "the model gave no further query"
 
     def test_an_answer_without_words_is_none(self) -> None:
         empty = reply(missing="", answerable=True, used=[1], answer=" ")

@@ -3,6 +3,8 @@
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import pytest
 from scripted_question_graphs import (
@@ -26,42 +28,66 @@ from scripted_question_graphs import (
     says,
 )
 
-from scripted_loops import Driven, Table, final, read_by, reply
+from scripted_loops import BAD, PASSAGES, Table, final, read_by, reply
 from triplebeam.generate.completion_cache import Cached, CompletionStore
 from triplebeam.generate.connect import WithParameters
-from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
+from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
+from triplebeam.methods.ge_reasoning import GEReasoning
+from triplebeam.testing.contracts.agents import AgentContract, Driven, Ending
 from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
 
 
-class TestThreeRounds:
-    """Only the third round finds the last passage."""
+class TestContract(AgentContract):
+    """Only the third round finds the last passage; the second sub-answer is sure enough without a search."""
+
+    passages = PASSAGES
+    question = QUESTION
+    finds = MappingProxyType({WHO: ["actor", "film"], LAKE: ["city", "lake", "other"]})
+    queries = (QUESTION, WHO, WHERE, LAKE)
+    replies = (
+        graph(CHAIN, "lake: #3"),
+        *(asks(WHO), says("John", 0.2), extracts(STARRED, LIVED), extracts(), helpful(1), says("Pat Brien", used=[1])),
+        *(asks(WHERE), says("Milwaukee", 0.6)),
+        *(asks(LAKE), says("Lake Erie", 0.3), extracts(LIES, ["Milwaukee", "", "x"]), extracts(), helpful(1)),
+        *(says("Lake Michigan", 0.8, [1]), final("Lake Michigan")),
+    )
+    last, text, loop_text, ending = "city", "Lake Michigan", "Lake Michigan", "every variable has a value"
+    so_far = ([], ["actor", "film"], ["actor", "film"], ["actor", "city", "film", "lake", "other"])
+    calls = (1, 6, 2, 6)
+
+    at_the_last_step = Ending(
+        replies=[graph(CHAIN[:1]), asks(WHO), says("x", 0.1), extracts(), *[says("x", 0.1)] * 3, final("guess")],
+        ending="the last round was reached",
+        text="guess",
+        queries=[WHO],
+        parameters={"max_rounds": 2},
+    )
+    when_it_repeats_itself = when_it_may_repeat_itself = None  # a search is made once for each sub-question
+    when_nothing_is_found = Ending(
+        replies=[graph(CHAIN[:1]), asks(WHO), *[says("x", 0.1)] * 2, final("")],
+        ending="the last round was reached",
+        finds=[],
+        parameters={"max_rounds": 1},
+    )
+    when_replies_are_unusable = Ending(
+        replies=[graph(CHAIN[:1]), BAD, BAD, says("x", 0.1), BAD, BAD, says("Pat Brien"), final("p")],
+        ending="every variable has a value",
+        text="p",
+        queries=["Laughter in Hell actor name"],  # the triplet's words
+        problems=[0, 2],
+    )
+    step_limit, steps_beyond = "max_rounds", 1  # the graph is the first step
+
+    def make_agent(self, retriever: Any, model: Any, **parameters: Any) -> GEReasoning:
+        return agent(model, retriever, **parameters)
+
+    def babble(self, words: str) -> Completion:
+        return reply(triplets=CHAIN, target=[], question=words, sentence=words, answer=words, found=True, helpful=[])
 
     @pytest.fixture
     def done(self) -> Driven:
-        table = Table({WHO: ["actor", "film"], LAKE: ["city", "lake", "other"]})
-        first = [
-            graph(CHAIN, "lake: #3"),
-            asks(WHO),
-            says("John", 0.2),
-            extracts(STARRED, LIVED),
-            extracts(),
-            helpful(1),
-        ]
-        first += [says("Pat Brien", used=[1]), asks(WHERE), says("Milwaukee", 0.6)]
-        then = [asks(LAKE), says("Lake Erie", 0.3), extracts(LIES, ["Milwaukee", "", "x"]), extracts(), helpful(1)]
-        with Scripted([*first, *then, says("Lake Michigan", 0.8, [1]), final("Lake Michigan")]) as model:
-            return Driven(model, table, *drive(agent(model, table)))
-
-    def test_the_third_round_finds_the_last_passage(self, done: Driven) -> None:
-        _, table, steps, answer = done
-        assert [step.query for step in steps] == [QUESTION, WHO, WHERE, LAKE]
-        assert table.asked == [WHO, LAKE], "the second sub-answer was sure enough without a search"
-        assert ["city" in step.so_far.ids for step in steps] == [False, False, False, True]
-        assert (answer.text, answer.loop_text) == ("Lake Michigan", "Lake Michigan")
-        assert answer.ending == "every variable has a value"
-        assert answer.steps == tuple(steps)
-        assert answer.ranking == steps[-1].so_far
+        return self.drive_whole()
 
     def test_the_graph_fills_in(self, done: Driven) -> None:
         steps = done.steps
@@ -109,15 +135,9 @@ class TestThreeRounds:
             f"#3 (lake) = Lake Michigan: {LAKE}",
         ]
 
-    def test_what_was_read_comes_first(self, done: Driven) -> None:
-        assert done.answer.ranking.ids == ["actor", "city", "film", "lake", "other"]
-
-    def test_facts_problems_and_calls_by_step(self, done: Driven) -> None:
-        *_, steps, answer = done
-        assert [read_by(step) for step in steps] == [(), (STARRED,), (), (LIES,)]
-        assert [len(step.problems) for step in steps] == [0, 0, 0, 1]
-        assert [step.usage.calls for step in steps] == [1, 6, 2, 6]
-        assert answer.usage.calls == 16
+    def test_facts_and_problems_by_step(self, done: Driven) -> None:
+        assert [read_by(step) for step in done.steps] == [(), (STARRED,), (), (LIES,)]
+        assert [len(step.problems) for step in done.steps] == [0, 0, 0, 1]
 
 
 def test_a_filtered_variable_succeeds_at_the_second_attempt() -> None:
@@ -180,33 +200,12 @@ def test_an_answer_without_one_of_its_branches_is_not_supported() -> None:
     assert (answer.text, answer.agreed, answer.supported) == ("yes", True, False)
 
 
-class TestLosses:
-    """What cannot be used is told, and the loop goes on."""
-
-    BAD = Completion(text="no idea", usage=Usage(calls=1))
-
-    def test_a_sub_question_falls_back_on_the_triplets_words(self) -> None:
-        table = Table({"Laughter in Hell actor name": ["actor"]})
-        lines = [
-            graph(CHAIN[:1]),
-            self.BAD,
-            self.BAD,
-            says("x", 0.1),
-            self.BAD,
-            self.BAD,
-            says("Pat Brien"),
-            final("p"),
-        ]
-        with Scripted(lines) as model:
-            steps, _ = drive(agent(model, table))
-        assert (steps[1].query, len(steps[1].problems)) == ("Laughter in Hell actor name", 2)
-
-    def test_pairs_that_do_not_answer_send_to_the_passages(self) -> None:
-        lines = [graph(CHAIN[:1]), asks(WHO), says("x", 0.1), extracts(STARRED), helpful(1), says("Pat Brien")]
-        with Scripted([*lines, final(""), final("Milwaukee")]) as model:
-            _, answer = drive(agent(model, Table({WHO: ["actor"]})))
-        assert "lived in Milwaukee" in model.prompts[-1].user
-        assert (answer.text, answer.loop_text) == ("Milwaukee", "")
+def test_pairs_that_do_not_answer_send_to_the_passages() -> None:
+    lines = [graph(CHAIN[:1]), asks(WHO), says("x", 0.1), extracts(STARRED), helpful(1), says("Pat Brien")]
+    with Scripted([*lines, final(""), final("Milwaukee")]) as model:
+        _, answer = drive(agent(model, Table({WHO: ["actor"]})))
+    assert "lived in Milwaukee" in model.prompts[-1].user
+    assert (answer.text, answer.loop_text) == ("Milwaukee", "")
 
 
 class Fickle:

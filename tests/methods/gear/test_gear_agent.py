@@ -1,21 +1,22 @@
 """GeAR's agent: against a transcription of Eq. 4 to 9, and through loops that a scripted model drives."""
 
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import gear_agent
 from scripted_facts import DIRECTED, LIES, LIVED, QUESTION, STARRED, facts, over
-from scripted_loops import BAD, PASSAGES, Driven, Gone, Table, driven, final, read_by, reply
+from scripted_loops import BAD, PASSAGES, Gone, Table, final, read_by, reply
 from triplebeam.answer import Answer
 from triplebeam.generate.language_model import Completion
 from triplebeam.methods.gear import GeAR, PassageLink
 from triplebeam.methods.gear.reason import Verdict
 from triplebeam.methods.shared.facts import Fact
 from triplebeam.methods.shared.question_answering import ReadAnswer
+from triplebeam.testing.contracts.agents import AgentContract, Ending
 from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
 
@@ -30,112 +31,92 @@ def query(text: str) -> Completion:
     return reply(query=text)
 
 
-class TestThreeSteps:
+FILM, LAKE = "Who starred in Laughter in Hell?", "On which lake lies Milwaukee?"
+LINKED = {" ".join(fact): ["film"] for fact in (DIRECTED, STARRED, LIVED)} | {" ".join(LIES): ["city"]}
+
+
+class TestContract(AgentContract):
     """Only the third step finds the last passage."""
 
-    @pytest.fixture
-    def done(self) -> Driven:
-        table = Table(
-            {
-                QUESTION: ["director", "film"],
-                "Who starred in Laughter in Hell?": ["film", "actor"],
-                "On which lake lies Milwaukee?": ["other", "city"],
-            }
-        )
-        links = Table({" ".join(fact): ["film"] for fact in (DIRECTED, STARRED, LIVED)} | {" ".join(LIES): ["city"]})
-        model = Scripted(
-            [
-                facts(DIRECTED),
-                verdict(missing="Who acted in it."),
-                query("Who starred in Laughter in Hell?"),
-                facts(DIRECTED, STARRED, LIVED),
-                verdict(missing="The lake at Milwaukee."),
-                query("On which lake lies Milwaukee?"),
-                facts(LIES),
-                verdict(answer="Lake Michigan"),
-                final("Lake Michigan"),
-            ]
-        )
-        with model:
-            return Driven(model, table, *driven(GeAR(**over(model, table, links)), QUESTION))
+    passages = PASSAGES
+    question = QUESTION
+    finds = MappingProxyType({QUESTION: ["director", "film"], FILM: ["film", "actor"], LAKE: ["other", "city"]})
+    replies = (
+        *(facts(DIRECTED), verdict(missing="Who acted in it."), query(FILM)),
+        *(facts(DIRECTED, STARRED, LIVED), verdict(missing="The lake at Milwaukee."), query(LAKE)),
+        *(facts(LIES), verdict(answer="Lake Michigan"), final("Lake Michigan")),
+    )
+    last, text, loop_text, ending = "city", "Lake Michigan", "Lake Michigan", "the facts answer the question"
+    so_far = (
+        ["film", "director"],  # the film stands second, but is linked to the fact that was read
+        ["film", "director", "actor"],  # 1/61 each of the first two, where the actor has 1/62
+        ["film", "city", "director", "other", "actor"],  # the city: second in the third list, and linked
+    )
+    calls = (3, 3, 2)
 
-    def test_the_third_step_finds_the_last_passage(self, done: Driven) -> None:
-        _, table, steps, answer = done
-        assert table.asked == [QUESTION, "Who starred in Laughter in Hell?", "On which lake lies Milwaukee?"]
-        assert ["city" in step.ranking.ids for step in steps] == [False, False, True]
-        assert answer.text == answer.loop_text == "Lake Michigan"
-        assert answer.ending == "the facts answer the question"
-        assert answer.steps == tuple(steps)
+    at_the_last_step = Ending(
+        replies=[facts(LIES), verdict(missing="x"), query("r"), facts(LIVED), verdict(missing="x"), final("")],
+        ending="the last step was reached",
+        queries=["q", "r"],
+        parameters={"max_steps": 2},
+    )
+    when_it_repeats_itself = None  # it is searched for again
+    when_it_may_repeat_itself = Ending(
+        replies=[facts(LIES), verdict(), query("q"), facts(), verdict(), query("q"), facts(), verdict(), final("")],
+        ending="the last step was reached",
+        queries=["q", "q", "q"],
+        parameters={"max_steps": 3},
+    )
+    when_nothing_is_found = Ending(
+        replies=[facts(), verdict(missing="x"), query(" "), final("")],
+        ending="the model gave no further query",
+        finds=[],
+    )
+    when_replies_are_unusable = Ending(
+        replies=[*[BAD] * 6, final("")],  # reading, reasoning and rewriting, each after one correction
+        ending="the model gave no further query",
+        problems=[3],
+    )
 
-    def test_each_step_tells_the_ranking_so_far(self, done: Driven) -> None:
-        *_, steps, answer = done
-        assert [step.so_far.ids for step in steps] == [
-            ["film", "director"],  # the film stands second, but is linked to the fact that was read
-            ["film", "director", "actor"],  # 1/61 each of the first two, where the actor has 1/62
-            ["film", "city", "director", "other", "actor"],  # the city: second in the third list, and linked
-        ]
-        assert steps[-1].so_far == answer.ranking
+    def make_agent(self, retriever: Any, model: Any, **parameters: Any) -> GeAR:
+        return GeAR(**over(model, retriever, Table(LINKED)), **parameters)
 
-    def test_the_gist_grows_and_holds_nothing_twice(self, done: Driven) -> None:
-        *_, steps, answer = done
-        assert [read_by(step) for step in steps] == [
+    def babble(self, words: str) -> Completion:
+        return reply(facts=[], answerable=False, answer="", why=words, query=words, found=True, sentence=words)
+
+    def test_the_gist_grows_and_holds_nothing_twice(self) -> None:
+        done = self.drive_whole()
+        assert [read_by(step) for step in done.steps] == [
             (Triple(*DIRECTED),),
             (Triple(*STARRED), Triple(*LIVED)),
             (Triple(*LIES),),
         ]
-        assert [fact.triple for fact in answer.evidence] == [Triple(*t) for t in (DIRECTED, STARRED, LIVED, LIES)]
+        assert [fact.triple for fact in done.answer.evidence] == [Triple(*t) for t in (DIRECTED, STARRED, LIVED, LIES)]
 
-    def test_the_second_query_depends_on_the_first_retrieval(self, done: Driven) -> None:
-        model, *_ = done
-        rewrite = model.prompts[2]
-        assert "Laughter in Hell directed by Edward Cahn" in rewrite.user
-        assert "Who acted in it." in rewrite.user
+    def test_a_query_is_written_from_the_gist_and_what_is_missing(self) -> None:
+        rewrite = self.drive_whole().model.prompts[2].user
+        assert "Laughter in Hell directed by Edward Cahn" in rewrite
+        assert "Who acted in it." in rewrite
 
-    def test_reading_is_for_the_original_question_with_the_gist(self, done: Driven) -> None:
-        model, *_ = done
-        third_reading = model.prompts[6]
-        assert f"Question: {QUESTION}" in third_reading.user
-        assert "3. Pat Brien lived in Milwaukee" in third_reading.user
-        assert "Milwaukee lies in Wisconsin" in third_reading.user, "the passages' texts are looked up"
-
-    def test_tokens_are_counted_by_step(self, done: Driven) -> None:
-        *_, steps, answer = done
-        assert [step.usage.calls for step in steps] == [3, 3, 2]
-        assert [step.usage.tokens_in for step in steps] == [30, 30, 20]
-        assert answer.usage.calls == 9
+    def test_reading_is_for_the_original_question_with_the_gist(self) -> None:
+        third_reading = self.drive_whole().model.prompts[6].user
+        assert f"Question: {QUESTION}" in third_reading
+        assert "3. Pat Brien lived in Milwaukee" in third_reading
 
 
 class TestEndings:
     """Every way out is taken, and named."""
 
-    def run(self, replies: list[Completion], **parameters: Any) -> tuple[Answer, Table]:
-        table = Table({"q": ["film"], "r": ["film", "city"]})
-        links = Table({" ".join(LIES): ["city"], " ".join(LIVED): ["actor"]})
+    def run(self, replies: list[Completion], **parameters: Any) -> Answer:
         with Scripted(replies) as model:
-            return GeAR(**over(model, table, links), **parameters).answer("q"), table
-
-    def test_the_last_step(self) -> None:
-        replies = [facts(LIES), verdict(missing="x"), query("r"), facts(LIVED), verdict(missing="x"), final("")]
-        answer, table = self.run(replies, max_steps=2)
-        assert (answer.ending, answer.text, table.asked) == ("the last step was reached", "", ["q", "r"])
-        assert answer.missing == ("x",)
-
-    def test_a_repeated_query_is_searched_for_again(self) -> None:
-        replies = [facts(LIES), verdict(), query("q"), facts(), verdict(), query("q"), facts(), verdict(), final("")]
-        answer, table = self.run(replies, max_steps=3)
-        assert (answer.ending, table.asked) == ("the last step was reached", ["q", "q", "q"])
-
-    def test_no_query_is_given(self) -> None:
-        answer, _ = self.run([facts(LIES), verdict(missing="x"), query(" "), final("")])
-        assert answer.ending == "the model gave no further query"
+            return GeAR(**over(model, Table({"q": ["film"]}), Table(LINKED)), **parameters).answer("q")
 
     def test_an_answer_without_words_is_none(self) -> None:
-        empty = reply(answerable=True, answer=" ", why="")
-        answer, _ = self.run([facts(LIES), empty, final("")], max_steps=1)
-        assert answer.ending == "the last step was reached"
+        answer = self.run([facts(LIES), reply(answerable=True, answer=" ", why="x"), final("")], max_steps=1)
+        assert (answer.ending, answer.missing) == ("the last step was reached", ("x",))
 
     def test_where_the_passages_do_not_say_it_the_loops_answer_is_kept(self) -> None:
-        answer, _ = self.run([facts(LIES), verdict(answer="Lake Michigan"), final("")])
+        answer = self.run([facts(LIES), verdict(answer="Lake Michigan"), final("")])
         assert (answer.text, answer.loop_text, answer.sentence) == ("Lake Michigan", "Lake Michigan", "")
 
     def test_facts_are_looked_up_in_the_passages_they_were_read_in(self) -> None:
@@ -144,13 +125,6 @@ class TestEndings:
         assert model.prompts[0].template == "gear/read"
         assert [fact.span and fact.span.passage_id for fact in answer.evidence] == ["city"]
         assert answer.ranking.ids == ["film", "city"], "Eq. 9 all the same"
-
-    def test_replies_that_cannot_be_used_are_reported_and_do_not_stop_it(self) -> None:
-        answer, _ = self.run([BAD] * 6 + [final("")])
-        (step,) = answer.steps
-        assert len(step.problems) == 3, "reading, reasoning and rewriting, each after one correction"
-        assert step.usage.calls == 6
-        assert answer.ending == "the model gave no further query"
 
 
 FACTS = [f"s{n} p o" for n in range(6)]

@@ -1,28 +1,70 @@
 """Grounded reasoning: the question graph of GE-Reasoning, filled in from documents alone.
 
-The graph, the sub-questions and the order are the paper's. Ours: a sub-answer is read from the ten best passages, with
-quotations (`read.py`), and kept if it rests on a fact; one attempt per triplet; the ranking begins with the passages of
-the facts that the kept answers rest on; where what is asked for was not found, the passages are read for the answer,
-and not the kept pairs.
+The graph, the sub-questions and the order are the paper's. Ours: a sub-answer is read from the ten best passages, in
+one call (`GroundedReading`), and kept if it rests on a fact; one attempt per triplet, since a second would send the
+same prompt; the ranking begins with the passages of the facts that the kept answers rest on; where what is asked for
+was not found, the passages are read for the answer, and not the kept pairs.
 """
 
-from collections.abc import Generator
-from dataclasses import dataclass
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel
 
 from triplebeam.answer import Answer, Step
+from triplebeam.generate.language_model import LanguageModel
+from triplebeam.generate.parse import Text
+from triplebeam.generate.prompts import Template, load, numbered_passages
 from triplebeam.methods.ge_reasoning.construct import GraphConstruction
 from triplebeam.methods.ge_reasoning.final_answer import FinalAnswer
 from triplebeam.methods.ge_reasoning.question_graph import QuestionGraph
 from triplebeam.methods.ge_reasoning.run import NO_GRAPH, Ask, Finding, Knowledge, Rounds, describe, new_facts
-from triplebeam.methods.ge_reasoning.sub_answer import SubAnswer
+from triplebeam.methods.ge_reasoning.sub_answer import Pair, SubAnswer, shown_pairs, tidy
 from triplebeam.methods.ge_reasoning.sub_question import SubQuestions
-from triplebeam.methods.grounded_reasoning.read import GroundedReading
-from triplebeam.methods.shared.facts import evidence_first
+from triplebeam.methods.shared.facts import CitedFacts, Fact, cited_facts, evidence_first
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import RetrievingAgent, answer_from_evidence
+from triplebeam.methods.shared.usable_replies import usable_reply
+from triplebeam.passage import Passage
 
 _TRIED = "every open triplet was tried as often as it may be"
+
+
+class _Reply(BaseModel):
+    sentence: Text
+    answer: Annotated[Text, AfterValidator(tidy)]
+    facts: CitedFacts
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroundedReading:
+    """The model that reads passages for a sub-question: in the place of lines 8 to 14 of Algorithm 1.
+
+    The paper asks what the model knows, extracts triplets from two passages, filters them, asks again, and measures how
+    sure the model is. On a user's own documents the model reads the passages once and quotes the facts that its answer
+    rests on.
+    """
+
+    model: LanguageModel
+    template: Template = field(default_factory=partial(load, "ge_reasoning/grounded_sub_answer"), repr=False)
+
+    def read(
+        self, question: str, pairs: Sequence[Pair], passages: Sequence[Passage], sub_question: str
+    ) -> tuple[SubAnswer, tuple[Fact, ...]]:
+        """One call: the sub-answer, and the facts that it rests on; neither if the reply cannot be used."""
+        prompt = self.template.fill(
+            question=question,
+            pairs=shown_pairs(pairs),
+            passages=numbered_passages(passages),
+            sub_question=sub_question,
+        )
+        reply = usable_reply(self.model, prompt, _Reply)
+        if reply is None:
+            return SubAnswer("", ""), ()
+        facts = tuple(fact for fact in cited_facts(reply.facts, passages) if fact.passage_id)
+        return SubAnswer(" ".join(reply.sentence.split()), reply.answer, tuple(range(1, len(facts) + 1))), facts
 
 
 @dataclass(frozen=True, kw_only=True)
