@@ -25,13 +25,13 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_full_disk(operation: str, world: Path, tmp_path: Path) -> None:
-    whole = copied(world, tmp_path / "whole")
+    whole = copied(world, tmp_path / "whole", operation)
     before = published(whole)
     OPERATIONS[operation](whole, Counting())
     expected, said = published(whole), []
     with small_disk(tmp_path / "disk") as disk:
         for left in LEFT:
-            index = copied(world, disk.folder / "trial")
+            index = copied(world, disk.folder / "trial", operation)
             disk.fill(left)
             try:
                 OPERATIONS[operation](index, Counting())
@@ -68,7 +68,7 @@ def test_a_full_disk_for_a_new_index(tmp_path: Path) -> None:
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_read_only_disk(operation: str, world: Path, tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk") as disk:
-        index = copied(world, disk.folder / "trial")
+        index = copied(world, disk.folder / "trial", operation)
         before = published(index)
         disk.read_only(True)
         with pytest.raises(CannotWriteError, match=r"cannot be written to \(.*\): check its permissions") as caught:
@@ -93,12 +93,12 @@ def small_files(most: int) -> Iterator[None]:
 
 @pytest.mark.parametrize("operation", ["index", "remove"])
 def test_files_that_cannot_grow(operation: str, world: Path, tmp_path: Path) -> None:
-    whole = copied(world, tmp_path / "whole")
+    whole = copied(world, tmp_path / "whole", operation)
     before = published(whole)
     OPERATIONS[operation](whole, Counting())
     expected, said = published(whole), []
     for most in (0, 1000, 8000, 33_000, 80_000):
-        index = copied(world, tmp_path / "trial")
+        index = copied(world, tmp_path / "trial", operation)
         try:
             with small_files(most):
                 OPERATIONS[operation](index, Counting())
