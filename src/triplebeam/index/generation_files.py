@@ -2,10 +2,7 @@
 
 import shutil
 import zlib
-from collections.abc import Mapping
 from pathlib import Path
-
-from triplebeam.errors import IndexDamagedError
 
 _CHUNK = 1 << 20
 
@@ -46,15 +43,3 @@ def checksum(path: Path) -> int:
         while chunk := file.read(_CHUNK):
             total = zlib.crc32(chunk, total)
     return total
-
-
-def check_files(generation: Path, files: Mapping[str, int], repair: str) -> None:
-    """Raise where a file is missing or has another size than when it was written."""
-    for name, size in files.items():
-        path = generation / name
-        try:
-            found = path.stat().st_size
-        except OSError:
-            raise IndexDamagedError(f"{path} is missing: {repair}") from None
-        if found != size:
-            raise IndexDamagedError(f"{path} has {found} bytes where {size} were written: {repair}")

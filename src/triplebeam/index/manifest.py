@@ -8,7 +8,7 @@ import json
 import shutil
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +28,7 @@ from triplebeam.errors import (
     IndexMissingError,
 )
 from triplebeam.index.corrections import CorrectionCounts
-from triplebeam.index.generation_files import check_files, checksum, checksums
+from triplebeam.index.generation_files import checksum, checksums
 from triplebeam.index.ownership import Ownership
 from triplebeam.index.passage_graph import MAX_PASSAGES, GraphStatistics
 
@@ -145,8 +145,20 @@ def read_manifest(folder: Path) -> Manifest:
         manifest = _load_manifest(folder / MANIFEST)
     except (FileNotFoundError, NotADirectoryError):
         raise _not_published(folder) from None
-    check_files(generation_folder(folder, manifest.generation), manifest.files, REPAIR)
+    check_files(generation_folder(folder, manifest.generation), manifest.files)
     return manifest
+
+
+def check_files(generation: Path, files: Mapping[str, int]) -> None:
+    """Raise where a file is missing or has another size than when it was written."""
+    for name, size in files.items():
+        path = generation / name
+        try:
+            found = path.stat().st_size
+        except OSError:
+            raise IndexDamagedError(f"{path} is missing: {REPAIR}") from None
+        if found != size:
+            raise IndexDamagedError(f"{path} has {found} bytes where {size} were written: {REPAIR}")
 
 
 def empty_index(folder: Path) -> IndexMissingError:

@@ -10,10 +10,10 @@ from pydantic import BaseModel
 from triplebeam.database import has_tables, open_to_read
 from triplebeam.index.corrections import Corrections, kept_corrections
 from triplebeam.index.known_files import KnownFiles
-from triplebeam.index.manifest import VectorSpace
+from triplebeam.index.manifest import STORE, VectorSpace
 from triplebeam.index.schema import kept_value
 from triplebeam.index.store import unusable
-from triplebeam.index.writing import has_store, store_file
+from triplebeam.index.writing import has_store
 
 _HEADER = ("page_count", "page_size", "user_version")
 
@@ -67,7 +67,7 @@ def store_state(folder: Path) -> StoreState | None:
         if db is None:
             return None
         pages, size, format_ = (db.execute(f"PRAGMA {of}").fetchone()[0] for of in _HEADER)
-        there, log = store_file(folder).stat().st_size, folder / f"{store_file(folder).name}-wal"
+        there, log = (folder / STORE).stat().st_size, folder / f"{STORE}-wal"
         if there < pages * size and not (log.is_file() and log.stat().st_size):  # the last pages may be in the log
             raise sqlite3.DatabaseError(f"{there} bytes of {pages * size}")
         (documents,) = db.execute("SELECT count(*) FROM document").fetchone()
@@ -81,7 +81,7 @@ def _store_of(folder: Path) -> Iterator[sqlite3.Connection | None]:
     if not has_store(folder):
         yield None
         return
-    path = store_file(folder)
+    path = folder / STORE
     try:
         with closing(open_to_read(path)) as db:
             yield db if has_tables(db) else None

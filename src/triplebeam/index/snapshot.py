@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from triplebeam.errors import IndexDamagedError, nearest
 from triplebeam.index.columns import read_array
 from triplebeam.index.entity_graph import EntityGraph
-from triplebeam.index.manifest import Manifest, check_contents, generation_folder, read_manifest, retried
+from triplebeam.index.manifest import REPAIR, Manifest, check_contents, generation_folder, read_manifest, retried
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.passage_graph import PassageGraph
 from triplebeam.index.passages import PassageTable
@@ -149,7 +149,4 @@ def _piece(generation: Path, read: Callable[[], T]) -> T:
     try:
         return read()
     except (OSError, ValueError) as error:
-        raise IndexDamagedError(
-            f"a file in {generation} cannot be read ({error}): run `triplebeam index` on the same sources again, or"
-            " `triplebeam repair`; what was extracted is kept."
-        ) from error
+        raise IndexDamagedError(f"a file in {generation} cannot be read ({error}): {REPAIR}") from error

@@ -30,9 +30,8 @@ from triplebeam.errors import CannotWriteError, IndexChangedError
 from triplebeam.index.contents import Contents
 from triplebeam.index.corrected import Correcting
 from triplebeam.index.corrections import Corrections
-from triplebeam.index.generation_files import check_files
 from triplebeam.index.keys import Keys, as_keys, key_of, read_keys, write_keys
-from triplebeam.index.manifest import REPAIR, LastGeneration, generation_folder, recorded
+from triplebeam.index.manifest import LastGeneration, check_files, generation_folder, recorded
 from triplebeam.index.material import Material
 from triplebeam.index.publish import write_generation
 from triplebeam.index.snapshot import Snapshot
@@ -85,7 +84,7 @@ def _check_unchanged(whole: Snapshot, published: Path, error: FileNotFoundError)
         raise IndexChangedError(
             f"the index at {whole.folder} has changed since it was opened: open it again to filter it."
         ) from error
-    check_files(published, whole.manifest.files, REPAIR)
+    check_files(published, whole.manifest.files)
 
 
 def _contents(whole: Snapshot, rows: NDArray[np.int64], generation: Path) -> Contents:

@@ -77,11 +77,6 @@ def nothing_left(folder: Path) -> Iterator[None]:
         raise
 
 
-def store_file(folder: Path) -> Path:
-    """Where the store of an index is."""
-    return folder / STORE
-
-
 def has_store(folder: Path) -> bool:
     """Is there an index in this folder that documents can be added to, published or not?"""
     return (folder / STORE).is_file()

@@ -12,8 +12,7 @@ from triplebeam.ingest.html import html_content
 from triplebeam.ingest.json_lines import read_json_lines
 from triplebeam.ingest.mail import read_mail, read_mailbox
 from triplebeam.ingest.man_page import man_page_content
-from triplebeam.ingest.markdown import markdown_content
-from triplebeam.ingest.notebook import notebook_content
+from triplebeam.ingest.markdown import markdown_content, notebook_content
 from triplebeam.ingest.odt import read_odt
 from triplebeam.ingest.office import read_pptx, read_rtf, read_xlsx
 from triplebeam.ingest.pdf import read_pdf

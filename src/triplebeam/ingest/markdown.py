@@ -1,10 +1,15 @@
-"""Markdown to plain text: rendered to HTML by GitHub's own parser, which is linear in whatever it is given."""
+"""Markdown and notebooks to plain text: rendered to HTML by GitHub's own parser, which is linear in its input."""
 
+import json
 import re
+from collections.abc import Iterator
+from html import escape
 
+from triplebeam.errors import SourceError
 from triplebeam.ingest.front_matter import front_matter
 from triplebeam.ingest.html import html_content
 from triplebeam.ingest.text import Content
+from triplebeam.text import storable
 
 #: A heading written as HTML at the head of a file, with the tags and comments before it.
 _HTML_HEADING = re.compile(r"\A\s*(?:<(?!h[1-6]\b)[^>]*>\s*)*<h[1-6]\b", re.IGNORECASE)
@@ -35,3 +40,24 @@ def rendered(source: str) -> str:
 
     options = Options.CMARK_OPT_UNSAFE | Options.CMARK_OPT_FOOTNOTES
     return str(github_flavored_markdown_to_html(source, options))
+
+
+def notebook_content(source: str) -> Content:
+    """Read a notebook's cells in order, without outputs. The title is the first heading."""
+    try:
+        notebook = json.loads(source)
+        cells = "\n".join(_cells(notebook["cells"] if "cells" in notebook else notebook["worksheets"][0]["cells"]))
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
+        raise SourceError(f"it is no notebook ({type(error).__name__}: {error})") from error
+    content = html_content(cells, code_mark="`")
+    return content._replace(title=content.headings[0].text if content.headings else "")
+
+
+def _cells(cells: list[dict[str, object]]) -> Iterator[str]:
+    for cell in cells:
+        lines = cell.get("source", cell.get("input", ""))
+        text = storable("".join(map(str, lines)) if isinstance(lines, list) else str(lines or ""))
+        if cell["cell_type"] in ("markdown", "heading"):
+            yield rendered(text)
+        elif text.strip():
+            yield f"<pre>{escape(text)}</pre>"
