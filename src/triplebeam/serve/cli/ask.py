@@ -10,7 +10,7 @@ from triplebeam.assemble import DEFAULT_METHOD, HOW_TO_CONFIGURE, check_question
 from triplebeam.errors import EndpointError, ModelMissingError
 from triplebeam.serve.answer_shapes import answer_json, price_of_answer
 from triplebeam.serve.cli.answer_display import draw_answer, take_steps
-from triplebeam.serve.cli.display import err, out
+from triplebeam.serve.cli.display import out, warn
 from triplebeam.serve.cli.options import (
     AsJson,
     EmbedderName,
@@ -94,10 +94,9 @@ def ask(
                 " the JSON of `triplebeam search`."
             )
         if effort is not Effort.none:
-            err().print(
+            warn(
                 f"No language model is configured, so here are the passages and the chains that lead to them. For an"
-                f" answer, {HOW_TO_CONFIGURE}; then ask again.",
-                style="yellow",
+                f" answer, {HOW_TO_CONFIGURE}; then ask again."
             )
         show_passages(index, question, DEFAULT_METHOD, k, explain=True, as_json=as_json)
         return

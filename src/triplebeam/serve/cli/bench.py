@@ -11,7 +11,7 @@ from triplebeam.assemble.evaluation import Corpus, Evaluator
 from triplebeam.evaluate.recommend import Recommendation, can_recommend, recommend
 from triplebeam.evaluate.run import Evaluation
 from triplebeam.evaluate.summary import summary
-from triplebeam.serve.cli.display import err
+from triplebeam.serve.cli.display import warn
 from triplebeam.serve.cli.evaluation_display import Again, Limit, draw_evaluation, draw_recommendation
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline, WhereText
 from triplebeam.serve.cli.progress_display import shown_progress
@@ -104,10 +104,7 @@ def _advice(evaluation: Evaluation, k: int) -> Recommendation | None:
     if not can_recommend(evaluation):
         return None
     if not evaluation.triples_of_gold:
-        err().print(
-            "The index holds no triples, so there is no graph to judge: index again with --extractor local or llm.",
-            style="yellow",
-        )
+        warn("The index holds no triples, so there is no graph to judge: index again with --extractor local or llm.")
         return None
     return recommend(evaluation, k, DEFAULT_METHOD)
 

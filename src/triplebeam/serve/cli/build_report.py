@@ -8,7 +8,7 @@ from triplebeam.generate.accounting import Account, price
 from triplebeam.index.build_report import BuildReport
 from triplebeam.index.extraction import grouped
 from triplebeam.index.snapshot import Snapshot
-from triplebeam.serve.cli.display import err
+from triplebeam.serve.cli.display import err, warn
 from triplebeam.serve.cli.language_names import not_parsed
 from triplebeam.settings import Settings
 
@@ -24,9 +24,9 @@ def tell(folder: Path, report: BuildReport, *, quiet: bool = False) -> None:
         if skipped.reason and not quiet:
             console.print(f"skipped: {skipped}", style="dim", markup=False)
     for warning in report.warnings:
-        console.print(f"read in part: {warning}", style="yellow", markup=False)
+        warn(f"read in part: {warning}")
     for unreadable in report.unreadable:
-        console.print(f"not indexed: {unreadable}", style="yellow", markup=False)
+        warn(f"not indexed: {unreadable}")
     _tell_of_failures(folder, report)
     manifest = report.manifest
     if manifest is None:
@@ -43,31 +43,29 @@ def tell(folder: Path, report: BuildReport, *, quiet: bool = False) -> None:
         markup=False,
     )
     for line in not_parsed(manifest.unread_languages):
-        console.print(line, style="yellow", markup=False)
+        warn(line)
     if counts["triples_rejected"]:
-        console.print(f"{counts['triples_rejected']} triples with an empty part were rejected.", style="yellow")
+        warn(f"{counts['triples_rejected']} triples with an empty part were rejected.")
 
 
 def tell_of_exit_code(report: BuildReport) -> None:
     """Why a run that indexed something ends with exit code 1."""
     counts = {"not indexed": len(report.unreadable), "passages that failed": len(report.failures)}
     reasons = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
-    err().print(f"Exit code 1, because of problems listed above: {reasons}.", style="yellow", markup=False)
+    warn(f"Exit code 1, because of problems listed above: {reasons}.")
 
 
 def _tell_of_failures(folder: Path, report: BuildReport) -> None:
     if not report.failures:
         return
-    console, groups = err(), grouped(report.failures)
-    console.print(
-        f"{len(report.failures):,} passages are without triples because their extraction failed:", style="yellow"
-    )
+    groups = grouped(report.failures)
+    warn(f"{len(report.failures):,} passages are without triples because their extraction failed:")
     for reason, passage_ids in groups[:_REASONS_SHOWN]:
         ids = ", ".join(passage_ids[:_IDS_SHOWN]) + (", …" if len(passage_ids) > _IDS_SHOWN else "")
-        console.print(f"  {len(passage_ids):,} × {' '.join(reason.split())} ({ids})", style="yellow", markup=False)
+        warn(f"  {len(passage_ids):,} × {' '.join(reason.split())} ({ids})")
     if len(groups) > _REASONS_SHOWN:
-        console.print(f"  and {len(groups) - _REASONS_SHOWN} other reasons", style="yellow")
-    console.print(f"Retry them with `triplebeam index {folder} --retry-failed`.", style="yellow", markup=False)
+        warn(f"  and {len(groups) - _REASONS_SHOWN} other reasons")
+    warn(f"Retry them with `triplebeam index {folder} --retry-failed`.")
 
 
 def tell_cost(settings: Settings, bill: Account) -> None:
@@ -84,19 +82,15 @@ def tell_cost(settings: Settings, bill: Account) -> None:
 
 def tell_of_doubts(report: BuildReport, budget: float | None) -> None:
     """What the budget left undone, and whether the model's work looks right."""
-    console = err()
     if report.passages_left:
-        console.print(
+        warn(
             f"The budget of ${budget:,.2f} leaves {report.passages_left:,} passages unfinished: run the same command"
-            " again to continue.",
-            style="yellow",
-            markup=False,
+            " again to continue."
         )
     if report.passages_without_triples > _SUSPICIOUS * report.passages_extracted:
-        console.print(
+        warn(
             f"{report.passages_without_triples:,} of {report.passages_extracted:,} passages have no triples, which is"
-            " suspicious if they state facts: see `triplebeam doctor`, or use a stronger model.",
-            style="yellow",
+            " suspicious if they state facts: see `triplebeam doctor`, or use a stronger model."
         )
 
 
@@ -105,9 +99,7 @@ def tell_of_unknown_passages(folder: Path, triples: Path) -> None:
     passages = Snapshot.open(folder).passages
     unknown = [passage_id for passage_id in TriplesFile(triples).passage_ids if passage_id not in passages]
     if unknown:
-        err().print(
+        warn(
             f"{triples} has triples of {len(unknown):,} passages that are not in the index, such as {unknown[0]!r}:"
-            " its passage_id must be the id of an indexed passage.",
-            style="yellow",
-            markup=False,
+            " its passage_id must be the id of an indexed passage."
         )

@@ -12,7 +12,7 @@ from triplebeam.assemble.indexing import correction_matches, read_corrections
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.numbers import plural
 from triplebeam.index.corrected import LineMatches
-from triplebeam.serve.cli.display import err
+from triplebeam.serve.cli.display import err, warn
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline
 from triplebeam.serve.cli.progress_display import shown_progress
 from triplebeam.settings import read_settings
@@ -92,7 +92,7 @@ def _show(folder: Path, lines: Sequence[LineMatches], *, dry_run: bool, changed:
     console = err()
     for each in lines:
         if not each.matches:
-            console.print(f"line {each.line}: {each.problem}: {each.text.strip()}", style="yellow", markup=False)
+            warn(f"line {each.line}: {each.problem}: {each.text.strip()}")
         elif dry_run:
             console.print(f"line {each.line}: {plural(each.triples, 'triple')}: {each.text.strip()}", markup=False)
     if not lines:

@@ -44,6 +44,11 @@ def err() -> Console:
     return _Screen(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
 
 
+def warn(text: str) -> None:
+    """Print what somebody should look at."""
+    err().print(text, style="yellow", markup=False)
+
+
 def draw_rows(rows: Mapping[str, str], columns: int) -> None:
     """Print values with their labels on the left, right-aligned in so many columns."""
     console = out()

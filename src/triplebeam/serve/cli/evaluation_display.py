@@ -9,7 +9,7 @@ from triplebeam.evaluate.numbers import plural
 from triplebeam.evaluate.recommend import Recommendation
 from triplebeam.evaluate.run import Evaluation
 from triplebeam.evaluate.summary import summary
-from triplebeam.serve.cli.display import err, out
+from triplebeam.serve.cli.display import out, warn
 
 Limit: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Only the first N questions.")]
 Again: TypeAlias = Annotated[bool, typer.Option("--again", help="Measure again instead of reusing saved results.")]
@@ -36,10 +36,9 @@ def draw_evaluation(evaluation: Evaluation) -> None:
         note = "Times are averages over batches of questions, except for methods that take one at a time."
         out().print(note, style="dim")
     if not measures:
-        err().print(
+        warn(
             "Nothing could be measured: the questions have no gold passages, and these methods do not answer. Add gold"
-            " passages to the questions, or a method that answers, such as read:hybrid.",
-            style="yellow",
+            " passages to the questions, or a method that answers, such as read:hybrid."
         )
 
 

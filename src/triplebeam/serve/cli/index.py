@@ -20,7 +20,7 @@ from triplebeam.serve.cli.build_report import (
     tell_of_exit_code,
     tell_of_unknown_passages,
 )
-from triplebeam.serve.cli.display import err
+from triplebeam.serve.cli.display import err, warn
 from triplebeam.serve.cli.index_dry_run import dry_run as preview
 from triplebeam.serve.cli.options import (
     EmbedderName,
@@ -224,7 +224,7 @@ def _tell_scan(scan: Scan) -> None:
     for line in scan.skipped_lines():
         console.print(f"  {line}", style="dim", markup=False)
     for line in scan.missing_extras():
-        console.print(line, style="yellow", markup=False)
+        warn(line)
 
 
 def _name_each(readings: Iterable[Reading]) -> Iterator[Reading]:
@@ -234,7 +234,7 @@ def _name_each(readings: Iterable[Reading]) -> Iterator[Reading]:
             case Skipped():
                 err().print(f"skipped: {reading}", style="dim", markup=False)
             case Unreadable():
-                err().print(f"not read: {reading}", style="yellow", markup=False)
+                warn(f"not read: {reading}")
             case _:
                 err().print(f"read: {reading.id} ({len(reading.text):,} characters)", style="dim", markup=False)
         yield reading

@@ -10,7 +10,7 @@ from triplebeam.extract.quote import Sample, draw_sample, extract_sample
 from triplebeam.generate.accounting import price_of
 from triplebeam.ingest import Reading, Unreadable, split
 from triplebeam.passage import Document, Passage
-from triplebeam.serve.cli.display import draw_rows, err
+from triplebeam.serve.cli.display import draw_rows, err, warn
 from triplebeam.settings import Settings
 
 _SAMPLED_PASSAGES = 20
@@ -47,7 +47,7 @@ def _split(documents: Iterable[Reading], passage_tokens: int, force: bool) -> li
         if isinstance(source, Document):
             passages += split(source, passage_tokens, force=force)
         elif isinstance(source, Unreadable) or source.reason:
-            err().print(f"not counted: {source}", style="yellow", markup=False)
+            warn(f"not counted: {source}")
     if not passages:
         raise BadInputError("nothing could be read from the sources, so there is nothing to index: name other ones.")
     return passages

@@ -5,7 +5,7 @@ import json
 import typer
 
 from triplebeam.assemble.indexing import index_builder
-from triplebeam.serve.cli.display import err
+from triplebeam.serve.cli.display import err, warn
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline
 from triplebeam.serve.cli.progress_display import shown_progress
 from triplebeam.settings import read_settings
@@ -32,6 +32,6 @@ def repair(
         return
     console = err()
     for name in report.damaged:
-        console.print(f"damaged: {name}", style="yellow", markup=False)
+        warn(f"damaged: {name}")
     state = f"repaired, {report.texts_encoded:,} texts encoded" if report.published else "sound: nothing to repair"
     console.print(f"{folder} is {state}.", markup=False)

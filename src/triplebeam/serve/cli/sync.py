@@ -15,7 +15,7 @@ from triplebeam.errors import TriplebeamError
 from triplebeam.evaluate.numbers import plural
 from triplebeam.index.build_report import BuildReport
 from triplebeam.ingest import FolderFiles, settled
-from triplebeam.serve.cli.display import err
+from triplebeam.serve.cli.display import err, warn
 from triplebeam.serve.cli.options import AsJson, EmbedderName, FollowLinks, IndexFolder, Offline, complete_extractor
 from triplebeam.serve.cli.progress_display import shown_progress
 from triplebeam.settings import read_settings
@@ -108,7 +108,7 @@ def _keep_doing(index: Index, folders: list[Path], once: partial[bool], interval
                 break
             except TriplebeamError as error:
                 if said != str(error):
-                    err().print(str(error), style="yellow", markup=False)
+                    warn(str(error))
                 said = str(error)
                 wait()
 
@@ -147,7 +147,7 @@ def _show(folder: Path, report: BuildReport, dry_run: bool) -> None:
         if skipped.reason:
             console.print(f"skipped: {skipped}", style="dim", markup=False)
     for unreadable in report.unreadable if dry_run else ():  # otherwise it was logged
-        console.print(f"not indexed: {unreadable}", style="yellow", markup=False)
+        warn(f"not indexed: {unreadable}")
     if not any(kinds.values()):  # an earlier run may have been killed before it published what it changed
         if report.unpublished:
             console.print(
