@@ -12,7 +12,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import Price
 from triplebeam.index.snapshot import Snapshot
 from triplebeam.settings import Settings
-from triplebeam_research.commands.dry_run_display import show_plans
+from triplebeam_research.commands.experiment import show_plans
 from triplebeam_research.experiments.dry_run import Planned, plan
 from triplebeam_research.experiments.evaluator import ExperimentEvaluator
 from triplebeam_research.experiments.experiment import Experiment

@@ -11,7 +11,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question, SubQuestion, read_questions
 from triplebeam.passage import Document
 from triplebeam_research.datasets import Dataset, read_dataset, write_dataset
-from triplebeam_research.training.decompositions import read_decompositions
+from triplebeam_research.training.trainer import read_decompositions
 
 LAKE = {"title": "Mirror Lake", "paragraph_text": "Mirror Lake lies north of Elm.", "idx": 0, "is_supporting": True}
 ELM = {"title": "Elm", "paragraph_text": "Elm was founded by Ann Moss.", "idx": 1, "is_supporting": True}

@@ -7,7 +7,7 @@ import pytest
 
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import SubQuestion
-from triplebeam_research.training.decompositions import read_decompositions
+from triplebeam_research.training.trainer import read_decompositions
 
 STEPS: list[dict[str, object]] = [
     {"question": "Who directed the film?", "answer": "Edward Cahn", "gold": "film"},

@@ -1,8 +1,8 @@
 """`triplebeam research experiment`: a comparison written down as a file."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,8 +12,11 @@ from triplebeam.serve.cli.evaluation_display import Again, Limit
 from triplebeam.serve.cli.options import AsJson, Offline
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from triplebeam.assemble.evaluation import Corpus
     from triplebeam.evaluate.run import Evaluation
+    from triplebeam_research.experiments.dry_run import Planned
     from triplebeam_research.experiments.experiment import Experiment
 
 
@@ -73,7 +76,6 @@ def experiment(
     from triplebeam.serve.cli.evaluation_display import draw_evaluation
     from triplebeam.serve.cli.progress_display import shown_progress
     from triplebeam.settings import read_settings
-    from triplebeam_research.commands.dry_run_display import show_plans
     from triplebeam_research.experiments.dry_run import plan
     from triplebeam_research.experiments.evaluator import ExperimentEvaluator
     from triplebeam_research.experiments.experiment import read_experiment
@@ -140,3 +142,50 @@ def _figures(done: "dict[str, Evaluation]") -> dict[str, object]:
     return {
         name: {run.method: summary(evaluation, run) for run in evaluation.runs} for name, evaluation in done.items()
     }
+
+
+def show_plans(planned: Mapping[str, "Sequence[Planned]"], model: str | None, *, as_json: bool) -> None:
+    """A table per dataset, or JSON of everything."""
+    from triplebeam.serve.cli.display import out
+
+    if as_json:
+        rows = {name: [asdict(each) for each in methods] for name, methods in planned.items()}
+        typer.echo(json.dumps({"model": model, "datasets": rows}, indent=2))
+        return
+    for name, methods in planned.items():
+        out().print(_table(name, methods))
+    out().print(_total(planned, model), markup=False)
+
+
+def _table(name: str, methods: "Sequence[Planned]") -> "Table":
+    from rich.table import Table
+
+    table = Table(box=None, title=name, title_justify="left", title_style="dim")
+    table.add_column("method", no_wrap=True)
+    for column in ("questions", "seeds", "calls", "tokens", "$"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for each in methods:
+        calls = _range(each.least.calls, each.most.calls)
+        tokens = _range(each.least.all_tokens, each.most.all_tokens)
+        dollars = "{:,.2f} to {:,.2f}".format(*each.dollars) if each.dollars else "–"
+        method = each.method.replace("[", "\\[")
+        table.add_row(method, f"{each.questions:,}", str(each.seeds), calls, tokens, dollars)
+    return table
+
+
+def _range(low: int, high: int) -> str:
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _total(planned: Mapping[str, "Sequence[Planned]"], model: str | None) -> str:
+    every = [each for methods in planned.values() for each in methods]
+    calls = _range(sum(each.least.calls for each in every), sum(each.most.calls for each in every))
+    if not any(each.most.calls for each in every):
+        return "No model is called."
+    priced = [each.dollars for each in every if each.dollars]
+    cost = f"${sum(low for low, _ in priced):,.2f} to ${sum(high for _, high in priced):,.2f}"
+    price = cost if priced else "at a price that is not known: set prices in triplebeam.toml"
+    return (
+        f"In all {calls} calls of {model or 'a model (none is configured)'}, {price}. The least is if every agent stops"
+        " as soon as it may, the most if none does. Tokens are estimates; replies that are kept already cost nothing."
+    )

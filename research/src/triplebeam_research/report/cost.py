@@ -7,7 +7,7 @@ import numpy as np
 
 from triplebeam.evaluate.numbers import NOTHING, count, dollars, listed, milliseconds
 from triplebeam.evaluate.run import QuestionResult, Run
-from triplebeam_research.report.document import Cell, Column, Figure, Missing, Table
+from triplebeam_research.report.document import Column, Figure, Missing, Table
 from triplebeam_research.report.plots import cost_plot
 from triplebeam_research.report.scores import Scores
 
@@ -37,14 +37,11 @@ def cost_table(scores: Scores) -> Table | Missing:
         ]
     if not quantities:
         return Missing("Cost", "the results carry neither times nor counts of calls.")
-    columns = [quantities[name] for name in quantities]
     return Table(
         caption="What a question cost",
         reading=_cost_reading(scores, "Time p50 (ms)" in quantities),
         columns=(Column("Method", kind="words"), *(Column(name) for name in quantities)),
-        rows=tuple(
-            (Cell(label), *(Cell(column[place]) for column in columns)) for place, label in enumerate(scores.row_labels)
-        ),
+        rows=list(zip(scores.row_labels, *quantities.values(), strict=True)),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from triplebeam.evaluate import compare
 from triplebeam.evaluate.compare import SIGNIFICANT, Difference
 from triplebeam.evaluate.numbers import percent, plural, points, probability
-from triplebeam_research.report.document import Cell, Column, Figure, Missing, Table
+from triplebeam_research.report.document import Best, Column, Figure, Missing, Table
 from triplebeam_research.report.plots import difference_plot
 from triplebeam_research.report.scores import Scores
 
@@ -90,14 +90,10 @@ def _table(scores: Scores, measure: str, role: str, name: str, found: Sequence[C
             Column("Verdict", kind="words"),
             Column("Difference, 95 % interval and adjusted p-value", kind="sentences"),
         ),
-        rows=tuple(
-            (
-                Cell(scores.labels[line.place]),
-                Cell(line.verdict, best=line.verdict != _NEITHER),
-                Cell(line.words),
-            )
+        rows=[
+            (scores.labels[line.place], line.verdict if line.verdict == _NEITHER else Best(line.verdict), line.words)
             for line in found
-        ),
+        ],
     )
 
 
@@ -146,13 +142,14 @@ def disagreement_table(scores: Scores) -> Table | Missing:
             Column("Difference"),
             Column("Question", kind="sentences"),
         ),
-        rows=tuple(
+        rows=[
             (
-                Cell(questions[place].id),
-                *(Cell(percent(value)) for value in (first[place], second[place])),
-                Cell(points(difference[place])),
-                Cell(questions[place].question),
+                questions[place].id,
+                percent(first[place]),
+                percent(second[place]),
+                points(difference[place]),
+                questions[place].question,
             )
             for place in [*gained, *lost]
-        ),
+        ],
     )

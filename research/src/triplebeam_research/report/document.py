@@ -1,6 +1,6 @@
 """What a report consists of, before it is Markdown or HTML: sections of tables and figures."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -17,12 +17,10 @@ class Column:
     kind: Literal["number", "words", "sentences"] = "number"
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A text in a table; the best of its column is bold."""
+class Best(str):
+    """The best text of a column, shown in bold."""
 
-    text: str
-    best: bool = False
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +29,8 @@ class Table:
 
     caption: str
     reading: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ The page is one file: style and plots are inside it, it has no script and fetche
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -20,7 +20,7 @@ from triplebeam_research.report.differences import (
     difference_tables,
     disagreement_table,
 )
-from triplebeam_research.report.document import Block, Column, Document, Figure, Missing, Section
+from triplebeam_research.report.document import Best, Block, Column, Document, Figure, Missing, Section
 from triplebeam_research.report.results import breakdown_tables, hop_figure, summary_table
 from triplebeam_research.report.scores import Scores
 from triplebeam_research.report.steps import step_figures
@@ -109,7 +109,7 @@ def _markdown_heading(column: Column) -> str:
     return escaped(f"{column.group}: {column.name}" if "(" in column.group else column.name)
 
 
-def _grouped(columns: tuple[Column, ...]) -> list[tuple[str, int]]:
+def _grouped(columns: Sequence[Column]) -> list[tuple[str, int]]:
     """The groups of neighbouring columns, with how many each has; nothing where no column has one."""
     groups = [(group, len(list(members))) for group, members in groupby(columns, key=lambda column: column.group)]
     return groups if any(group for group, _ in groups) else []
@@ -137,7 +137,7 @@ _TEMPLATES = Environment(
     lstrip_blocks=True,
     keep_trailing_newline=True,
 )
-_TEMPLATES.tests["figure"] = lambda block: isinstance(block, Figure)
+_TEMPLATES.tests |= {"figure": lambda block: isinstance(block, Figure), "best": lambda cell: isinstance(cell, Best)}
 _TEMPLATES.filters |= {
     "markdown": escaped,
     "markdown_heading": _markdown_heading,

@@ -10,7 +10,7 @@ from triplebeam.evaluate.ask_all import DEPTH
 from triplebeam.evaluate.numbers import NOTHING, percent
 from triplebeam.evaluate.summary import OF_ANSWERS, Values
 from triplebeam_research.report import breakdown
-from triplebeam_research.report.document import Cell, Column, Figure, Missing, Table
+from triplebeam_research.report.document import Best, Column, Figure, Missing, Table
 from triplebeam_research.report.plots import box_plot
 from triplebeam_research.report.scores import Scores, without_nan
 
@@ -36,14 +36,14 @@ def summary_table(scores: Scores) -> Table | Missing:
         _append(cells, _best_in_bold(scores.means(measure)))
         if measure == scores.leading:
             columns.append(Column("95 % interval", group=_group(measure)))
-            _append(cells, [Cell(_interval(values)) for values in scores.values[measure]])
+            _append(cells, [_interval(values) for values in scores.values[measure]])
     meaning = "; ".join(words for name, words in _MEANING.items() if any(m.startswith(name) for m in scores.values))
     return Table(
         caption="What each method reached, in per cent",
         reading=f"Higher is better; the best of a column is bold. {meaning}. The interval says how far"
         " the mean could be off because these questions were asked and not others of their kind.",
-        columns=tuple(columns),
-        rows=tuple(map(tuple, cells)),
+        columns=columns,
+        rows=cells,
     )
 
 
@@ -80,14 +80,14 @@ def _all_found(scores: Scores) -> list[Table]:
     for label, places in breakdown.by_gold_passages(questions).items():
         columns.append(Column(f"{label} (n = {len(places):,})"))
         found = [sum(breakdown.all_found(questions[each], run.results[each]) for each in places) for run in runs]
-        _append(cells, [Cell(f"{number:,}") for number in found])
+        _append(cells, [f"{number:,}" for number in found])
     return [
         Table(
             caption="Questions with all gold passages retrieved, by their number",
             reading="Numbers of questions. A list that was read as a whole counts as a whole, others up to the"
             f" {DEPTH}th passage.",
-            columns=tuple(columns),
-            rows=tuple(map(tuple, cells)),
+            columns=columns,
+            rows=cells,
         )
     ]
 
@@ -119,11 +119,11 @@ def hop_figure(scores: Scores) -> list[Figure]:
             Column("Method", kind="words"),
             *map(Column, ("Lower quartile", "Median", "Upper quartile", "Mean")),
         ),
-        rows=tuple(
-            (Cell(group), Cell(label), *map(Cell, map(percent, [*np.percentile(known, [25, 50, 75]), known.mean()])))
+        rows=[
+            (group, label, *map(percent, [*np.percentile(known, [25, 50, 75]), known.mean()]))
             for group, methods in rows.items()
             for _, label, known in methods
-        ),
+        ],
     )
     return [
         Figure(
@@ -150,27 +150,27 @@ def _breakdown(scores: Scores, name: str, groups: Mapping[str, Sequence[int]], r
     return Table(
         caption=f"Recall {name}, in per cent",
         reading=f"{reading} n is the number of questions; the best of a column is bold.",
-        columns=tuple(columns),
-        rows=tuple(map(tuple, cells)),
+        columns=columns,
+        rows=cells,
     )
 
 
-def _methods(scores: Scores) -> tuple[list[Column], list[list[Cell]]]:
+def _methods(scores: Scores) -> tuple[list[Column], list[list[str]]]:
     """The first column of a table, and the rows it begins."""
-    return [Column("Method", kind="words")], [[Cell(label)] for label in scores.row_labels]
+    return [Column("Method", kind="words")], [[label] for label in scores.row_labels]
 
 
-def _append(rows: Sequence[list[Cell]], column: Sequence[Cell]) -> None:
+def _append(rows: Sequence[list[str]], column: Sequence[str]) -> None:
     for row, cell in zip(rows, column, strict=True):
         row.append(cell)
 
 
-def _best_in_bold(means: Sequence[float]) -> list[Cell]:
+def _best_in_bold(means: Sequence[float]) -> list[str]:
     """Means in per cent, the highest in bold; where two read the same, both are."""
     texts = [percent(mean) for mean in means]
     known = [mean for mean in means if not np.isnan(mean)]
     highest = percent(max(known)) if len(known) > 1 else None
-    return [Cell(text, best=text == highest) for text in texts]
+    return [Best(text) if text == highest else text for text in texts]
 
 
 def _group(measure: str) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from triplebeam.evaluate.numbers import NOTHING, count, percent
 from triplebeam.evaluate.run import Run
 from triplebeam_research.report import breakdown
-from triplebeam_research.report.document import Cell, Column, Figure, Missing, Table
+from triplebeam_research.report.document import Column, Figure, Missing, Table
 from triplebeam_research.report.plots import Series, share_plot, step_plot
 from triplebeam_research.report.scores import Scores
 
@@ -89,10 +89,7 @@ def _by_step(caption: str, rows: Mapping[str, Sequence[float]], written: Callabl
         caption=f"{caption}: the numbers",
         reading="One column per step.",
         columns=(Column("Method", kind="words"), *(Column(f"Step {step}") for step in range(1, steps + 1))),
-        rows=tuple(
-            (Cell(label), *map(Cell, map(written, values)), *[Cell(NOTHING)] * (steps - len(values)))
-            for label, values in rows.items()
-        ),
+        rows=[(label, *map(written, values), *[NOTHING] * (steps - len(values))) for label, values in rows.items()],
     )
 
 
@@ -136,14 +133,9 @@ def _steps_taken_figure(scores: Scores, agents: Sequence[int]) -> Figure:
                 *(Column(names[number]) for number in range(1, most + 1)),
                 Column("Mean"),
             ),
-            rows=tuple(
-                (
-                    Cell(method),
-                    Cell(label),
-                    *(Cell(str(steps.count(number))) for number in range(1, most + 1)),
-                    Cell(f"{np.mean(steps):.2f}"),
-                )
+            rows=[
+                (method, label, *(str(steps.count(n)) for n in range(1, most + 1)), f"{np.mean(steps):.2f}")
                 for method, label, steps in rows
-            ),
+            ],
         ),
     )

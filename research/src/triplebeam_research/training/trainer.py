@@ -1,12 +1,14 @@
 """Training GNN-Ret and RGNN-Ret on an index's questions, and measuring it on questions it was not trained on."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, ValidationError
 
 from triplebeam.assemble.gnn_ret import UNTRAINED_ALPHA, ScoringBase, scoring_base
 from triplebeam.assemble.index import Index
@@ -16,7 +18,7 @@ from triplebeam.methods.gnn_ret import GNN_RET, RGNN_RET, MessagePassing, Traine
 from triplebeam.methods.gnn_ret.propagate import Distances, distances_of, nearest
 from triplebeam.methods.gnn_ret.weights import Targets
 from triplebeam.progress import Progress, silent
-from triplebeam_research.training.decompositions import read_decompositions
+from triplebeam_research.datasets.json_values import elements
 from triplebeam_research.training.descent import TrainingResult, train
 from triplebeam_research.training.objective import HingeObjective, TrainingStep, training_steps
 from triplebeam_research.training.weights import describe_training
@@ -27,6 +29,7 @@ Compared: TypeAlias = Literal["base", "untrained", "trained"]
 METHODS: Mapping[str, TrainingSettings] = {"gnn_ret": GNN_RET, "rgnn_ret": RGNN_RET}
 UNTRAINED_BETA = 0.9
 DEPTHS = (5, 15)
+_EARLIER_ANSWER = re.compile(r"#(\d+)")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -182,3 +185,40 @@ def mean_recall(folds: Sequence[Fold], who: Compared) -> list[float]:
     held = [fold.held for fold in folds]
     means: list[float] = np.average([getattr(fold, who) for fold in folds], axis=0, weights=held).tolist()
     return means
+
+
+class _Row(BaseModel):
+    question: str
+    decomposition: list[SubQuestion] = []
+
+
+def read_decompositions(path: Path) -> dict[str, list[SubQuestion]]:
+    """By the text of the question, its sub-questions in order, every ``#n`` replaced by the answer of the n-th.
+
+    JSON lines, plain or gzipped; a row without ``decomposition`` is skipped.
+    """
+    found: dict[str, list[SubQuestion]] = {}
+    for number, value in elements(path):
+        try:
+            row = _Row.model_validate(value)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"]))
+            raise BadInputError(f"{path}, row {number}: {place}: {first['msg']}.") from None
+        if row.decomposition:
+            found[row.question] = [_filled(path, number, row.decomposition, n) for n in range(len(row.decomposition))]
+    return found
+
+
+def _filled(path: Path, row: int, steps: list[SubQuestion], number: int) -> SubQuestion:
+    def answer(reference: re.Match[str]) -> str:
+        before = steps[int(reference[1]) - 1] if 0 < int(reference[1]) <= number else None
+        if before is None or not before.answer:
+            raise BadInputError(
+                f"{path}, row {row}: {reference[0]} in sub-question {number + 1} names no earlier sub-question with an"
+                " answer: correct the row, or leave it out."
+            )
+        return before.answer
+
+    step = steps[number]
+    return replace(step, question=_EARLIER_ANSWER.sub(answer, step.question))

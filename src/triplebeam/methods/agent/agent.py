@@ -23,10 +23,11 @@ from triplebeam.answer import Answer, Step
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.methods.agent.read import QuotingReader, Reader
 from triplebeam.methods.agent.reason import Reasoner, Verdict
+from triplebeam.methods.gear.agent import Gist
 from triplebeam.methods.gear.expand import SyncGE, derive_passage_link
 from triplebeam.methods.gear.link import PassageLink
 from triplebeam.methods.shared.facts import Fact, new_facts, passages_of_facts, raised, with_sources
-from triplebeam.methods.shared.loop import ANSWERED, LAST_STEP, NO_QUERY, Loop
+from triplebeam.methods.shared.loop import ANSWERED, LAST_STEP, NO_QUERY
 from triplebeam.methods.shared.reading import AnsweringAgent, answer_from_evidence
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import in_turn, reciprocal_rank_fusion
@@ -169,15 +170,13 @@ class EvidenceAgent(AnsweringAgent):
 
 
 @dataclass
-class _Gist(Loop):
-    """What one question has brought so far."""
+class _Gist(Gist):
+    """What one question has brought so far: GeAR's gist, and what each step searched for and judged."""
 
     queries: list[tuple[str, ...]] = field(default_factory=list)
     """What each step searches for: its query, and what the model would search for beside it."""
     searched: list[list[str]] = field(default_factory=list)
     """What each of the queries found, before any walk."""
-    linked: list[Ranking] = field(default_factory=list)
-    """The passages that each fact is linked to."""
     seen: set[str] = field(default_factory=set)
     """Passages that a step found."""
     read: set[str] = field(default_factory=set)
@@ -229,10 +228,6 @@ class _Gist(Loop):
         grown = {fact for fact in verdict.used if not fact.from_memory} - self.named
         self.named |= grown
         self.in_vain = 0 if grown or not self.steps else self.in_vain + 1
-
-    def fused(self) -> Ranking:
-        """Eq. 9: RRF of the passages linked to each fact of the gist and of all steps' passages."""
-        return reciprocal_rank_fusion([*self.linked, *self.rankings])
 
     def ranked(self, first: First) -> Ranking:
         """Eq. 9; for "evidence" with the passages of the facts and the best five of each search before it.
