@@ -62,7 +62,7 @@ class BoundedClient(httpx2.Client):
         """Say once what the caller waits for."""
         if not self._wait_is_announced and self._seconds > _SECONDS_TO_ANNOUNCEMENT:
             self._wait_is_announced = True
-            _LOG.warning("Waiting for %s: a reply may take %g seconds.", _host(request), self._seconds)
+            _LOG.warning("Waiting for %s: it may take %g seconds to reply.", _host(request), self._seconds)
 
     def _read(self, reply: httpx2.Response, deadline: float) -> httpx2.Response:
         """The reply with its body, unpacked."""

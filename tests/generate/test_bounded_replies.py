@@ -7,16 +7,15 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import repeat
 from pathlib import Path
-from typing import Any
 
 import pytest
 from httpx2 import ReadTimeout
 from loopback_endpoint import Endpoint, chat_completion
 from pydantic import SecretStr
 
+from loopback_server import serve_pieces
 from patience import SECONDS
 from triplebeam import bounded_replies
 from triplebeam.assemble.models import make_embedder
@@ -35,31 +34,8 @@ DEEP = "[" * 200_000
 @contextmanager
 def sending(pieces: Callable[[], Iterable[bytes]], status: int = 200, **headers: str) -> Iterator[str]:
     """The address of an endpoint that sends its reply piece by piece, until nobody listens."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name.replace("_", "-"), value)
-            self.end_headers()
-            with suppress(ConnectionError):
-                for piece in pieces():
-                    self.wfile.write(piece)
-            self.close_connection = True
-
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-            """Keep the test's output clean."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with serve_pieces(pieces, status, **headers) as port:
+        yield f"http://127.0.0.1:{port}/v1"
 
 
 def slowly() -> Iterator[bytes]:
@@ -121,7 +97,7 @@ def test_a_reply_that_stops_is_given_up_when_its_time_is_over_and_its_wait_is_an
                 client.post(url.replace("//", f"//{place}"), content=b"{}")
         over.set()
     assert [record.message for record in caplog.records] == [
-        f"Waiting for {url.split('/')[2]}: a reply may take 0.2 seconds."
+        f"Waiting for {url.split('/')[2]}: it may take 0.2 seconds to reply."
     ]
 
 

@@ -4,18 +4,17 @@ import json
 import shutil
 import ssl
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import repeat
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from loopback_server import serve_pieces
 from patience import SECONDS
 from triplebeam.assemble.place import index_folder
 from triplebeam.errors import TriplebeamError
@@ -60,39 +59,8 @@ def cluster(
     pieces: Callable[[], Any], status: int = 200, tls: ssl.SSLContext | None = None, **headers: str
 ) -> Iterator[Address]:
     """The address of something that replies to every request in this way."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def reply(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name.replace("_", "-"), value)
-            self.end_headers()
-            with suppress(ConnectionError):
-                for piece in pieces():
-                    self.wfile.write(piece)
-            self.close_connection = True
-
-        do_GET = do_POST = do_PUT = do_DELETE = reply  # noqa: N815 - the names that the server calls
-
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-            """Keep the test's output clean."""
-
-    class Server(ThreadingHTTPServer):
-        def get_request(self) -> tuple[Any, Any]:
-            connection, client = super().get_request()
-            return tls.wrap_socket(connection, server_side=True) if tls else connection, client
-
-    server = Server(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
-        scheme = "opensearchs" if tls else "opensearch"
-        yield Address.parse(f"{scheme}://me:s3cret@127.0.0.1:{server.server_port}/films")
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with serve_pieces(pieces, status, tls, **headers) as port:
+        yield Address.parse(f"{'opensearchs' if tls else 'opensearch'}://me:s3cret@127.0.0.1:{port}/films")
 
 
 def requests_of(client: Client) -> list[Callable[[], object]]:

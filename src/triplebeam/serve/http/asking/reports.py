@@ -1,4 +1,4 @@
-"""Routes: the reports of `triplebeam bench` and `triplebeam experiment` under a folder."""
+"""Routes: the reports of `triplebeam research experiment` under a folder."""
 
 import html
 import re
