@@ -48,7 +48,8 @@ def write_sparse(
     paths: Iterable[Path], values: NDArray[Any], ends: NDArray[np.integer], starts: NDArray[np.integer]
 ) -> None:
     """Write the rows of a sparse matrix as three arrays, which `mapped_sparse` reads."""
-    for path, part in zip(paths, (values, ends.astype(np.int32), starts.astype(np.int64)), strict=True):
+    parts: tuple[NDArray[Any], ...] = (values, ends.astype(np.int32), starts.astype(np.int64))
+    for path, part in zip(paths, parts, strict=True):
         np.save(path, part)
 
 
