@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, settings
 from opensearch_cluster.background import BackgroundCluster, wanted_early
 from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import TrainedOn, TrainingSettings, Weights
 from triplebeam.support import prepare
 from triplebeam.support.claim import Claim

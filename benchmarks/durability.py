@@ -21,7 +21,7 @@ from unittest import mock
 from triplebeam.extract.extractor import Extraction
 from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.generate.language_model import Completion, Prompt, Usage
-from triplebeam.index.build import IndexBuilder
+from triplebeam.index.build.build import IndexBuilder
 from triplebeam.passage import Document, Passage
 from triplebeam.testing.hashed_words import HashedWords
 from triplebeam.triple import Triple

@@ -19,8 +19,8 @@ from pathlib import Path
 from triplebeam.embed import load_embedder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.extract.triples_file import TriplesFile
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.ingest import read_sources
 from triplebeam.passage import Document
 from triplebeam.settings import read_settings

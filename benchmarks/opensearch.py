@@ -28,13 +28,13 @@ from scale.hashed import HashedDimensions
 import triplebeam
 from triplebeam import Index, Settings
 from triplebeam.assemble.place import index_folder
-from triplebeam.index.contents import Contents
-from triplebeam.index.encoded import EncodedTexts
-from triplebeam.index.manifest import LastGeneration, read_manifest
+from triplebeam.index.build.writing import looking
+from triplebeam.index.content.contents import Contents
+from triplebeam.index.content.encoded import EncodedTexts
+from triplebeam.index.folder.manifest import LastGeneration, read_manifest
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.client import client_of
 from triplebeam.index.opensearch.publish import OnCluster
-from triplebeam.index.writing import looking
 
 METHODS = ("bm25", "dense", "hybrid", "hybrid+naive_ge[scorer=pooled]", "dense+gnn_ret", "hipporag2", "blend")
 _TICKS = os.sysconf("SC_CLK_TCK")

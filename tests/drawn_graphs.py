@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from triplebeam.embed.embedder import Kind
-from triplebeam.index.entity_graph import EntityGraph
-from triplebeam.index.vectors import top
+from triplebeam.index.folder.entity_graph import EntityGraph
+from triplebeam.index.folder.vectors import top
 from triplebeam.ranking import Ranking
 from triplebeam.triple import Triple
 

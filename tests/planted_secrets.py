@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage
-from triplebeam.index.build import IndexBuilder
+from triplebeam.index.build.build import IndexBuilder
 from triplebeam.passage import Document, Heading, Link
 from triplebeam.testing.hashed_words import HashedWords
 from written_facts import Written

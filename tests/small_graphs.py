@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from triplebeam.index.passage_graph import EdgeKind, Edges, PassageGraph
+from triplebeam.index.folder.passage_graph import EdgeKind, Edges, PassageGraph
 from triplebeam_research.training.objective import TrainingStep
 
 

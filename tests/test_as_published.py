@@ -15,7 +15,7 @@ from triplebeam.assemble.method import Method
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import Completion, Prompt, Usage
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.methods.gear import Exact, GeAR, SyncGE
 from triplebeam.methods.read_once import ReadOnce

@@ -18,7 +18,7 @@ from triplebeam.assemble.table import list_agents
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, EmbedderMismatchError, IndexMissingError, ModelMissingError
 from triplebeam.extract.triples_file import TriplesFile
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.agent import EvidenceAgent
 from triplebeam.methods.gear import Cascade, NaiveGE, SyncGE
 from triplebeam.retrieve.bm25 import BM25

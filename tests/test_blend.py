@@ -11,14 +11,14 @@ import pytest
 
 from small_world import TRIPLES, WORLD, TableExtractor
 from triplebeam.assemble import Index
-from triplebeam.blend import Blend
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
-from triplebeam.fact_links import FactLinks
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
+from triplebeam.retrieve.blend.blend import Blend
+from triplebeam.retrieve.blend.links import FactLinks
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
 from triplebeam.settings import Settings
 from triplebeam.testing.contracts import RetrieverContract

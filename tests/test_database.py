@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 
-from triplebeam.database import transaction
+from triplebeam.system.database import transaction
 
 
 def test_a_failed_commit_is_reported_as_it_is_and_leaves_no_transaction_open() -> None:

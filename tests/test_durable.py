@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from triplebeam.durable import raise_cannot_write
 from triplebeam.errors import CannotWriteError, DiskFullError, IndexDamagedError, TriplebeamError
+from triplebeam.system.durable import raise_cannot_write
 
 PLACE = Path("my.index")
 

@@ -10,10 +10,10 @@ import pytest
 
 from small_world import TRIPLES, TableExtractor, world_documents
 from triplebeam.embed.embedder import Embedder
-from triplebeam.fact_links import FactLinks, OwnerLinks, TitleLinks
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document
+from triplebeam.retrieve.blend.links import FactLinks, OwnerLinks, TitleLinks
 from triplebeam.triple import Triple
 from triplebeam_research.baselines.fixed_ranking import FixedRanking
 from triplebeam_research.baselines.title_link import TitleLink

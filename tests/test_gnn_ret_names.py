@@ -8,7 +8,7 @@ from tables import read_table
 from triplebeam.assemble import Index, Method
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import GNNRet, Weights
 from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet
 from triplebeam.retrieve.bm25 import BM25

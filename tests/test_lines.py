@@ -1,8 +1,8 @@
 import pytest
 
 from triplebeam.generate.prompts import numbered_facts, numbered_passages
-from triplebeam.lines import line_numbers
 from triplebeam.passage import Passage
+from triplebeam.text.lines import line_numbers
 from triplebeam.triple import Triple
 
 

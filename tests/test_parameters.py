@@ -13,7 +13,7 @@ from triplebeam.assemble.parameters import Parameter
 from triplebeam.assemble.table import Row, list_agents, list_retrievers
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import Weights
 from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet
 from triplebeam.retrieve.retriever import Retriever, for_question

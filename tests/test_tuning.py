@@ -15,8 +15,8 @@ from triplebeam.assemble.tuning import SHARES, measure_shares
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.serve.cli.app import app
 from triplebeam.settings import Settings
 

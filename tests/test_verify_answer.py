@@ -6,7 +6,7 @@ from small_world import WORLD
 from triplebeam.answer import Answer, Evidence, Span
 from triplebeam.assemble.index import Index
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.settings import Settings
 from triplebeam.triple import Triple
 

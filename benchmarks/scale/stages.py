@@ -16,8 +16,8 @@ from scale.clones import Clones
 from scale.hashed import HashedDimensions
 from triplebeam import assemble
 from triplebeam.embed.onnx_embedder import processors
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.snapshot import Snapshot
 
 METHODS = (
     "bm25",
@@ -28,7 +28,7 @@ METHODS = (
     "hipporag2",
     "blend",
 )
-#: The last steps of publishing, as they are counted (`triplebeam.index.publish.write_generation`).
+#: The last steps of publishing, as they are counted (`triplebeam.index.folder.publish.write_generation`).
 _PUBLISHED = (
     "start",
     "passages",

@@ -8,7 +8,7 @@ from speed.clock import RecordingEmbedder, clocked, now
 from triplebeam.assemble import Index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.extract.extractor import Extraction
-from triplebeam.index.build import IndexBuilder
+from triplebeam.index.build.build import IndexBuilder
 from triplebeam.passage import Document, Passage
 
 #: Passages of the index that are indexed again.

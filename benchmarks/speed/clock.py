@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder, Kind
-from triplebeam.fact_links import FactLinks
-from triplebeam.index.passages import PassageTable
-from triplebeam.index.terms import TermIndex
-from triplebeam.index.triple_graph import TripleGraph
-from triplebeam.index.vectors import VectorIndex
+from triplebeam.index.folder.passages import PassageTable
+from triplebeam.index.folder.terms import TermIndex
+from triplebeam.index.folder.triple_graph import TripleGraph
+from triplebeam.index.folder.vectors import VectorIndex
 from triplebeam.methods.gear.beam_search import DiverseTripleBeamSearch
 from triplebeam.methods.gnn_ret.propagate import MessagePassing
+from triplebeam.retrieve.blend.links import FactLinks
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank
 

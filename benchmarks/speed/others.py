@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from speed.clock import seconds
 from triplebeam.assemble import Index
-from triplebeam.index.words import query_words, text_words
 from triplebeam.methods.gear import Pooled
 from triplebeam.methods.gear.beam_search import DiverseTripleBeamSearch
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset
+from triplebeam.text.terms import query_words, text_words
 from triplebeam.triple import entity_key
 
 K = 10

@@ -10,7 +10,7 @@ from triplebeam.assemble.table import list_agents
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import Price
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.settings import Settings
 from triplebeam_research.commands.experiment import show_plans
 from triplebeam_research.experiments.dry_run import Planned, plan

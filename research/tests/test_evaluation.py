@@ -15,7 +15,7 @@ from triplebeam.evaluate.ask_all import CountingEmbedder
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import Evaluation, QuestionResult, Run
 from triplebeam.evaluate.summary import summary
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.serve.cli.evaluation_display import draw_evaluation
 from triplebeam.settings import Settings
 from triplebeam.testing.scripted import Scripted

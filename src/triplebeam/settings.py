@@ -18,9 +18,9 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from triplebeam.endpoint import OPENAI
 from triplebeam.errors import BadInputError, nearest
 from triplebeam.generate.accounting import Price
+from triplebeam.system.endpoint import OPENAI
 
 CONFIG_FILE = "triplebeam.toml"
 _PREFIX = "TRIPLEBEAM_"

@@ -13,12 +13,12 @@ import pytest
 from scipy.stats import spearmanr
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.words import query_words, text_words
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.testing import toy
+from triplebeam.text.terms import query_words, text_words
 
 K = 10
 K1 = 1.2

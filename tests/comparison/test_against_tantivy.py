@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from triplebeam.index.keys import as_keys, key_of
-from triplebeam.index.term_writing import write_terms
-from triplebeam.index.terms import TermIndex
-from triplebeam.index.words import ENGLISH, query_words, text_words
+from triplebeam.index.arrays.keys import as_keys, key_of
+from triplebeam.index.folder.term_writing import write_terms
+from triplebeam.index.folder.terms import TermIndex
 from triplebeam.testing import toy
+from triplebeam.text.terms import ENGLISH, query_words, text_words
 
 #: Some are longer than the 40 words up to which lengths are exact.
 TEXTS = [passage.term_text * (1 + number % 4) for number, passage in enumerate(toy.passages())]

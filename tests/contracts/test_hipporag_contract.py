@@ -3,7 +3,7 @@
 import pytest
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.hipporag.hipporag import HippoRAG
 from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
 from triplebeam.methods.hipporag.query_entities import VerbatimEntities

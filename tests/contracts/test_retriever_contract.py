@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gear import Cascade, Exact, NaiveGE, Pooled, SyncGE
 from triplebeam.methods.gear.score import ChainScorer
 from triplebeam.methods.shared.facts import Fact

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.triple_store import TripleStore
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.protocols import TripleStore
 from triplebeam.methods.gear import Cascade, Exact, Pooled
 from triplebeam.methods.gear.score import ChainScorer
 from triplebeam.passage import Document

@@ -28,7 +28,7 @@ from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
 from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import numbered_facts, read_template
-from triplebeam.index.triple_store import TripleStore
+from triplebeam.index.protocols import TripleStore
 from triplebeam.methods.agent import EvidenceAgent
 from triplebeam.methods.gear import LLMReader, PassageLink, SyncGE
 from triplebeam.methods.gear.score import ChainScorer

@@ -10,7 +10,7 @@ from triplebeam.evaluate.ask_all import ask_all
 from triplebeam.evaluate.measures import values
 from triplebeam.evaluate.questions import Question, find_gold, read_questions
 from triplebeam.extract.triples_file import TriplesFile
-from triplebeam.index.build import IndexBuilder
+from triplebeam.index.build.build import IndexBuilder
 from triplebeam.ingest import read_sources
 
 pytestmark = [pytest.mark.slow, pytest.mark.data]

@@ -29,7 +29,7 @@ from triplebeam.evaluate.measures import exact_match, f1
 from triplebeam.evaluate.questions import Question, read_questions
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, TokenLogProbability, Usage
-from triplebeam.index.triple_store import TripleStore
+from triplebeam.index.protocols import TripleStore
 from triplebeam.ingest.json_lines import read_json_lines
 from triplebeam.methods.gear import LLMReader, PassageLink, SyncGE
 from triplebeam.methods.gear.score import ChainScorer

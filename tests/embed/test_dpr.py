@@ -15,8 +15,8 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.embed.model_folder import ModelFolder
 from triplebeam.embed.onnx_embedder import OnnxEmbedder
 from triplebeam.errors import BadInputError
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.settings import Settings
 from triplebeam.testing.contracts import EmbedderContract

@@ -17,10 +17,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from triplebeam.cancellation import WorkCancelledError, cancel_on
 from triplebeam.embed import load_embedder, onnx_embedder
 from triplebeam.embed.onnx_embedder import OnnxEmbedder
 from triplebeam.errors import BadInputError, ModelMissingError
+from triplebeam.system.cancellation import WorkCancelledError, cancel_on
 
 MakeFolder = Callable[..., Path]
 TEXTS = ["the river flows north", "", "river", "  \n", "north " * 50, "unheard of", "the river flows north"]

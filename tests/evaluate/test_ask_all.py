@@ -23,7 +23,7 @@ from triplebeam.evaluate.run import Run
 from triplebeam.evaluate.run_file import RunFile
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, Prompt, Usage
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.read_once import ReadOnce
 from triplebeam.methods.shared.reading import AnsweringAgent
 from triplebeam.ranking import Hit, Ranking

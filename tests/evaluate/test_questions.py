@@ -8,7 +8,7 @@ import pytest
 
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question, find_gold, read_questions
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 
 ROW = {"id": "q1", "question": "Who directed it?", "gold": ["film", "director", "film"]}
 

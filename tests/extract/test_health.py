@@ -7,7 +7,7 @@ import pytest
 from triplebeam.errors import EndpointError
 from triplebeam.extract.health import PASSAGES, Check, check_model
 from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage
-from triplebeam.ingest.sentences import sentence_spans
+from triplebeam.text.sentences import sentence_spans
 
 GOOD = '{"entities": ["A"], "triples": [["A", "is in", "B"], ["A", "was made by", "C"]]}'
 EMPTY = '{"entities": [], "triples": []}'

@@ -19,12 +19,12 @@ from triplebeam.extract.local.reading import read
 from triplebeam.generate.cut_off import without_cut_item
 from triplebeam.generate.parse import read_object
 from triplebeam.ingest.formats import BINARY_READERS, TEXT_READERS, read_content
-from triplebeam.ingest.sentences import sentence_spans
 from triplebeam.ingest.split import split
 from triplebeam.ingest.text import Content
 from triplebeam.passage import Document, Passage
 from triplebeam.serve.limits import Limits
-from triplebeam.text import showable
+from triplebeam.text.characters import showable
+from triplebeam.text.sentences import sentence_spans
 
 #: How many inputs of each kind; 0: the same few as always.
 EXAMPLES = int(os.environ.get("TRIPLEBEAM_FUZZ_EXAMPLES", "0"))

@@ -17,14 +17,14 @@ from pydantic import SecretStr
 
 from loopback_server import serve_pieces
 from patience import SECONDS
-from triplebeam import bounded_replies
 from triplebeam.assemble.models import make_embedder
 from triplebeam.embed.openai_compatible import OpenAICompatibleEmbedder
-from triplebeam.endpoint_faults import TransientError
 from triplebeam.errors import EndpointError
 from triplebeam.generate.language_model import Prompt
 from triplebeam.generate.openai_compatible import OpenAICompatible
 from triplebeam.settings import Settings
+from triplebeam.system import bounded_replies
+from triplebeam.system.endpoint_faults import TransientError
 
 PROMPT = Prompt(system="Be brief.", user="Who?")
 REPLY = json.dumps(chat_completion("Thor Heyerdahl")).encode()

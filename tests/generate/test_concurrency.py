@@ -14,11 +14,11 @@ from dependable import dependable
 from loopback_endpoint import Endpoint, chat_completion
 
 from patience import SECONDS
-from triplebeam.cancellation import sleep
 from triplebeam.errors import BadInputError, EndpointError
 from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.generate.concurrency import Concurrent
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError
+from triplebeam.system.cancellation import sleep
 from triplebeam.testing.scripted import Scripted
 
 PROMPTS = [Prompt(system="s", user=str(number)) for number in range(12)]

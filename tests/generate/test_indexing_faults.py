@@ -14,9 +14,9 @@ from small_world import TRIPLES, WORLD, WordEmbedder, world_documents
 from triplebeam.errors import EndpointError
 from triplebeam.extract.llm import LLMExtractor
 from triplebeam.generate.completion_cache import CompletionStore
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.build_report import BuildReport
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.build.report import BuildReport
+from triplebeam.index.folder.snapshot import Snapshot
 
 
 def passage_asked(request: dict[str, Any]) -> str:

@@ -6,8 +6,8 @@ import pytest
 from triplebeam.generate.completion_cache import CompletionStore, completion_key, own_lines
 from triplebeam.generate.language_model import Completion
 from triplebeam.generate.prompts import load, numbered_passages
-from triplebeam.lines import line_numbers
 from triplebeam.passage import Passage
+from triplebeam.text.lines import line_numbers
 from triplebeam_research.baselines.exemplars import load_exemplars
 from triplebeam_research.baselines.reasoning_paths import worked_examples
 

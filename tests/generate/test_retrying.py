@@ -12,12 +12,12 @@ from dependable import KEY, retrying
 from loopback_endpoint import BROKEN_OFF, DROPPED, Endpoint, chat_completion
 
 from patience import SECONDS
-from triplebeam.endpoint_faults import TransientError, asked_pause
 from triplebeam.errors import BadInputError, EndpointError
 from triplebeam.generate.connect import connect
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.generate.openai_compatible import OpenAICompatible
 from triplebeam.generate.pacing import Retrying
+from triplebeam.system.endpoint_faults import TransientError, asked_pause
 from triplebeam.testing.scripted import Scripted
 
 PROMPT = Prompt(system="s", user="u")

@@ -22,13 +22,14 @@ from pathlib import Path
 from typing import NoReturn
 
 from triplebeam.extract.extractor import Extraction
-from triplebeam.index import encoded, store
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.compact import compact
-from triplebeam.index.corrections import Corrections
-from triplebeam.index.manifest import generation_folder, read_manifest
-from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.store import Store
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.build.compact import compact
+from triplebeam.index.content import encoded
+from triplebeam.index.folder.manifest import generation_folder, read_manifest
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.store import store
+from triplebeam.index.store.corrections import Corrections
+from triplebeam.index.store.store import Store
 from triplebeam.ingest import FolderFiles, SourceNames
 from triplebeam.passage import Document, Passage
 from triplebeam.testing.hashed_words import HashedWords

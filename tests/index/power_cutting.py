@@ -25,9 +25,9 @@ from killing import OPERATIONS, Counting, copied, documents, forked, make, publi
 from triplebeam.errors import IndexMissingError
 from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.generate.language_model import Completion, Prompt, Usage
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.store import Store
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.store.store import Store
 from triplebeam.testing.hashed_words import HashedWords
 
 _REPLIES = 12

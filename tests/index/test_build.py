@@ -21,15 +21,15 @@ from triplebeam.errors import (
 )
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.triples_file import TriplesFile
-from triplebeam.index import build, encoding
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.build_report import BuildReport
-from triplebeam.index.manifest import FORMAT
-from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.words import text_words
-from triplebeam.index.writing import write_lock
+from triplebeam.index.build import build, encoding
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.build.report import BuildReport
+from triplebeam.index.build.writing import write_lock
+from triplebeam.index.folder.manifest import FORMAT
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.ingest import Skipped, Unreadable
 from triplebeam.passage import Document
+from triplebeam.text.terms import text_words
 from triplebeam.triple import Triple
 
 
@@ -351,10 +351,10 @@ def test_words_of_another_analyser_are_made_again(tmp_path: Path, monkeypatch: p
         made.append(text)
         return text_words(text, stemmer)
 
-    monkeypatch.setattr("triplebeam.index.term_writing.text_words", counted)
+    monkeypatch.setattr("triplebeam.index.folder.term_writing.text_words", counted)
     builder = IndexBuilder(folder=tmp_path, embedder=WordEmbedder())
     builder.build([Document(id="new", text="Something new.")])
     assert made == ["Something new."]
-    monkeypatch.setattr("triplebeam.index.publish.ANALYZER", "2")
+    monkeypatch.setattr("triplebeam.index.folder.publish.ANALYZER", "2")
     builder.build([Document(id="newer", text="Something newer.")])
     assert len(made) > len(world_documents())

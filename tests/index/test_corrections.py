@@ -10,19 +10,19 @@ import pytest
 
 from triplebeam.assemble.index import Index
 from triplebeam.errors import BadInputError
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.compact import compact
-from triplebeam.index.corrections import Corrections, parse
-from triplebeam.index.manifest import read_manifest
-from triplebeam.index.remembered import remembered_corrections
-from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.view import view
-from triplebeam.index.writing import writing
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.build.compact import compact
+from triplebeam.index.build.writing import writing
+from triplebeam.index.folder.manifest import read_manifest
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.folder.view import view
+from triplebeam.index.store.corrections import Corrections, parse
+from triplebeam.index.store.remembered import remembered_corrections
 from triplebeam.ingest import FolderFiles, SourceNames
-from triplebeam.lines import line_numbers
 from triplebeam.passage import Document
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
+from triplebeam.text.lines import line_numbers
 from written_facts import Written
 
 DROP = {"drop": ["Uranus", "is", "*"]}

@@ -12,13 +12,13 @@ import pytest
 from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
 from triplebeam.assemble import Index
 from triplebeam.errors import IndexDamagedError
-from triplebeam.index import manifest
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.checking import check_index
-from triplebeam.index.compact import compact
-from triplebeam.index.manifest import Manifest, generation_folder, read_manifest
-from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.writing import set_share
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.build.checking import check_index
+from triplebeam.index.build.compact import compact
+from triplebeam.index.build.writing import set_share
+from triplebeam.index.folder import manifest
+from triplebeam.index.folder.manifest import Manifest, generation_folder, read_manifest
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.settings import Settings
 
@@ -150,7 +150,7 @@ def test_a_deep_check_of_a_store_that_is_gone(folder: Path) -> None:
 
 def test_readers_that_open_while_others_publish(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each time the files of a generation are about to be read, the next one is published and this one is removed."""
-    from triplebeam.index import snapshot
+    from triplebeam.index.folder import snapshot
 
     check, published = snapshot.check_contents, []
 

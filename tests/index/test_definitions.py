@@ -8,10 +8,10 @@ import pytest
 from small_world import TRIPLES, WORLD, TableExtractor, WordEmbedder
 from tables import read_table
 from triplebeam.extract.extractor import Extraction
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.definitions import MOST, defined_terms, definitions, heading_terms
-from triplebeam.index.references import LINK, references
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.content.definitions import MOST, defined_terms, definitions, heading_terms
+from triplebeam.index.content.references import LINK, references
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document, Heading, Link, Passage
 from triplebeam.triple import Triple
 

@@ -10,10 +10,10 @@ from scipy.sparse import csr_array
 from triplebeam.assemble.context import Context
 from triplebeam.assemble.retrievers import blend
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.manifest import generation_folder
-from triplebeam.index.names import SortedNames
-from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.synonyms import THRESHOLD
+from triplebeam.index.arrays.names import SortedNames
+from triplebeam.index.folder.manifest import generation_folder
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.folder.synonyms import THRESHOLD
 from triplebeam.methods.hipporag.hipporag import HippoRAG
 from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
 from triplebeam.settings import Settings

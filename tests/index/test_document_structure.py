@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from triplebeam.extract.extractor import Extraction
-from triplebeam.index.passages import PassageTable, write_passages
-from triplebeam.index.store import Store
+from triplebeam.index.folder.passages import PassageTable, write_passages
+from triplebeam.index.store.store import Store
 from triplebeam.ingest import split
 from triplebeam.passage import Document, Heading, Link
 

@@ -15,13 +15,13 @@ from scipy.sparse import csr_array
 from small_world import TableExtractor
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
-from triplebeam.index import synonyms
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.keys import as_keys, key_of, write_keys
-from triplebeam.index.manifest import LastGeneration
-from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.stored_vectors import quantized
-from triplebeam.index.synonyms import both_ways, choose, write_synonyms
+from triplebeam.index.arrays.keys import as_keys, key_of, write_keys
+from triplebeam.index.arrays.quantize import quantized
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder import synonyms
+from triplebeam.index.folder.manifest import LastGeneration
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.folder.synonyms import both_ways, choose, write_synonyms
 from triplebeam.passage import Document
 from triplebeam.triple import Triple, entity_key
 

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from triplebeam.assemble.index import Index
 from triplebeam.generate.language_model import Completion, Prompt
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.compact import compact
-from triplebeam.index.corrections import Corrections
-from triplebeam.index.manifest import generation_folder, is_index, read_manifest
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.build.compact import compact
+from triplebeam.index.folder.manifest import generation_folder, is_index, read_manifest
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.store.corrections import Corrections
 from triplebeam.passage import Document
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords

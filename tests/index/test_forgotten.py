@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from triplebeam.extract.extractor import Extraction
-from triplebeam.index.store import Store
+from triplebeam.index.store.store import Store
 from triplebeam.ingest import split
-from triplebeam.lines import line_numbers
 from triplebeam.passage import Document
+from triplebeam.text.lines import line_numbers
 from triplebeam.triple import Triple
 
 

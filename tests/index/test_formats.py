@@ -11,9 +11,9 @@ import pytest
 
 from small_world import WordEmbedder, world_documents
 from triplebeam.errors import IndexFormatError
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.manifest import FORMAT, MANIFEST
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.manifest import FORMAT, MANIFEST
+from triplebeam.index.folder.snapshot import Snapshot
 
 AGAIN = "this Triplebeam reads format 1: index the documents again into a new folder"
 

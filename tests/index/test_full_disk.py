@@ -10,7 +10,7 @@ from killing import OPERATIONS, Counting, builder, copied, documents, make, publ
 
 from small_disk import small_disk
 from triplebeam.errors import CannotWriteError, DiskFullError, IndexMissingError
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 
 #: Kilobytes that are left: none, a little less or more than each stage needs, and enough.
 LEFT = (0, 4, 12, 24, 36, 60, 84, 108, 132, 156, 180, 250, 400, 600, 1200)

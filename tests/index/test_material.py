@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from small_world import WordEmbedder
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.metadata import metadata_terms
 from triplebeam.passage import Document, Passage
 from triplebeam.retrieve.bm25 import BM25

@@ -14,17 +14,17 @@ from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.llm import LLMExtractor
 from triplebeam.generate.completion_cache import Cached, CompletionStore
 from triplebeam.generate.language_model import Completion, Prompt
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.compact import compact
-from triplebeam.index.keys import key_of
-from triplebeam.index.store import Store
-from triplebeam.index.stored_vectors import COARSE, FINE, quantized
-from triplebeam.index.writing import writing
+from triplebeam.index.arrays.keys import key_of
+from triplebeam.index.arrays.quantize import COARSE, FINE, quantized
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.build.compact import compact
+from triplebeam.index.build.writing import writing
+from triplebeam.index.store.store import Store
 from triplebeam.ingest import FolderFiles, SourceNames, split
-from triplebeam.lines import line_numbers
 from triplebeam.passage import Document
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
+from triplebeam.text.lines import line_numbers
 from triplebeam.triple import Triple
 
 SECRET = "Zebulon Quarkwright hid violins near Vexmoor.\n\nHis sister Quillanthe buried 774199 coins in a crate there."
@@ -131,7 +131,7 @@ def test_nothing_is_left_of_what_was_encoded_and_never_published(index: Index, m
     builder = IndexBuilder(folder=index.folder, embedder=HashedWords(64))
     with monkeypatch.context() as patched:
         patched.setattr(
-            "triplebeam.index.destination.publish_generation", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
+            "triplebeam.index.stores.publish_generation", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
         )
         with pytest.raises(KeyboardInterrupt):
             builder.sync(FolderFiles.of([index.folder.parent / "docs"], SourceNames({})))

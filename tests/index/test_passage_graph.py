@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from small_world import TableExtractor
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.passage_graph import (
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.passage_graph import (
     KINDS,
     MAX_LINKS,
     EdgeKind,
@@ -26,7 +26,7 @@ from triplebeam.index.passage_graph import (
     document_labels,
     triple_keywords,
 )
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.ingest import document_id, read_sources
 from triplebeam.passage import Document, Passage
 from triplebeam.serve.cli.app import app

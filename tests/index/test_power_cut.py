@@ -14,8 +14,8 @@ import pytest
 from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
 from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.generate.language_model import Completion, Prompt, Usage
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document
 
 HERE = Path(__file__).parent

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from small_world import WordEmbedder
 from triplebeam.errors import BadInputError, EndpointError, ExtractionError, IndexMissingError
 from triplebeam.extract.extractor import Extraction
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.build_report import BuildReport
-from triplebeam.index.extraction import Budget, affordable_batches, grouped
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.build.extraction import Budget, affordable_batches, grouped
+from triplebeam.index.build.report import BuildReport
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document, Passage
 from triplebeam.triple import Triple
 

@@ -6,9 +6,9 @@ import pytest
 
 from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
 from triplebeam.errors import BadInputError, IndexMissingError
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.manifest import is_index
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.manifest import is_index
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document
 
 

@@ -9,11 +9,11 @@ import pytest
 from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
 from triplebeam.extract.extractor import Extraction, Extractor
 from triplebeam.extract.triples_file import TriplesFile
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.build_report import BuildReport
-from triplebeam.index.remembered import remembered_extractor
-from triplebeam.index.replacing import Replaces, is_paid, kind_of, stays
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.build.report import BuildReport
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.store.remembered import remembered_extractor
+from triplebeam.index.store.replacing import Replaces, is_paid, kind_of, stays
 from triplebeam.passage import Document
 from triplebeam.triple import Triple
 

@@ -11,11 +11,11 @@ from hypothesis.extra.numpy import arrays
 
 from small_world import WordEmbedder
 from triplebeam.errors import BadInputError, IndexDamagedError
-from triplebeam.index.columns import StringColumn, write_strings
-from triplebeam.index.generation_files import checksums
-from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.stored_vectors import COARSE, FINE, quantized, restored
-from triplebeam.index.vectors import RERANK_AT_LEAST, VectorIndex, top, write_vectors
+from triplebeam.index.arrays.columns import StringColumn, write_strings
+from triplebeam.index.arrays.quantize import COARSE, FINE, quantized, restored
+from triplebeam.index.folder.generation_files import checksums
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.folder.vectors import RERANK_AT_LEAST, VectorIndex, top, write_vectors
 from triplebeam.triple import entity_key
 
 

@@ -10,11 +10,11 @@ import pytest
 
 from triplebeam.errors import BadInputError
 from triplebeam.extract.extractor import Extraction
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.build_report import BuildReport
-from triplebeam.index.manifest import is_index
-from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.store import Store
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.build.report import BuildReport
+from triplebeam.index.folder.manifest import is_index
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.store.store import Store
 from triplebeam.ingest import FolderFiles, SourceNames, split
 from triplebeam.ingest.folder_files import covers
 from triplebeam.passage import Document, Passage

@@ -8,15 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.keys import as_keys, key_of
-from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.term_writing import write_terms
-from triplebeam.index.terms import TermIndex
-from triplebeam.index.words import ENGLISH, query_words, stemmer_for, text_words
+from triplebeam.index.arrays.keys import as_keys, key_of
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.folder.term_writing import write_terms
+from triplebeam.index.folder.terms import TermIndex
 from triplebeam.passage import Document
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.testing import toy
+from triplebeam.text.terms import ENGLISH, query_words, stemmer_for, text_words
 
 GERMAN = "Die Städte heizen ihre Häuser im Winter mit Fernwärme, und die Bürger bezahlen dafür eine Gebühr."
 RUSSIAN = "Москва́ является столицей страны, и в её домах живут миллионы жителей, которые ездят на метро."

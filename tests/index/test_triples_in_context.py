@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
 from triplebeam.embed.embedder import Span
 from triplebeam.errors import EmbedderMismatchError
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.build_report import BuildReport
-from triplebeam.index.compact import compact
-from triplebeam.index.encoding import spans_of
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.build.compact import compact
+from triplebeam.index.build.encoding import spans_of
+from triplebeam.index.build.report import BuildReport
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.triple import Triple
 
 TEXT = "William Herschel\nHe was born in Hanover. His sister was born in Hanover in 1750."

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from triplebeam.index import scan
-from triplebeam.index.scan import Codes, HighBytes, shared, write_codes
-from triplebeam.index.stored_vectors import COARSE, FINE, quantized, restored
-from triplebeam.index.vectors import VectorIndex, top, write_vectors
+from triplebeam.index.arrays.quantize import COARSE, FINE, quantized, restored
+from triplebeam.index.folder import scan
+from triplebeam.index.folder.scan import Codes, HighBytes, shared, write_codes
+from triplebeam.index.folder.vectors import VectorIndex, top, write_vectors
 
 
 @pytest.fixture(params=["1", "2", "5"])

@@ -36,10 +36,10 @@ from triplebeam.errors import (
     IndexDamagedError,
     TooManyOpenFilesError,
 )
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.manifest import generation_folder
-from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.view import view
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.manifest import generation_folder
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.folder.view import view
 from triplebeam.passage import SHARED_TITLE, Document, Heading, Link
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords

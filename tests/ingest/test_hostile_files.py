@@ -20,9 +20,9 @@ from triplebeam.ingest.formats import read_content
 from triplebeam.ingest.mail import read_mail, read_mailbox
 from triplebeam.ingest.office import read_pptx, read_xlsx
 from triplebeam.ingest.pdf import read_pdf
-from triplebeam.ingest.sentences import sentence_spans
 from triplebeam.ingest.split import split
 from triplebeam.passage import Document
+from triplebeam.text.sentences import sentence_spans
 
 
 def read_and_split(text: str, ending: str) -> None:

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from embed.tiny_model import random_weights
 from journeys.command_line import Quick, Run, environment, triplebeam
 from patience import SECONDS
-from triplebeam.index.manifest import generation_folder, read_manifest
+from triplebeam.index.folder.manifest import generation_folder, read_manifest
 from triplebeam.serve import cli
 from triplebeam.serve.cli.app import COMMANDS, app, load_command
 

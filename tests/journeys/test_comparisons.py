@@ -10,8 +10,8 @@ import pytest
 
 from journeys.command_line import Run, environment, runner, triplebeam
 from patience import SECONDS
-from triplebeam.ingest.sentences import sentence_spans
 from triplebeam.testing import toy
+from triplebeam.text.sentences import sentence_spans
 
 pytestmark = pytest.mark.slow
 

@@ -79,7 +79,7 @@ def test_an_empty_file_is_no_error_and_has_no_document(quick: Quick, docs: Path,
 def test_a_dry_run_waits_for_nobody_and_says_what_is_not_published(
     quick: Quick, docs: Path, tiny_model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from triplebeam.index.writing import writing
+    from triplebeam.index.build.writing import writing
 
     synced(quick, "my.index", docs, "--embedder", tiny_model)
     with writing(Path("my.index")):
@@ -90,7 +90,7 @@ def test_a_dry_run_waits_for_nobody_and_says_what_is_not_published(
         def killed(*_: object) -> None:
             raise KeyboardInterrupt
 
-        patched.setattr("triplebeam.index.destination.publish_generation", killed)
+        patched.setattr("triplebeam.index.stores.publish_generation", killed)
         quick("sync", "my.index", docs, "--extractor", "none")
     assert synced(quick, "my.index", docs, "--dry-run")["unpublished"] is True
     assert "interrupted before it published its changes" in quick("sync", "my.index", docs, "--dry-run")[2]

@@ -14,7 +14,7 @@ from triplebeam.extract.llm import LLMExtractor
 from triplebeam.extract.quote import extract_sample
 from triplebeam.generate.connect import connect
 from triplebeam.generate.prompts import read_template
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.serve.answer_shapes import answer_json
 from triplebeam.settings import Settings
 from triplebeam.testing import toy

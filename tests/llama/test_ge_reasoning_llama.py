@@ -12,7 +12,7 @@ from llama.test_llama_server import MODEL
 from triplebeam.assemble import Index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.connect import connect
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.serve.answer_shapes import answer_json
 from triplebeam.settings import Settings
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from triplebeam.endpoint_faults import TransientError
 from triplebeam.extract.llm import LLMExtractor
 from triplebeam.generate.accounting import Accounted, account
 from triplebeam.generate.ask import ask
@@ -23,6 +22,7 @@ from triplebeam.generate.openai_compatible import OpenAICompatible
 from triplebeam.generate.parse import UnusableReplyError
 from triplebeam.generate.prompts import read_template
 from triplebeam.passage import Passage
+from triplebeam.system.endpoint_faults import TransientError
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("llama")]
 

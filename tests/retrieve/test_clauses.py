@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.clauses import Clauses, clauses
 from triplebeam.retrieve.dense import Dense

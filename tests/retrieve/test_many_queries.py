@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.fact_links import TitleLinks
-from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.stored_vectors import quantized
-from triplebeam.index.vectors import VectorIndex, write_vectors
+from triplebeam.index.arrays.quantize import quantized
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.folder.vectors import VectorIndex, write_vectors
 from triplebeam.ranking import Hit, Ranking
+from triplebeam.retrieve.blend.links import TitleLinks
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.hybrid import Hybrid
 from triplebeam.retrieve.retriever import BATCH, Retriever, retrieve_many

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from triplebeam.index.names import read_numbers, write_numbers
-from triplebeam.index.open_graph import OpenGraph
+from triplebeam.index.arrays.names import read_numbers, write_numbers
+from triplebeam.index.folder.open_graph import OpenGraph
 from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset
 from triplebeam.retrieve.push import push
 from triplebeam.retrieve.verbatim import VerbatimNames

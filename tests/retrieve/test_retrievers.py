@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from triplebeam.assemble import Index, open_index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.extract.triples_file import TriplesFile
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.bm25 import BM25

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from small_world import WordEmbedder
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.bm25 import BM25

@@ -4,7 +4,7 @@ import pytest
 
 from triplebeam.assemble import Index, open_index
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 
 
 @pytest.fixture

@@ -16,9 +16,9 @@ from planted_secrets import QUESTION, WHERE, Curious, build, documents, leaked
 from serve.http.bound_tools import bearer, check_tools, tools
 from serve.http.small_server import error_of, really_served
 from triplebeam.errors import BadInputError, IndexChangedError
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.corrections import Corrections
-from triplebeam.index.view import view
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.view import view
+from triplebeam.index.store.corrections import Corrections
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys
 from triplebeam.serve.library import Library

@@ -8,7 +8,7 @@ import pytest
 from small_world import WordEmbedder
 from triplebeam.assemble import Index, open_index
 from triplebeam.extract.extractor import Extraction
-from triplebeam.index.build import IndexBuilder
+from triplebeam.index.build.build import IndexBuilder
 from triplebeam.passage import Document, Heading, Link, Passage
 from triplebeam.ranking import Hit
 from triplebeam.serve.cross_references import CrossReferences, called, is_made_by, telling_facts

@@ -7,7 +7,7 @@ import pytest
 
 from small_world import TableExtractor, WordEmbedder
 from triplebeam.assemble import Index, open_index
-from triplebeam.index.build import IndexBuilder
+from triplebeam.index.build.build import IndexBuilder
 from triplebeam.passage import Document, Passage
 from triplebeam.ranking import Hit, Hop
 from triplebeam.serve.explanation import Explanation

@@ -15,7 +15,7 @@ from serve.adapted import GRAPH, QUESTION
 from small_world import WORLD
 from triplebeam.assemble import Index
 from triplebeam.errors import BadInputError
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.serve.haystack import TriplebeamRetriever, from_haystack
 
 

@@ -25,7 +25,7 @@ from triplebeam.assemble import Index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import IndexMissingError, TriplebeamError
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.serve import haystack, langchain, llama_index
 from triplebeam.serve.cli.app import app
 from triplebeam.serve.library import Library

@@ -13,7 +13,7 @@ from planted_secrets import QUESTION, WHERE, Curious, build, leaked
 from triplebeam.assemble import Index
 from triplebeam.assemble.table import ask_methods, list_agents, list_retrievers, search_methods
 from triplebeam.errors import BadInputError
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.serve.answer_shapes import answer_json
 from triplebeam.serve.found import found
 from triplebeam.serve.graph import around_entity, around_passage, find_entity, follow

@@ -16,17 +16,17 @@ from patience import SECONDS
 from scripted_loops import BAD, Gone, final, reply
 from serve.adapted import GRAPH, QUESTION
 from tables import read_table
-from triplebeam import cancellation
 from triplebeam.assemble import DEFAULT_METHOD, Index
-from triplebeam.cancellation import WorkCancelledError
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.serve.library import Library
 from triplebeam.serve.limits import UNLIMITED
 from triplebeam.serve.mcp import make_server
 from triplebeam.serve.running import Runner
 from triplebeam.settings import Settings
+from triplebeam.system import cancellation
+from triplebeam.system.cancellation import WorkCancelledError
 from triplebeam.testing.scripted import Scripted
 
 pytestmark = pytest.mark.anyio

@@ -22,8 +22,8 @@ from patience import SECONDS
 from small_world import TRIPLES, TableExtractor, world_documents
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.serve.cli.mcp import mcp
 from triplebeam.serve.library import Library
 from triplebeam.serve.limits import UNLIMITED

@@ -7,7 +7,7 @@ import pytest
 
 from small_world import WordEmbedder
 from triplebeam.assemble import Index, open_index
-from triplebeam.index.build import IndexBuilder
+from triplebeam.index.build.build import IndexBuilder
 from triplebeam.passage import Document
 from triplebeam.serve.cli.search import show_passages
 from triplebeam.serve.found import first_alike

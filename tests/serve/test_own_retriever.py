@@ -15,7 +15,7 @@ from tables import read_table
 from triplebeam.assemble import Index, open_index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, ExtraMissingError, install_command
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.agent import EvidenceAgent
 from triplebeam.methods.gear import NaiveGE, SyncGE
 from triplebeam.passage import Passage

@@ -2,8 +2,8 @@
 
 import pytest
 
-from triplebeam.progress import Progress
 from triplebeam.serve.cli.progress_display import progress_lines, shown_progress
+from triplebeam.system.progress import Progress
 
 
 class Log:

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from small_world import WordEmbedder
 from triplebeam.answer import Answer
 from triplebeam.assemble import create_index
-from triplebeam.index import words
-from triplebeam.index.words import stemmer_for
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.serve.answer_shapes import answer_json
 from triplebeam.serve.found import Found, found, remark, stemmers
 from triplebeam.serve.layout import blocks, filled
 from triplebeam.serve.snippet import WIDTH, Snippet, snippet
+from triplebeam.text.characters import terms as words
+from triplebeam.text.terms import stemmer_for
 from triplebeam.triple import Triple
 
 FILLER = [

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from patience import SECONDS
 from triplebeam.embed.embedder import Kind
-from triplebeam.index.build import IndexBuilder
+from triplebeam.index.build.build import IndexBuilder
 from triplebeam.passage import Document
 from triplebeam.serve.library import Library
 from triplebeam.serve.limits import Limits

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from patience import SECONDS
 from small_world import WordEmbedder
 from triplebeam.embed.embedder import Kind
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.serve.cli.serve import start_warm_up
 from triplebeam.serve.library import Library
 from triplebeam.settings import Settings

@@ -10,7 +10,7 @@ from tables import read_table
 from triplebeam.assemble.index import Index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import ModelMissingError
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Passage
 from triplebeam.settings import Settings
 from triplebeam.support.claim import Claim, claim_of

@@ -19,8 +19,8 @@ from triplebeam.assemble.gnn_ret import gnn_ret
 from triplebeam.assemble.retrievers import TITLE_BONUS, hybrid, link_sources, scaled_hybrid
 from triplebeam.assemble.table import Row, agent_row, base_row, graph_row
 from triplebeam.errors import BadInputError
-from triplebeam.fact_links import TitleLinks
 from triplebeam.methods.shared.question_answering import question_first as before_passages
+from triplebeam.retrieve.blend.links import TitleLinks
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam_research.baselines.chain_of_thought import ChainOfThought
 from triplebeam_research.baselines.closed_book import ClosedBook

@@ -6,9 +6,9 @@ import pytest
 
 from scripted_loops import PASSAGES, Table, path
 from triplebeam.generate.accounting import Accounted
-from triplebeam.ingest.sentences import sentence_spans
 from triplebeam.testing import toy
 from triplebeam.testing.scripted import Scripted
+from triplebeam.text.sentences import sentence_spans
 from triplebeam_research.baselines.chain_of_thought import STEP_BY_STEP, ChainOfThought
 from triplebeam_research.baselines.exemplars import load_exemplars
 

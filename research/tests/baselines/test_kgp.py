@@ -15,7 +15,7 @@ from triplebeam.answer import Answer
 from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.shared.question_answering import QuestionAnswerer
 from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking

@@ -7,8 +7,8 @@ from gold_chains import Make
 
 from small_world import TableExtractor
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.testing import toy
 from triplebeam.triple import Triple

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.triple import Triple
 from triplebeam_research.synthesize.chains import GoldChain
 

@@ -7,7 +7,7 @@ import pytest
 from gold_chains import CAHN, Make
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.triple import Triple, entity_key
 from triplebeam_research.synthesize.chains import MOST_CHAINS, MOST_PASSAGES, sample_chains
 

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import find_gold, read_questions
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.ingest import read_sources
 from triplebeam_research.commands.dataset import dataset
 from triplebeam_research.datasets import read_dataset

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from triplebeam.errors import BadInputError, EndpointError
 from triplebeam.evaluate.questions import find_gold, read_questions
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError, Usage
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
 from triplebeam_research.synthesize import synthesize as module

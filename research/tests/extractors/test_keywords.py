@@ -10,8 +10,8 @@ from small_world import TRIPLES, TableExtractor, world_documents
 from triplebeam.assemble import make_extractor
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, ModelMissingError
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Passage
 from triplebeam.settings import Settings
 from triplebeam.testing.scripted import Scripted

@@ -11,9 +11,9 @@ from max_sim import max_sim
 from small_world import world_documents
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.view import view
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.folder.view import view
 from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.bm25 import BM25

@@ -7,7 +7,7 @@ import pytest
 
 from small_graphs import graph_of
 from triplebeam.errors import BadInputError
-from triplebeam.index.passage_graph import PassageGraph
+from triplebeam.index.folder.passage_graph import PassageGraph
 from triplebeam.methods.gnn_ret import GNN_RET, RGNN_RET, TrainedOn, TrainingSettings, read_weights
 from triplebeam.methods.gnn_ret.weights import Gradient
 from triplebeam_research.training.descent import AT_BORDER, LAST_STEP, RISING_LOSS, SMALL_GRADIENT, train

@@ -10,7 +10,7 @@ import pytest
 from triplebeam.assemble import Index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import GNN_RET, RGNN_RET, GNNRet
 from triplebeam.methods.gnn_ret.weights import Targets
 from triplebeam.settings import Settings

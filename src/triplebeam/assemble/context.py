@@ -17,15 +17,15 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, TooManyOpenFilesError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.index.passages import PassageTable
-from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.triple_graph import TripleGraph
-from triplebeam.index.view import MAX_PASSAGES_IN_MEMORY, view
+from triplebeam.index.folder.passages import PassageTable
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.folder.triple_graph import TripleGraph
+from triplebeam.index.folder.view import MAX_PASSAGES_IN_MEMORY, view
 from triplebeam.methods.shared.question_answering import AlwaysAnswerer
-from triplebeam.progress import Progress, silent
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings
 from triplebeam.support import prepare
+from triplebeam.system.progress import Progress, silent
 from triplebeam.where import Where
 
 #: Retrievers kept per context. There is no end of those one can write with parameters in brackets.

@@ -17,10 +17,10 @@ from triplebeam.evaluate.run import Evaluation, QuestionResult, Run
 from triplebeam.evaluate.run_file import RunFile, run_key
 from triplebeam.generate.accounting import price
 from triplebeam.generate.language_model import LanguageModel, Usage
-from triplebeam.index.snapshot import Snapshot
-from triplebeam.progress import Progress, silent
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings
+from triplebeam.system.progress import Progress, silent
 from triplebeam.where import parse
 
 

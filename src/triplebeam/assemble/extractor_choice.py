@@ -6,10 +6,10 @@ from typing import NamedTuple
 from triplebeam.assemble.models import EXTRACTORS, HOW_TO_CONFIGURE, make_extractor
 from triplebeam.errors import BadInputError, ModelMissingError
 from triplebeam.extract.extractor import KEYWORDS_MARK, Extractor
-from triplebeam.index.remembered import remembered_extractor
-from triplebeam.index.replacing import kind_of
-from triplebeam.progress import Progress, silent
+from triplebeam.index.store.remembered import remembered_extractor
+from triplebeam.index.store.replacing import kind_of
 from triplebeam.settings import Settings
+from triplebeam.system.progress import Progress, silent
 
 
 class Choice(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from triplebeam.errors import BadInputError, SourceError
 from triplebeam.ingest import Reading, check_plain_fields, read_sources, row_document, scan_sources
 from triplebeam.passage import Document
-from triplebeam.text import storable
+from triplebeam.text.characters import storable
 
 #: A path to read, a row with "text" (and "id", "title", whatever else), a text, or a document.
 Given: TypeAlias = Path | Mapping[str, Any] | str | Document

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from triplebeam.assemble.context import Context
 from triplebeam.errors import BadInputError
-from triplebeam.index.passage_graph import KINDS, PAPER_KINDS, EdgeKind
+from triplebeam.index.folder.passage_graph import KINDS, PAPER_KINDS, EdgeKind
 from triplebeam.methods.gnn_ret import GNN_RET, GNNRet, Weights, read_weights
 from triplebeam.methods.gnn_ret.propagate import Distance, Message
 from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet

@@ -18,27 +18,27 @@ from triplebeam.assemble.indexing import (
 )
 from triplebeam.assemble.method import Method, expand
 from triplebeam.assemble.place import index_folder
-from triplebeam.cancellation import in_thread
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.index.build_report import BuildReport
-from triplebeam.index.compact import Compacted
-from triplebeam.index.corrected import LineMatches
-from triplebeam.index.manifest import is_index
-from triplebeam.index.passages import PassageTable
-from triplebeam.index.remembered import remembered_corrections
-from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.triple_graph import TripleGraph
-from triplebeam.index.writing import create_empty, has_store
+from triplebeam.index.build.compact import Compacted
+from triplebeam.index.build.report import BuildReport
+from triplebeam.index.build.writing import create_empty, has_store
+from triplebeam.index.content.corrected import LineMatches
+from triplebeam.index.folder.manifest import is_index
+from triplebeam.index.folder.passages import PassageTable
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.folder.triple_graph import TripleGraph
+from triplebeam.index.store.remembered import remembered_corrections
 from triplebeam.ingest import FolderFiles
 from triplebeam.passage import Passage
-from triplebeam.progress import Progress, silent
 from triplebeam.ranking import Ranking, Result, with_passages
 from triplebeam.retrieve.retriever import Retriever, retrieve_many
 from triplebeam.settings import Settings, read_settings
 from triplebeam.support import fault_of, prepare
+from triplebeam.system.cancellation import in_thread
+from triplebeam.system.progress import Progress, silent
 from triplebeam.where import Where, parse
 
 DEFAULT_METHOD = "blend"
@@ -264,7 +264,7 @@ class Index:
         """Keep corrections of triples with the index, instead of those it has, and apply them from now on.
 
         They are a file, by its path, or rows such as ``{"drop": ["Uranus", "is", "*"]}``; see
-        `triplebeam.index.corrections`. No rows take all corrections back. Returns what each line concerns; with
+        `triplebeam.index.store.corrections`. No rows take all corrections back. Returns what each line concerns; with
         ``dry_run`` nothing is written.
         """
         self._check_writable()

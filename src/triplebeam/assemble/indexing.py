@@ -13,19 +13,19 @@ from triplebeam.errors import BadInputError, nearest
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.accounting import Account, price, price_of
 from triplebeam.generate.completion_cache import CompletionStore
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.compact import Compacted, compact
-from triplebeam.index.contents import Contents
-from triplebeam.index.corrected import LineMatches
-from triplebeam.index.corrections import Corrections
-from triplebeam.index.extraction import Budget
-from triplebeam.index.passages import PassageTable
-from triplebeam.index.remembered import remembered_embedder, remembered_files, remembered_sources
-from triplebeam.index.writing import check_is_there, looking
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.build.compact import Compacted, compact
+from triplebeam.index.build.extraction import Budget
+from triplebeam.index.build.writing import check_is_there, looking
+from triplebeam.index.content.contents import Contents
+from triplebeam.index.content.corrected import LineMatches
+from triplebeam.index.folder.passages import PassageTable
+from triplebeam.index.store.corrections import Corrections
+from triplebeam.index.store.remembered import remembered_embedder, remembered_files, remembered_sources
 from triplebeam.ingest import SourceNames, document_id
 from triplebeam.ingest.folder_files import covers
-from triplebeam.progress import Progress, silent
 from triplebeam.settings import Settings
+from triplebeam.system.progress import Progress, silent
 
 #: What failed before may well fail again; but a model that does no better than before is not to be paid for it all.
 MAX_FAILURES_AGAIN = 0.50

@@ -11,8 +11,8 @@ from triplebeam.errors import BadInputError, ModelMissingError, nearest
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.plugins import require_plugin
-from triplebeam.progress import Progress, silent
 from triplebeam.settings import Settings
+from triplebeam.system.progress import Progress, silent
 
 DEFAULT_EMBEDDER = "granite"
 EXTRACTORS = ("local", "llm", "llm-two-step", "none")

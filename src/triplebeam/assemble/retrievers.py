@@ -5,11 +5,9 @@ from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 from triplebeam.assemble.context import Context
-from triplebeam.blend import Blend, Walk
 from triplebeam.errors import BadInputError
-from triplebeam.fact_links import OwnerLinks, TitleLinks
-from triplebeam.index.open_graph import BLENDED_PASSAGES, BLENDED_TOLERANCE
-from triplebeam.index.passage_graph import KINDS
+from triplebeam.index.folder.open_graph import BLENDED_PASSAGES, BLENDED_TOLERANCE
+from triplebeam.index.folder.passage_graph import KINDS
 from triplebeam.methods.gear import Cascade, Exact, LLMReader, NaiveGE, Pooled, SyncGE
 from triplebeam.methods.gear.score import ChainScorer
 from triplebeam.methods.gnn_ret import GNNRet
@@ -23,6 +21,8 @@ from triplebeam.methods.hipporag.query_entities import (
 )
 from triplebeam.methods.shared.triple_filter import LLMTripleFilter
 from triplebeam.passage import SHARED_TITLE
+from triplebeam.retrieve.blend.blend import Blend, Walk
+from triplebeam.retrieve.blend.links import OwnerLinks, TitleLinks
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.clauses import Clauses
 from triplebeam.retrieve.dense import Dense

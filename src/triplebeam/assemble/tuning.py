@@ -1,8 +1,8 @@
 """Tuning: how much the default search should rely on walks, by a user's own questions.
 
-An index measures its share itself (`triplebeam.index.ownership`). Questions with gold passages know better, if there
-are enough of them: a share is chosen on one half and measured on the other, and the other way round. Only where that
-is better than the index's own share beyond chance, the best share over all questions takes its place.
+An index measures its share itself (`triplebeam.index.content.topics`). Questions with gold passages know better, if
+there are enough of them: a share is chosen on one half and measured on the other, and the other way round. Only where
+that is better than the index's own share beyond chance, the best share over all questions takes its place.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.assemble.index import Index
-from triplebeam.blend import Blend
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.compare import SIGNIFICANT, Difference, paired_difference
 from triplebeam.evaluate.measures import values
 from triplebeam.evaluate.questions import Question, find_gold
 from triplebeam.evaluate.run import QuestionResult
+from triplebeam.retrieve.blend.blend import Blend
 from triplebeam.retrieve.retriever import retrieve_many
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)

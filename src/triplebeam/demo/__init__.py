@@ -12,12 +12,12 @@ from triplebeam.assemble import DEFAULT_METHOD, Index, open_index
 from triplebeam.assemble.indexing import index_builder
 from triplebeam.errors import BadInputError, EndpointError
 from triplebeam.generate.language_model import Completion, Prompt, Usage
-from triplebeam.index.manifest import is_index
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.manifest import is_index
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document
-from triplebeam.progress import Progress, silent
 from triplebeam.ranking import Ranking
 from triplebeam.settings import Settings
+from triplebeam.system.progress import Progress, silent
 from triplebeam.testing.toy import Question, passages, questions
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.plugins import require_plugin
-from triplebeam.progress import Progress, silent
+from triplebeam.system.progress import Progress, silent
 
 if TYPE_CHECKING:
     from triplebeam.embed.onnx_embedder import Precision

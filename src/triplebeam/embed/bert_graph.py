@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from triplebeam.durable import replace_file
 from triplebeam.embed.mpnet import BIAS, MPNET, in_berts_names, position_bias
 from triplebeam.errors import BadInputError
+from triplebeam.system.durable import replace_file
 
 Weight = NDArray[Any]
 _FUSED = "com.microsoft"

@@ -15,11 +15,11 @@ from typing import Any, Literal, Self, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.cancellation import check_cancelled
 from triplebeam.embed.embedder import Kind, Span
 from triplebeam.embed.gpu import open_on_gpu
 from triplebeam.embed.model_folder import ModelFolder, Pooling
 from triplebeam.errors import ModelMissingError
+from triplebeam.system.cancellation import check_cancelled
 
 Precision: TypeAlias = Literal["fp32", "int8"]
 #: Tokens per batch: few enough for what a layer computes to stay in a processor's cache.

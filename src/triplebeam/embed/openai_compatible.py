@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Kind
-from triplebeam.endpoint import OPENAI, Endpoint
-from triplebeam.endpoint_faults import connection_fault, status_fault
 from triplebeam.errors import BadInputError, EndpointError
-from triplebeam.retries import Retries
+from triplebeam.system.endpoint import OPENAI, Endpoint
+from triplebeam.system.endpoint_faults import connection_fault, status_fault
+from triplebeam.system.retries import Retries
 
 if TYPE_CHECKING:
     from openai import OpenAI

@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.answer import Agent
-from triplebeam.cancellation import cancel_on
 from triplebeam.embed.embedder import Embedder, Kind
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult, StepResult
 from triplebeam.evaluate.run_file import RunFile
 from triplebeam.generate.accounting import account
 from triplebeam.methods.ge_reasoning import GEReasoning
-from triplebeam.progress import Progress, silent
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import BATCH, BatchRetriever, Retriever, retrieve_many
+from triplebeam.system.cancellation import cancel_on
+from triplebeam.system.progress import Progress, silent
 
 #: What is measured: something that finds passages, or something that answers.
 Method: TypeAlias = Retriever | Agent

@@ -8,7 +8,7 @@ from itertools import chain, pairwise
 from typing import TypeAlias
 
 from triplebeam.errors import BadInputError, nearest
-from triplebeam.index.passages import PassageTable
+from triplebeam.index.folder.passages import PassageTable
 
 _MOST_SEARCHED = 100_000
 _MOST_NAMED = 3

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from triplebeam.passage import Passage
-from triplebeam.text import storable
+from triplebeam.text.characters import storable
 from triplebeam.triple import Triple
 
 

@@ -15,9 +15,9 @@ from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
-from triplebeam.cancellation import check_cancelled
 from triplebeam.generate.language_model import Completion, Prompt, Usage
 from triplebeam.generate.outcomes import Outcome, Wrapper, completions, outcomes_of
+from triplebeam.system.cancellation import check_cancelled
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from typing import Annotated, TypeAlias
 from pydantic import BaseModel, BeforeValidator, Field
 
 from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage, estimated_tokens
-from triplebeam.text import storable
+from triplebeam.text.characters import storable
 
 #: Gateways pass on other vendors' words for a reply that was cut off.
 _CUT = ("length", "max_tokens", "MAX_TOKENS", "model_length")

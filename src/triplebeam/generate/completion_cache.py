@@ -20,14 +20,14 @@ from types import TracebackType
 
 from filelock import FileLock
 
-from triplebeam.database import open_database, rewrite, transaction
-from triplebeam.durable import make_folder
 from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage
 from triplebeam.generate.outcomes import Wrapper
 from triplebeam.generate.prompts import NOTED, read_template
-from triplebeam.lines import line_numbers
 from triplebeam.plugins import load_plugins
+from triplebeam.system.database import open_database, rewrite, transaction
+from triplebeam.system.durable import make_folder
+from triplebeam.text.lines import line_numbers
 
 _SCHEMA = """
 CREATE TABLE completion (

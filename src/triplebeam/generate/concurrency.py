@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import TypeAlias
 
-from triplebeam.cancellation import WorkCancelledError, cancel_on
 from triplebeam.errors import BadInputError, EndpointError
 from triplebeam.generate.language_model import Completion, Prompt, PromptFailedError
 from triplebeam.generate.outcomes import Outcome, Wrapper, completions
+from triplebeam.system.cancellation import WorkCancelledError, cancel_on
 
 _Task: TypeAlias = "tuple[Prompt, Future[Outcome]]"
 _SECONDS_BETWEEN_SIGNALS = 0.5

@@ -9,7 +9,7 @@ from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
 from triplebeam.generate.openai_compatible import OpenAICompatible
 from triplebeam.generate.outcomes import Wrapper, drop_replies
 from triplebeam.generate.pacing import Limited, Retrying
-from triplebeam.retries import Notify, silent
+from triplebeam.system.retries import Notify, silent
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from triplebeam.endpoint import OPENAI, Endpoint
-from triplebeam.endpoint_faults import REFUSED, body_fault, connection_fault, status_fault
 from triplebeam.errors import BadInputError
 from triplebeam.generate.chat_completion import completion_from
 from triplebeam.generate.dialect import Dialect, part_to_blame, request_for
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError
+from triplebeam.system.endpoint import OPENAI, Endpoint
+from triplebeam.system.endpoint_faults import REFUSED, body_fault, connection_fault, status_fault
 
 if TYPE_CHECKING:
     from openai import OpenAI

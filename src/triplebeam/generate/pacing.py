@@ -5,11 +5,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from triplebeam.cancellation import sleep
 from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
 from triplebeam.generate.outcomes import Wrapper
-from triplebeam.retries import Retries
+from triplebeam.system.cancellation import sleep
+from triplebeam.system.retries import Retries
 
 
 @dataclass(frozen=True)

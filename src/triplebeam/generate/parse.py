@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ValidationError, WithJsonSchema
 from triplebeam.generate.chat_completion import without_thoughts
 from triplebeam.generate.cut_off import without_cut_item
 from triplebeam.generate.language_model import Completion, PromptFailedError
-from triplebeam.text import storable
+from triplebeam.text.characters import storable
 
 #: How models name the parts of a triple.
 PARTS = ("subject", "predicate", "object")

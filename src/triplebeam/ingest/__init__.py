@@ -6,9 +6,9 @@ from triplebeam.ingest.json_lines import check_plain_fields, row_document
 from triplebeam.ingest.naming import SourceNames
 from triplebeam.ingest.outcome import Reading, Skipped, Unreadable, watched
 from triplebeam.ingest.scan import Scan, scan_sources, settled
-from triplebeam.ingest.sentences import sentence_spans
 from triplebeam.ingest.sources import document_id, read_sources
 from triplebeam.ingest.split import split
+from triplebeam.text.sentences import sentence_spans
 
 __all__ = [
     "ENDINGS",

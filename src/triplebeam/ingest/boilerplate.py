@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from triplebeam.ingest.word_set import word_set
+from triplebeam.text.word_set import word_set
 
 Element = etree._Element
 

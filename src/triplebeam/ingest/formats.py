@@ -21,9 +21,9 @@ from triplebeam.ingest.restructured_text import restructured_text_content
 from triplebeam.ingest.source_code import code_content, configuration_content, python_content, script_content
 from triplebeam.ingest.tables import csv_content, json_content
 from triplebeam.ingest.text import Content, decode
-from triplebeam.ingest.word_set import word_set
 from triplebeam.ingest.xml import xml_content
 from triplebeam.passage import Document
+from triplebeam.text.word_set import word_set
 
 _SCRIPTS = ".js .mjs .cjs .jsx .ts .mts .cts .tsx .php"
 _CONFIGURATION = ".yaml .yml .toml"

@@ -10,8 +10,8 @@ from lxml import etree
 from triplebeam.ingest.boilerplate import Page
 from triplebeam.ingest.compose import Composer
 from triplebeam.ingest.text import Content
-from triplebeam.ingest.word_set import word_set
-from triplebeam.text import storable
+from triplebeam.text.characters import storable
+from triplebeam.text.word_set import word_set
 
 Element = etree._Element
 _Step: TypeAlias = Element | Callable[[], None] | str

@@ -11,7 +11,7 @@ from typing import IO, Any, cast
 from triplebeam.errors import SourceError
 from triplebeam.ingest.archive import sensible_lines
 from triplebeam.passage import Document
-from triplebeam.text import storable
+from triplebeam.text.characters import storable
 
 _FIELDS = frozenset(("id", "_id", "text", "title", "metadata"))
 _JSON_WORDS: Mapping[type, str] = {list: "a list", tuple: "a list", dict: "an object"}

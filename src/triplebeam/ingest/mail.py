@@ -20,7 +20,7 @@ from triplebeam.ingest.compose import Composer
 from triplebeam.ingest.damage import DAMAGE
 from triplebeam.ingest.html import html_content
 from triplebeam.ingest.text import Content, decode
-from triplebeam.text import storable
+from triplebeam.text.characters import storable
 
 _SHOWN = ("From", "To", "Cc", "Date")
 _BEGINS_MESSAGE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From (?=[^\n]*?\d\d:\d\d)[^\n]*\n")

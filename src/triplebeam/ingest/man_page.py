@@ -11,7 +11,7 @@ from triplebeam.ingest.compose import Composer
 from triplebeam.ingest.generated import NoDocumentError
 from triplebeam.ingest.plain import plain_content
 from triplebeam.ingest.text import Content
-from triplebeam.ingest.word_set import word_set
+from triplebeam.text.word_set import word_set
 
 _IS_ROFF = re.compile(r"^[.'](?:TH|SH|Dd|Dt|Sh|so)\b", re.MULTILINE)
 _REFERENCE = re.compile(r"\s*\.so[ \t]+(\S+)\s*")

@@ -9,7 +9,7 @@ from triplebeam.errors import SourceError
 from triplebeam.ingest.front_matter import front_matter
 from triplebeam.ingest.html import html_content
 from triplebeam.ingest.text import Content
-from triplebeam.text import storable
+from triplebeam.text.characters import storable
 
 #: A heading written as HTML at the head of a file, with the tags and comments before it.
 _HTML_HEADING = re.compile(r"\A\s*(?:<(?!h[1-6]\b)[^>]*>\s*)*<h[1-6]\b", re.IGNORECASE)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from triplebeam.errors import BadInputError
 from triplebeam.ingest.sources import document_id
-from triplebeam.text import storable
+from triplebeam.text.characters import storable
 
 
 class SourceNames:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from triplebeam.passage import Document
-from triplebeam.progress import Progress
+from triplebeam.system.progress import Progress
 
 
 @dataclass(frozen=True, slots=True)

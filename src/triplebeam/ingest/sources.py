@@ -15,7 +15,7 @@ from triplebeam.ingest.generated import NoDocumentError
 from triplebeam.ingest.outcome import Reading, Skipped, Unreadable
 from triplebeam.ingest.text import Content
 from triplebeam.passage import Document, Link
-from triplebeam.text import storable
+from triplebeam.text.characters import storable
 
 _BEIR_CORPORA = ("corpus.jsonl", "corpus.jsonl.gz")
 _NO_TEXT = "there is no text in it"

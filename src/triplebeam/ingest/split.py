@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 from triplebeam.errors import BadInputError
 from triplebeam.ingest.outline import Outline
-from triplebeam.ingest.sentences import Span, sentence_spans, trimmed
 from triplebeam.passage import PASSAGE_TOKENS, Document, Passage
+from triplebeam.text.sentences import Span, sentence_spans, trimmed
 
 _Cutter: TypeAlias = Callable[[str, int, int, Outline], Iterator[Span]]
 

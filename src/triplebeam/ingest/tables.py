@@ -11,7 +11,7 @@ from io import StringIO
 from triplebeam.errors import SourceError
 from triplebeam.ingest.compose import Composer
 from triplebeam.ingest.text import Content
-from triplebeam.text import storable
+from triplebeam.text.characters import storable
 
 _LOOKED_AT = 10_000
 _DELIMITERS = ",;\t|"

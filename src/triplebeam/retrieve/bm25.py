@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.snapshot import Snapshot, TermSearch
+from triplebeam.index.folder.snapshot import Snapshot, TermSearch
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.scores import PassageOf, rank_passages

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.bounds import check_not_negative
-from triplebeam.language import FUNCTION_WORDS
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.retriever import ScoringRetriever, scores_many
 from triplebeam.retrieve.scores import CachedScores, RankedByScores, min_max
+from triplebeam.text.language import FUNCTION_WORDS
 
 _BORDER = re.compile(
     r"\s*(?:[,;:?]|\b(?:while|whereas|but|and|or|compared to|in contrast to|than|before|after|as well as)\b)\s*",

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
-from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.vectors import VectorIndex
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.folder.vectors import VectorIndex
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.scores import Found, PassageOf, rank_passages

@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.passages import PassageTable
+from triplebeam.index.folder.passages import PassageTable
 from triplebeam.ranking import Ranking
 from triplebeam.triple import Chain
 

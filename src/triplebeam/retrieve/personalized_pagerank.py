@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.open_graph import TOLERANCE
+from triplebeam.index.folder.open_graph import TOLERANCE
 
 #: Single precision adds errors of about a tenth of this.
 _SINGLE_PRECISION_FROM = 1e-6

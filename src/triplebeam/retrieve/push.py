@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.open_graph import OpenGraph
+from triplebeam.index.folder.open_graph import OpenGraph
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from typing import Protocol, cast, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.cancellation import check_cancelled
 from triplebeam.errors import BadInputError
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
+from triplebeam.system.cancellation import check_cancelled
 
 #: Queries that go through a batch together: enough to read every vector once for all of them, few enough for
 #: their scores of all passages to fit into memory.

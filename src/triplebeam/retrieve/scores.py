@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.vectors import top
+from triplebeam.index.folder.vectors import top
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.retriever import ScoringRetriever, retrieve_many, scores_many
 

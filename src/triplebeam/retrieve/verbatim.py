@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, takewhile
 
-from triplebeam.index.names import SortedNames
-from triplebeam.index.words import query_words, text_words
+from triplebeam.index.arrays.names import SortedNames
+from triplebeam.text.terms import query_words, text_words
 from triplebeam.triple import entity_key
 
 

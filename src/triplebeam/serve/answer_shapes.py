@@ -10,7 +10,6 @@ from typing_extensions import TypedDict
 from triplebeam.answer import Answer, Evidence, Outcome, Step
 from triplebeam.assemble import Index
 from triplebeam.generate.accounting import price
-from triplebeam.index.words import ENGLISH
 from triplebeam.passage import Passage, Passages
 from triplebeam.ranking import Hit
 from triplebeam.serve.conversation import FollowUp
@@ -26,6 +25,7 @@ from triplebeam.serve.shapes import (
 )
 from triplebeam.serve.snippet import snippet
 from triplebeam.serve.verdict import verdict
+from triplebeam.text.terms import ENGLISH
 
 
 class ReadFactShape(TypedDict):

@@ -17,7 +17,7 @@ from triplebeam.generate.ask import ask
 from triplebeam.generate.language_model import LanguageModel, PromptFailedError, Usage
 from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import load
-from triplebeam.text import storable
+from triplebeam.text.characters import storable
 
 _TURNS_SHOWN = 6
 _CHARACTERS_SHOWN = 800

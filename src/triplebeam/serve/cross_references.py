@@ -14,8 +14,8 @@ from itertools import chain, islice
 import numpy as np
 
 from triplebeam.assemble import Index
-from triplebeam.index.definitions import defined_terms, is_code
-from triplebeam.index.references import LINK
+from triplebeam.index.content.definitions import defined_terms, is_code
+from triplebeam.index.content.references import LINK
 from triplebeam.passage import Passage
 from triplebeam.triple import Chain, Triple, entity_key
 

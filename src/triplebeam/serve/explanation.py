@@ -24,12 +24,12 @@ from itertools import pairwise
 import numpy as np
 
 from triplebeam.assemble import Index
-from triplebeam.index.passages import title_keys
-from triplebeam.ingest.word_set import word_set
+from triplebeam.index.folder.passages import title_keys
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
 from triplebeam.serve.cross_references import DESCRIBED_IN, MENTIONS, called
 from triplebeam.serve.snippet import wanted_words, words_in
+from triplebeam.text.word_set import word_set
 from triplebeam.triple import Chain, Triple, entity_key
 
 #: What distinguishes a term from a word: a capital, a digit within (ext4), a sign within or before (dpkg.cfg, --force).

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from triplebeam.assemble import Index
-from triplebeam.index.words import ENGLISH, query_stems, query_words, text_words
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
 from triplebeam.serve.cross_references import CrossReferences, telling_facts
 from triplebeam.serve.explanation import Explanation
 from triplebeam.serve.snippet import Snippet, snippet
+from triplebeam.text.terms import ENGLISH, query_stems, query_words, text_words
 from triplebeam.triple import Chain, entity_key
 
 #: Two texts are nearly the same if this part of all runs of so many words in either is in both.

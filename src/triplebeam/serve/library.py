@@ -15,7 +15,6 @@ from pathlib import Path
 from secrets import token_hex
 
 from triplebeam.assemble import Index, make_embedder
-from triplebeam.durable import explained, flush, make_folder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.embed.lazy import LazyEmbedder
 from triplebeam.errors import (
@@ -27,9 +26,9 @@ from triplebeam.errors import (
 )
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.index.manifest import MANIFEST, is_index
-from triplebeam.index.snapshot import Snapshot, refresh_folder
-from triplebeam.index.writing import write_lock
+from triplebeam.index.build.writing import write_lock
+from triplebeam.index.folder.manifest import MANIFEST, is_index
+from triplebeam.index.folder.snapshot import Snapshot, refresh_folder
 from triplebeam.serve.index_folders import ENDING, check_files_are_here, check_name, indexes_and_data_folders, is_name
 from triplebeam.serve.library_errors import (
     CannotCreateError,
@@ -40,6 +39,7 @@ from triplebeam.serve.library_errors import (
     UnknownIndexError,
 )
 from triplebeam.settings import Settings
+from triplebeam.system.durable import explained, flush, make_folder
 
 _DELETED = ".triplebeam-deleted-"
 _DELETED_NAME = re.compile(re.escape(_DELETED) + "[0-9a-f]{16}")

@@ -19,7 +19,6 @@ from typing import ParamSpec, TypeVar
 
 from triplebeam.answer import Agent, Answer, Step
 from triplebeam.assemble import Index, Method
-from triplebeam.cancellation import WorkCancelledError, cancel_on
 from triplebeam.errors import EndpointError, TriplebeamError
 from triplebeam.serve.conversation import FollowUp, Turn, follow_up
 from triplebeam.serve.found import Found, found
@@ -28,6 +27,7 @@ from triplebeam.serve.library_errors import message_of
 from triplebeam.serve.limits import Limits
 from triplebeam.serve.model_failure import add_passages, make_failed_answer
 from triplebeam.serve.tracing import span
+from triplebeam.system.cancellation import WorkCancelledError, cancel_on
 
 T = TypeVar("T")
 P = ParamSpec("P")

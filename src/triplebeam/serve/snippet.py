@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
-from triplebeam.index.words import ENGLISH, query_stems, text_words
-from triplebeam.ingest.sentences import sentence_spans
-from triplebeam.language import FUNCTION_WORDS
 from triplebeam.passage import Passage
 from triplebeam.serve.layout import blocks
+from triplebeam.text.language import FUNCTION_WORDS
+from triplebeam.text.sentences import sentence_spans
+from triplebeam.text.terms import ENGLISH, query_stems, text_words
 from triplebeam.triple import Triple
 
 #: The most characters of a snippet; ending with whole sentences, it has about 280.

@@ -15,8 +15,8 @@ import numpy as np
 import platformdirs
 from numpy.typing import NDArray
 
-from triplebeam.progress import Progress, silent
 from triplebeam.support.claim import Claim
+from triplebeam.system.progress import Progress, silent
 
 ADAPTER = Path(__file__).with_name("adapter.safetensors")
 #: In tokens; what is longer is cut.

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import takewhile
 
-from triplebeam.ingest.sentences import sentence_spans
 from triplebeam.support.words import AUXILIARIES, PRONOUNS, Word, content, words_of
+from triplebeam.text.sentences import sentence_spans
 
 _BRACKETED = re.compile(r"\s*\([^)]*\)\s*$")
 #: In words. What is longer is a table or a list.

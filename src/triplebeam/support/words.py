@@ -6,7 +6,7 @@ from calendar import month_name
 from functools import lru_cache
 from typing import NamedTuple
 
-from triplebeam.ingest.word_set import word_set
+from triplebeam.text.word_set import word_set
 
 ARTICLES = word_set("a an the")
 PRONOUNS = word_set("he she it they his her its their him them")

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from triplebeam.errors import ModelMissingError
-from triplebeam.progress import Progress, silent
+from triplebeam.system.progress import Progress, silent
 from triplebeam.weights import hub, wheel
 from triplebeam.weights.pinned import Weights
 

@@ -13,7 +13,7 @@ from small_world import TRIPLES, TableExtractor, world_documents
 from triplebeam.assemble import Index
 from triplebeam.assemble.place import index_folder
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.build import IndexBuilder
+from triplebeam.index.build.build import IndexBuilder
 from triplebeam.settings import Settings
 
 

@@ -12,7 +12,7 @@ from planted_secrets import QUESTION, WHERE, Curious, build, documents, leaked
 from serve.http.bound_tools import check_tools
 from serve.http.small_server import really_served
 from triplebeam.assemble.place import index_folder
-from triplebeam.index.build import IndexBuilder
+from triplebeam.index.build.build import IndexBuilder
 from triplebeam.passage import Document
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys

@@ -17,7 +17,12 @@ from triplebeam.assemble import Index
 from triplebeam.assemble.context import Context
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexChangedError
-from triplebeam.index.manifest import Manifest, VectorSpace
+from triplebeam.index.content.topics import Ownership
+from triplebeam.index.folder.manifest import Manifest, VectorSpace
+from triplebeam.index.folder.passage_graph import GraphStatistics
+from triplebeam.index.folder.passages import PassageTable
+from triplebeam.index.folder.triple_graph import TripleGraph
+from triplebeam.index.folder.vectors import VectorIndex
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.documents import GRAPH, TOO_LONG, encode, entity, field_term, key, passage_number
 from triplebeam.index.opensearch.filters import condition_of
@@ -25,11 +30,6 @@ from triplebeam.index.opensearch.generation import Published
 from triplebeam.index.opensearch.passages import ClusterPassages
 from triplebeam.index.opensearch.snapshot import ClusterSnapshot
 from triplebeam.index.opensearch.triples import ClusterTriples
-from triplebeam.index.ownership import Ownership
-from triplebeam.index.passage_graph import GraphStatistics
-from triplebeam.index.passages import PassageTable
-from triplebeam.index.triple_graph import TripleGraph
-from triplebeam.index.vectors import VectorIndex
 from triplebeam.passage import Passage
 from triplebeam.serve.cli.app import app
 from triplebeam.serve.found import stemmers

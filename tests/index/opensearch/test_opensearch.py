@@ -18,13 +18,13 @@ from triplebeam.assemble import Index
 from triplebeam.assemble.place import index_folder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
-from triplebeam.index.build import IndexBuilder
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.build.writing import set_share
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.client import Client, Write
 from triplebeam.index.opensearch.documents import KINDS
-from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.triple_store import TripleStore
-from triplebeam.index.writing import set_share
+from triplebeam.index.protocols import TripleStore
 from triplebeam.passage import Document
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.found import found

@@ -13,16 +13,16 @@ import pytest
 
 from tables import read_table
 from triplebeam.assemble.place import index_folder
-from triplebeam.cancellation import WorkCancelledError, cancel_on
 from triplebeam.errors import BadInputError, ClusterError, IndexChangedError, IndexDamagedError, IndexFormatError
-from triplebeam.index.manifest import FORMAT, MANIFEST, Manifest
+from triplebeam.index.folder.manifest import FORMAT, MANIFEST, Manifest
+from triplebeam.index.folder.snapshot import refresh_folder
 from triplebeam.index.opensearch import client as client_module
 from triplebeam.index.opensearch import generation, publish, snapshot
 from triplebeam.index.opensearch.address import Address, is_remote
 from triplebeam.index.opensearch.client import Client, Write, client_of
 from triplebeam.index.opensearch.passages import ClusterPassages
-from triplebeam.index.snapshot import refresh_folder
 from triplebeam.settings import Settings
+from triplebeam.system.cancellation import WorkCancelledError, cancel_on
 
 PLACE = "opensearch://one:9200,two:9201/films"
 

@@ -29,7 +29,7 @@ from scripted_loops import Table, final, read_by, reply
 from triplebeam.answer import Answer, Step
 from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import Completion
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
 

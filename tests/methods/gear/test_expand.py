@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from oracles.breadth_first import passages_breadth_first
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gear import Exact, NaiveGE, SyncGE
 from triplebeam.methods.gear.beam_search import Beams
 from triplebeam.methods.gear.expand import passages_along

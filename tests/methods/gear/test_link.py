@@ -5,7 +5,7 @@ import pytest
 
 from oracles.reciprocal_rank_fusion import rrf
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gear.link import PassageLink, triple_link
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder, Kind
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gear import Cascade, Exact, NaiveGE, Pooled
 from triplebeam.retrieve.bm25 import BM25
 

@@ -4,8 +4,8 @@ import pytest
 
 from small_graphs import graph_of
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.passage_graph import PassageGraph
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.passage_graph import PassageGraph
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import GNNRet
 from triplebeam.retrieve.dense import Dense
 

@@ -8,8 +8,8 @@ import pytest
 from small_graphs import graph_of
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
-from triplebeam.index.passage_graph import PassageGraph, build_passage_graph, document_labels, triple_keywords
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.passage_graph import PassageGraph, build_passage_graph, document_labels, triple_keywords
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import GNNRet
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking

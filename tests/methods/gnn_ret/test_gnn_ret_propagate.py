@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from oracles import gnn_ret as oracle
 from small_graphs import edge_lists, graph_of, neighbours_of
-from triplebeam.index.passage_graph import KINDS, PAPER_KINDS, EdgeKind
+from triplebeam.index.folder.passage_graph import KINDS, PAPER_KINDS, EdgeKind
 from triplebeam.methods.gnn_ret.propagate import Message, MessagePassing, distances_of, integrate_steps, nearest
 
 MESSAGES = {"min": min, "mean": fmean}

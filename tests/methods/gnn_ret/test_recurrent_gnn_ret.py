@@ -7,7 +7,7 @@ import pytest
 from scripted_loops import driven, final, reply
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gear import GeAR, NaiveGE, Pooled
 from triplebeam.methods.gnn_ret import GNNRet
 from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet

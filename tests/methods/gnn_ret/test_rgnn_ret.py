@@ -19,7 +19,7 @@ from triplebeam.answer import Answer
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage, estimated_tokens
 from triplebeam.generate.prompts import load
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import GNNRet
 from triplebeam.methods.gnn_ret.agent import RGNNRet
 from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet

@@ -13,8 +13,8 @@ from oracles.hipporag import hipporag
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import account
-from triplebeam.index.entity_graph import LARGE
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.entity_graph import LARGE
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.hipporag.hipporag import HippoRAG
 from triplebeam.ranking import Hit, Ranking
 

@@ -14,8 +14,8 @@ from oracles.hipporag import hipporag2
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import account
 from triplebeam.generate.language_model import PromptFailedError
-from triplebeam.index.entity_graph import LARGE
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.entity_graph import LARGE
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
 from triplebeam.methods.shared.triple_filter import LLMTripleFilter
 from triplebeam.ranking import Ranking

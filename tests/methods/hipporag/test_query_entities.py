@@ -8,7 +8,7 @@ import pytest
 
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import account
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.hipporag.query_entities import GivenQueryEntities, LLMQueryEntities, VerbatimEntities
 from triplebeam.testing.scripted import Scripted
 

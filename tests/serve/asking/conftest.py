@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from serve.asking.served_world import MakeApp, app_over
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 
 
 @pytest.fixture

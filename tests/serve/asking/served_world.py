@@ -17,14 +17,14 @@ from fastapi import FastAPI
 from patience import SECONDS
 from scripted_loops import final, reply
 from small_world import WordEmbedder
-from triplebeam import cancellation
-from triplebeam.cancellation import WorkCancelledError
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys
 from triplebeam.serve.library import Library
 from triplebeam.serve.limits import Limits
 from triplebeam.settings import Settings
+from triplebeam.system import cancellation
+from triplebeam.system.cancellation import WorkCancelledError
 
 QUESTION = "When did the director of Laughter in Hell die?"
 FACTS = [["Laughter in Hell", "directed by", "Edward Cahn"], ["Edward Cahn", "died on", "25 August 1963"]]

@@ -23,10 +23,10 @@ from serve.asking.served_world import (
     sent,
     stands_still,
 )
-from triplebeam.cancellation import WorkCancelledError, cancel_on
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.serve.answer_shapes import AnswerShape, StepShape
+from triplebeam.system.cancellation import WorkCancelledError, cancel_on
 from triplebeam.testing.scripted import Scripted
 
 ASK = "/api/indexes/world/ask"

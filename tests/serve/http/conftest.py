@@ -11,7 +11,7 @@ from journeys.conftest import quick, small_index, tiny_model  # noqa: F401 - fix
 from serve.http.small_server import Make
 from small_world import TableExtractor, WordEmbedder
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys
 from triplebeam.serve.library import Library

@@ -10,7 +10,7 @@ from httpx2 import Response
 from serve.http.small_server import Make, error_of, job_ended
 from small_disk import SmallDisk, small_disk
 from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
-from triplebeam.index.build import IndexBuilder
+from triplebeam.index.build.build import IndexBuilder
 from triplebeam.serve.limits import Limits
 
 URL = "/api/indexes/world/documents"

@@ -7,8 +7,8 @@ from fastapi.testclient import TestClient
 
 from patience import SECONDS
 from serve.http.small_server import Held, Make, add, error_of, ids, job_ended
+from triplebeam.index.build.writing import write_lock
 from triplebeam.index.opensearch.address import Address
-from triplebeam.index.writing import write_lock
 from triplebeam.serve.library import Library
 
 

@@ -8,7 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from serve.http.small_server import Make, error_of, job_ended
-from triplebeam.index.corrections import Corrections, parse
+from triplebeam.index.store.corrections import Corrections, parse
 from triplebeam.serve.http.indexing import upkeep_routes
 from triplebeam.serve.http.keys import Keys
 from triplebeam.serve.library import Library

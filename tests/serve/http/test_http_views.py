@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 
 from queries_only import QueriesOnly
 from serve.http.small_server import Make
-from triplebeam.index.build import IndexBuilder
+from triplebeam.index.build.build import IndexBuilder
 from triplebeam.passage import Document
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys
@@ -42,7 +42,7 @@ def test_too_many_open_files_say_so_and_pass(make: Make, monkeypatch: pytest.Mon
     full = OSError(errno.EMFILE, "Too many open files", "/tmp/triplebeam-view-secret")
     opening = Mock(side_effect=full)
     with make() as client:
-        monkeypatch.setattr("triplebeam.index.snapshot.PassageTable", opening)
+        monkeypatch.setattr("triplebeam.index.folder.snapshot.PassageTable", opening)
         body = {"question": "Herschel", "method": "bm25"}
         response = client.post("/api/indexes/world/search", json=body)
         assert (response.status_code, response.json()["error"]["code"]) == (503, "too_many_open_files")

@@ -17,7 +17,7 @@ from serve.asking.served_world import on_loopback
 from small_world import TableExtractor, WordEmbedder
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import Completion, LanguageModel
-from triplebeam.index.build import IndexBuilder
+from triplebeam.index.build.build import IndexBuilder
 from triplebeam.passage import Document
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys

@@ -11,7 +11,7 @@ from serve.page.conftest import Visit
 from serve.page.served_page import QUESTION, Complaints, blank_page, fits_its_width
 from small_world import TableExtractor, WordEmbedder
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.index.build import IndexBuilder
+from triplebeam.index.build.build import IndexBuilder
 from triplebeam.ingest import read_sources
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys

@@ -34,11 +34,11 @@ from triplebeam.generate.language_model import PromptFailedError, TokenLogProbab
 from triplebeam.generate.outcomes import drop_replies
 from triplebeam.generate.parse import whole_text
 from triplebeam.generate.prompts import Template
-from triplebeam.ingest.sentences import sentence_spans
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import AnsweringAgent
 from triplebeam.ranking import Ranking
+from triplebeam.text.sentences import sentence_spans
 from triplebeam_research.baselines.exemplars import Exemplar, load_exemplars
 from triplebeam_research.baselines.reasoning_paths import CAME_TO_AN_ANSWER
 from triplebeam_research.templates import load

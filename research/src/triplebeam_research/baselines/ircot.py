@@ -26,11 +26,11 @@ from pydantic import BaseModel
 
 from triplebeam.answer import Answer, Step
 from triplebeam.generate.parse import Text
-from triplebeam.ingest.sentences import sentence_spans
 from triplebeam.methods.shared.loop import LAST_STEP, Loop
 from triplebeam.methods.shared.reading import AnsweringAgent
 from triplebeam.methods.shared.usable_replies import usable_text
 from triplebeam.ranking import Ranking
+from triplebeam.text.sentences import sentence_spans
 from triplebeam_research.templates import load
 
 #: Some models leave the colon out; without it only "So the answer is" concludes, not "the answer is not known".

@@ -25,8 +25,8 @@ from pydantic import BaseModel
 from triplebeam.answer import Answer, Step
 from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template
-from triplebeam.index.passage_graph import PAPER_KINDS, EdgeKind, PassageGraph
-from triplebeam.index.passages import PassageTable
+from triplebeam.index.folder.passage_graph import PAPER_KINDS, EdgeKind, PassageGraph
+from triplebeam.index.folder.passages import PassageTable
 from triplebeam.methods.shared.loop import LAST_STEP, Loop
 from triplebeam.methods.shared.reading import AnsweringAgent
 from triplebeam.methods.shared.usable_replies import usable_text

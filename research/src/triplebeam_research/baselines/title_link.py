@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.fact_links import TitleLinks
 from triplebeam.ranking import Hit, Ranking
+from triplebeam.retrieve.blend.links import TitleLinks
 from triplebeam.retrieve.retriever import Retriever, retrieve_many
 
 

@@ -27,12 +27,12 @@ from pydantic import BaseModel
 from triplebeam.answer import Answer, Step
 from triplebeam.generate.accounting import account
 from triplebeam.generate.parse import Text
-from triplebeam.ingest.sentences import sentence_spans
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import RetrievingAgent
 from triplebeam.methods.shared.usable_replies import usable_text
 from triplebeam.ranking import Ranking
+from triplebeam.text.sentences import sentence_spans
 from triplebeam_research.baselines.exemplars import Exemplar, load_exemplars
 from triplebeam_research.baselines.reasoning_paths import NO_ANSWER, Vote, path_prompt, sampled_vote
 from triplebeam_research.templates import load

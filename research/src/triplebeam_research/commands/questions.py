@@ -80,7 +80,7 @@ def _make(
     """Write the file; what is in it, what was used, and its price where that is known."""
     from triplebeam.assemble.models import make_model
     from triplebeam.generate.accounting import account, price
-    from triplebeam.index.snapshot import Snapshot
+    from triplebeam.index.folder.snapshot import Snapshot
     from triplebeam.serve.cli.progress_display import shown_progress
     from triplebeam_research.synthesize.synthesize import check_destination, synthesize, write_questions
 

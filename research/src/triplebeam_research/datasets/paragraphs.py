@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from triplebeam.evaluate.questions import Question
 from triplebeam.passage import Document
-from triplebeam.text import storable
+from triplebeam.text.characters import storable
 from triplebeam_research.datasets.dataset import Collected, Dataset, LeftOut, Rereadable
 from triplebeam_research.datasets.row import Row, read_rows
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from triplebeam.errors import BadInputError
-from triplebeam.text import storable
+from triplebeam.text.characters import storable
 from triplebeam_research.datasets.json_values import elements
 
 

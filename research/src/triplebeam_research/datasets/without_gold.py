@@ -13,7 +13,7 @@ from pathlib import Path
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question, open_text
 from triplebeam.passage import Document
-from triplebeam.text import storable
+from triplebeam.text.characters import storable
 from triplebeam_research.datasets.dataset import Collected, Dataset, Rereadable
 from triplebeam_research.datasets.row import Row, read_rows
 

@@ -13,7 +13,7 @@ from triplebeam.evaluate.recommend import can_recommend, recommend
 from triplebeam.evaluate.run import Evaluation, QuestionResult, Run
 from triplebeam.generate.accounting import account
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam_research.experiments.experiment import Experiment
 from triplebeam_research.experiments.judge import judge
 from triplebeam_research.experiments.question_graphs import check_graphs

@@ -15,7 +15,7 @@ from triplebeam.generate.accounting import remark
 from triplebeam.generate.ask import Failed, Reply, ask_many
 from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.prompts import Template
-from triplebeam.progress import Progress, silent
+from triplebeam.system.progress import Progress, silent
 from triplebeam_research.templates import load
 
 _BATCH = 16

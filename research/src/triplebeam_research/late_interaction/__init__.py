@@ -4,7 +4,7 @@ from pathlib import Path
 
 from triplebeam.embed import ENDPOINT, find_model_folder
 from triplebeam.errors import BadInputError
-from triplebeam.progress import Progress, silent
+from triplebeam.system.progress import Progress, silent
 from triplebeam_research.late_interaction.onnx_token_encoder import OnnxTokenEncoder
 from triplebeam_research.late_interaction.retrieve import LateInteraction
 from triplebeam_research.late_interaction.token_encoder import TokenEncoder

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.bounds import check_fields
-from triplebeam.index.passages import PassageTable
+from triplebeam.index.folder.passages import PassageTable
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam_research.late_interaction.token_encoder import TokenEncoder

@@ -28,10 +28,10 @@ from typing import NamedTuple
 import numpy as np
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.snapshot import Snapshot
-from triplebeam.ingest.word_set import word_set
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.support.names import is_date
 from triplebeam.support.words import ARTICLES, PRONOUNS
+from triplebeam.text.word_set import word_set
 from triplebeam.triple import Triple, entity_key
 
 #: The most passages with a triple about an entity that is still specific. Countries, genres and years have more.

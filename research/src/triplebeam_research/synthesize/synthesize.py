@@ -28,10 +28,10 @@ from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.parse import ReplyType, Text
 from triplebeam.generate.prompts import load as load_shared
 from triplebeam.generate.prompts import numbered_passages
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Passages
-from triplebeam.progress import Progress, silent
 from triplebeam.support.words import words_of
+from triplebeam.system.progress import Progress, silent
 from triplebeam.triple import Chain
 from triplebeam_research.synthesize.chains import GoldChain, is_named, normal_text, sample_chains, why_no_chains
 from triplebeam_research.templates import load

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.passage_graph import PassageGraph
+from triplebeam.index.folder.passage_graph import PassageGraph
 from triplebeam.methods.gnn_ret.propagate import MessagePassing
 from triplebeam.methods.gnn_ret.weights import GNN_RET, TrainingSettings
-from triplebeam.progress import Progress, silent
+from triplebeam.system.progress import Progress, silent
 from triplebeam_research.training.objective import HingeObjective, LossAndGradient, TrainingStep
 from triplebeam_research.training.printed import printed_gradient
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from triplebeam.language import FUNCTION_WORDS
+from triplebeam.text.language import FUNCTION_WORDS
 
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _BULLET = re.compile(r"^[ \t]*(?:[-*+•·◦▪]|\(?\d{1,3}[.)]|\[\d+\])[ \t]+")

@@ -9,8 +9,8 @@ from triplebeam.extract.local.prose import prose_of
 from triplebeam.extract.local.tables import is_csv
 from triplebeam.extract.local.terms import Terms
 from triplebeam.extract.local.tidy import PlainText, joined, plain, tidy
-from triplebeam.language import foreign_language
 from triplebeam.passage import Passage
+from triplebeam.text.language import foreign_language
 from triplebeam.triple import entity_key
 
 _NUMBERING = re.compile(

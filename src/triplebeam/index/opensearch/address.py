@@ -17,8 +17,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import platformdirs
 
-from triplebeam.durable import explained, make_folder, replace_file
 from triplebeam.errors import BadInputError, IndexDamagedError
+from triplebeam.system.durable import explained, make_folder, replace_file
 
 _SCHEMES = {"opensearch": "http", "opensearchs": "https"}
 _PREFIX = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")

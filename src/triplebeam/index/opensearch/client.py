@@ -19,9 +19,9 @@ from functools import cached_property, lru_cache
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from triplebeam.cancellation import cancel_on, check_cancelled, sleep
 from triplebeam.errors import ClusterError, EndpointError
 from triplebeam.index.opensearch.address import Address
+from triplebeam.system.cancellation import cancel_on, check_cancelled, sleep
 
 if TYPE_CHECKING:
     import httpx2
@@ -70,7 +70,7 @@ class Client:
     def _http(self) -> "httpx2.Client":
         import httpx2  # who searches a folder need not load it
 
-        from triplebeam.bounded_replies import BoundedClient
+        from triplebeam.system.bounded_replies import BoundedClient
 
         auth = (self.address.user, self.address.password) if self.address.user else None
         timeout = httpx2.Timeout(self.seconds, connect=min(self.seconds, _SECONDS_TO_CONNECT))
@@ -230,7 +230,7 @@ class Client:
         return found
 
     def _no_reply(self, error: Exception) -> ClusterError:
-        from triplebeam.bounded_replies import advise_on_tls
+        from triplebeam.system.bounded_replies import advise_on_tls
 
         tls = advise_on_tls(error)
         advice = f"{tls}, or add ?verify=no to the address." if tls else "is it running?"

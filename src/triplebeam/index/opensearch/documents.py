@@ -6,7 +6,7 @@
 | a triple | `PREFIX-triples`: its three parts, their words, its vector, its passage, the keys of its two ends |
 | an entity | `PREFIX-entities`: its name, its stored vector, and how many passages mention it |
 
-Words are made here, by `triplebeam.index.words`, and not by an analyzer of the cluster, so that BM25 counts the same
+Words are made here, by `triplebeam.text.terms`, and not by an analyzer of the cluster, so that BM25 counts the same
 words in both kinds of index. The vector of a passage or a triple is there twice: as a searchable one, which is not
 stored as text, and as the whole numbers that an index folder has, in Base64, from which it is restored. Triples are the
 many: a byte per dimension is all that is stored of them, and it is what the cluster compares.
@@ -23,14 +23,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.contents import Contents
-from triplebeam.index.encoded import STORED_AS
-from triplebeam.index.keys import key_of
+from triplebeam.index.arrays.keys import key_of
+from triplebeam.index.arrays.quantize import quantized, restored
+from triplebeam.index.content.contents import Contents
+from triplebeam.index.content.encoded import STORED_AS
+from triplebeam.index.folder.passages import compared_fields, title_keys
 from triplebeam.index.opensearch.client import Json
-from triplebeam.index.passages import compared_fields, title_keys
-from triplebeam.index.stored_vectors import quantized, restored
-from triplebeam.index.words import stemmer_for, text_words
 from triplebeam.passage import Passage
+from triplebeam.text.terms import stemmer_for, text_words
 from triplebeam.triple import Triple, entity_key
 
 KINDS = ("passages", "triples", "entities")

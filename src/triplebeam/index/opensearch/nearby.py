@@ -18,26 +18,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.columns import loaded
-from triplebeam.index.contents import Contents
-from triplebeam.index.corrected import Correcting
-from triplebeam.index.corrections import Corrections
-from triplebeam.index.entity_graph import EntityGraph
-from triplebeam.index.manifest import LastGeneration
-from triplebeam.index.material import Material
+from triplebeam.index.arrays.columns import loaded
+from triplebeam.index.content.contents import Contents
+from triplebeam.index.content.corrected import Correcting
+from triplebeam.index.content.material import Material
+from triplebeam.index.content.references import REFERENCES
+from triplebeam.index.folder.entity_graph import EntityGraph
+from triplebeam.index.folder.manifest import LastGeneration
+from triplebeam.index.folder.passage_graph import PassageGraph
+from triplebeam.index.folder.passages import PassageTable
+from triplebeam.index.folder.publish import write_generation
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.folder.triple_graph import TripleGraph
+from triplebeam.index.folder.vectors import VectorIndex, write_vectors
+from triplebeam.index.folder.view import scratch_folder
 from triplebeam.index.opensearch.client import Json
 from triplebeam.index.opensearch.documents import decode, entity, key, passage_of, triple_of
 from triplebeam.index.opensearch.generation import Published
 from triplebeam.index.opensearch.search import ClusterTerms, similar
 from triplebeam.index.opensearch.snapshot import ClusterSnapshot
-from triplebeam.index.passage_graph import PassageGraph
-from triplebeam.index.passages import PassageTable
-from triplebeam.index.publish import write_generation
-from triplebeam.index.references import REFERENCES
-from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.triple_graph import TripleGraph
-from triplebeam.index.vectors import VectorIndex, write_vectors
-from triplebeam.index.view import scratch_folder
+from triplebeam.index.store.corrections import Corrections
 from triplebeam.triple import entity_key
 from triplebeam.where import Where
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
+from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.opensearch.client import Json
 from triplebeam.index.opensearch.documents import fields_of, key, passage_number, passage_of
 from triplebeam.index.opensearch.generation import NotInMemory, Published
-from triplebeam.index.passages import PassageTable
 from triplebeam.passage import Passage
 
 #: Passages that are kept in memory.

@@ -16,18 +16,18 @@ from itertools import islice
 from pathlib import Path
 
 from triplebeam.errors import BadInputError, ClusterError, IndexChangedError
-from triplebeam.index import manifest as manifests
-from triplebeam.index.contents import Contents
-from triplebeam.index.encoded import EncodedTexts
-from triplebeam.index.manifest import LastGeneration, Manifest, VectorSpace
+from triplebeam.index.content.contents import Contents
+from triplebeam.index.content.encoded import EncodedTexts
+from triplebeam.index.folder import manifest as manifests
+from triplebeam.index.folder.manifest import LastGeneration, Manifest, VectorSpace
+from triplebeam.index.folder.passage_graph import GraphStatistics
+from triplebeam.index.folder.publish import describe, withdraw
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.client import Client, Json, Write
 from triplebeam.index.opensearch.documents import KINDS, VECTORS, Draft, Drafts, finished, layouts, mapping, settings
 from triplebeam.index.opensearch.generation import Published, index_name, published_generation, scan
-from triplebeam.index.passage_graph import GraphStatistics
-from triplebeam.index.publish import describe, withdraw
-from triplebeam.index.store import Store
-from triplebeam.progress import Progress
+from triplebeam.index.store.store import Store
+from triplebeam.system.progress import Progress
 
 _LOG = logging.getLogger("triplebeam")
 #: Documents whose vectors are read from the folder at a time: each time, all that were encoded are gone through.

@@ -10,12 +10,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.index.arrays.quantize import restored
+from triplebeam.index.folder.vectors import VectorIndex
 from triplebeam.index.opensearch.client import Json
 from triplebeam.index.opensearch.documents import GRAPH, MOST_RESULTS, SPACES, compared, decode
 from triplebeam.index.opensearch.generation import NotInMemory, Published
-from triplebeam.index.stored_vectors import restored
-from triplebeam.index.vectors import VectorIndex
-from triplebeam.index.words import ENGLISH, query_stems
+from triplebeam.text.terms import ENGLISH, query_stems
 
 #: Candidates of the graph at least: it misses fewer of the nearest when it looks for more.
 _CANDIDATES = 200

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import ClusterError, IndexMissingError
-from triplebeam.index import manifest as manifests
-from triplebeam.index.entity_graph import EntityGraph
-from triplebeam.index.manifest import MANIFEST, Manifest, is_index, recorded
+from triplebeam.index.folder import manifest as manifests
+from triplebeam.index.folder.entity_graph import EntityGraph
+from triplebeam.index.folder.manifest import MANIFEST, Manifest, is_index, recorded
+from triplebeam.index.folder.passage_graph import GraphStatistics, PassageGraph
+from triplebeam.index.folder.snapshot import Parts, Snapshot
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.client import Client, client_of
 from triplebeam.index.opensearch.filters import condition_of
@@ -19,8 +21,6 @@ from triplebeam.index.opensearch.generation import Published, published_generati
 from triplebeam.index.opensearch.passages import ClusterPassages
 from triplebeam.index.opensearch.search import ClusterTerms, ClusterVectors
 from triplebeam.index.opensearch.triples import ClusterTriples
-from triplebeam.index.passage_graph import GraphStatistics, PassageGraph
-from triplebeam.index.snapshot import Parts, Snapshot
 from triplebeam.where import Where
 
 _LOG = logging.getLogger("triplebeam")

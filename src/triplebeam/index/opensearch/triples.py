@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
+from triplebeam.index.arrays.quantize import restored
+from triplebeam.index.folder.triple_graph import TripleGraph
 from triplebeam.index.opensearch.client import Json
 from triplebeam.index.opensearch.documents import MOST_RESULTS, decode, entity, triple_of
 from triplebeam.index.opensearch.generation import NotInMemory, Published
 from triplebeam.index.opensearch.passages import ClusterPassages
 from triplebeam.index.opensearch.search import ClusterVectors, Found, cosines, similar, triples_fetched
-from triplebeam.index.stored_vectors import restored
-from triplebeam.index.triple_graph import TripleGraph
 from triplebeam.triple import Triple
 
 #: Triples that are kept in memory: a walk of a few steps meets some thousands.
@@ -30,7 +30,7 @@ class Known(NamedTuple):
 
 
 class ClusterTriples(TripleGraph):
-    """`TripleGraph` over a cluster, as far as `triplebeam.index.triple_store.TripleStore` goes. Ids are numbers."""
+    """`TripleGraph` over a cluster, as far as `triplebeam.index.protocols.TripleStore` goes. Ids are numbers."""
 
     ends: Any = NotInMemory("the graph of entities")
     of_entity: Any = NotInMemory("the graph of entities")

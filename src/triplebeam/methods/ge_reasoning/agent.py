@@ -27,7 +27,7 @@ from triplebeam.answer import Answer, Step
 from triplebeam.bounds import check_fields
 from triplebeam.errors import BadInputError
 from triplebeam.generate.prompts import numbered_facts
-from triplebeam.index.triple_store import TripleStore
+from triplebeam.index.protocols import TripleStore
 from triplebeam.methods.ge_reasoning.confidence import Confidence, Thresholds
 from triplebeam.methods.ge_reasoning.construct import GraphConstruction
 from triplebeam.methods.ge_reasoning.final_answer import FinalAnswer

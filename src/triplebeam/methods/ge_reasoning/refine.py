@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import TripleRow
 from triplebeam.generate.prompts import Template, load
-from triplebeam.index.triple_store import TripleStore
+from triplebeam.index.protocols import TripleStore
 from triplebeam.methods.shared.facts import Fact
 from triplebeam.methods.shared.triple_filter import LLMTripleFilter
 from triplebeam.methods.shared.usable_replies import usable_replies, usable_triples

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.bounds import check_fields
-from triplebeam.cancellation import check_cancelled
 from triplebeam.errors import BadInputError
-from triplebeam.index.triple_store import TripleStore
+from triplebeam.index.protocols import TripleStore
 from triplebeam.methods.gear.score import ChainScorer
+from triplebeam.system.cancellation import check_cancelled
 
 
 class Beams(NamedTuple):

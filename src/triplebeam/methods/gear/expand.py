@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.bounds import check_fields
-from triplebeam.index.triple_store import TripleStore
+from triplebeam.index.protocols import TripleStore
 from triplebeam.methods.gear.beam_search import Beams, DiverseTripleBeamSearch
 from triplebeam.methods.gear.link import PassageLink, triple_link
 from triplebeam.methods.gear.read import Reader

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.triple_store import TripleStore
+from triplebeam.index.protocols import TripleStore
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
 from triplebeam.retrieve.retriever import Retriever

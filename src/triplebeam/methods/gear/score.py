@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from triplebeam.bounds import check_fields
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.triple_store import TripleStore
-from triplebeam.index.vectors import top
+from triplebeam.index.folder.vectors import top
+from triplebeam.index.protocols import TripleStore
 
 
 class ChainScorer(Protocol):

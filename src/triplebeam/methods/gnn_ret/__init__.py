@@ -2,7 +2,7 @@
 
 | paper | here |
 | --- | --- |
-| section 3.1, the graph of passages | `triplebeam.index.passage_graph` |
+| section 3.1, the graph of passages | `triplebeam.index.folder.passage_graph` |
 | Eq. 1 messages, Eq. 2 mixing with α | `propagate.py` |
 | section 3.2, GNN-Ret as a retriever | `retrieve.py` |
 | Eq. 4, mixing of steps with β | `propagate.py`, as a retriever in `retrieve.py` |

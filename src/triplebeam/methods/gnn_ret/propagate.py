@@ -18,8 +18,8 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.passage_graph import PAPER_KINDS, EdgeKind, PassageGraph
-from triplebeam.index.vectors import top
+from triplebeam.index.folder.passage_graph import PAPER_KINDS, EdgeKind, PassageGraph
+from triplebeam.index.folder.vectors import top
 from triplebeam.retrieve.scores import min_max
 
 Distances: TypeAlias = NDArray[np.float64]

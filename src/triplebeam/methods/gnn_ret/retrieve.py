@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from triplebeam.bounds import check_fields
 from triplebeam.errors import BadInputError
-from triplebeam.index.passage_graph import PAPER_KINDS, EdgeKind, PassageGraph
-from triplebeam.index.passages import PassageTable
-from triplebeam.index.triple_graph import TripleGraph
+from triplebeam.index.folder.passage_graph import PAPER_KINDS, EdgeKind, PassageGraph
+from triplebeam.index.folder.passages import PassageTable
+from triplebeam.index.folder.triple_graph import TripleGraph
 from triplebeam.methods.gnn_ret.propagate import (
     Distance,
     Distances,

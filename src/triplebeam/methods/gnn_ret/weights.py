@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.passage_graph import PAPER_KINDS, EdgeKind
+from triplebeam.index.folder.passage_graph import PAPER_KINDS, EdgeKind
 from triplebeam.methods.gnn_ret.propagate import Message
 
 Gradient: TypeAlias = Literal["exact", "printed"]

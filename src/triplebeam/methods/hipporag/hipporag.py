@@ -28,11 +28,11 @@ from numpy.typing import NDArray
 from triplebeam.bounds import check_fields
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import remark
-from triplebeam.index.entity_graph import EntityGraph
-from triplebeam.index.open_graph import TOLERANCE, OpenGraph
-from triplebeam.index.passages import PassageTable
-from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.synonyms import THRESHOLD
+from triplebeam.index.folder.entity_graph import EntityGraph
+from triplebeam.index.folder.open_graph import TOLERANCE, OpenGraph
+from triplebeam.index.folder.passages import PassageTable
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.folder.synonyms import THRESHOLD
 from triplebeam.methods.hipporag.query_entities import QueryEntities
 from triplebeam.methods.hipporag.walk_chains import WalkChains
 from triplebeam.ranking import Ranking

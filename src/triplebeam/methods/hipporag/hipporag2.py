@@ -10,10 +10,10 @@ similarity, scaled so that the worst passage has 0 and the best 1; damping 0.5; 
 retrieval where the filter leaves nothing.
 
 What differs: a triple's similarity is its cosine, where the authors' code scales it over all triples of the index
-first; its vector is read in the context of its passage, where the embedder can (`triplebeam.index.encoding`). Edges
-of two kinds between the same entities are added up; an edge to a passage weighs 1. A similarity below zero counts as
-zero. By default there is no filter, since no model is needed for the rest; see `triple_filter`. Ours beyond the paper:
-``base``, any retriever whose list takes the place of dense similarity.
+first; its vector is read in the context of its passage, where the embedder can (`triplebeam.index.build.encoding`).
+Edges of two kinds between the same entities are added up; an edge to a passage weighs 1. A similarity below zero counts
+as zero. By default there is no filter, since no model is needed for the rest; see `triple_filter`. Ours beyond the
+paper: ``base``, any retriever whose list takes the place of dense similarity.
 """
 
 from collections.abc import Sequence
@@ -27,13 +27,13 @@ from numpy.typing import NDArray
 from triplebeam.bounds import check_fields
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import remark
-from triplebeam.index.entity_graph import EntityGraph
-from triplebeam.index.open_graph import TOLERANCE, OpenGraph
-from triplebeam.index.passages import PassageTable
-from triplebeam.index.snapshot import Snapshot
-from triplebeam.index.synonyms import THRESHOLD
-from triplebeam.index.triple_graph import TripleGraph
-from triplebeam.index.vectors import top
+from triplebeam.index.folder.entity_graph import EntityGraph
+from triplebeam.index.folder.open_graph import TOLERANCE, OpenGraph
+from triplebeam.index.folder.passages import PassageTable
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.folder.synonyms import THRESHOLD
+from triplebeam.index.folder.triple_graph import TripleGraph
+from triplebeam.index.folder.vectors import top
 from triplebeam.methods.hipporag.walk_chains import WalkChains
 from triplebeam.methods.shared.triple_filter import TripleFilter
 from triplebeam.ranking import Ranking

@@ -18,7 +18,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, load
-from triplebeam.index.entity_graph import EntityGraph
+from triplebeam.index.folder.entity_graph import EntityGraph
 from triplebeam.methods.shared.usable_replies import usable_reply
 from triplebeam.retrieve.verbatim import VerbatimNames
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.entity_graph import EntityGraph
-from triplebeam.index.triple_graph import TripleGraph
+from triplebeam.index.folder.entity_graph import EntityGraph
+from triplebeam.index.folder.triple_graph import TripleGraph
 from triplebeam.triple import Chain
 
 #: Chains per passage; more of them explain no more.

@@ -5,7 +5,7 @@ import os
 import sys
 
 from triplebeam.errors import TriplebeamError
-from triplebeam.text import showable
+from triplebeam.text.characters import showable
 
 _STOPPED = 130
 #: Set by the shell while it completes a command line.

@@ -8,12 +8,12 @@ from rich.text import Text
 
 from triplebeam.answer import Answer, Evidence, Run, Step
 from triplebeam.generate.language_model import Usage
-from triplebeam.index.words import ENGLISH
 from triplebeam.passage import Passages
 from triplebeam.serve.cli.display import draw_indented, draw_text, draw_triple, err
 from triplebeam.serve.found import heading, headings
 from triplebeam.serve.snippet import snippet
 from triplebeam.serve.verdict import verdict
+from triplebeam.text.terms import ENGLISH
 
 _MEMORY = "the model's own knowledge: no document says it"
 _UNQUOTED = "no passage was found that says it"

@@ -24,7 +24,7 @@ from triplebeam.serve.cli.search import show_passages
 from triplebeam.serve.found import stemmers
 from triplebeam.serve.model_failure import MODEL_FAILED_EXIT_CODE, add_passages, make_failed_answer
 from triplebeam.settings import read_settings
-from triplebeam.text import showable
+from triplebeam.text.characters import showable
 
 
 class Effort(StrEnum):

@@ -5,9 +5,9 @@ from pathlib import Path
 from triplebeam.evaluate.numbers import plural
 from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.generate.accounting import Account, price
-from triplebeam.index.build_report import BuildReport
-from triplebeam.index.extraction import grouped
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.build.extraction import grouped
+from triplebeam.index.build.report import BuildReport
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.serve.cli.display import err, warn
 from triplebeam.serve.cli.language_names import not_parsed
 from triplebeam.settings import Settings

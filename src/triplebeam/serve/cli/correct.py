@@ -11,7 +11,7 @@ from triplebeam.assemble.index import Index
 from triplebeam.assemble.indexing import correction_matches, read_corrections
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.numbers import plural
-from triplebeam.index.corrected import LineMatches
+from triplebeam.index.content.corrected import LineMatches
 from triplebeam.serve.cli.display import err, warn
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline
 from triplebeam.serve.cli.progress_display import shown_progress

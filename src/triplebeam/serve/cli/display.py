@@ -15,7 +15,7 @@ from triplebeam.serve.cross_references import is_made_by, telling_facts
 from triplebeam.serve.found import Found, path_of
 from triplebeam.serve.layout import blocks, filled
 from triplebeam.serve.snippet import highlights, wanted_words
-from triplebeam.text import showable
+from triplebeam.text.characters import showable
 from triplebeam.triple import Chain, Triple, entity_key
 
 _MOST_BEGINNINGS = 2

@@ -14,8 +14,8 @@ from triplebeam.errors import ModelMissingError, TriplebeamError
 from triplebeam.extract.health import Check, check_model
 from triplebeam.generate.connect import WithParameters
 from triplebeam.generate.openai_compatible import OpenAICompatible
-from triplebeam.index.manifest import published
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.folder.manifest import published
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.serve.cli.display import out
 from triplebeam.serve.cli.options import AsJson
 from triplebeam.settings import Settings, read_settings

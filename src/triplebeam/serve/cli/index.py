@@ -11,7 +11,7 @@ from triplebeam.assemble.indexing import dollar_budget, index_builder, source_na
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.numbers import plural
 from triplebeam.generate.accounting import account
-from triplebeam.index.build_report import BuildReport
+from triplebeam.index.build.report import BuildReport
 from triplebeam.ingest import Reading, Scan, Skipped, Unreadable, read_sources, scan_sources
 from triplebeam.serve.cli.build_report import (
     tell,

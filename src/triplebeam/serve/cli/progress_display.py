@@ -11,9 +11,9 @@ from typing import NamedTuple
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
 from rich.text import Text
 
-from triplebeam.progress import Progress as ProgressCallback
-from triplebeam.progress import silent
 from triplebeam.serve.cli.display import err
+from triplebeam.system.progress import Progress as ProgressCallback
+from triplebeam.system.progress import silent
 
 _SECONDS_TO_FIRST_LINE = 2.0
 _SECONDS_BETWEEN_LINES = 10.0

@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from triplebeam.evaluate.numbers import plural
-from triplebeam.index.checking import check_index
-from triplebeam.index.corrections import CorrectionCounts
-from triplebeam.index.manifest import Manifest
-from triplebeam.index.ownership import FULL_WEIGHT_EXCLUSIVE, MIN_EXCLUSIVE
-from triplebeam.index.passage_graph import GraphStatistics
-from triplebeam.index.remembered import StoreState, store_state
-from triplebeam.index.snapshot import Snapshot
+from triplebeam.index.build.checking import check_index
+from triplebeam.index.content.topics import FULL_WEIGHT_EXCLUSIVE, MIN_EXCLUSIVE
+from triplebeam.index.folder.manifest import Manifest
+from triplebeam.index.folder.passage_graph import GraphStatistics
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.store.corrections import CorrectionCounts
+from triplebeam.index.store.remembered import StoreState, store_state
 from triplebeam.serve.cli.display import draw_rows
 from triplebeam.serve.cli.language_names import not_parsed
 from triplebeam.serve.cli.options import AsJson, IndexFolder

@@ -13,7 +13,7 @@ from triplebeam.assemble import Index
 from triplebeam.assemble.indexing import source_names
 from triplebeam.errors import TriplebeamError
 from triplebeam.evaluate.numbers import plural
-from triplebeam.index.build_report import BuildReport
+from triplebeam.index.build.report import BuildReport
 from triplebeam.ingest import FolderFiles, settled
 from triplebeam.serve.cli.display import err, warn
 from triplebeam.serve.cli.options import AsJson, EmbedderName, FollowLinks, IndexFolder, Offline, complete_extractor

@@ -11,7 +11,7 @@ from triplebeam.assemble import Index, open_index
 from triplebeam.assemble.indexing import known_documents
 from triplebeam.errors import BadInputError
 from triplebeam.serve.cli.options import AsJson, IndexFolder
-from triplebeam.text import showable
+from triplebeam.text.characters import showable
 
 #: So many go into one request where an index is on a cluster.
 _PASSAGES_AT_A_TIME = 100

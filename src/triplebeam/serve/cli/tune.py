@@ -10,7 +10,7 @@ from triplebeam.assemble.tuning import measure_shares
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.numbers import percent, points, probability
 from triplebeam.evaluate.questions import read_questions
-from triplebeam.index.writing import set_share
+from triplebeam.index.build.writing import set_share
 from triplebeam.serve.cli.display import out
 from triplebeam.serve.cli.options import EmbedderName, IndexFolder, Offline
 from triplebeam.settings import read_settings

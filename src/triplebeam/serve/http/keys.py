@@ -20,11 +20,11 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from triplebeam.durable import replace_file
 from triplebeam.errors import BadInputError
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.library import Library
 from triplebeam.serve.running import Runner
+from triplebeam.system.durable import replace_file
 from triplebeam.where import parse
 
 Role: TypeAlias = Literal["read", "write"]

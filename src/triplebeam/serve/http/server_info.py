@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from triplebeam.errors import TriplebeamError
-from triplebeam.index.manifest import is_index
+from triplebeam.index.folder.manifest import is_index
 from triplebeam.serve.http.keys import may_read, sees_everything, sees_names
 from triplebeam.serve.library import Library
 from triplebeam.serve.library_errors import message_of

@@ -13,7 +13,6 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from starlette.datastructures import FormData, UploadFile
 
 from triplebeam.assemble import HOW_TO_CONFIGURE
-from triplebeam.durable import explained, flush_tree
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.indexing.job_runner import JobRunner
 from triplebeam.serve.http.indexing.job_store import Job, JobRequest, Kind
@@ -21,6 +20,7 @@ from triplebeam.serve.http.indexing.uploads import NewDocument, keep_files, keep
 from triplebeam.serve.http.keys import library_of, may_write
 from triplebeam.serve.library import DocumentRow, Library
 from triplebeam.serve.limits import MEGABYTE, Limits
+from triplebeam.system.durable import explained, flush_tree
 
 router = APIRouter(tags=["documents"])
 T = TypeVar("T")

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from triplebeam.assemble import DEFAULT_AGENT, DEFAULT_METHOD
 from triplebeam.errors import TriplebeamError
-from triplebeam.index.manifest import Manifest, is_index, read_manifest, retried
+from triplebeam.index.folder.manifest import Manifest, is_index, read_manifest, retried
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.indexing.job_runner import JobRunner
 from triplebeam.serve.http.indexing.job_store import Job

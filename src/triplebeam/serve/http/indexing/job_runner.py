@@ -11,13 +11,13 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from triplebeam.durable import explained, make_folder
 from triplebeam.errors import CannotWriteError, IndexBusyError, TriplebeamError
 from triplebeam.serve.http.errors import HTTPProblem, unexpected
 from triplebeam.serve.http.indexing.job_store import Job, JobRequest, JobStore, Kind, new_job_id
 from triplebeam.serve.http.indexing.job_work import Cancelled, Stopped, Work, do
 from triplebeam.serve.library import Library
 from triplebeam.serve.library_errors import message_of
+from triplebeam.system.durable import explained, make_folder
 
 _LOG = logging.getLogger("triplebeam.http")
 _SECONDS_TO_STOP = 10.0

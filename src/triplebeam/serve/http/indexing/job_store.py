@@ -11,9 +11,9 @@ from typing import Literal, TypeAlias
 
 from pydantic import BaseModel
 
-from triplebeam.database import open_database, transaction
-from triplebeam.durable import explained, raise_cannot_write
 from triplebeam.errors import CannotWriteError, IndexDamagedError
+from triplebeam.system.database import open_database, transaction
+from triplebeam.system.durable import explained, raise_cannot_write
 
 #: ``sync`` adds documents and deletes all others.
 Kind: TypeAlias = Literal["add", "sync", "delete", "correct", "compact"]

@@ -11,9 +11,9 @@ from triplebeam.errors import BadInputError, IndexMissingError, TriplebeamError
 from triplebeam.evaluate.numbers import plural
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.accounting import account
-from triplebeam.index.build import IndexBuilder
-from triplebeam.index.build_report import BuildReport
-from triplebeam.index.corrections import parse
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.build.report import BuildReport
+from triplebeam.index.store.corrections import parse
 from triplebeam.ingest import Reading
 from triplebeam.passage import Document
 from triplebeam.serve.http.indexing.job_store import Job, JobRequest, JobStore

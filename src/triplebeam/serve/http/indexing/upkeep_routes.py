@@ -9,10 +9,10 @@ from pydantic import BaseModel
 
 from triplebeam.assemble.indexing import correction_matches
 from triplebeam.errors import BadInputError
-from triplebeam.index.corrected import LineMatches
-from triplebeam.index.corrections import Corrections, parse
-from triplebeam.index.remembered import remembered_corrections
-from triplebeam.index.writing import has_store
+from triplebeam.index.build.writing import has_store
+from triplebeam.index.content.corrected import LineMatches
+from triplebeam.index.store.corrections import Corrections, parse
+from triplebeam.index.store.remembered import remembered_corrections
 from triplebeam.serve.http.indexing.document_routes import JobReply
 from triplebeam.serve.http.indexing.job_runner import JobRunner
 from triplebeam.serve.http.indexing.job_store import JobRequest, Kind

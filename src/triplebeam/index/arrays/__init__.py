@@ -1,0 +1,1 @@
+"""Named arrays and string columns, which every search structure is made of."""

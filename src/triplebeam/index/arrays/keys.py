@@ -1,0 +1,64 @@
+"""Keys of finished work: a hash of what a row was made from, beside the row, so that the next generation takes over
+every row whose key it needs, whatever its number.
+
+Millions of keys are an array, not a dictionary: sixteen bytes each instead of some hundred and fifty.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.index.arrays.columns import loaded
+
+_BYTES = 16
+#: One key per row, as strings of sixteen bytes.
+Keys: TypeAlias = NDArray[np.bytes_]
+
+
+def key_of(*parts: str) -> bytes:
+    """The key of what is made from these texts."""
+    return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=_BYTES).digest()
+
+
+def as_keys(keys: Iterable[bytes]) -> Keys:
+    """Keys in an array."""
+    return np.frombuffer(b"".join(keys), f"S{_BYTES}")
+
+
+def write_keys(path: Path, keys: Keys) -> None:
+    """Write the keys of rows, in their order."""
+    np.save(path, keys.view(np.uint8).reshape(-1, _BYTES))
+
+
+def read_keys(path: Path) -> Keys:
+    """The key of each row."""
+    return as_keys([loaded(path).tobytes()])
+
+
+def rows_of(keys: Keys, known: Keys) -> NDArray[np.int64]:
+    """The row of each key among the known ones, the last where there are several; -1 where there is none.
+
+    Sorted by their first halves alone, which hardly ever are the same in two keys; where they are, all are looked at.
+    """
+    if not len(known):
+        return np.full(len(keys), -1)
+    heads, known_heads = (some.view(np.uint64)[::2] for some in (keys, known))
+    order, asking = np.argsort(known_heads, kind="stable"), np.argsort(heads)
+    places = np.searchsorted(known_heads[order], heads[asking], side="right") - 1
+    rows = np.empty(len(keys), np.int64)
+    rows[asking] = order[places]
+    wrong = np.flatnonzero(known[rows] != keys)
+    doubtful = wrong[known_heads[rows[wrong]] == heads[wrong]]
+    rows[wrong] = -1
+    for place in doubtful:
+        rows[place] = max(np.flatnonzero(known == keys[place]), default=-1)
+    return rows
+
+
+def distinct(keys: Keys) -> NDArray[np.int64]:
+    """A row of each different key, in rising order."""
+    return np.flatnonzero(rows_of(keys, keys) == np.arange(len(keys)))

@@ -1,0 +1,310 @@
+"""Building an index: read, extract, encode, publish. Each stage keeps its work as it goes.
+
+Killed at any moment, a build continues where it was when it is run again: documents, extractions and vectors are
+committed in small transactions, and the published generation changes only at the very end. Nothing is
+done twice.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+from triplebeam.embed.embedder import Embedder
+from triplebeam.embed.windows import EncodeWindows, encode_here
+from triplebeam.errors import BadInputError, SourceError
+from triplebeam.extract.extractor import Extractor
+from triplebeam.index.build.report import BuildReport
+from triplebeam.index.build.checking import check_store
+from triplebeam.index.content.contents import Contents
+from triplebeam.index.store.corrections import Corrections
+from triplebeam.index.stores import Destination, destination_of
+from triplebeam.index.content.encoded import EncodedTexts
+from triplebeam.index.build.encoding import encode_missing
+from triplebeam.index.build.extraction import MAX_FAILURES, Budget, Numbered, due, extract_triples
+from triplebeam.index.folder.manifest import Manifest, VectorSpace, damaged_files, empty_index, published
+from triplebeam.index.folder.passage_graph import MAX_PASSAGES
+from triplebeam.index.store.replacing import Replaces, kind_of
+from triplebeam.index.store.store import Store
+from triplebeam.index.build.sync import Differences
+from triplebeam.index.build.writing import check_is_there, looking, nothing_left, writing
+from triplebeam.ingest import FolderFiles, Reading, Skipped, Unreadable, split, watched
+from triplebeam.passage import PASSAGE_TOKENS, Document
+from triplebeam.system.progress import Progress, silent
+
+T = TypeVar("T")
+
+#: As many passages as a model is asked at a time by default, so that a run that goes wrong stops early.
+EXTRACTION_WINDOW = 16
+READING_WINDOW = 256
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexBuilder:
+    """Puts documents into an index folder; without an extractor, they have no triples.
+
+    When more than the share ``max_failures`` of the extractions fails, the build stops with an ExtractionError; when
+    the next ones may not be within the ``budget``, it publishes what there is. Either way the next build continues.
+    Triples that were given or paid for stay, unless it ``replaces`` all. The index remembers the extractor.
+    """
+
+    folder: Path
+    embedder: Embedder
+    extractor: Extractor | None = None
+    passage_tokens: int = PASSAGE_TOKENS
+    split_passages: bool = False
+    max_failures: float = MAX_FAILURES
+    budget: Budget | None = None
+    replaces: Replaces = "free"
+    source_names: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Which file or folder each name of a source means, by absolute path: see `triplebeam.ingest.SourceNames`."""
+    triples_in_context: bool = True
+    """Whether a new index encodes triples in the context of their passages, if the embedder can."""
+    keyword_passages: int = MAX_PASSAGES
+    """A keyword of more passages makes no edges in the passage graph of a new index; 0: every keyword does."""
+    encode_windows: EncodeWindows = field(default=encode_here, repr=False)
+    """Where texts are encoded: here, or on a cluster."""
+    progress: Progress = field(default=silent, repr=False)
+
+    def build(self, sources: Iterable[Reading], expected: int = 0, *, whole: bool = False) -> BuildReport:
+        """Read the sources, do what is not done yet, and publish.
+
+        ``expected`` is the number of documents in the sources where it is known, for the progress. With ``whole`` the
+        sources are all there is: other documents are removed, unless they came from a file that cannot be read now.
+        """
+        report = BuildReport()
+        with nothing_left(self.folder), writing(self.folder) as store:
+            self._check_embedder(store)
+            self._remember(store)
+            document_ids = self._read(store, watched(sources, expected, self.progress), report)
+            self._extract_from(store, document_ids, report)
+            if whole and document_ids:
+                self._remove_others(store, document_ids.keys(), report)
+            self._finish(store, report)
+        return report
+
+    def sync(self, folders: FolderFiles) -> BuildReport:
+        """Bring the index in step with folders: add, read again, rename and remove documents, and publish once.
+
+        Only files whose size or time of change differs are opened. Documents from elsewhere are left alone.
+        """
+        report = BuildReport()
+        with writing(self.folder) as store:
+            self._check_embedder(store)
+            self._remember(store)
+            document_ids = self._compare(store, folders, report)
+            self._extract_from(store, document_ids, report)
+            self._finish_or_withdraw(store, report)
+        return report
+
+    def preview(self, folders: FolderFiles) -> BuildReport:
+        """What `sync` would add, change, rename and remove. The files are read, and nothing is written."""
+        report = BuildReport()
+        with looking(self.folder) as store:
+            report.unpublished = _revision(published(self.folder)) != (store.revision if _passages(store) else None)
+            self._compare(store, folders, report)
+        return report
+
+    def retry_failed(self) -> BuildReport:
+        """Retry every passage of the index whose extraction failed, and no other, and publish."""
+        if self.extractor is None:
+            raise BadInputError("passages that failed can only be retried with an extractor: name one.")
+        check_is_there(self.folder, "nothing that failed")
+        report = BuildReport()
+        with writing(self.folder) as store:
+            self._check_embedder(store)
+            self._extract(store, self.extractor, list(store.passages_failed()), report)
+            self._finish_not_empty(store, report)
+        return report
+
+    def remove(self, document_ids: Iterable[str]) -> BuildReport:
+        """Remove documents from the index, and publish. Ids that are not there make no difference.
+
+        When no document is left nothing is published any more; the folder may be indexed into again.
+        """
+        check_is_there(self.folder, "no document to remove")
+        report = BuildReport()
+        with writing(self.folder) as store:
+            self._check_embedder(store)
+            with store.transaction():
+                report.removed = store.remove_documents(document_ids)
+            report.documents_changed = len(report.removed)
+            self._finish_or_withdraw(store, report)
+        return report
+
+    def correct(self, corrections: Corrections) -> BuildReport:
+        """Keep these corrections with the index, instead of those it has, and publish."""
+        check_is_there(self.folder, "there is nothing to correct")
+        report = BuildReport()
+        with writing(self.folder) as store:
+            self._check_embedder(store)
+            with store.transaction():
+                store.correct(corrections)
+            self._finish_or_withdraw(store, report)
+        return report
+
+    def repair(self) -> BuildReport:
+        """Derive again what is damaged, from what is not: a generation from the store. The store must be sound."""
+        check_is_there(self.folder, "there is nothing to repair")
+        report = BuildReport()
+        with writing(self.folder) as store:
+            self._check_embedder(store)
+            check_store(store.db)
+            report.damaged = damaged_files(self.folder)
+            self._finish_not_empty(store, report)
+        return report
+
+    def take_back(self, document_ids: Iterable[str]) -> None:
+        """Remove the documents of a build that was cancelled before it published them; nothing is published."""
+        check_is_there(self.folder, "no document to take back")
+        with writing(self.folder) as store, store.transaction():
+            store.remove_documents(document_ids)
+
+    def _finish_or_withdraw(self, store: Store, report: BuildReport) -> None:
+        """Publish what is left after a removal; where nothing is, no removed text stays published."""
+        if _passages(store):
+            self._finish(store, report)
+        else:
+            self._destination.withdraw()
+
+    def _finish_not_empty(self, store: Store, report: BuildReport) -> None:
+        """Publish what is there; no sources were read, so where nothing is there, the index is empty."""
+        self._finish_or_withdraw(store, report)
+        if not _passages(store):
+            raise empty_index(self.folder)
+
+    def _finish(self, store: Store, report: BuildReport) -> None:
+        """Encode what is not encoded yet, and publish if anything changed."""
+        report.failures = store.statistics.failures()
+        destination = self._destination
+        if current := destination.current(store):
+            report.manifest = current
+            return
+        if not _passages(store):
+            destination.withdraw()
+            reasons = "; ".join(report.not_read()[:5]) or "they hold no files of a kind that is read"
+            raise BadInputError(
+                f"nothing could be read from the sources, so there is no index to make at {self.folder}: {reasons}."
+            )
+        embedder, space = self.embedder, self._check_embedder(store)
+        contents = Contents.of(store, in_context=space.triples_in_context)
+        with EncodedTexts(self.folder, embedder.fingerprint, embedder.dimension, destination.last) as encoded:
+            report.texts_encoded = encode_missing(contents, encoded, embedder, self.progress, self.encode_windows)
+            report.manifest = destination.publish(store, contents, encoded, space, self.progress)
+            report.published = True
+
+    @property
+    def _destination(self) -> Destination:
+        return destination_of(self.folder)
+
+    def _check_embedder(self, store: Store) -> VectorSpace:
+        """The space of the index, which must be the embedder's; that of a new index is."""
+        self._destination.check(store)
+        known = store.meta("embedder")
+        if known is None:
+            space = VectorSpace.of(self.embedder, triples_in_context=self.triples_in_context)
+            store.set_meta("embedder", space.model_dump_json())
+            store.set_meta("keyword_passages", str(self.keyword_passages))
+            return space
+        space = VectorSpace.model_validate_json(known)
+        space.check(self.embedder)
+        return space
+
+    def _remember(self, store: Store) -> None:
+        """Triples of a file are for the passages they name, and ``none`` is for one run, except in a new index."""
+        name = self.extractor.name if self.extractor else "none"
+        with store.transaction():
+            store.files.remember_names(self.source_names)
+            if kind_of(name) != "given" and (self.extractor or store.extractor is None):
+                store.remember_extractor(name)
+
+    def _compare(self, store: Store, folders: FolderFiles, report: BuildReport) -> list[str]:
+        """Put into the store what differs from it, and take out what is gone; the documents of the folders."""
+        report.unreadable += folders.unreadable
+        report.skipped += folders.skipped
+        differences = Differences.between(store, folders)
+        readings = watched(differences.read(), len(differences.changed), self.progress)
+        document_ids = self._read(store, readings, report, differences)
+        with store.transaction():
+            report.removed = store.remove_documents(differences.gone())
+            store.files.set_states(differences.file_states())
+        report.documents_changed += len(report.removed) + len(report.renamed)
+        report.documents_seen += len(differences.in_step)
+        return [*differences.in_step, *document_ids]
+
+    def _read(
+        self,
+        store: Store,
+        sources: Iterable[Reading],
+        report: BuildReport,
+        differences: Differences | None = None,
+    ) -> dict[str, None]:
+        """Put documents into the store; returns their ids, in order."""
+        document_ids: dict[str, None] = {}
+        for window in _windows(sources, READING_WINDOW):
+            with store.transaction():
+                for source in window:
+                    if isinstance(source, Unreadable):
+                        report.unreadable.append(source)
+                    elif isinstance(source, Skipped):
+                        report.skipped.append(source)
+                    else:
+                        report.warnings += [f"{source.source or source.id}: {warning}" for warning in source.warnings]
+                        self._put(store, source, report, differences)
+                        document_ids[source.id] = None
+            report.documents_seen = len(document_ids)
+        return document_ids
+
+    def _put(self, store: Store, document: Document, report: BuildReport, differences: Differences | None) -> None:
+        passages = split(document, self.passage_tokens, force=self.split_passages)
+        try:
+            if differences and (before := differences.renamed_from(document, passages)):
+                store.rename_document(before, document, passages)
+                report.renamed.append((before, document.id))
+                return
+            there = store.has_document(document.id)
+            if store.put_document(document, passages):
+                (report.changed if there else report.added).append(document.id)
+                report.documents_changed += 1
+        except SourceError as error:
+            report.unreadable.append(Unreadable(document.id, str(error)))
+
+    def _remove_others(self, store: Store, document_ids: Set[str], report: BuildReport) -> None:
+        unread = {each.source for each in report.unreadable if each.line is None}
+        others = {id_ for id_, source in store.files.sources().items() if source not in unread}
+        with store.transaction():
+            report.removed = store.remove_documents(sorted(others - document_ids))
+
+    def _extract_from(self, store: Store, document_ids: Iterable[str], report: BuildReport) -> None:
+        if self.extractor:
+            waiting, report.passages_kept = due(store, self.extractor.name, document_ids, self.replaces)
+            self._extract(store, self.extractor, waiting, report)
+
+    def _extract(self, store: Store, extractor: Extractor, waiting: list[Numbered], report: BuildReport) -> None:
+        tally = extract_triples(
+            store,
+            extractor,
+            waiting,
+            max_failures=self.max_failures,
+            budget=self.budget,
+            window=EXTRACTION_WINDOW,
+            progress=self.progress,
+        )
+        report.passages_extracted = tally.tried
+        report.passages_without_triples = tally.without_triples
+        report.passages_left = tally.left
+
+
+def _passages(store: Store) -> int:
+    return store.statistics.counts()["passages"]
+
+
+def _revision(manifest: Manifest | None) -> int | None:
+    return manifest.revision if manifest else None
+
+
+def _windows(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    iterator = iter(items)
+    while window := list(islice(iterator, size)):
+        yield window

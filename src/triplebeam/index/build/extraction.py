@@ -1,0 +1,178 @@
+"""The extraction stage of a build: triples are extracted and kept, failures are quarantined with their reason.
+
+Two things end it early, and both keep what is done: too large a share of failures, which is an error, and a budget that
+is used up, which is not.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias, TypeVar
+
+from triplebeam.errors import ExtractionError, TriplebeamError
+from triplebeam.extract.extractor import Extraction, Extractor
+from triplebeam.index.store.replacing import Replaces, announce, stays
+from triplebeam.index.store.store import Store
+from triplebeam.passage import Passage
+from triplebeam.system.progress import Progress, silent
+
+T = TypeVar("T")
+Numbered: TypeAlias = tuple[int, Passage]
+#: A passage's id, and why its extraction failed.
+Failure: TypeAlias = tuple[str, str]
+
+#: The share of extractions that may fail before a build stops.
+MAX_FAILURES = 0.05
+#: Fewer passages than this say nothing about the share that fails.
+_ENOUGH_TO_JUDGE = 20
+#: As many as the model is asked at a time; larger batches would overshoot a budget.
+_LARGEST_BATCH = 16
+_QUOTATION = "; it begins with "
+_NUMBER = re.compile(r"\d+")
+
+
+class FailureGroup(NamedTuple):
+    """Passages that failed for the same reason, with the words of the first."""
+
+    reason: str
+    passage_ids: tuple[str, ...]
+
+
+def grouped(failures: Iterable[Failure]) -> list[FailureGroup]:
+    """Failures by their reason, the commonest first. Differing numbers and quoted replies are ignored."""
+    groups: dict[str, list[Failure]] = {}
+    for passage_id, reason in failures:
+        kind = _NUMBER.sub("#", reason.partition(_QUOTATION)[0])
+        groups.setdefault(kind, []).append((passage_id, reason))
+    alike = sorted(groups.values(), key=len, reverse=True)
+    return [FailureGroup(group[0][1], tuple(passage_id for passage_id, _ in group)) for group in alike]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a run may cost, and what it has cost so far, in one currency."""
+
+    limit: float
+    spent: Callable[[], float] = field(repr=False)
+
+
+@dataclass(slots=True)
+class Tally:
+    """What an extraction stage did."""
+
+    waiting: int
+    tried: int = 0
+    without_triples: int = 0
+    failures: list[Failure] = field(default_factory=list)
+
+    @property
+    def left(self) -> int:
+        """Passages that were not tried."""
+        return self.waiting - self.tried
+
+    def add(self, extractions: Iterable[Extraction]) -> None:
+        """Count some more."""
+        for extraction in extractions:
+            self.tried += 1
+            if extraction.failure is not None:
+                self.failures.append((extraction.passage_id, extraction.failure))
+            elif extraction.known and not extraction.triples:
+                self.without_triples += 1
+
+
+def extract_triples(
+    store: Store,
+    extractor: Extractor,
+    waiting: Sequence[Numbered],
+    *,
+    max_failures: float = 1.0,
+    budget: Budget | None = None,
+    window: int = _LARGEST_BATCH,
+    progress: Progress = silent,
+) -> Tally:
+    """Extract the passages and keep the results, ``window`` passages per transaction.
+
+    Raises ExtractionError when a larger share than ``max_failures`` fails; of a few passages, when all of them fail and
+    the index has no triple yet.
+    """
+    name, tally = extractor.name, Tally(len(waiting))
+    progress("extract", 0, len(waiting))
+    for batch in affordable_batches(waiting, budget):
+        extractions = zip(batch, extractor.extract(passage for _, passage in batch), strict=True)
+        for done in _windows(extractions, window):
+            with store.transaction():
+                for (number, _), extraction in done:
+                    if extraction.known:
+                        store.put_extraction(number, extraction, name)
+            tally.add(extraction for _, extraction in done)
+            progress("extract", tally.tried, len(waiting))
+            _check_share(tally, max_failures)
+    if max_failures < 1 and tally.tried == len(tally.failures) > 0 and next(store.triples(), None) is None:
+        raise _too_many(tally, max_failures)
+    return tally
+
+
+def due(store: Store, extractor: str, document_ids: Iterable[str], replaces: Replaces) -> tuple[list[Numbered], int]:
+    """The passages of documents to extract: those without triples, and those whose triples may be replaced.
+
+    Also returns how many keep the triples of another extractor.
+    """
+    made_by = store.extracted_by()
+    waiting = list(store.passages_awaiting(extractor, document_ids))
+    kept = {number for number, _ in waiting if number in made_by and stays(made_by[number], extractor, replaces)}
+    left = [(number, passage) for number, passage in waiting if number not in kept]
+    replaced = [made_by[number] for number, _ in left if number in made_by]
+    announce([made_by[number] for number in kept], replaced, len(left), extractor, replaces)
+    return left, len(kept)
+
+
+def affordable_batches(waiting: Sequence[T], budget: Budget | None) -> Iterator[Sequence[T]]:
+    """All at once without a budget; else batches that stay within it, at the highest price per passage seen so far.
+
+    Until something was paid, the price is unknown: it begins with single passages, then each batch may double.
+    """
+    if budget is None:
+        yield waiting
+        return
+    start, size, highest = 0, 1, 0.0
+    while start < len(waiting) and (before := budget.spent()) < budget.limit:
+        if highest:
+            size = min(2 * size, _LARGEST_BATCH, int((budget.limit - before) / highest))
+        if not size:
+            return
+        yield waiting[start : start + size]
+        start += size
+        highest = max(highest, (budget.spent() - before) / size)
+
+
+def _windows(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Windows of the items. When these end in an error, what came before the error is yielded first."""
+    window: list[T] = []
+    try:
+        for item in items:
+            window.append(item)
+            if len(window) == size:
+                yield window
+                window = []
+    except TriplebeamError:
+        if window:
+            yield window
+        raise
+    if window:
+        yield window
+
+
+def _check_share(tally: Tally, max_failures: float) -> None:
+    if tally.tried >= _ENOUGH_TO_JUDGE and len(tally.failures) > max_failures * tally.tried:
+        raise _too_many(tally, max_failures)
+
+
+def _too_many(tally: Tally, max_failures: float) -> ExtractionError:
+    commonest = grouped(tally.failures)[0]
+    reason = " ".join(commonest.reason.split())
+    return ExtractionError(
+        f"the extraction of {len(tally.failures)} of {tally.tried} passages failed, more than the {max_failures:.0%}"
+        f" allowed, so it was stopped; what is done is kept. The commonest reason, {len(commonest.passage_ids)} times:"
+        f" {reason} Run `triplebeam doctor` to see what the model can do, then `triplebeam index INDEX --retry-failed`;"
+        " or allow more with --max-failures."
+    )

@@ -1,0 +1,138 @@
+"""Writing to an index folder: one writer at a time, and only into a folder that is an index or may become one."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from filelock import FileLock, Timeout
+
+from triplebeam.system.database import remove_database
+from triplebeam.system.durable import explained, make_folder
+from triplebeam.errors import BadInputError, IndexBusyError, IndexDamagedError, IndexMissingError
+from triplebeam.index.folder.generation_files import remove_generations
+from triplebeam.index.folder.manifest import MANIFEST, STORE, WRITE_LOCK, is_index, publish, published, read_manifest, recorded
+from triplebeam.index.opensearch.address import is_remote
+from triplebeam.index.store.store import Store
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[Store]:
+    """The store of an index, for one writer at a time; a new folder is made."""
+    with explained(folder):
+        try:
+            make_folder(folder)
+        except (FileExistsError, NotADirectoryError) as error:
+            raise BadInputError(
+                f"there can be no index at {folder} ({error.strerror}): name a folder that is new or an index already."
+            ) from error
+        _check_is_ours(folder)
+        with write_lock(folder):
+            _remove_unpublished(folder)
+            with closing(Store(folder / STORE)) as store:
+                yield store
+
+
+@contextmanager
+def looking(folder: Path) -> Iterator[Store]:
+    """A copy of the store of an index as it is now, which need not wait for a writer. Nothing of it is kept."""
+    with TemporaryDirectory(prefix="triplebeam-") as elsewhere:
+        there = folder / STORE if has_store(folder) else None
+        with closing(Store(Path(elsewhere) / STORE, copy_of=there)) as store:
+            yield store
+
+
+@contextmanager
+def write_lock(folder: Path) -> Iterator[None]:
+    """Keep other writers out of an existing folder; readers are not affected."""
+    lock = FileLock(folder / WRITE_LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise IndexBusyError(
+            f"another process is writing to {folder}: wait until it is done, then try again."
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def nothing_left(folder: Path) -> Iterator[None]:
+    """Where a new index cannot be made, because there is nothing to read, no half of one is left behind."""
+    new, made = not has_store(folder), not folder.exists()
+    try:
+        yield
+    except BadInputError:
+        if new and has_store(folder):
+            with write_lock(folder), looking(folder) as store:
+                if not store.statistics.counts()["documents"]:
+                    remove_database(folder / STORE)
+                    with suppress(OSError):  # Windows keeps what is open
+                        (folder / WRITE_LOCK).unlink()
+        if made:
+            with suppress(OSError):  # something is in it
+                folder.rmdir()
+        raise
+
+
+def has_store(folder: Path) -> bool:
+    """Is there an index in this folder that documents can be added to, published or not?"""
+    return (folder / STORE).is_file()
+
+
+def check_is_there(folder: Path, therefore: str) -> None:
+    """Raise where there is no index; ``therefore`` says what cannot be done."""
+    if not has_store(folder):
+        raise IndexMissingError(
+            f"there is no index at {folder}, so {therefore}: make one with `triplebeam index {folder} SOURCE…`."
+        )
+
+
+def create_empty(folder: Path) -> None:
+    """Make an index without documents, in a folder that is new or empty."""
+    with writing(folder):
+        pass
+
+
+def set_share(folder: Path, share: float | None) -> None:
+    """Set how much walks count in the default search, for this generation and those to come; None: as measured."""
+    if is_remote(folder):
+        raise BadInputError("how much walks count can be set for an index in a folder only, not for one on OpenSearch.")
+    with writing(folder) as store:
+        with store.transaction():
+            store.tune(share)
+        publish(folder, read_manifest(folder).model_copy(update={"tuned_share": share}))
+
+
+def _remove_unpublished(folder: Path) -> None:
+    """Remove what a process did not get to publish, or to remove, before it was killed."""
+    manifest = recorded(folder)
+    if manifest or not is_index(folder):  # a manifest that cannot be read names no generation: all are kept
+        remove_generations(folder / "generations", keep=manifest.generation if manifest else "")
+
+
+def _holds_something(store: Path) -> bool:
+    """Is there anything in the file, or in the log that a process which was killed left beside it?"""
+    return any(path.exists() and path.stat().st_size for path in (store, store.with_name(f"{store.name}-wal")))
+
+
+def _check_is_ours(folder: Path) -> None:
+    """Refuse to write into a folder of something else, to start a new index under the manifest of another, and to
+    replace what has another format.
+    """
+    published(folder)
+    there = (folder / STORE).exists()
+    if (folder / MANIFEST).exists() and (folder / "generations").is_dir() and not _holds_something(folder / STORE):
+        raise IndexDamagedError(
+            f"{folder / STORE} is {'empty' if there else 'missing'}, so the index can be searched but not added to:"
+            " restore the file from a copy, or index into a new folder."
+        )
+    if there:
+        return
+    others = sorted(path.name for path in folder.iterdir() if path.name != WRITE_LOCK and path.name[0] != ".")
+    if others:
+        raise BadInputError(
+            f"{folder} is no index and holds other files, such as {others[0]!r}: name a folder that is new, or empty."
+        )

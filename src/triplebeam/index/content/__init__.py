@@ -1,0 +1,1 @@
+"""What is published, read once: passages, triples and what ties them together."""

@@ -1,0 +1,185 @@
+"""What corrections make of the triples and names of an index, and how much each line concerns."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
+from typing import Annotated
+
+from pydantic import Field
+
+from triplebeam.errors import nearest
+from triplebeam.index.content.definitions import Definition
+from triplebeam.index.store.corrections import ANY, Correction, CorrectionCounts, Corrections, Kind
+from triplebeam.index.store.store import StoredTriple
+from triplebeam.passage import Passage
+from triplebeam.triple import Triple, entity_key
+
+
+@dataclass(frozen=True)
+class LineMatches:
+    """A line of corrections, and what it concerns."""
+
+    line: int
+    kind: Kind
+    text: str
+    triples: int
+    """How many it drops, adds, or gives another name."""
+    matches: bool
+    """A line that merges names may also concern names that are in no triple."""
+    problem: Annotated[str, Field(exclude=True)] = ""
+    """Why it concerns nothing, for people at the command line."""
+
+
+@dataclass(frozen=True)
+class Correcting:
+    """Applies corrections to what is in a store. Merges come first, so a line may use any name of an entity; what a
+    line adds, no line drops.
+    """
+
+    corrections: Corrections
+    passages: Mapping[int, Passage] = field(default_factory=dict, repr=False)
+    """By number, in their order."""
+    matches: Counter[int] = field(default_factory=Counter)
+    """How many triples each line concerns."""
+    named: set[int] = field(default_factory=set)
+    """Lines that merge names which are in no triple."""
+
+    def triples(self, stored: Iterable[StoredTriple]) -> Iterator[StoredTriple]:
+        """The triples of the index, in the order of their passages; added ones come last in theirs."""
+        if not self.corrections.lines:
+            yield from stored
+            return
+        extracted = {number: [entry.triple for entry in group] for number, group in groupby(stored, _passage)}
+        for number, passage in self.passages.items():
+            before = extracted.get(number, [])
+            after = [*self._kept(before, passage), *self._added.get(number, ())]
+            # Merging may make two triples of a passage the same.
+            for triple in after if after == before else dict.fromkeys(after):
+                yield StoredTriple(number, triple)
+
+    def name(self, name: str) -> str:
+        """The name that an entity has in the index."""
+        if self.corrections.merges and (merge := self.corrections.merges.get(entity_key(name))):
+            self.named.add(merge.line)
+            return merge.into
+        return name
+
+    def definitions(self, defined: Mapping[str, Definition]) -> dict[str, Definition]:
+        """Defined terms under the names that they have in the index."""
+        corrected: dict[str, Definition] = {}
+        for key, definition in defined.items():
+            name = self.name(definition.name)
+            key = key if name == definition.name else entity_key(name)
+            other = corrected.get(key)
+            rows = (*other.rows, *definition.rows) if other else definition.rows
+            corrected[key] = Definition(name, tuple(sorted(set(rows))))
+        return corrected
+
+    def counts(self) -> CorrectionCounts | None:
+        """What there is to say about the lines, after all was corrected; None without any."""
+        lines = self.corrections.lines
+        if not lines:
+            return None
+        triples: Counter[Kind] = Counter()
+        for line in lines:
+            triples[line.kind] += self.matches[line.line]
+        return CorrectionCounts(
+            lines=dict(Counter(line.kind for line in lines)), triples=dict(triples), unmatched=self.unmatched()
+        )
+
+    def lines(self) -> list[LineMatches]:
+        """What each line concerns, after all was corrected."""
+        written, unmatched = self.corrections.text.split("\n"), set(self.unmatched())
+        return [
+            LineMatches(
+                line.line,
+                line.kind,
+                written[line.line - 1],
+                self.matches[line.line],
+                line.line not in unmatched,
+                self._problem(line) if line.line in unmatched else "",
+            )
+            for line in self.corrections.lines
+        ]
+
+    def unmatched(self) -> list[int]:
+        """The numbers of the lines that match nothing."""
+        return [line.line for line in self.corrections.lines if line.line not in {*+self.matches, *self.named}]
+
+    def _problem(self, line: Correction) -> str:
+        if line.kind != "add":
+            return "matches nothing"
+        kind, id_ = _place(line)
+        near = nearest(id_, [other for of, other in self._places if of == kind])
+        return f"there is no {kind} {id_!r} in the index{near}; the triple is added once there is one"
+
+    def _kept(self, triples: Iterable[Triple], passage: Passage) -> Iterator[Triple]:
+        for triple in triples:
+            merged = self.corrections.merged(triple)
+            if drops := [line for line in self._dropping(merged) if line.holds_in(passage.id, passage.document_id)]:
+                self.matches.update(line.line for line in drops)
+                continue
+            if merged != triple:
+                self.matches.update({self.corrections.merges[key].line for key in self._merged_keys(triple)})
+            yield merged
+
+    def _merged_keys(self, triple: Triple) -> set[str]:
+        return {entity_key(triple.subject), entity_key(triple.object)} & self.corrections.merges.keys()
+
+    def _dropping(self, triple: Triple) -> Iterator[Correction]:
+        for named, lines in self._drops.items():
+            yield from lines.get(_pattern(triple, named), ())
+
+    @cached_property
+    def _drops(self) -> dict[tuple[bool, ...], dict[tuple[str, ...], list[Correction]]]:
+        """Lines that drop triples, by which parts they name, and by these."""
+        drops: dict[tuple[bool, ...], dict[tuple[str, ...], list[Correction]]] = {}
+        for line in self.corrections.of_kind("drop"):
+            triple = self.corrections.merged(line.triple)
+            named = tuple(part != ANY for part in triple)
+            drops.setdefault(named, {}).setdefault(_pattern(triple, named), []).append(line)
+        return drops
+
+    @cached_property
+    def _added(self) -> dict[int, list[Triple]]:
+        """The triples that are added, by the number of their passage."""
+        added: dict[int, list[Triple]] = {}
+        for line in self.corrections.of_kind("add"):
+            if places := self._places.get(_place(line)):
+                added.setdefault(self._best(places, line.triple), []).append(self.corrections.merged(line.triple))
+                self.matches[line.line] += 1
+        return added
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, str], list[int]]:
+        """Passages by their own ids, and by those of their documents."""
+        places: dict[tuple[str, str], list[int]] = {}
+        for number, passage in self.passages.items():
+            places.setdefault(("passage", passage.id), []).append(number)
+            places.setdefault(("document", passage.document_id), []).append(number)
+        return places
+
+    def _best(self, places: list[int], triple: Triple) -> int:
+        """The passage with most of a triple's words, the first of equals."""
+        words = set(entity_key(str(triple)).split())
+        return max(places, key=lambda number: len(words.intersection(_words(self.passages[number]))))
+
+
+def _passage(entry: StoredTriple) -> int:
+    return entry.passage
+
+
+def _pattern(triple: Triple, named: tuple[bool, ...]) -> tuple[str, ...]:
+    """The normal forms of the parts that are named."""
+    return tuple(entity_key(part) if wanted else ANY for part, wanted in zip(triple, named, strict=True))
+
+
+def _words(passage: Passage) -> list[str]:
+    return entity_key(passage.searchable).split()
+
+
+def _place(line: Correction) -> tuple[str, str]:
+    """Where a line adds a triple: in a passage or a document, by its id."""
+    return ("passage", line.passage) if line.passage else ("document", line.document)

@@ -1,0 +1,182 @@
+"""Vectors of texts, by what was encoded, so that no text is encoded twice.
+
+A vector is stored once: in the published generation. Encoding is the expensive part of indexing, so what is encoded for
+the next generation is kept in ``encoded.sqlite`` until that is published; a build that was killed continues from there.
+It is kept as a generation stores it: two bytes per dimension for a passage, and one for triples, entities and passages
+whose text may be theirs, too. Rows are written and read in the order in which they were encoded, so that memory does
+not limit how many there may be.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.errors import IndexDamagedError
+from triplebeam.index.arrays.columns import mapped
+from triplebeam.index.arrays.keys import Keys, as_keys, distinct, key_of, read_keys, rows_of, write_keys
+from triplebeam.index.arrays.quantize import COARSE, FINE, quantized
+from triplebeam.index.folder.manifest import LastGeneration
+from triplebeam.index.folder.vectors import write_vectors
+from triplebeam.system.database import open_database, remove_database, rewrite, transaction
+from triplebeam.system.durable import raise_cannot_write
+
+_FILE = "encoded.sqlite"
+_SCHEMA = "CREATE TABLE encoded (number INTEGER PRIMARY KEY, key BLOB NOT NULL, vector BLOB NOT NULL);"
+#: How the vectors of each kind are stored.
+STORED_AS: "dict[str, np.dtype[Any]]" = {"passage": FINE, "triple": COARSE, "entity": COARSE}
+_MOVED_AT_A_TIME = 4096
+
+
+class EncodedTexts:
+    """The vectors there are: those of the last generation, and those encoded since."""
+
+    def __init__(self, folder: Path, fingerprint: str, dimension: int, last: LastGeneration) -> None:
+        self._fingerprint, self._dimension = fingerprint, dimension
+        self._path = folder / _FILE
+        try:
+            self._db = open_database(self._path, _SCHEMA)
+        except sqlite3.DatabaseError as error:
+            raise_cannot_write(error, folder)
+            raise IndexDamagedError(
+                f"{self._path} is not a usable SQLite file ({error}): delete it; what it held is encoded again."
+            ) from error
+        self._written: list[tuple[str, NDArray[Any], Keys]] = []
+        for kind in STORED_AS:
+            vectors, keys = f"{kind}_vectors.npy", f"{kind}_keys.npy"
+            if last.has(vectors, keys):
+                self._written.append((kind, mapped(last.folder / vectors), read_keys(last.folder / keys)))
+
+    def __enter__(self) -> "EncodedTexts":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._db.close()
+
+    def missing(self, texts: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+        """Those of the texts, by kind, that have no vector yet: each once, passages before the others."""
+        missing: dict[str, list[str]] = {}
+        seen = as_keys([])
+        for kind in [kind for kind in STORED_AS if kind in texts]:
+            keys = self._keys(texts[kind])
+            left = distinct(keys)
+            for known in (*self._known(kind), self._pending(kind), seen):
+                left = left[rows_of(keys[left], known) < 0]
+            missing[kind] = [texts[kind][place] for place in left.tolist()]
+            seen = np.append(seen, keys[left])
+        return missing
+
+    def put(self, texts: Mapping[str, Sequence[str]], vectors: NDArray[np.float32]) -> None:
+        """Keep what was just encoded: a vector for each text of each kind, one kind after the other."""
+        start = 0
+        with transaction(self._db):
+            for kind, of_kind in texts.items():
+                # A passage may have the text of an entity: what is kept of it will do for both.
+                precisions = {STORED_AS[kind], COARSE}
+                self._insert(list(map(self._key, of_kind)), vectors[start : start + len(of_kind)], precisions)
+                start += len(of_kind)
+
+    def _insert(self, keys: Sequence[bytes], vectors: NDArray[np.float32], precisions: "set[np.dtype[Any]]") -> None:
+        for precision in precisions:
+            rows = zip(keys, map(bytes, quantized(vectors, precision)), strict=True)
+            self._db.executemany("INSERT INTO encoded (key, vector) VALUES (?, ?)", rows)
+
+    def write(self, generation: Path, kind: str, texts: Sequence[str]) -> NDArray[Any]:
+        """Write the vectors of texts of one kind into a new generation; returns them as they are stored."""
+        stored = self.stored(kind, texts)
+        write_vectors(generation / f"{kind}_vectors.npy", stored)
+        write_keys(generation / f"{kind}_keys.npy", self._keys(texts))
+        return stored
+
+    def stored(self, kind: str, texts: Sequence[str]) -> NDArray[Any]:
+        """The vectors of texts of one kind, as they are stored."""
+        keys = self._keys(texts)
+        stored: NDArray[Any] = np.zeros((len(keys), self._dimension), STORED_AS[kind])
+        waiting = np.arange(len(keys))
+        for vectors, known in self._as_precise_as(kind):
+            rows = rows_of(keys[waiting], known)
+            stored[waiting[rows >= 0]] = vectors[rows[rows >= 0]]
+            waiting = waiting[rows < 0]
+        self._fill(stored, waiting, rows_of(keys[waiting], self._pending(kind)))
+        return stored
+
+    def _fill(self, stored: NDArray[Any], places: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+        """Put what was encoded since, by the order in which it was, into its places."""
+        if rows.min(initial=0) < 0:
+            raise IndexDamagedError("a vector is missing from the index: run `triplebeam index` again.")
+        order = np.argsort(rows, kind="stable")
+        places, rows, begin = places[order], rows[order], 0
+        for window in self._encoded_since(stored.dtype) if len(rows) else ():
+            here = slice(*np.searchsorted(rows, [begin, begin + len(window)]))
+            stored[places[here]] = window[rows[here] - begin]
+            begin += len(window)
+
+    def keep_only(self, texts: Mapping[str, Sequence[str]]) -> None:
+        """Remove, to the last byte, what was encoded for texts that are no longer there, or are published by now."""
+        needed = self._unpublished(texts)
+        numbers, pending = self._numbered()
+        kept = rows_of(pending, needed) >= 0
+        if not kept.any():
+            self.remove()
+            return
+        with transaction(self._db) as db:
+            db.executemany("DELETE FROM encoded WHERE number = ?", [(number,) for number in numbers[~kept].tolist()])
+        rewrite(self._db)
+
+    def remove(self) -> None:
+        """Remove what was kept until now: it is published."""
+        self._db.close()
+        remove_encoded(self._path.parent)
+
+    def _keys(self, texts: Iterable[str]) -> Keys:
+        return as_keys(map(self._key, texts))
+
+    def _key(self, text: str) -> bytes:
+        return key_of(self._fingerprint, text)
+
+    def _pending(self, kind: str) -> Keys:
+        """The keys of what was encoded since with the precision of a kind, in the order of its rows."""
+        return as_keys(key for (key,) in self._rows("key", STORED_AS[kind]))
+
+    def _encoded_since(self, precision: "np.dtype[Any]") -> Iterator[NDArray[Any]]:
+        """The vectors of that, some at a time."""
+        rows = self._rows("vector", precision)
+        while window := rows.fetchmany(_MOVED_AT_A_TIME):
+            yield np.frombuffer(b"".join(vector for (vector,) in window), precision).reshape(-1, self._dimension)
+
+    def _rows(self, column: str, precision: "np.dtype[Any]") -> sqlite3.Cursor:
+        """The length of a vector says what its numbers are."""
+        size = self._dimension * precision.itemsize
+        return self._db.execute(f"SELECT {column} FROM encoded WHERE length(vector) = ? ORDER BY number", (size,))
+
+    def _numbered(self) -> tuple[NDArray[np.int64], Keys]:
+        rows = self._db.execute("SELECT number, key FROM encoded").fetchall()
+        return np.array([number for number, _ in rows], np.int64), as_keys(key for _, key in rows)
+
+    def _unpublished(self, texts: Mapping[str, Sequence[str]]) -> Keys:
+        """The keys of texts whose vectors are not in the last generation."""
+        found = as_keys([])
+        for kind, of_kind in texts.items():
+            keys = self._keys(of_kind)
+            for known in self._known(kind):
+                keys = keys[rows_of(keys, known) < 0]
+            found = np.append(found, keys)
+        return found
+
+    def _known(self, kind: str) -> list[Keys]:
+        return [keys for _, keys in self._as_precise_as(kind)]
+
+    def _as_precise_as(self, kind: str) -> list[tuple[NDArray[Any], Keys]]:
+        """Written vectors that may be taken over: their precision is that of the kind."""
+        return [(vectors, keys) for other, vectors, keys in self._written if STORED_AS[other] == STORED_AS[kind]]
+
+
+def remove_encoded(folder: Path) -> None:
+    """Remove what was encoded for an index and not published."""
+    remove_database(folder / _FILE)

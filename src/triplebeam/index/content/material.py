@@ -1,0 +1,89 @@
+"""What a generation keeps of its passages beside the search structures that were derived from it.
+
+Who extracted the triples of a passage, the names and keywords that were found in it, and its links: with the texts and
+the triples that is all that a generation is made from. So readers, who never open the store, can derive the structures
+of some of the passages (`triplebeam.index.folder.view`).
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.index.arrays.columns import StringColumn, mapped, write_strings
+from triplebeam.index.store.store import Store
+
+_EXTRACTIONS, _LINKS = "passage_extractions", "passage_links.npy"
+
+
+@dataclass(frozen=True)
+class Material:
+    """By the rows of passages."""
+
+    extractors: list[str] = field(repr=False)
+    """Who extracted the triples of each passage; empty where nobody did yet, or it failed."""
+    names: list[list[str]] = field(repr=False)
+    """The names that the local extractor found in each passage, sorted, whether a triple has them or not."""
+    keywords: list[list[str]] = field(repr=False)
+    """The keywords that a model gave each passage."""
+    links: NDArray[np.int64] = field(repr=False)
+    """Pairs of passages of which the first links to the second, sorted."""
+
+    @classmethod
+    def of(cls, store: Store, row_of: Mapping[int, int], rename: Callable[[str], str]) -> "Material":
+        """Of all passages in the store, which has them by number; names and keywords are called what ``rename``
+        returns.
+        """
+        extractors = store.extracted_by()
+        names = _by_row(store.names(), row_of, rename)
+        keywords = _by_row(store.keywords(), row_of, rename)
+        links = [(row_of[here], row_of[there]) for here, there in store.links()]
+        return cls(
+            extractors=[extractors.get(number, "") for number in row_of],
+            names=[sorted(names.get(row, ())) for row in range(len(row_of))],
+            keywords=[keywords.get(row, []) for row in range(len(row_of))],
+            links=np.array(sorted(links), np.int64).reshape(-1, 2),
+        )
+
+    @classmethod
+    def read(cls, generation: Path, rows: NDArray[np.int64], passages: int) -> "Material":
+        """Of some passages of a generation, which get the rows 0, 1, 2 and so on."""
+        column = StringColumn(generation / _EXTRACTIONS)
+        read = [json.loads(column[row]) for row in rows.tolist()]
+        return cls(
+            extractors=[extractor for extractor, _, _ in read],
+            names=[names for _, names, _ in read],
+            keywords=[keywords for _, _, keywords in read],
+            links=_among(mapped(generation / _LINKS), rows, passages),
+        )
+
+    def write(self, generation: Path) -> None:
+        """Write a column and an array."""
+        rows = zip(self.extractors, self.names, self.keywords, strict=True)
+        write_strings(generation / _EXTRACTIONS, (json.dumps(row, ensure_ascii=False) for row in rows))
+        np.save(generation / _LINKS, self.links)
+
+
+def pairs(by_row: Iterable[Iterable[str]]) -> list[tuple[int, str]]:
+    """The rows of passages, each with one of its names or keywords."""
+    return [(row, name) for row, names in enumerate(by_row) for name in names]
+
+
+def _by_row(
+    found: Iterable[tuple[int, str]], row_of: Mapping[int, int], rename: Callable[[str], str]
+) -> dict[int, list[str]]:
+    by_row: dict[int, dict[str, None]] = {}
+    for number, name in found:
+        by_row.setdefault(row_of[number], {})[rename(name)] = None
+    return {row: list(names) for row, names in by_row.items()}
+
+
+def _among(links: NDArray[np.int64], rows: NDArray[np.int64], passages: int) -> NDArray[np.int64]:
+    """The links between some passages, by their new rows."""
+    new = np.full(passages, -1)
+    new[rows] = np.arange(len(rows))
+    renumbered = new[links]
+    return np.asarray(renumbered[(renumbered >= 0).all(axis=1)])

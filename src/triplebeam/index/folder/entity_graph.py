@@ -1,0 +1,267 @@
+"""The entities of an index as a graph: which triples join them, which are synonyms, and which passages mention them.
+
+Synonym links and vectors are stored. What the triples say already (which entities are joined, which
+passages mention them) is derived from their columns at first use. Of a large graph that is stored, too, since it would
+take the first question to an index of millions of triples half a minute.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import block_array, csr_array, diags_array
+
+from triplebeam.errors import BadInputError
+from triplebeam.index.arrays.columns import (
+    StringColumn,
+    loaded,
+    mapped,
+    mapped_sparse,
+    read_array,
+    write_sparse,
+    write_strings,
+)
+from triplebeam.index.arrays.names import read_numbers, write_numbers
+from triplebeam.index.content.topics import Topics
+from triplebeam.index.folder.open_graph import STORED_WALKS, OpenGraph
+from triplebeam.index.folder.synonyms import THRESHOLD, both_ways, read_choices
+from triplebeam.index.folder.triple_graph import TripleGraph
+from triplebeam.index.folder.vectors import VectorIndex
+from triplebeam.triple import entity_key
+
+#: Where names that were found in a passage, and are in no triple of it, are stored.
+MENTIONS = "passage_mentions.npy"
+#: Where other names of entities are stored, if there are any, and the entities they belong to.
+_ALIASES, _ALIAS_ENTITIES = "entity_aliases", "entity_alias_numbers.npy"
+#: Where it is stored, of a large graph, which numbers names have, which passages entities occur in, what walks go over,
+#: which topic each passage has, and which entities are titles.
+_LOOKUP, _BY_ENTITY, _WALK = "entity_lookup", "entity_passages", "walk"
+_TOPICS, _TITLED = "passage_topics.npy", "titled_entities.npy"
+#: From so many triples on, walks stay where they come to.
+LARGE = 500_000
+#: Entities are few where they are no more than one in so many.
+_FEW = 32
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntityGraph:
+    """Entities by number, as `triplebeam.index.folder.triple_graph.number_entities` numbers them."""
+
+    names: Sequence[str] = field(repr=False)
+    vectors: VectorIndex = field(repr=False)
+    triple_entities: NDArray[np.int64] = field(repr=False)
+    """Subject and object of every triple."""
+    triple_passages: NDArray[np.int64] = field(repr=False)
+    """The passage of every triple, by row."""
+    mentions: NDArray[np.int64] = field(repr=False)
+    """Pairs of passage, by row, and entity: names found in a passage in which no triple has them."""
+    chosen: "csr_array[np.float32]" = field(repr=False)
+    """Whom each entity chose as its synonyms."""
+    passages: int
+    counted: NDArray[np.int64] | None = field(default=None, repr=False)
+    """How many passages mention each entity in the index that this graph is a part of, if it is one."""
+    aliases: Mapping[str, int] = field(default_factory=dict, repr=False)
+    """Entities by the normal form of other names, which corrections merged into theirs."""
+    large: int = LARGE
+    """How many triples make a large graph."""
+    folder: Path | None = field(default=None, repr=False)
+    """Where it is stored what is derived, if it is."""
+    _graphs: "dict[tuple[float, bool, int | None], csr_array[np.float64]]" = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    """Graphs built already: retrievers over one index share them."""
+
+    @classmethod
+    def open(cls, folder: Path, triples: TripleGraph, *, in_memory: bool = False) -> "EntityGraph":
+        """The graph of a generation; its triples are open already."""
+        return cls(
+            names=triples.entity_names,
+            vectors=VectorIndex(folder / "entity_vectors.npy", in_memory=in_memory),
+            triple_entities=triples.triple_entities,
+            triple_passages=triples.triple_passages,
+            mentions=read_array(folder / MENTIONS, in_memory=in_memory),
+            chosen=read_choices(folder, len(triples.entity_names), in_memory=in_memory),
+            passages=len(triples.passages),
+            aliases=_read_aliases(folder),
+            folder=folder,
+        )
+
+    def write_derived(self, folder: Path, rows_by_title: Mapping[str, Sequence[int]]) -> None:
+        """Store what would be derived at first use."""
+        np.save(folder / _TITLED, self.titled(rows_by_title))
+        write_numbers(folder / _LOOKUP, self.numbers)
+        for name, matrix in ((_BY_ENTITY, self.passages_by_entity), (_WALK, self.weights(with_passages=True))):
+            write_sparse(_sparse_files(folder, name), matrix.data, matrix.indices, matrix.indptr)
+        np.save(folder / _TOPICS, self.topics.of_passages)
+        for max_passages, through_passages, tolerance in STORED_WALKS:
+            graph = self.open_graph(THRESHOLD, max_passages, through_passages=through_passages)
+            graph.write(folder, slice(len(self), None), tolerance)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @cached_property
+    def numbers(self) -> Mapping[str, int]:
+        """The number of each entity, by the normal form of each of its names."""
+        stored = read_numbers(self.folder / _LOOKUP) if self.folder else None
+        return stored or {**self.aliases, **{entity_key(name): number for number, name in enumerate(self.names)}}
+
+    def titled(self, rows_by_title: Mapping[str, Sequence[int]]) -> NDArray[np.int64]:
+        """Entities that are titles of passages: the entity, a row, and how many passages have this title."""
+        if self.folder and (self.folder / _TITLED).is_file():
+            return mapped(self.folder / _TITLED)
+        found = [
+            (self.numbers[title], row, len(rows))
+            for title, rows in rows_by_title.items()
+            if title in self.numbers
+            for row in rows
+        ]
+        return np.array(found, np.int64).reshape(-1, 3)
+
+    def other_names(self) -> dict[str, str]:
+        """Names that corrections merged into others, by their normal forms."""
+        return {alias: self.names[number] for alias, number in self.aliases.items()}
+
+    @cached_property
+    def synonyms(self) -> "csr_array[np.float32]":
+        """A symmetric matrix of cosines, empty but for synonyms."""
+        return both_ways(self.chosen)
+
+    @cached_property
+    def incidence(self) -> "csr_array[np.float64]":
+        """Passages by entities: how often an entity occurs in the triples of a passage, as subject or object; once
+        where it is only named there.
+        """
+        entities = np.append(self.triple_entities.ravel(), self.mentions[:, 1])
+        rows = np.append(np.repeat(self.triple_passages, 2), self.mentions[:, 0])
+        # Built from coordinates: repeated entries are added up.
+        return csr_array((np.ones(len(entities)), (rows, entities)), shape=(self.passages, len(self)))
+
+    def at_passages(self, values: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Values of entities, in columns and none negative, added up for each passage, as often as they occur there.
+        Where most are 0, as in a walk that stayed near, the passages of the others alone are looked at.
+        """
+        # A product with ones: NumPy is many times slower to ask of each short row whether it has `any`.
+        reached = np.flatnonzero(values @ np.ones(values.shape[1], values.dtype) > 0)
+        if _FEW * len(reached) > len(self):
+            return np.asarray(self.incidence @ values)
+        return self.at_passages_of(reached, values[reached])
+
+    def at_passages_of(self, entities: NDArray[np.int64], values: NDArray[np.floating]) -> NDArray[np.floating]:
+        """The same for the values of some entities, where all others have 0."""
+        return np.asarray(self.passages_by_entity[entities].T @ values)
+
+    @cached_property
+    def passages_by_entity(self) -> "csr_array[np.float64]":
+        """Entities by passages: the incidence, from the other side."""
+        stored = self._stored(_BY_ENTITY, (len(self), self.passages))
+        return csr_array(self.incidence.T) if stored is None else stored
+
+    def named_in(self, row: int) -> list[int]:
+        """The entities that are named in a passage and in no triple of it."""
+        start, end = np.searchsorted(self.mentions[:, 0], [row, row + 1])
+        entities: list[int] = self.mentions[start:end, 1].tolist()
+        return entities
+
+    @cached_property
+    def passage_counts(self) -> NDArray[np.int64]:
+        """How many passages mention each entity."""
+        if self.counted is not None:
+            return self.counted
+        return np.diff(self.passages_by_entity.indptr).astype(np.int64)
+
+    @cached_property
+    def topics(self) -> Topics:
+        """The topic of every passage."""
+        topics = Topics(self.triple_entities, self.triple_passages, self.passages, len(self))
+        if self.folder and (self.folder / _TOPICS).is_file():
+            topics.__dict__["of_passages"] = mapped(self.folder / _TOPICS)
+        return topics
+
+    def weights(
+        self, synonym_threshold: float = THRESHOLD, *, with_passages: bool = False, max_passages: int | None = None
+    ) -> "csr_array[np.float64]":
+        """The undirected graph: two entities are joined by the number of their triples, plus their cosine where they
+        are synonyms. A triple of an entity with itself joins nothing.
+
+        With passages, they are nodes behind the entities, each joined by 1 to those it mentions. An entity that occurs
+        in more than ``max_passages`` is a hub, through which one gets anywhere: it has no edges then.
+        """
+        key = synonym_threshold, with_passages, max_passages
+        if key not in self._graphs:
+            self._graphs[key] = self._built(*key)
+        return self._graphs[key]
+
+    @property
+    def is_large(self) -> bool:
+        """Whether walks over it are better made where they come to than over the whole (`triplebeam.retrieve.push`)."""
+        return len(self.triple_entities) >= self.large
+
+    def open_graph(
+        self, synonym_threshold: float, max_passages: int | None, *, through_passages: bool = True
+    ) -> OpenGraph:
+        """The graph with passages, without edges of entities that occur in more of these, and without those of
+        passages, too, where walks do not go through them.
+        """
+        hubs = self.passage_counts > (self.passages if max_passages is None else max_passages)
+        nodes = np.append(~hubs, np.full(self.passages, through_passages))
+        name = f"{_WALK}_{synonym_threshold}_{max_passages}_{'passages' if through_passages else 'entities'}"
+        return OpenGraph(self.weights(synonym_threshold, with_passages=True), nodes, self.folder, name)
+
+    def _built(
+        self, synonym_threshold: float, with_passages: bool, max_passages: int | None
+    ) -> "csr_array[np.float64]":
+        if max_passages is not None:
+            whole = self.weights(synonym_threshold, with_passages=with_passages)
+            kept = np.ones(whole.shape[0])
+            kept[: len(self)] = self.passage_counts <= max_passages
+            pruned = csr_array(diags_array(kept) @ whole @ diags_array(kept))
+            pruned.eliminate_zeros()
+            return pruned
+        if not with_passages:
+            return self._among_entities(synonym_threshold)
+        nodes = len(self) + self.passages
+        if synonym_threshold == THRESHOLD and (stored := self._stored(_WALK, (nodes, nodes))) is not None:
+            return stored
+        mentions = (self.incidence > 0).astype(np.float64)
+        among = self.weights(synonym_threshold)
+        return block_array([[among, mentions.T], [mentions, None]], format="csr", dtype=np.float64)
+
+    def _stored(self, name: str, shape: tuple[int, int]) -> "csr_array[np.float64] | None":
+        try:
+            return mapped_sparse(_sparse_files(self.folder, name), shape) if self.folder else None
+        except FileNotFoundError:  # not stored, or removed by the next generation
+            return None
+
+    def _among_entities(self, synonym_threshold: float) -> "csr_array[np.float64]":
+        if synonym_threshold < THRESHOLD:
+            raise BadInputError(
+                f"a synonym threshold of {synonym_threshold} is below {THRESHOLD}, the least for which an index keeps"
+                f" links: choose {THRESHOLD} or more."
+            )
+        one, two = self.triple_entities[self.triple_entities[:, 0] != self.triple_entities[:, 1]].T
+        joined = csr_array((np.ones(len(one)), (one, two)), shape=(len(self), len(self)))
+        near = self.synonyms >= synonym_threshold
+        return csr_array(joined + joined.T + self.synonyms.multiply(near))
+
+
+def _sparse_files(folder: Path, name: str) -> list[Path]:
+    return [folder / f"{name}_{part}.npy" for part in ("values", "ends", "starts")]
+
+
+def write_aliases(folder: Path, aliases: Mapping[str, str], numbers: Mapping[str, int]) -> None:
+    """Write other names of entities, as far as the index has these. ``numbers`` are by normal form."""
+    entities = {alias: numbers[key] for alias, name in aliases.items() if (key := entity_key(name)) in numbers}
+    if entities:
+        write_strings(folder / _ALIASES, entities)
+        np.save(folder / _ALIAS_ENTITIES, np.array(list(entities.values()), np.int64))
+
+
+def _read_aliases(folder: Path) -> dict[str, int]:
+    if not (folder / _ALIAS_ENTITIES).is_file():
+        return {}
+    names, entities = StringColumn(folder / _ALIASES), loaded(folder / _ALIAS_ENTITIES).tolist()
+    return dict(zip(map(entity_key, names), entities, strict=True))

@@ -1,0 +1,105 @@
+"""The graph that walks are pushed over (`triplebeam.retrieve.push`): a walk reads the edges of the nodes it comes to.
+
+What it needs to know of every node beforehand takes several passes over all edges. Of a large index that is stored, for
+the walks of STORED_WALKS.
+"""
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from triplebeam.index.arrays.columns import expand_rows, mapped
+
+_DAMPING, _LEAVING = 0.5, "leaving"
+
+
+class StoredWalk(NamedTuple):
+    """Settings of a walk, as `EntityGraph.open_graph` has them, and the tolerance where it starts everywhere alike."""
+
+    max_passages: int | None
+    through_passages: bool
+    tolerance: float | None
+
+
+#: How near to the end of a walk its result is, by default. A fusion looks at ranks alone: for the blend, four steps of
+#: a walk instead of nine give the same passages but for one in 300.
+TOLERANCE, BLENDED_TOLERANCE = 1e-5, 5e-3
+#: An entity of more passages than this leads nowhere in particular: walks of the blend pass it by.
+BLENDED_PASSAGES = 30
+#: Those of `hipporag2`, and of `blend` from triples and from names.
+STORED_WALKS = (
+    StoredWalk(None, True, TOLERANCE),
+    StoredWalk(BLENDED_PASSAGES, True, BLENDED_TOLERANCE),
+    StoredWalk(BLENDED_PASSAGES, False, None),
+)
+
+
+@dataclass(frozen=True)
+class OpenGraph:
+    """A symmetric matrix of weights, read where a walk comes; nodes that are not ``open`` have no edges."""
+
+    weights: "csr_array[np.float64]" = field(repr=False)
+    open: NDArray[np.bool_] = field(repr=False)
+    folder: Path | None = None
+    """Where it is stored what is derived, if it is."""
+    name: str = "walk"
+    """What the names of these files begin with."""
+
+    @cached_property
+    def leaving(self) -> NDArray[np.float64]:
+        """The weights of a node's edges together."""
+        if (stored := self._stored(_LEAVING)) is not None:
+            return stored
+        return np.asarray(np.where(self.open, self.weights @ self.open.astype(np.float64), 0.0))
+
+    def edges(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+        """The edges of open nodes: the position of the node, the other end, and the weight of each."""
+        positions, places = expand_rows(self.weights.indptr, nodes)
+        ends = self.weights.indices[places]
+        there = self.open[ends]
+        return positions[there], ends[there], self.weights.data[places[there]]
+
+    def visits_together(self, nodes: slice | NDArray[np.int64], start: NDArray[np.floating], damping: float) -> float:
+        """Of all nodes, the start included, in an exact walk. From a node without edges the walker goes nowhere."""
+        return float((start / np.where(self.leaving[nodes] > 0, 1 - damping, 1)).sum())
+
+    def spread_evenly(self, nodes: slice, damping: float, tolerance: float) -> NDArray[np.float64]:
+        """Visits of these nodes, by way of edges, in a walk that starts with 1 at every one of them.
+
+        What `write` stored is taken as it is: ask for the nodes that were given there.
+        """
+        if (stored := self._stored(_spread(damping, tolerance))) is not None:
+            return stored
+        arriving, visits = np.zeros(len(self.open)), np.zeros(len(self.open))
+        arriving[nodes] = 1
+        shares = np.divide(damping, self.leaving, out=np.zeros_like(visits), where=self.leaving > 0)
+        for _ in range(math.ceil(math.log(tolerance) / math.log(damping)) if damping else 0):
+            arriving = np.where(self.open, np.asarray(self.weights @ (arriving * shares)), 0.0)
+            visits += arriving
+        return visits[nodes]
+
+    def write(self, folder: Path, nodes: slice, tolerance: float | None) -> None:
+        """Store what is derived, for walks from all these nodes alike where there is a tolerance."""
+        np.save(self._path(folder, _LEAVING), self.leaving)
+        if tolerance is not None:
+            spread = self.spread_evenly(nodes, _DAMPING, tolerance)
+            np.save(self._path(folder, _spread(_DAMPING, tolerance)), spread)
+
+    def _stored(self, what: str) -> NDArray[np.float64] | None:
+        try:
+            return mapped(self._path(self.folder, what)) if self.folder else None
+        except FileNotFoundError:  # not stored, or removed by the next generation
+            return None
+
+    def _path(self, folder: Path, what: str) -> Path:
+        return folder / f"{self.name}_{what}.npy"
+
+
+def _spread(damping: float, tolerance: float) -> str:
+    return f"spread_{damping}_{tolerance}"

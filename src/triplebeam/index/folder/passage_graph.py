@@ -1,0 +1,209 @@
+"""The graph of passages (GNN-Ret, section 3.1): neighbours in a document, and passages that share a keyword.
+
+Ours besides: passages of which one links to the other. The kinds of edges are kept apart, so that each can be left out
+of a query. Each is an adjacency in compressed
+sparse rows, ``neighbours[starts[p] : starts[p + 1]]``, without direction, without loops, in rising order, and
+memory-mapped when opened.
+
+**Keywords** come as pairs of a passage's row and a keyword's number; by default a passage's keywords are the entities
+of its triples. A keyword of c passages joins c(c - 1)/2 pairs, which for "United States" is most of a large corpus and
+says nothing about any question. So a keyword found in more than ``max_passages`` passages makes no edges at all. Each
+keyword of a passage then brings it fewer than ``max_passages`` neighbours, and the graph grows with the number of
+pairs, not with its square.
+
+**Neighbours in a document** are passages that follow each other by position. A collection whose documents are passages
+already (one row each) has no positions, but its rows of one title were one page once: `document_labels` puts those
+together, in the order of the rows.
+
+**Links** are hyperlinks and cross-references from a passage to another, followed in both directions. A list of links
+says nothing about any of its targets: a passage that links to more than ``MAX_LINKS`` others is no evidence, nor is a
+passage to which more than ``max_passages`` link, such as a home page.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, computed_field
+
+from triplebeam.index.arrays.columns import expand_rows, read_array
+from triplebeam.passage import Passage
+
+EdgeKind: TypeAlias = Literal["structural", "keyword", "links"]
+KINDS: tuple[EdgeKind, ...] = ("structural", "keyword", "links")
+#: Those of GNN-Ret's graph.
+PAPER_KINDS: tuple[EdgeKind, ...] = ("structural", "keyword")
+
+#: A keyword of more passages than this makes no edges. On MuSiQue 50 leaves out the 45 most common of 92,000 entities
+#: and with them seven in ten edges; recall is a little better for it.
+MAX_PASSAGES = 50
+#: A passage that links to more others than this is a list of links.
+MAX_LINKS = 20
+
+
+class Edges(NamedTuple):
+    """One kind of edges: every edge is listed at both of its ends."""
+
+    starts: NDArray[np.int64]
+    neighbours: NDArray[np.int32]
+
+    def around(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Every edge at these rows: the position in ``rows`` of its one end, and the row of the other."""
+        positions, places = expand_rows(self.starts, rows)
+        return positions, self.neighbours[places].astype(np.int64)
+
+
+class GraphStatistics(BaseModel):
+    """The measures of a graph in the paper's Table 5, and the edges by kind; a manifest holds them."""
+
+    model_config = ConfigDict(frozen=True)
+
+    nodes: int
+    edges: int
+    """An edge of several kinds counts once."""
+    edges_by_kind: dict[EdgeKind, int]
+    nodes_without_edges: int
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def edges_per_node(self) -> float:
+        """|E| / |V|; a node has twice as many neighbours on average."""
+        return self.edges / self.nodes if self.nodes else 0.0
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def density(self) -> float:
+        """2|E| / (|V| (|V| - 1))."""
+        return 2 * self.edges / (self.nodes * (self.nodes - 1)) if self.nodes > 1 else 0.0
+
+
+class PassageGraph:
+    """Passages by row and the edges between them."""
+
+    def __init__(self, *, structural: Edges, keyword: Edges, links: Edges) -> None:
+        self.edges: Mapping[EdgeKind, Edges] = {"structural": structural, "keyword": keyword, "links": links}
+        for kind, edges in self.edges.items():
+            if len(edges.starts) != len(structural.starts) or int(edges.starts[-1]) != len(edges.neighbours):
+                raise ValueError(f"the {kind} edges of the passage graph are not as many as their starts say")
+
+    @classmethod
+    def open(cls, folder: Path, *, in_memory: bool = False) -> "PassageGraph":
+        """Open what `write` wrote."""
+        read = partial(read_array, in_memory=in_memory)
+        return cls(**{kind: Edges(*map(read, _paths(folder, kind).values())) for kind in KINDS})
+
+    def write(self, folder: Path) -> None:
+        """Write two files per kind."""
+        for kind in KINDS:
+            for name, path in _paths(folder, kind).items():
+                np.save(path, getattr(self.edges[kind], name))
+
+    def __len__(self) -> int:
+        return len(self.edges["structural"].starts) - 1
+
+    def around(
+        self, rows: NDArray[np.int64], kinds: Sequence[EdgeKind] = KINDS
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Every edge at these rows, as `Edges.around`; one of two kinds comes twice."""
+        found = [self.edges[kind].around(rows) for kind in kinds]
+        nothing = np.zeros(0, np.int64)
+        return (
+            np.concatenate([positions for positions, _ in found] or [nothing]),
+            np.concatenate([neighbours for _, neighbours in found] or [nothing]),
+        )
+
+    def statistics(self) -> GraphStatistics:
+        """Count nodes and edges."""
+        rows, neighbours = self.around(np.arange(len(self)))
+        ends = np.unique(rows * len(self) + neighbours)
+        return GraphStatistics(
+            nodes=len(self),
+            edges=len(ends) // 2,
+            edges_by_kind={kind: len(self.edges[kind].neighbours) // 2 for kind in KINDS},
+            nodes_without_edges=len(self) - len(np.unique(rows)),
+        )
+
+
+def _paths(folder: Path, kind: EdgeKind) -> dict[str, Path]:
+    return {name: folder / f"passage_graph_{kind}_{name}.npy" for name in Edges._fields}
+
+
+def build_passage_graph(
+    documents: Sequence[str],
+    positions: Sequence[int] | NDArray[np.int64],
+    keyword_passages: NDArray[np.int64],
+    keywords: NDArray[np.int64],
+    max_passages: int = MAX_PASSAGES,
+    links: Sequence[tuple[int, int]] | NDArray[np.int64] = (),
+) -> PassageGraph:
+    """Join passages: ``documents`` and ``positions`` have one entry per passage, ``keyword_passages`` (rows) and
+    ``keywords`` (numbers) one entry per pair, and ``links`` are pairs of rows, from and to. Pairs may come in any order
+    and more than once.
+    """
+    return PassageGraph(
+        structural=_structural(documents, np.asarray(positions, np.int64)),
+        keyword=_keyword(keyword_passages, keywords, len(documents), max_passages),
+        links=_links(links, len(documents)),
+    )
+
+
+def triple_keywords(
+    triple_entities: NDArray[np.int64], triple_passages: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The pairs of passage and entity of an index's triples: both ends of each triple are keywords of its passage."""
+    return np.repeat(triple_passages, 2), triple_entities.ravel()
+
+
+def document_labels(passages: Sequence[Passage]) -> list[str]:
+    """What each passage belongs to: its document, or its title where it is a document of its own."""
+    sizes = Counter(passage.document_id for passage in passages)
+    # The first letter keeps a title from being taken for a document's id.
+    return [
+        f"t{passage.title}" if sizes[passage.document_id] == 1 and passage.title else f"d{passage.document_id}"
+        for passage in passages
+    ]
+
+
+def _structural(documents: Sequence[str], positions: NDArray[np.int64]) -> Edges:
+    numbers: dict[str, int] = {}
+    labels = np.array([numbers.setdefault(document, len(numbers)) for document in documents], np.int64)
+    order = np.lexsort((positions, labels))  # stable: equal positions stay in the order of rows
+    same = labels[order[:-1]] == labels[order[1:]]
+    return _both_ways(order[:-1][same], order[1:][same], len(documents))
+
+
+def _keyword(passages: NDArray[np.int64], keywords: NDArray[np.int64], nodes: int, max_passages: int) -> Edges:
+    from scipy.sparse import csr_array
+
+    numbers = int(keywords.max(initial=-1)) + 1
+    incidence = csr_array((np.ones(len(passages), np.int32), (passages, keywords)), shape=(nodes, numbers))
+    incidence.sum_duplicates()
+    rare = np.bincount(incidence.indices, minlength=numbers) <= max_passages
+    incidence = incidence[:, np.flatnonzero(rare)]
+    shared = (incidence @ incidence.T).tocoo()
+    above = shared.row < shared.col
+    return _both_ways(shared.row[above], shared.col[above], nodes)
+
+
+def _links(links: Sequence[tuple[int, int]] | NDArray[np.int64], nodes: int) -> Edges:
+    pairs = np.unique(np.sort(telling_links(links, nodes), axis=1), axis=0)
+    return _both_ways(pairs[:, 0], pairs[:, 1], nodes)
+
+
+def telling_links(links: Sequence[tuple[int, int]] | NDArray[np.int64], nodes: int) -> NDArray[np.int64]:
+    """Pairs of rows, from and to, each once: without lists of links, and without links to where too many lead."""
+    pairs = np.array(links, np.int64).reshape(-1, 2)
+    pairs = np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0)
+    pairs = pairs[np.bincount(pairs[:, 0], minlength=nodes)[pairs[:, 0]] <= MAX_LINKS]
+    return pairs[np.bincount(pairs[:, 1], minlength=nodes)[pairs[:, 1]] <= MAX_PASSAGES]
+
+
+def _both_ways(ends: NDArray[np.integer], others: NDArray[np.integer], nodes: int) -> Edges:
+    rows, neighbours = np.concatenate([ends, others]), np.concatenate([others, ends])
+    order = np.lexsort((neighbours, rows))
+    starts = np.searchsorted(rows[order], np.arange(nodes + 1)).astype(np.int64)
+    return Edges(starts, neighbours[order].astype(np.int32))

@@ -1,0 +1,152 @@
+"""A snapshot of an index: one published generation, open for reading, memory-mapped, whole while it is held."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.errors import IndexDamagedError, nearest
+from triplebeam.index.arrays.columns import read_array
+from triplebeam.index.content.references import REFERENCES
+from triplebeam.index.folder.entity_graph import EntityGraph
+from triplebeam.index.folder.manifest import REPAIR, Manifest, check_contents, generation_folder, read_manifest, retried
+from triplebeam.index.folder.passage_graph import PassageGraph
+from triplebeam.index.folder.passages import PassageTable
+from triplebeam.index.folder.terms import TermIndex
+from triplebeam.index.folder.triple_graph import TripleGraph
+from triplebeam.index.folder.vectors import VectorIndex
+from triplebeam.index.opensearch.address import Address
+from triplebeam.system.open_files import explain_open_files
+from triplebeam.triple import entity_key
+from triplebeam.where import Where
+
+T = TypeVar("T")
+
+
+class TermSearch(Protocol):
+    """BM25 over texts by number."""
+
+    def __len__(self) -> int: ...
+
+    def search(self, query: str, k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The best k and their scores."""
+        ...
+
+    def stemmers_of(self, rows: Sequence[int]) -> list[str]:
+        """The stemmers of these texts, those of their languages."""
+        ...
+
+
+class Parts(Protocol):
+    """Snapshots of parts of an index."""
+
+    def where(self, where: Where) -> "Snapshot":
+        """The passages for which a filter holds: no more in memory than the whole."""
+        ...
+
+    def of_question(self, question: str, vector: NDArray[np.float32]) -> "Snapshot":
+        """What is near a question, in memory."""
+        ...
+
+    def of_passages(self, passage_ids: Sequence[str], names: Sequence[str] = ()) -> "Snapshot":
+        """What is near passages, and near the entities of these names, in memory."""
+        ...
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The search structures of one published generation, or of some of its passages."""
+
+    folder: Path
+    manifest: Manifest
+    passages: PassageTable
+    triples: TripleGraph
+    passage_terms: TermSearch
+    triple_terms: TermSearch
+    passage_vectors: VectorIndex
+    entities: EntityGraph
+    passage_graph: PassageGraph
+    references: NDArray[np.int64] = field(repr=False)
+    """See `triplebeam.index.content.references.references`."""
+    whole: "Snapshot | None" = field(default=None, repr=False)
+    """What this is a view of (`triplebeam.index.folder.view`); None: all passages are here."""
+    rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
+    """Of a view: the rows that its passages have there."""
+
+    @property
+    def parts(self) -> "Parts | None":
+        """Of an index that is too large to hold: what makes snapshots of parts of it; None: all is here."""
+        return None
+
+    def triples_about(self, name: str) -> NDArray[np.int64]:
+        """The triples with an entity, by its name, as subject or object, in the order of their passages."""
+        number = self.entities.numbers.get(entity_key(name))
+        return np.zeros(0, np.int64) if number is None else self.triples.of_entity(number)
+
+    def entity_meant(self, name: str) -> str:
+        """By a name that no entity has, as the end of an error message; empty where that is not known."""
+        return "" if entity_key(name) in self.entities.numbers else nearest(name, self.entities.names)
+
+    @classmethod
+    def open(cls, folder: Path) -> "Snapshot":
+        """Open the published generation. Nothing is written, so a read-only folder will do."""
+        with explain_open_files():
+            if address := Address.of(folder):
+                from triplebeam.index.opensearch.snapshot import open_cluster
+
+                return open_cluster(address, folder)
+            opened = retried(folder, lambda: cls._open(folder, read_manifest(folder)))
+        opened._check_vectors_at_first_use()
+        return opened
+
+    @classmethod
+    def _open(cls, folder: Path, manifest: Manifest) -> "Snapshot":
+        generation = generation_folder(folder, manifest.generation)
+        _piece(generation, lambda: check_contents(folder, manifest))
+        return cls.read(folder, manifest, generation)
+
+    @classmethod
+    def read(cls, folder: Path, manifest: Manifest, generation: Path, *, in_memory: bool = False) -> "Snapshot":
+        """Open the structures in the folder of a generation; in memory, they keep no file open."""
+
+        def read(piece: Callable[..., T]) -> T:
+            return _piece(generation, lambda: piece(in_memory=in_memory))
+
+        passages = read(partial(PassageTable, generation))
+        triples = read(partial(TripleGraph, generation, passages))
+        return cls(
+            folder=folder,
+            manifest=manifest,
+            passages=passages,
+            triples=triples,
+            passage_terms=read(partial(TermIndex, generation / "passage_terms")),
+            triple_terms=read(partial(TermIndex, generation / "triple_terms")),
+            passage_vectors=read(partial(VectorIndex, generation / "passage_vectors.npy")),
+            entities=read(partial(EntityGraph.open, generation, triples)),
+            passage_graph=read(partial(PassageGraph.open, generation)),
+            references=read(partial(read_array, generation / REFERENCES)),
+        )
+
+    def _check_vectors_at_first_use(self) -> None:
+        for vectors in (self.passage_vectors, self.triples.vector_index, self.entities.vectors):
+            vectors.checksums = self.manifest.checksums
+
+
+def refresh_folder(folder: Path) -> None:
+    """Where an index is on a cluster: look what is published there, and let its folder say so."""
+    if address := Address.of(folder):
+        from triplebeam.index.opensearch.snapshot import look
+
+        look(address, folder)
+
+
+def _piece(generation: Path, read: Callable[[], T]) -> T:
+    """Read one structure; what cannot be read is a damaged index, not a stack trace."""
+    try:
+        return read()
+    except (OSError, ValueError) as error:
+        raise IndexDamagedError(f"a file in {generation} cannot be read ({error}): {REPAIR}") from error

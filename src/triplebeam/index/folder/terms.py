@@ -1,0 +1,123 @@
+"""The term index: BM25 over texts (k1 1.2, b 0.75).
+
+`words` makes words of a text; here they are counted and searched. Each text has a stemmer, that of its language. A
+query is in no language: each of its words is searched for under its stem by every stemmer that the index has used, in
+the texts of that stemmer. In an index of English alone that is plain BM25. As in Lucene, the length of a text counts in
+about 8 % steps from 40 words on, so that texts of nearly the same length are not ranked by it.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.index.arrays.columns import StringColumn, read_array
+from triplebeam.index.arrays.names import SortedNames
+from triplebeam.index.folder.vectors import top
+from triplebeam.text.terms import ENGLISH, query_stems
+
+_K1, _B = 1.2, 0.75
+
+
+def _length_steps() -> NDArray[np.int64]:
+    """The lengths that are told apart: Lucene's byte-sized floats, 3 bits of mantissa from 40 on."""
+    exact = list(range(40))
+    return np.array(exact + [24 + (8 + place << shift) for shift in range(1, 28) for place in range(8)], np.int64)
+
+
+class Postings(NamedTuple):
+    """The texts that have a word, and how often."""
+
+    rows: NDArray[np.int32]
+    counts: NDArray[np.uint16]
+
+    def at(self, where: NDArray[np.bool_]) -> "Postings":
+        """Some of them."""
+        return Postings(self.rows[where], self.counts[where])
+
+
+class TermIndex:
+    """Finds the rows whose texts match a query's terms best. `triplebeam.index.folder.term_writing` builds it."""
+
+    def __init__(self, folder: Path, *, in_memory: bool = False) -> None:
+        self.words = StringColumn(folder / "words", in_memory=in_memory)
+        self._places = SortedNames(self.words, int)
+        self.starts: NDArray[np.int64] = read_array(folder / "starts.npy", in_memory=in_memory)
+        self.rows: NDArray[np.int32] = read_array(folder / "rows.npy", in_memory=in_memory)
+        self.counts: NDArray[np.uint16] = read_array(folder / "counts.npy", in_memory=in_memory)
+        self.lengths: NDArray[np.int32] = read_array(folder / "lengths.npy", in_memory=in_memory)
+        self.stemmers: NDArray[np.uint8] = read_array(folder / "stemmers.npy", in_memory=in_memory)
+        """The stemmer of each text, as a place in their names."""
+        self.stemmer_names = list(StringColumn(folder / "stemmer_names"))
+        if int(self.starts[-1]) != len(self.rows) or len(self.starts) != len(self.words) + 1:
+            raise ValueError(f"the postings in {folder.name} are not as many as their starts say")
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @cached_property
+    def _damping(self) -> NDArray[np.float32]:
+        """What is added to a word's count in the denominator of BM25: the longer the text, the more."""
+        steps = _length_steps()
+        counted = steps[np.searchsorted(steps, self.lengths, side="right") - 1]
+        return np.asarray(_K1 * (1 - _B + _B * counted / max(self.lengths.mean(), 1e-9)), np.float32)
+
+    def search(self, query: str, k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The best k rows and their scores; rows that share no word with the query are not among them."""
+        words = query_stems(query, self.stemmer_names)
+        if not words or k <= 0 or not len(self):
+            return np.zeros(0, np.int64), np.zeros(0, np.float32)
+        scores = np.zeros(len(self), np.float32)
+        for stems in words:
+            self._add(stems, scores)
+        found = np.flatnonzero(scores)
+        best = found[top(scores[found], k)]
+        return best, scores[best]
+
+    def stemmers_of(self, rows: Sequence[int]) -> list[str]:
+        """The stemmers of the texts at these rows."""
+        return [self.stemmer_names[self.stemmers[row]] for row in rows]
+
+    def _add(self, stems: Mapping[str, str], scores: NDArray[np.float32]) -> None:
+        """Add a word's weight to the rows that have it: the English stem in any text, another stem in texts of that
+        stemmer; the best of them counts.
+
+        All are as rare as the word: the few texts of another language would be ranked first for every name otherwise.
+        """
+        english = self._postings(stems[ENGLISH])
+        others = [postings for postings in self._in_other_languages(stems) if len(postings.rows)]
+        rarity = self._rarity(len(english.rows) + sum(len(postings.rows) for postings in others))
+        if not others:
+            scores[english.rows] += self._weights(english, rarity)
+            return
+        best = np.zeros_like(scores)
+        for postings in (english, *others):
+            best[postings.rows] = np.maximum(best[postings.rows], self._weights(postings, rarity))
+        scores += best
+
+    def _in_other_languages(self, stems: Mapping[str, str]) -> Iterator[Postings]:
+        for name, stem in stems.items():
+            if stem != stems[ENGLISH]:
+                postings = self._postings(stem)
+                yield postings.at(self.stemmers[postings.rows] == self.stemmer_names.index(name))
+
+    def _postings(self, word: str) -> Postings:
+        place = self._places.get(word)
+        between = slice(0) if place is None else slice(self.starts[place], self.starts[place + 1])
+        return Postings(self.rows[between], self.counts[between])
+
+    def _weights(self, postings: Postings, rarity: float) -> NDArray[np.float32]:
+        counts = postings.counts.astype(np.float32)
+        weights: NDArray[np.float32] = np.float32(rarity * (1 + _K1)) * (
+            counts / (counts + self._damping[postings.rows])
+        )
+        return weights
+
+    def _rarity(self, texts: int) -> float:
+        """BM25's inverse document frequency."""
+        found = min(texts, len(self))
+        return math.log1p((len(self) - found + 0.5) / (found + 0.5))

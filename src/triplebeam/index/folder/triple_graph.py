@@ -1,0 +1,142 @@
+"""The triple store of an index on disk: arrays, memory-mapped.
+
+Triples are numbered in the order of their passages, so a passage's triples are a range. From an entity to its triples
+leads an adjacency in compressed sparse rows: ``entity_triples[entity_starts[e] : entity_starts[e + 1]]``.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.index.arrays.columns import StringColumn, read_array, write_strings
+from triplebeam.index.folder.passages import PassageTable
+from triplebeam.index.folder.vectors import VectorIndex, top
+from triplebeam.triple import Triple, entity_key
+
+
+def number_entities(triples: Iterable[Triple], others: Iterable[str] = ()) -> tuple[list[str], NDArray[np.int64]]:
+    """The entities, each by the first name it has, and the two of every triple: subject and object.
+
+    Behind those of triples come ``others``, of which no triple says anything.
+    """
+    numbers: dict[str, int] = {}
+    names: list[str] = []
+
+    @cache
+    def number(name: str) -> int:
+        key = entity_key(name)
+        if key not in numbers:
+            numbers[key] = len(numbers)
+            names.append(name)
+        return numbers[key]
+
+    ends = [(number(triple.subject), number(triple.object)) for triple in triples]
+    for other in others:
+        number(other)
+    return names, np.array(ends, np.int64).reshape(-1, 2)
+
+
+def write_triple_graph(
+    folder: Path,
+    triples: Sequence[Triple],
+    passage_rows: Sequence[int],
+    passages: int,
+    names: Sequence[str],
+    ends: NDArray[np.int64],
+) -> None:
+    """Write the columns and adjacencies of triples and of their entities, as `number_entities` numbers them."""
+    write_strings(folder / "triple_subjects", (t.subject for t in triples))
+    write_strings(folder / "triple_predicates", (t.predicate for t in triples))
+    write_strings(folder / "triple_objects", (t.object for t in triples))
+    write_strings(folder / "entity_names", names)
+    np.save(folder / "triple_entities.npy", ends)
+    np.save(folder / "triple_passages.npy", np.array(passage_rows, np.int64))
+    np.save(folder / "passage_triple_starts.npy", np.searchsorted(passage_rows, np.arange(passages + 1)))
+    starts, rows = _adjacency(ends, len(names))
+    np.save(folder / "entity_starts.npy", starts)
+    np.save(folder / "entity_triples.npy", rows)
+
+
+def _adjacency(ends: NDArray[np.int64], entities: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Entity to triples, each once even where it is both subject and object."""
+    size = max(len(ends), 1)
+    pairs = np.unique(ends.ravel() * size + np.repeat(np.arange(len(ends)), 2))
+    return np.searchsorted(pairs, np.arange(entities + 1) * size), pairs % size
+
+
+class TripleGraph:
+    """`TripleStore` over the files of a generation."""
+
+    def __init__(self, folder: Path, passages: PassageTable, *, in_memory: bool = False) -> None:
+        self.passages = passages
+        self._subjects = StringColumn(folder / "triple_subjects", in_memory=in_memory)
+        self._predicates = StringColumn(folder / "triple_predicates", in_memory=in_memory)
+        self._objects = StringColumn(folder / "triple_objects", in_memory=in_memory)
+        self.entity_names = StringColumn(folder / "entity_names", in_memory=in_memory)
+        self.vector_index = VectorIndex(folder / "triple_vectors.npy", in_memory=in_memory)
+        self.triple_entities: NDArray[np.int64] = read_array(folder / "triple_entities.npy", in_memory=in_memory)
+        self.triple_passages: NDArray[np.int64] = read_array(folder / "triple_passages.npy", in_memory=in_memory)
+        self._passage_starts: NDArray[np.int64] = read_array(folder / "passage_triple_starts.npy", in_memory=in_memory)
+        self._entity_starts: NDArray[np.int64] = read_array(folder / "entity_starts.npy", in_memory=in_memory)
+        self._entity_triples: NDArray[np.int64] = read_array(folder / "entity_triples.npy", in_memory=in_memory)
+
+    def __len__(self) -> int:
+        return len(self._subjects)
+
+    def triple(self, triple_id: int) -> Triple:
+        """The triple itself."""
+        row = int(triple_id)
+        return Triple(self._subjects[row], self._predicates[row], self._objects[row])
+
+    def ends(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+        """Subject and object of each triple, by number: a row of two each."""
+        return np.asarray(self.triple_entities[np.asarray(triple_ids, np.int64)])
+
+    def triples_of(self, passage_ids: Sequence[str]) -> NDArray[np.int64]:
+        """The triples of these passages."""
+        return self.triples_at([self.passages.row(passage_id) for passage_id in passage_ids])
+
+    def triples_at(self, rows: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+        """The triples of the passages at these rows."""
+        ranges = [np.arange(self._passage_starts[row], self._passage_starts[row + 1]) for row in rows]
+        return np.concatenate(ranges) if ranges else np.zeros(0, np.int64)
+
+    def passage_of(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> list[str]:
+        """The passage of each triple."""
+        return self.passages.ids(self.triple_passages[np.asarray(triple_ids, np.int64)])
+
+    def vectors(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
+        """The stored unit vector of each triple."""
+        return self.vector_index.at(np.asarray(triple_ids, np.int64))
+
+    def nearest(self, vectors: NDArray[np.float32], k: int) -> NDArray[np.int64]:
+        """For each vector the k triples nearest to it, best first."""
+        rows = [found for found, _ in self.vector_index.nearest_many(vectors, k)]
+        return np.array(rows, np.int64).reshape(len(rows), max(0, min(k, len(self))))
+
+    def search(self, vector: NDArray[np.float32], k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The k triples nearest to one vector, with their cosines."""
+        return self.vector_index.nearest(vector, k)
+
+    def neighbours(
+        self, triple_ids: Sequence[int] | NDArray[np.int64], query: NDArray[np.float32], limit: int
+    ) -> list[NDArray[np.int64]]:
+        """The most similar to the query among the triples that share an entity with each of these."""
+        around = [self._around(int(triple_id)) for triple_id in triple_ids]
+        # One gather for all: beams often share a hub.
+        pool = np.unique(np.concatenate(around)) if around else np.zeros(0, np.int64)
+        similarity = np.asarray(self.vector_index.at(pool) @ query)
+        return [ids[top(similarity[np.searchsorted(pool, ids)], limit)] for ids in around]
+
+    def _around(self, triple_id: int) -> NDArray[np.int64]:
+        """Triples that share the subject or the object, without the triple itself, in rising order."""
+        shared = np.unique(np.concatenate([self.of_entity(int(entity)) for entity in self.triple_entities[triple_id]]))
+        others: NDArray[np.int64] = shared[shared != triple_id]
+        return others
+
+    def of_entity(self, entity: int) -> NDArray[np.int64]:
+        """The triples with this entity, by number, as subject or object, in rising order."""
+        return self._entity_triples[self._entity_starts[entity] : self._entity_starts[entity + 1]]

@@ -1,0 +1,218 @@
+"""Unit vectors on disk, searched exactly while they are few; later a scan of short codes chooses those that are worth
+an exact look.
+
+Few vectors are restored as a whole at their first use, and stay in memory. Many are read where they are stored; of
+passages, which every question may be compared with, a byte per dimension stays in memory.
+"""
+
+import mmap
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.errors import IndexDamagedError
+from triplebeam.index.arrays.columns import read_array
+from triplebeam.index.arrays.quantize import restored
+from triplebeam.index.folder.manifest import REPAIR
+from triplebeam.index.folder.scan import Codes, HighBytes, write_codes
+
+Read = TypeVar("Read")
+
+#: Above this many rows a scan of codes, reranked exactly, beats the exact product several times over.
+EXACT_UP_TO = 300_000
+#: The best of a pass over all rows that are compared exactly, at least.
+RERANK_AT_LEAST = 400
+RERANK_PER_RESULT = 40
+#: Rows that are looked up before their pages are let go. The system maps up to 64 kB around each: 0.25 GB at most.
+_LOOKED_UP = 4096
+#: Scores of which only the best is looked at, at first, when the best of many are wanted.
+_PILE = 16
+
+
+def write_vectors(path: Path, stored: NDArray[np.integer], exact_up_to: int = EXACT_UP_TO) -> None:
+    """Write stored vectors and, where there are many, short codes beside them."""
+    np.save(path, stored)
+    if len(stored) > exact_up_to:
+        write_codes(_codes_path(path), stored)
+
+
+def _codes_path(path: Path) -> Path:
+    return path.with_suffix(".codes")
+
+
+def top(scores: NDArray[np.floating], k: int) -> NDArray[np.int64]:
+    """Positions of the best k, best first, ties by position."""
+    best = _among_the_best(scores, k)
+    return best[np.argsort(-scores[best], kind="stable")][:k]
+
+
+def _among_the_best(scores: NDArray[np.floating], k: int) -> NDArray[np.int64]:
+    """Everything as good as the k-th, so that a tie at the border is settled by position and not by chance."""
+    if not 0 < k < len(scores):
+        return np.arange(len(scores))
+    columns = len(scores) // _PILE
+    if columns > _PILE * k:
+        # The k-th best of the columns' best is no better than the k-th best of all. To look for it among a sixteenth
+        # is faster, and much so where most scores are 0, since sorting algorithms are slow where all is equal.
+        border = _kth(scores[: _PILE * columns].reshape(_PILE, columns).max(axis=0), k)
+        candidates = np.flatnonzero(scores >= border)
+        return candidates[_among_the_best(scores[candidates], k)] if len(candidates) < len(scores) else candidates
+    return np.flatnonzero(scores >= _kth(scores, k))
+
+
+def _kth(scores: NDArray[np.floating], k: int) -> np.floating:
+    """The k-th best score."""
+    found: np.floating = np.partition(scores, len(scores) - k)[len(scores) - k]
+    return found
+
+
+def _reranked(k: int) -> int:
+    return max(RERANK_AT_LEAST, RERANK_PER_RESULT * k)
+
+
+class VectorIndex:
+    """Rows by number, and the rows nearest to a vector."""
+
+    _codes_file: NDArray[np.uint8] | None = None
+
+    def __init__(self, path: Path, *, in_memory: bool = False) -> None:
+        self._path = path
+        self.stored: NDArray[np.integer] = read_array(path, in_memory=in_memory)
+        self.checksums: Mapping[str, int] = {}
+        """Of files by their names, where they are known: compared when a file is read into memory as a whole."""
+        if _codes_path(path).exists():
+            # Opened now: a later generation may remove the file while this one is still searched.
+            codes = _codes_path(path)
+            self._codes_file = np.fromfile(codes, np.uint8) if in_memory else np.memmap(codes, np.uint8, "r")
+        self._looked_up = 0
+
+    def __len__(self) -> int:
+        return len(self.stored)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether rows are read where they are stored, and short codes choose those that are worth a look."""
+        return self._codes_file is not None
+
+    @cached_property
+    def rows(self) -> NDArray[np.float32]:
+        """All unit vectors, in memory from the first use on."""
+        return self._read(restored)
+
+    @cached_property
+    def _high_bytes(self) -> HighBytes:
+        """Of all rows, in memory from the first use on."""
+        return self._read(HighBytes)
+
+    def _read(self, how: Callable[[NDArray[np.integer]], Read]) -> Read:
+        """All rows, after a look at their checksum."""
+        self._check(self._path, self.stored)
+        rows = how(self.stored)
+        _let_go(self.stored)
+        return rows
+
+    def _check(self, path: Path, file: NDArray[Any]) -> None:
+        expected = self.checksums.get(path.name)
+        mapped = _file_of(file)
+        if expected is not None and mapped is not None and zlib.crc32(mapped) != expected:
+            raise _damaged(path)
+
+    def at(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The unit vectors of some rows."""
+        if not self.is_large:
+            return self.rows[rows]
+        found = np.empty((len(rows), self.stored.shape[1]), np.float32)
+        for start in range(0, len(rows), _LOOKED_UP):
+            some = rows[start : start + _LOOKED_UP]
+            found[start : start + _LOOKED_UP] = restored(self.stored[some])
+            self._looked_up += len(some)
+            if self._looked_up >= _LOOKED_UP:
+                self._looked_up = 0
+                _let_go(self.stored)
+        return found
+
+    def cosines(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """For each vector a row of its cosines with all rows: exactly those of the best, and where there are many rows,
+        those of the others by their high bytes, but none above those of the best.
+        """
+        if not self.is_large:
+            return np.asarray(vectors @ self.rows.T)
+        found = self._high_bytes.cosines(vectors)
+        for cosines, vector in zip(found, vectors, strict=True):
+            best = top(cosines, RERANK_AT_LEAST)
+            exact = self._exactly(vector, best)
+            np.minimum(cosines, exact.min(), out=cosines)  # what was not compared exactly is no better
+            cosines[best] = exact
+        return found
+
+    def _exactly(self, vector: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Cosines with some rows; not by BLAS, whose last bits depend on its threads."""
+        return np.asarray(np.einsum("ij,j->i", self.at(rows), vector))
+
+    @cached_property
+    def _codes(self) -> Codes:
+        """In memory from the first use on."""
+        assert self._codes_file is not None
+        path = _codes_path(self._path)
+        self._check(path, self._codes_file)
+        try:
+            codes = Codes(self._codes_file, self.stored.shape)
+        except RuntimeError as error:
+            raise _damaged(path) from error
+        _let_go(self._codes_file)
+        return codes
+
+    def nearest(self, vector: NDArray[np.float32], k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The k rows of highest cosine and their cosines, ties by row.
+
+        Where there are many rows and too many of them are wanted to be chosen by codes, these are the best of
+        `cosines`: not exact behind the first.
+        """
+        return self.nearest_many(vector[None], k)[0]
+
+    def nearest_many(
+        self, vectors: NDArray[np.float32], k: int
+    ) -> Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        """What `nearest` returns for each, apart from rounding, in one pass over the rows or their codes."""
+        if k <= 0 or not len(self):
+            return [(np.zeros(0, np.int64), np.zeros(0, np.float32)) for _ in vectors]
+        if self.is_large and _reranked(k) < len(self):
+            chosen = self._codes.nearest(vectors, _reranked(k))
+            scores = [self._exactly(vector, rows) for vector, rows in zip(vectors, chosen, strict=True)]
+            best = [top(row, k) for row in scores]
+            return [(rows[kept], row[kept]) for rows, row, kept in zip(chosen, scores, best, strict=True)]
+        cosines = self.cosines(vectors)
+        best = [top(row, k) for row in cosines]
+        return [(rows, row[rows]) for row, rows in zip(cosines, best, strict=True)]
+
+
+def copy_stored(vectors: VectorIndex, rows: NDArray[np.int64]) -> NDArray[np.integer]:
+    """Copy some rows as they are stored; -1 stands for zeros."""
+    found = np.zeros((len(rows), vectors.stored.shape[1]), vectors.stored.dtype)
+    found[rows >= 0] = vectors.stored[rows[rows >= 0]]
+    _let_go(vectors.stored)
+    return found
+
+
+def _damaged(path: Path) -> IndexDamagedError:
+    return IndexDamagedError(f"{path} is not as it was written: {REPAIR}")
+
+
+def _file_of(stored: NDArray[Any]) -> mmap.mmap | None:
+    """The file that an array is mapped from, with its header; None where it was read into memory."""
+    owner: Any = stored
+    while not (owner is None or isinstance(owner, mmap.mmap)):
+        owner = owner.base
+    return owner
+
+
+def _let_go(stored: NDArray[Any]) -> None:
+    """Let the pages of a mapped array go: they stay in the system's cache, and are no longer the process's."""
+    file = _file_of(stored)
+    if file is not None and hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
+        file.madvise(mmap.MADV_DONTNEED)

@@ -1,0 +1,1 @@
+"""The store of an index: documents, passages, triples and corrections in SQLite."""

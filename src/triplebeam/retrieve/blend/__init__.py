@@ -1,0 +1,1 @@
+"""The default search: plain search and graphs, weighted by what the index has."""

@@ -1,0 +1,1 @@
+"""Words, sentences, normal forms and languages: one definition each."""
