@@ -15,7 +15,7 @@ from triplebeam.serve.answer_shapes import answer_json
 from triplebeam.serve.found import Found, found, remark, stemmers
 from triplebeam.serve.layout import blocks, filled
 from triplebeam.serve.snippet import WIDTH, Snippet, snippet
-from triplebeam.text.characters import terms as words
+from triplebeam.text import terms as words
 from triplebeam.text.terms import stemmer_for
 from triplebeam.triple import Triple
 
