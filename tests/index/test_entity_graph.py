@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from small_world import TableExtractor
+from trials import examples
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.arrays.keys import as_keys, key_of, write_keys
@@ -67,7 +68,7 @@ def test_synonyms_are_all_near_pairs(seed: int, entities: int, at_most: int, sho
     assert found == pytest.approx(literal(names, vectors, at_most), abs=1e-6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     seed=st.integers(0, 1000),
     before=st.permutations(range(24)).map(lambda order: order[:16]),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from small_world import TableExtractor
+from trials import examples
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.passage_graph import (
@@ -51,7 +52,7 @@ def build(
 passages = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 5)), min_size=1, max_size=10)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(passages, st.data(), st.integers(1, 6))
 def test_edges_are_those_found_pair_by_pair(documents: list[tuple[str, int]], data: st.DataObject, most: int) -> None:
     n = len(documents)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from trials import examples
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.arrays.keys import as_keys, key_of
 from triplebeam.index.build.build import IndexBuilder
@@ -104,7 +105,7 @@ any_word = st.one_of(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(word=any_word, around=st.sampled_from(["", *CORPUS]))
 def test_a_word_of_any_script_finds_the_passage_it_is_in(
     word: str, around: str, tmp_path_factory: pytest.TempPathFactory

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from trials import examples
 from triplebeam.index.arrays.names import read_numbers, write_numbers
 from triplebeam.index.folder.open_graph import OpenGraph
 from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset
@@ -34,7 +35,7 @@ def exact(of: OpenGraph, nodes: np.ndarray, start: np.ndarray, damping: float) -
     return np.asarray(visits)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     seed=st.integers(0, 10_000),
     damping=st.sampled_from([0.1, 0.5, 0.85]),
@@ -60,7 +61,7 @@ def test_a_walk_from_many_nodes_alike(seed: int) -> None:
 some_words = st.lists(st.sampled_from(["new", "york", "city", "newer", "the", "state", "é"]), min_size=1, max_size=4)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(names=st.sets(some_words.map(" ".join), max_size=12), text=st.lists(some_words, max_size=4))
 def test_names_in_a_sorted_column_are_found_as_in_a_dictionary(
     tmp_path_factory: pytest.TempPathFactory, names: set[str], text: list[list[str]]
