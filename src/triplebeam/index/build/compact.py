@@ -12,8 +12,9 @@ from pathlib import Path
 
 from triplebeam.system.database import rewrite
 from triplebeam.index.content.contents import Contents
-from triplebeam.index.content.encoded import EncodedTexts
-from triplebeam.index.folder.manifest import LastGeneration, Manifest, VectorSpace, is_index, publish, read_manifest
+from triplebeam.index.content.vector_cache import VectorCache
+from triplebeam.index.folder.manifest import Manifest, VectorSpace, is_index, publish, read_manifest
+from triplebeam.index.folder.previous import PreviousGeneration
 from triplebeam.index.store.store import Store
 from triplebeam.index.build.writing import check_is_there, writing
 from triplebeam.text.lines import line_numbers
@@ -56,8 +57,8 @@ def _forget_vectors(folder: Path, store: Store, contents: Contents) -> None:
     """Those that were encoded for a generation that was never published."""
     if space := store.meta("embedder"):
         embedder = VectorSpace.model_validate_json(space)
-        last = LastGeneration.of(folder)
-        with EncodedTexts(folder, embedder.fingerprint, embedder.dimension, last) as encoded:
+        previous = PreviousGeneration.of(folder).arrays
+        with VectorCache(folder, embedder.fingerprint, embedder.dimension, previous) as encoded:
             encoded.keep_only(contents.texts())
 
 

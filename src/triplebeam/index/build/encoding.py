@@ -14,7 +14,7 @@ from typing import TypeVar
 from triplebeam.embed.embedder import Embedder, Span, finite
 from triplebeam.embed.windows import EncodeWindows, Window, encode_here
 from triplebeam.index.content.contents import Contents
-from triplebeam.index.content.encoded import EncodedTexts
+from triplebeam.index.content.vector_cache import VectorCache
 from triplebeam.system.progress import Progress, silent
 from triplebeam.triple import Triple
 
@@ -30,7 +30,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 def encode_missing(
     contents: Contents,
-    encoded: EncodedTexts,
+    encoded: VectorCache,
     embedder: Embedder,
     progress: Progress = silent,
     encode: EncodeWindows = encode_here,
@@ -58,7 +58,7 @@ def encode_missing(
     return done
 
 
-def _unread_passages(contents: Contents, encoded: EncodedTexts) -> list[int]:
+def _unread_passages(contents: Contents, encoded: VectorCache) -> list[int]:
     """The rows of the passages to read: those without a vector of their own, or of one of their triples."""
     missing = encoded.missing({"passage": contents.passage_texts, "triple": contents.triple_sources})
     passages, triples = set(missing["passage"]), set(missing["triple"])

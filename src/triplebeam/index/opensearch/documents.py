@@ -41,7 +41,7 @@ _EXACT, GRAPH = "exact", "graph"
 MOST_RESULTS = 100_000
 #: Cheap to build; enough where many candidates are looked at.
 _GRAPH_PARAMETERS = {"ef_construction": 32, "m": 12}
-#: The kind of vectors in each, as `EncodedTexts` names them.
+#: The kind of vectors in each, as `VectorCache` names them.
 VECTORS = {"passages": "passage", "triples": "triple", "entities": "entity"}
 #: How vectors are compared: unit vectors by their product, stored numbers by their angle.
 SPACES = {"float": "innerproduct", "byte": "cosinesimil"}
