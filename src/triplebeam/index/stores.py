@@ -5,7 +5,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
-from triplebeam.index.content.contents import Contents
+from triplebeam.index.content.content import Content
 from triplebeam.index.content.vector_cache import VectorCache, remove_encoded
 from triplebeam.index.folder.manifest import Manifest, VectorSpace, published
 from triplebeam.index.folder.previous import PreviousGeneration
@@ -32,7 +32,7 @@ class Destination(Protocol):
         ...
 
     def publish(
-        self, store: Store, contents: Contents, encoded: VectorCache, space: VectorSpace, progress: Progress
+        self, store: Store, contents: Content, encoded: VectorCache, space: VectorSpace, progress: Progress
     ) -> Manifest:
         """Make a generation of what is in the store, and show it to readers."""
         ...
@@ -65,7 +65,7 @@ class InFolder:
         return found
 
     def publish(
-        self, store: Store, contents: Contents, encoded: VectorCache, space: VectorSpace, progress: Progress
+        self, store: Store, contents: Content, encoded: VectorCache, space: VectorSpace, progress: Progress
     ) -> Manifest:
         """Takes over from the last generation what has not changed."""
         return publish_generation(self.folder, store, contents, encoded, self.previous.arrays, space, progress)

@@ -17,7 +17,7 @@ from triplebeam.errors import BadInputError, SourceError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.index.build.report import BuildReport
 from triplebeam.index.build.checking import check_store
-from triplebeam.index.content.contents import Contents
+from triplebeam.index.content.content import Content
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.index.stores import Destination, destination_of
 from triplebeam.index.content.vector_cache import VectorCache
@@ -189,7 +189,7 @@ class IndexBuilder:
                 f"nothing could be read from the sources, so there is no index to make at {self.folder}: {reasons}."
             )
         embedder, space = self.embedder, self._check_embedder(store)
-        contents = Contents.of(store, in_context=space.triples_in_context)
+        contents = Content.of(store, in_context=space.triples_in_context)
         with VectorCache(self.folder, embedder.fingerprint, embedder.dimension, destination.previous.arrays) as encoded:
             report.texts_encoded = encode_missing(contents, encoded, embedder, self.progress, self.encode_windows)
             report.manifest = destination.publish(store, contents, encoded, space, self.progress)

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.folder_arrays import FolderArrays
 from triplebeam.index.arrays.keys import Keys, as_keys, key_of, write_keys
-from triplebeam.index.content.contents import Contents
+from triplebeam.index.content.annotations import pairs
+from triplebeam.index.content.content import Content
 from triplebeam.index.content.definitions import Definition
-from triplebeam.index.content.material import pairs
 from triplebeam.index.content.references import REFERENCES, references
 from triplebeam.index.content.topics import Topics
 from triplebeam.index.content.vector_cache import VectorCache, remove_encoded
@@ -57,7 +57,7 @@ _STAGES = 7
 def publish_generation(
     folder: Path,
     store: Store,
-    contents: Contents,
+    contents: Content,
     encoded: VectorCache,
     previous: ArraySet,
     space: VectorSpace,
@@ -80,7 +80,7 @@ def publish_generation(
 
 
 def describe(
-    store: Store, contents: Contents, space: VectorSpace, generation: str, passage_graph: GraphStatistics
+    store: Store, contents: Content, space: VectorSpace, generation: str, passage_graph: GraphStatistics
 ) -> Manifest:
     """The manifest of a generation, without its files."""
     entities = len(contents.entity_names)
@@ -127,7 +127,7 @@ class Vectors(Protocol):
 
 def write_generation(
     arrays: ArraySet,
-    contents: Contents,
+    contents: Content,
     vectors: Vectors,
     previous: ArraySet,
     progress: Progress = silent,
@@ -146,7 +146,7 @@ def write_generation(
 
     progress("publish", 0, _STAGES)
     write_passages(arrays, contents.passages)
-    contents.material.write(arrays)
+    contents.annotations.write(arrays)
     done()
     if in_whole is None:
         _write_terms(arrays, contents, previous)
@@ -172,16 +172,16 @@ def _write_vectors(arrays: ArraySet, vectors: Vectors, kind: str, texts: Sequenc
     return stored
 
 
-def _write_entity_graph(arrays: ArraySet, contents: Contents) -> None:
+def _write_entity_graph(arrays: ArraySet, contents: Content) -> None:
     """Triples between entities, the passages that mention or refer to an entity, and other names of entities."""
     passages, names, definitions = contents.passages, contents.entity_names, contents.definitions
     rows = contents.triple_rows
     write_triple_graph(arrays, contents.triples, rows, len(passages), names, contents.triple_entities)
     entities = {entity_key(name): entity for entity, name in enumerate(names)}
-    found = pairs(contents.material.names)
+    found = pairs(contents.annotations.names)
     arrays.add(MENTIONS, _mentions(arrays, entities, found, definitions))
     documents = [passage.document_id for passage in passages]
-    telling = telling_links(contents.material.links, len(passages)).tolist()
+    telling = telling_links(contents.annotations.links, len(passages)).tolist()
     arrays.add(REFERENCES, references(documents, found, definitions, entities, telling))
     write_aliases(arrays, contents.correcting.corrections.aliases, entities)
 
@@ -195,7 +195,7 @@ def _write_derived(arrays: ArraySet) -> None:
         graph.write_derived(arrays, passages.rows_by_title)
 
 
-def _write_terms(arrays: ArraySet, contents: Contents, previous: ArraySet) -> None:
+def _write_terms(arrays: ArraySet, contents: Content, previous: ArraySet) -> None:
     """Of passages, and of triples, which have the stemmers of their passages."""
     passages, rows, texts = contents.passages, contents.triple_rows, contents.triple_texts
     keys = as_keys(key_of(ANALYZER, passage.term_text, passage.text) for passage in passages)
@@ -230,9 +230,9 @@ def _mentions(
     return np.stack(np.divmod(fresh, max(len(numbers), 1)), axis=1)
 
 
-def _write_passage_graph(arrays: ArraySet, contents: Contents, in_whole: NDArray[np.int64] | None) -> GraphStatistics:
+def _write_passage_graph(arrays: ArraySet, contents: Content, in_whole: NDArray[np.int64] | None) -> GraphStatistics:
     """A passage's keywords are those a model gave it, else the entities of its triples and the names found in it."""
-    passages, keywords = contents.passages, pairs(contents.material.keywords)
+    passages, keywords = contents.passages, pairs(contents.annotations.keywords)
     most = contents.keyword_passages or len(passages)
     rows, entities = triple_keywords(arrays.array("triple_entities"), arrays.array("triple_passages"))
     mentions = arrays.array(MENTIONS)
@@ -248,7 +248,7 @@ def _write_passage_graph(arrays: ArraySet, contents: Contents, in_whole: NDArray
         rare = ~np.isin(entities, np.flatnonzero(in_whole > most))
         rows, entities = rows[rare], entities[rare]
     places = [passage.position for passage in passages]
-    links = contents.material.links
+    links = contents.annotations.links
     graph = build_passage_graph(document_labels(passages), places, rows, entities, most, links)
     graph.write(arrays)
     return graph.statistics()

@@ -8,7 +8,7 @@ of them is there.
 
 Vectors, words and synonyms are taken over from the whole index: nothing is encoded, so a filter needs no embedder. The
 vector of a passage or triple is that of its own text, with or without the title, as the whole index decided
-(`Contents.shared_titles`). The vector of an entity is that of its name as the whole index spells it, which has the same
+(`Content.shared_titles`). The vector of an entity is that of its name as the whole index spells it, which has the same
 normal form. A term that is no entity of the whole index, since too many passages define it there, has a vector of
 zeros: it is found by its name and not by similarity.
 
@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 from triplebeam.errors import IndexChangedError
 from triplebeam.index.arrays.array_set import MemoryArrays
 from triplebeam.index.arrays.keys import Keys, as_keys, key_of, read_keys
-from triplebeam.index.content.contents import Contents
+from triplebeam.index.content.annotations import Annotations
+from triplebeam.index.content.content import Content
 from triplebeam.index.content.corrected import Correcting
-from triplebeam.index.content.material import Material
 from triplebeam.index.folder.manifest import check_files, generation_folder, recorded
 from triplebeam.index.folder.publish import write_generation
 from triplebeam.index.folder.snapshot import Snapshot
@@ -62,15 +62,15 @@ def _check_unchanged(whole: Snapshot, error: FileNotFoundError) -> None:
     check_files(generation_folder(whole.folder, whole.manifest.generation), whole.manifest.files)
 
 
-def _contents(whole: Snapshot, rows: NDArray[np.int64]) -> Contents:
+def _contents(whole: Snapshot, rows: NDArray[np.int64]) -> Content:
     triples = whole.triples
     ids = triples.triples_at(rows)
     passages = list(map(whole.passages.at, rows.tolist()))
-    return Contents(
+    return Content(
         passages=passages,
         triples=list(map(triples.triple, ids.tolist())),
         triple_rows=np.searchsorted(rows, triples.triple_passages[ids]).tolist(),
-        material=Material.read(whole.arrays, rows, len(whole.passages)),
+        annotations=Annotations.read(whole.arrays, rows, len(whole.passages)),
         correcting=Correcting(Corrections.merging(_written_in(passages, whole.entities.other_names()))),
         in_context=whole.manifest.embedder.triples_in_context,
         keyword_passages=whole.manifest.keyword_passages,
@@ -99,7 +99,7 @@ class _VisibleVectors:
     """What the vectors of entities were made from, by which synonyms are taken over."""
 
     @classmethod
-    def of(cls, whole: Snapshot, rows: NDArray[np.int64], contents: Contents) -> "_VisibleVectors":
+    def of(cls, whole: Snapshot, rows: NDArray[np.int64], contents: Content) -> "_VisibleVectors":
         """Look the rows of a view up in the whole index."""
         triples = whole.triples.triples_at(rows)
         names = contents.entity_names
@@ -125,7 +125,7 @@ class _VisibleVectors:
         return self.entity_keys
 
 
-def _derived(whole: Snapshot, rows: NDArray[np.int64], contents: Contents) -> Snapshot:
+def _derived(whole: Snapshot, rows: NDArray[np.int64], contents: Content) -> Snapshot:
     arrays = MemoryArrays()
     vectors = _VisibleVectors.of(whole, rows, contents)
     passage_graph = write_generation(arrays, contents, vectors, whole.arrays)
@@ -145,9 +145,9 @@ def _derived(whole: Snapshot, rows: NDArray[np.int64], contents: Contents) -> Sn
     return replace(opened, manifest=manifest, whole=whole, rows=rows)
 
 
-def _counts(contents: Contents) -> dict[str, int]:
+def _counts(contents: Content) -> dict[str, int]:
     """What can be known of some passages. A failed extraction counts as none: the store alone knows why."""
-    extracted = {row for row, extractor in enumerate(contents.material.extractors) if extractor}
+    extracted = {row for row, extractor in enumerate(contents.annotations.extractors) if extractor}
     return {
         "documents": len({passage.document_id for passage in contents.passages}),
         "passages": len(contents.passages),

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from triplebeam.index.arrays.array_set import MemoryArrays
 from triplebeam.index.arrays.keys import Keys, as_keys
-from triplebeam.index.content.contents import Contents
+from triplebeam.index.content.annotations import Annotations
+from triplebeam.index.content.content import Content
 from triplebeam.index.content.corrected import Correcting
-from triplebeam.index.content.material import Material
 from triplebeam.index.content.references import REFERENCES
 from triplebeam.index.folder.entity_graph import EntityGraph
 from triplebeam.index.folder.passage_graph import PassageGraph
@@ -204,14 +204,14 @@ class _Fetched:
         return stored
 
 
-def _contents(sources: Sequence[Json], triples: Sequence[Json], rows: dict[str, int], whole: Snapshot) -> Contents:
+def _contents(sources: Sequence[Json], triples: Sequence[Json], rows: dict[str, int], whole: Snapshot) -> Content:
     contents = [each["content"] for each in sources]
     links = [(row, rows[there]) for row, content in enumerate(contents) for there in content["links"] if there in rows]
-    return Contents(
+    return Content(
         passages=list(map(passage_of, sources)),
         triples=list(map(triple_of, triples)),
         triple_rows=[rows[each["passage"]] for each in triples],
-        material=Material(
+        annotations=Annotations(
             extractors=[content["extractor"] for content in contents],
             names=[content["names"] for content in contents],
             keywords=[content["keywords"] for content in contents],

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 from triplebeam.errors import BadInputError, ClusterError, IndexChangedError
-from triplebeam.index.content.contents import Contents
+from triplebeam.index.content.content import Content
 from triplebeam.index.content.vector_cache import VectorCache
 from triplebeam.index.folder import manifest as manifests
 from triplebeam.index.folder.manifest import Manifest, VectorSpace
@@ -75,7 +75,7 @@ class OnCluster:
             return None
 
     def publish(
-        self, store: Store, contents: Contents, encoded: VectorCache, space: VectorSpace, progress: Progress
+        self, store: Store, contents: Content, encoded: VectorCache, space: VectorSpace, progress: Progress
     ) -> Manifest:
         """Writes what differs from the last generation."""
         client, before = self._client, published_generation(self._client)
@@ -120,7 +120,7 @@ def _divided(before: Published) -> Address:
     return replace(address, shards=int(known["index.number_of_shards"]), replicas=replicas)
 
 
-def _uncounted(contents: Contents) -> GraphStatistics:
+def _uncounted(contents: Content) -> GraphStatistics:
     """Edges between passages are made around a question, so nobody has counted them."""
     return GraphStatistics(nodes=len(contents.passages), edges=0, edges_by_kind={}, nodes_without_edges=0)
 

@@ -19,7 +19,7 @@ _EXTRACTIONS, _LINKS = "passage_extractions", "passage_links"
 
 
 @dataclass(frozen=True)
-class Material:
+class Annotations:
     """By the rows of passages."""
 
     extractors: list[str] = field(repr=False)
@@ -32,7 +32,7 @@ class Material:
     """Pairs of passages of which the first links to the second, sorted."""
 
     @classmethod
-    def of(cls, store: Store, row_of: Mapping[int, int], rename: Callable[[str], str]) -> "Material":
+    def of(cls, store: Store, row_of: Mapping[int, int], rename: Callable[[str], str]) -> "Annotations":
         """Of all passages in the store, which has them by number; names and keywords are called what ``rename``
         returns.
         """
@@ -48,7 +48,7 @@ class Material:
         )
 
     @classmethod
-    def read(cls, arrays: ArraySet, rows: NDArray[np.int64], passages: int) -> "Material":
+    def read(cls, arrays: ArraySet, rows: NDArray[np.int64], passages: int) -> "Annotations":
         """Of some passages of a generation, which get the rows 0, 1, 2 and so on."""
         column = arrays.strings(_EXTRACTIONS)
         read = [json.loads(column[row]) for row in rows.tolist()]
