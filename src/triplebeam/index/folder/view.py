@@ -28,8 +28,8 @@ from triplebeam.index.arrays.keys import Keys, as_keys, key_of, read_keys
 from triplebeam.index.content.annotations import Annotations
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.corrected import Correcting
+from triplebeam.index.folder.generation import write_generation
 from triplebeam.index.folder.manifest import check_files, generation_folder, recorded
-from triplebeam.index.folder.publish import write_generation
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.vectors import copy_stored
 from triplebeam.index.store.corrections import Corrections

@@ -24,9 +24,9 @@ from triplebeam.index.content.content import Content
 from triplebeam.index.content.corrected import Correcting
 from triplebeam.index.content.references import REFERENCES
 from triplebeam.index.folder.entity_graph import EntityGraph
+from triplebeam.index.folder.generation import write_generation
 from triplebeam.index.folder.passage_graph import PassageGraph
 from triplebeam.index.folder.passages import PassageTable
-from triplebeam.index.folder.publish import write_generation
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.triple_graph import TripleGraph
 from triplebeam.index.folder.vectors import VectorIndex
