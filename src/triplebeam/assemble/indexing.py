@@ -17,7 +17,7 @@ from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.compact import Compacted, compact
 from triplebeam.index.build.extraction import Budget
 from triplebeam.index.build.writing import check_is_there, looking
-from triplebeam.index.content.contents import Contents
+from triplebeam.index.content.content import Content
 from triplebeam.index.content.corrected import LineMatches
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.store.corrections import Corrections
@@ -117,7 +117,7 @@ def correction_matches(folder: Path, corrections: Corrections | None = None) -> 
     """What each line of corrections concerns in an index now; without any, of those that the index has."""
     check_is_there(folder, "there is nothing to correct")
     with looking(folder) as store:
-        return Contents.of(store, corrections=corrections).correction_lines()
+        return Content.of(store, corrections=corrections).correction_lines()
 
 
 def compact_index(folder: Path, settings: Settings) -> Compacted:

@@ -16,11 +16,12 @@ from itertools import islice
 from pathlib import Path
 
 from triplebeam.errors import BadInputError, ClusterError, IndexChangedError
-from triplebeam.index.content.contents import Contents
-from triplebeam.index.content.encoded import EncodedTexts
+from triplebeam.index.content.content import Content
+from triplebeam.index.content.vector_cache import VectorCache
 from triplebeam.index.folder import manifest as manifests
-from triplebeam.index.folder.manifest import LastGeneration, Manifest, VectorSpace
+from triplebeam.index.folder.manifest import Manifest, VectorSpace
 from triplebeam.index.folder.passage_graph import GraphStatistics
+from triplebeam.index.folder.previous import PreviousGeneration
 from triplebeam.index.folder.publish import describe, withdraw
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.client import Client, Json, Write
@@ -49,9 +50,9 @@ class OnCluster:
         return Client(self.address)
 
     @property
-    def last(self) -> LastGeneration:
-        """No files: vectors stay in the folder, where they were encoded."""
-        return LastGeneration(self.folder)
+    def previous(self) -> PreviousGeneration:
+        """Nothing: vectors stay in the folder, where they were encoded."""
+        return PreviousGeneration()
 
     def check(self, store: Store) -> None:
         """Raise where the index was published from another folder: its documents are not in this store."""
@@ -74,7 +75,7 @@ class OnCluster:
             return None
 
     def publish(
-        self, store: Store, contents: Contents, encoded: EncodedTexts, space: VectorSpace, progress: Progress
+        self, store: Store, contents: Content, encoded: VectorCache, space: VectorSpace, progress: Progress
     ) -> Manifest:
         """Writes what differs from the last generation."""
         client, before = self._client, published_generation(self._client)
@@ -119,7 +120,7 @@ def _divided(before: Published) -> Address:
     return replace(address, shards=int(known["index.number_of_shards"]), replicas=replicas)
 
 
-def _uncounted(contents: Contents) -> GraphStatistics:
+def _uncounted(contents: Content) -> GraphStatistics:
     """Edges between passages are made around a question, so nobody has counted them."""
     return GraphStatistics(nodes=len(contents.passages), edges=0, edges_by_kind={}, nodes_without_edges=0)
 
@@ -129,7 +130,7 @@ class _Publishing:
     """A generation that readers do not see yet."""
 
     client: Client
-    encoded: EncodedTexts
+    encoded: VectorCache
     dimension: int
     before: Published | None
     number: int
@@ -209,7 +210,7 @@ class _Publishing:
         yield from (Write(self.name(kind), id_, None) for id_ in gone)
 
     def _with_vectors(self, kind: str, window: Sequence[Draft]) -> Iterator[Write]:
-        vectors = self.encoded.stored(VECTORS[kind], [each.text for each in window])
+        vectors = self.encoded.vectors(VECTORS[kind], [each.text for each in window])
         for each, document in zip(window, finished(kind, window, vectors), strict=True):
             yield Write(self.name(kind), each.id, document)
 
