@@ -20,8 +20,8 @@ from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.index.arrays.keys import key_of
 from triplebeam.index.arrays.quantize import COARSE, FINE, quantized
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.compact import compact
-from triplebeam.index.build.writing import writing
+from triplebeam.index.build.purge import purge
+from triplebeam.index.build.writing import open_for_write
 from triplebeam.index.store.store import Store
 from triplebeam.ingest import FolderFiles, SourceNames, split
 from triplebeam.passage import Document
@@ -178,7 +178,7 @@ def forgotten(index: Index) -> set[int]:
         lines.update(gone)
         return 0
 
-    compact(index.folder, forget)
+    purge(index.folder, forget)
     return lines
 
 
@@ -228,7 +228,7 @@ def test_a_fact_that_was_extracted_again_is_forgotten_with_its_document(tmp_path
         for version in ("old", "new"):
             extraction = Extraction(passage_id=passage.id, triples=(Triple("A", version, "B"),))
             with store.transaction():
-                store.put_extraction(number, extraction, f"local:{version}")
+                store.extractions.put(number, extraction, f"local:{version}")
         with store.transaction():
             store.remove_documents(["d"])
         assert line_numbers(["A old B", "A new B"]) <= set(store.forgotten.lines())
@@ -236,10 +236,10 @@ def test_a_fact_that_was_extracted_again_is_forgotten_with_its_document(tmp_path
 
 def test_a_reply_that_quoted_a_replaced_fact_is_forgotten(index: Index) -> None:
     builder = IndexBuilder(folder=index.folder, embedder=HashedWords(64))
-    with writing(index.folder) as store, store.transaction():
+    with open_for_write(index.folder) as store, store.transaction():
         numbers = {passage.text: number for number, passage in store.passages()}
         now = Extraction(passage_id="", triples=(Triple(*FACTS[0]),))
-        store.put_extraction(numbers[SECRET], now, "local:now")
+        store.extractions.put(numbers[SECRET], now, "local:now")
     builder.build([])
     gone = forgotten(index)
     assert line_numbers([" ".join(FACTS[1])]) <= gone

@@ -7,8 +7,9 @@ from typing import Protocol
 
 from triplebeam.index.content.contents import Contents
 from triplebeam.index.content.encoded import EncodedTexts, remove_encoded
-from triplebeam.index.folder.manifest import LastGeneration, Manifest, VectorSpace, published
+from triplebeam.index.folder.manifest import LastGeneration, find_manifest
 from triplebeam.index.folder.publish import publish_generation, withdraw
+from triplebeam.index.manifest import Manifest, VectorSpace
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.store.store import Store
 from triplebeam.system.progress import Progress
@@ -57,8 +58,8 @@ class InFolder:
 
     def current(self, store: Store) -> Manifest | None:
         """Compares revisions, and checks every file."""
-        found = published(self.folder)
-        if not (found and found.revision == store.revision and not self.last.damaged):
+        found = find_manifest(self.folder)
+        if not (found and found.revision == store.meta.revision and not self.last.damaged):
             return None
         remove_encoded(self.folder)  # where a process was killed
         return found

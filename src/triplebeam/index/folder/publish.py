@@ -25,25 +25,13 @@ from triplebeam.index.content.references import REFERENCES, references
 from triplebeam.index.content.topics import Topics
 from triplebeam.index.folder.entity_graph import MENTIONS, EntityGraph, write_aliases
 from triplebeam.index.folder.generation_files import checksums, file_sizes, new_generation, remove_generations
-from triplebeam.index.folder.manifest import (
-    MANIFEST,
-    LastGeneration,
-    Manifest,
-    VectorSpace,
-    publish,
-    removed_on_error,
-)
-from triplebeam.index.folder.passage_graph import (
-    GraphStatistics,
-    build_passage_graph,
-    document_labels,
-    telling_links,
-    triple_keywords,
-)
+from triplebeam.index.folder.manifest import MANIFEST, LastGeneration, publish_manifest, remove_on_error
+from triplebeam.index.folder.passage_graph import build_passage_graph, document_labels, telling_links, triple_keywords
 from triplebeam.index.folder.passages import PassageTable, write_passages
 from triplebeam.index.folder.synonyms import write_synonyms
 from triplebeam.index.folder.term_writing import write_terms
 from triplebeam.index.folder.triple_graph import TripleGraph, write_triple_graph
+from triplebeam.index.manifest import GraphStatistics, Manifest, VectorSpace
 from triplebeam.index.store.store import Store
 from triplebeam.system.durable import flush, flush_tree
 from triplebeam.system.progress import Progress, silent
@@ -64,14 +52,14 @@ def publish_generation(
 ) -> Manifest:
     """Write a new generation, with what can be taken over from the last one, and make it the published one."""
     generation = new_generation(folder / "generations")
-    with removed_on_error(folder, generation):
+    with remove_on_error(folder, generation):
         passage_graph = write_generation(generation, contents, encoded, last, progress)
         _write_derived(generation)
         flush_tree(generation)
         manifest = describe(store, contents, space, generation.name, passage_graph).model_copy(
             update={"files": file_sizes(generation), "checksums": checksums(generation)}
         )
-        publish(folder, manifest)
+        publish_manifest(folder, manifest)
     encoded.remove()
     remove_generations(folder / "generations", keep=generation.name)
     return manifest
@@ -88,16 +76,16 @@ def describe(
         triplebeam=version("triplebeam"),
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         generation=generation,
-        revision=store.revision,
+        revision=store.meta.revision,
         embedder=space,
         counts=store.statistics.counts() | {"triples": len(contents.triples), "entities": entities},
         triples_by_extractor=contents.triples_by_extractor(),
-        extractor=store.extractor,
+        extractor=store.meta.extractor,
         unread_languages=store.statistics.unread_languages(),
         passage_graph=passage_graph,
         keyword_passages=contents.keyword_passages,
         ownership=topics.ownership(),
-        tuned_share=store.tuned_share,
+        tuned_share=store.meta.tuned_share,
         corrections=contents.correction_counts(),
         files={},
     )

@@ -13,12 +13,13 @@ from triplebeam.errors import IndexDamagedError, nearest
 from triplebeam.index.arrays.columns import read_array
 from triplebeam.index.content.references import REFERENCES
 from triplebeam.index.folder.entity_graph import EntityGraph
-from triplebeam.index.folder.manifest import REPAIR, Manifest, check_contents, generation_folder, read_manifest, retried
+from triplebeam.index.folder.manifest import REPAIR, check_contents, generation_folder, read_manifest, retry_on_publish
 from triplebeam.index.folder.passage_graph import PassageGraph
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.terms import TermIndex
 from triplebeam.index.folder.triple_graph import TripleGraph
 from triplebeam.index.folder.vectors import VectorIndex
+from triplebeam.index.manifest import Manifest
 from triplebeam.index.opensearch.address import Address
 from triplebeam.system.open_files import explain_open_files
 from triplebeam.triple import entity_key
@@ -99,7 +100,7 @@ class Snapshot:
                 from triplebeam.index.opensearch.snapshot import open_cluster
 
                 return open_cluster(address, folder)
-            opened = retried(folder, lambda: cls._open(folder, read_manifest(folder)))
+            opened = retry_on_publish(folder, lambda: cls._open(folder, read_manifest(folder)))
         opened._check_vectors_at_first_use()
         return opened
 

@@ -30,7 +30,7 @@ from triplebeam.index.arrays.keys import Keys, as_keys, key_of, read_keys, write
 from triplebeam.index.content.contents import Contents
 from triplebeam.index.content.corrected import Correcting
 from triplebeam.index.content.material import Material
-from triplebeam.index.folder.manifest import LastGeneration, check_files, generation_folder, recorded
+from triplebeam.index.folder.manifest import LastGeneration, check_files, find_manifest, generation_folder
 from triplebeam.index.folder.publish import write_generation
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.vectors import copy_stored, write_vectors
@@ -79,7 +79,7 @@ def scratch_folder() -> Iterator[Path]:
 
 def _check_unchanged(whole: Snapshot, published: Path, error: FileNotFoundError) -> None:
     """Raise where another generation has replaced this one, or where this one has lost a file."""
-    now = recorded(whole.folder)
+    now = find_manifest(whole.folder, whole=False)
     if now is None or (now.generation, now.checksums) != (whole.manifest.generation, whole.manifest.checksums):
         raise IndexChangedError(
             f"the index at {whole.folder} has changed since it was opened: open it again to filter it."
