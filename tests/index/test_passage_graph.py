@@ -23,13 +23,13 @@ from triplebeam.index.folder.passage_graph import (
     MAX_LINKS,
     EdgeKind,
     Edges,
-    GraphStatistics,
     PassageGraph,
     build_passage_graph,
     document_labels,
     triple_keywords,
 )
 from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.manifest import GraphStatistics
 from triplebeam.ingest import document_id, read_sources
 from triplebeam.passage import Document
 from triplebeam.serve.cli.app import app

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from triplebeam.assemble.models import EXTRACTORS, HOW_TO_CONFIGURE, make_extractor
 from triplebeam.errors import BadInputError, ModelMissingError
 from triplebeam.extract.extractor import KEYWORDS_MARK, Extractor
-from triplebeam.index.store.remembered import remembered_extractor
-from triplebeam.index.store.replacing import kind_of
+from triplebeam.index.store.lookup import read_extractor
+from triplebeam.index.store.policy import kind_of
 from triplebeam.settings import Settings
 from triplebeam.system.progress import Progress, silent
 
@@ -64,7 +64,7 @@ def make_chosen(
 
 
 def _remembered(folder: Path) -> Choice:
-    name = remembered_extractor(folder)
+    name = read_extractor(folder)
     if name is None:
         return Choice()
     kind = kind_of(name)

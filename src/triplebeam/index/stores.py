@@ -7,9 +7,10 @@ from typing import Protocol
 
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.vector_cache import VectorCache, remove_encoded
-from triplebeam.index.folder.manifest import Manifest, VectorSpace, published
+from triplebeam.index.folder.manifest import find_manifest
 from triplebeam.index.folder.previous import PreviousGeneration
 from triplebeam.index.folder.publish import publish_generation, withdraw
+from triplebeam.index.manifest import Manifest, VectorSpace
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.store.store import Store
 from triplebeam.system.progress import Progress
@@ -58,8 +59,8 @@ class InFolder:
 
     def current(self, store: Store) -> Manifest | None:
         """Compares revisions, and checks every file."""
-        found = published(self.folder)
-        if not (found and found.revision == store.revision and not self.previous.damaged):
+        found = find_manifest(self.folder)
+        if not (found and found.revision == store.meta.revision and not self.previous.damaged):
             return None
         remove_encoded(self.folder)  # where a process was killed
         return found

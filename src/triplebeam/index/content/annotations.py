@@ -36,9 +36,9 @@ class Annotations:
         """Of all passages in the store, which has them by number; names and keywords are called what ``rename``
         returns.
         """
-        extractors = store.extracted_by()
-        names = _by_row(store.names(), row_of, rename)
-        keywords = _by_row(store.keywords(), row_of, rename)
+        extractors = store.extractions.extractors()
+        names = _by_row(store.extractions.names(), row_of, rename)
+        keywords = _by_row(store.extractions.keywords(), row_of, rename)
         links = [(row_of[here], row_of[there]) for here, there in store.links()]
         return cls(
             extractors=[extractors.get(number, "") for number in row_of],

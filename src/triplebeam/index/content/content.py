@@ -16,9 +16,9 @@ from triplebeam.index.arrays.keys import key_of
 from triplebeam.index.content.annotations import Annotations
 from triplebeam.index.content.corrected import Correcting, LineMatches
 from triplebeam.index.content.definitions import Definition, stored_definitions
-from triplebeam.index.folder.passage_graph import MAX_PASSAGES
 from triplebeam.index.folder.triple_graph import number_entities
-from triplebeam.index.store.corrections import KEPT_AS, CorrectionCounts, Corrections
+from triplebeam.index.manifest import MAX_PASSAGES
+from triplebeam.index.store.corrections import CorrectionCounts, Corrections
 from triplebeam.index.store.store import Store
 from triplebeam.passage import SHARED_TITLE, Passage
 from triplebeam.triple import Triple
@@ -46,8 +46,8 @@ class Content:
         """Everything that is in the store now, corrected as the store has it, or by other corrections."""
         passages = dict(store.passages())
         row_of = {number: row for row, number in enumerate(passages)}
-        correcting = Correcting(store.corrections if corrections is None else corrections, passages)
-        stored = list(correcting.triples(store.triples()))
+        correcting = Correcting(store.meta.corrections if corrections is None else corrections, passages)
+        stored = list(correcting.triples(store.extractions.triples()))
         return cls(
             passages=list(passages.values()),
             triples=[entry.triple for entry in stored],
@@ -55,7 +55,7 @@ class Content:
             annotations=Annotations.of(store, row_of, correcting.name),
             correcting=correcting,
             in_context=in_context,
-            keyword_passages=store.keyword_passages,
+            keyword_passages=store.meta.keyword_passages,
         )
 
     @cached_property
@@ -74,7 +74,7 @@ class Content:
         nothing was extracted, all were added by corrections.
         """
         extractors = self.annotations.extractors
-        return dict(sorted(Counter(extractors[row] or KEPT_AS for row in self.triple_rows).items()))
+        return dict(sorted(Counter(extractors[row] or "corrections" for row in self.triple_rows).items()))
 
     def correction_counts(self) -> CorrectionCounts | None:
         """The corrections, and what they concern here; None without any."""

@@ -20,7 +20,6 @@ from triplebeam.index.content.definitions import Definition
 from triplebeam.index.content.references import REFERENCES, references
 from triplebeam.index.folder.entity_graph import MENTIONS, EntityGraph, write_aliases
 from triplebeam.index.folder.passage_graph import (
-    GraphStatistics,
     build_passage_graph,
     document_labels,
     telling_links,
@@ -31,6 +30,7 @@ from triplebeam.index.folder.synonyms import write_synonyms
 from triplebeam.index.folder.term_writing import write_terms
 from triplebeam.index.folder.triple_graph import TripleGraph, write_triple_graph
 from triplebeam.index.folder.vectors import write_vectors
+from triplebeam.index.manifest import GraphStatistics
 from triplebeam.system.progress import Progress, silent
 from triplebeam.text.terms import ANALYZER, stemmer_for
 from triplebeam.triple import entity_key

@@ -26,19 +26,16 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, computed_field
 
 from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.csr import expand_rows
+from triplebeam.index.manifest import MAX_PASSAGES, GraphStatistics
 
 EdgeKind: TypeAlias = Literal["structural", "keyword", "links"]
 KINDS: tuple[EdgeKind, ...] = ("structural", "keyword", "links")
 #: Those of GNN-Ret's graph.
 PAPER_KINDS: tuple[EdgeKind, ...] = ("structural", "keyword")
 
-#: A keyword of more passages than this makes no edges. On MuSiQue 50 leaves out the 45 most common of 92,000 entities
-#: and with them seven in ten edges; recall is a little better for it.
-MAX_PASSAGES = 50
 #: A passage that links to more others than this is a list of links.
 MAX_LINKS = 20
 
@@ -53,30 +50,6 @@ class Edges(NamedTuple):
         """Every edge at these rows: the position in ``rows`` of its one end, and the row of the other."""
         positions, places = expand_rows(self.starts, rows)
         return positions, self.neighbours[places].astype(np.int64)
-
-
-class GraphStatistics(BaseModel):
-    """The measures of a graph in the paper's Table 5, and the edges by kind; a manifest holds them."""
-
-    model_config = ConfigDict(frozen=True)
-
-    nodes: int
-    edges: int
-    """An edge of several kinds counts once."""
-    edges_by_kind: dict[EdgeKind, int]
-    nodes_without_edges: int
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def edges_per_node(self) -> float:
-        """|E| / |V|; a node has twice as many neighbours on average."""
-        return self.edges / self.nodes if self.nodes else 0.0
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def density(self) -> float:
-        """2|E| / (|V| (|V| - 1))."""
-        return 2 * self.edges / (self.nodes * (self.nodes - 1)) if self.nodes > 1 else 0.0
 
 
 class PassageGraph:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from triplebeam.index.arrays.array_set import ArraySet, MemoryArrays
 from triplebeam.index.arrays.folder_arrays import FolderArrays
-from triplebeam.index.folder.manifest import generation_folder, recorded
+from triplebeam.index.folder.manifest import find_manifest, generation_folder
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class PreviousGeneration:
     @classmethod
     def of(cls, folder: Path) -> "PreviousGeneration":
         """Of an index; of one that has none, or one of another format, there is nothing to take over."""
-        manifest = recorded(folder)
+        manifest = find_manifest(folder, whole=False)
         if manifest is None:
             return cls()
         generation = generation_folder(folder, manifest.generation)

@@ -16,16 +16,8 @@ from triplebeam.index.content.topics import Topics
 from triplebeam.index.content.vector_cache import VectorCache, remove_encoded
 from triplebeam.index.folder.generation import write_derived, write_generation
 from triplebeam.index.folder.generation_files import new_generation, remove_generations
-from triplebeam.index.folder.manifest import (
-    MANIFEST,
-    Manifest,
-    VectorSpace,
-    publish,
-    removed_on_error,
-)
-from triplebeam.index.folder.passage_graph import (
-    GraphStatistics,
-)
+from triplebeam.index.folder.manifest import MANIFEST, publish_manifest, remove_on_error
+from triplebeam.index.manifest import GraphStatistics, Manifest, VectorSpace
 from triplebeam.index.store.store import Store
 from triplebeam.system.durable import flush
 from triplebeam.system.progress import Progress, silent
@@ -42,7 +34,7 @@ def publish_generation(
 ) -> Manifest:
     """Write a new generation, with what can be taken over from the previous one, and make it the published one."""
     generation = new_generation(folder / "generations")
-    with removed_on_error(folder, generation):
+    with remove_on_error(folder, generation):
         arrays = FolderArrays(generation)
         passage_graph = write_generation(arrays, content, encoded, previous, progress)
         write_derived(arrays)
@@ -50,7 +42,7 @@ def publish_generation(
         manifest = describe(store, content, space, generation.name, passage_graph).model_copy(
             update={"files": arrays.sizes(), "checksums": arrays.checksums()}
         )
-        publish(folder, manifest)
+        publish_manifest(folder, manifest)
     encoded.remove()
     remove_generations(folder / "generations", keep=generation.name)
     return manifest
@@ -67,16 +59,16 @@ def describe(
         triplebeam=version("triplebeam"),
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         generation=generation,
-        revision=store.revision,
+        revision=store.meta.revision,
         embedder=space,
         counts=store.statistics.counts() | {"triples": len(content.triples), "entities": entities},
         triples_by_extractor=content.triples_by_extractor(),
-        extractor=store.extractor,
+        extractor=store.meta.extractor,
         unread_languages=store.statistics.unread_languages(),
         passage_graph=passage_graph,
         keyword_passages=content.keyword_passages,
         ownership=topics.ownership(),
-        tuned_share=store.tuned_share,
+        tuned_share=store.meta.tuned_share,
         corrections=content.correction_counts(),
         files={},
     )

@@ -13,12 +13,13 @@ from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.folder_arrays import FolderArrays
 from triplebeam.index.content.references import REFERENCES
 from triplebeam.index.folder.entity_graph import EntityGraph
-from triplebeam.index.folder.manifest import Manifest, check_contents, generation_folder, read_manifest, retried
+from triplebeam.index.folder.manifest import check_contents, generation_folder, read_manifest, retry_on_publish
 from triplebeam.index.folder.passage_graph import PassageGraph
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.terms import TermIndex
 from triplebeam.index.folder.triple_graph import TripleGraph
 from triplebeam.index.folder.vectors import VectorIndex
+from triplebeam.index.manifest import Manifest
 from triplebeam.index.opensearch.address import Address
 from triplebeam.system.open_files import explain_open_files
 from triplebeam.triple import entity_key
@@ -99,7 +100,7 @@ class Snapshot:
                 from triplebeam.index.opensearch.snapshot import open_cluster
 
                 return open_cluster(address, folder)
-            return retried(folder, lambda: cls._open(folder, read_manifest(folder)))
+            return retry_on_publish(folder, lambda: cls._open(folder, read_manifest(folder)))
 
     @classmethod
     def _open(cls, folder: Path, manifest: Manifest) -> "Snapshot":

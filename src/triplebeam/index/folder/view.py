@@ -29,7 +29,7 @@ from triplebeam.index.content.annotations import Annotations
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.corrected import Correcting
 from triplebeam.index.folder.generation import write_generation
-from triplebeam.index.folder.manifest import check_files, generation_folder, recorded
+from triplebeam.index.folder.manifest import check_files, find_manifest, generation_folder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.vectors import copy_stored
 from triplebeam.index.store.corrections import Corrections
@@ -54,7 +54,7 @@ def _view(whole: Snapshot, rows: NDArray[np.int64]) -> Snapshot:
 
 def _check_unchanged(whole: Snapshot, error: FileNotFoundError) -> None:
     """Raise where another generation has replaced this one, or where this one has lost a file."""
-    now = recorded(whole.folder)
+    now = find_manifest(whole.folder, whole=False)
     if now is None or (now.generation, now.checksums) != (whole.manifest.generation, whole.manifest.checksums):
         raise IndexChangedError(
             f"the index at {whole.folder} has changed since it was opened: open it again to filter it."

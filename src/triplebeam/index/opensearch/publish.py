@@ -19,10 +19,9 @@ from triplebeam.errors import BadInputError, ClusterError, IndexChangedError
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.vector_cache import VectorCache
 from triplebeam.index.folder import manifest as manifests
-from triplebeam.index.folder.manifest import Manifest, VectorSpace
-from triplebeam.index.folder.passage_graph import GraphStatistics
 from triplebeam.index.folder.previous import PreviousGeneration
 from triplebeam.index.folder.publish import describe, withdraw
+from triplebeam.index.manifest import GraphStatistics, Manifest, VectorSpace
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.client import Client, Json, Write
 from triplebeam.index.opensearch.documents import KINDS, VECTORS, Draft, Drafts, finished, layouts, mapping, settings
@@ -66,7 +65,7 @@ class OnCluster:
     def current(self, store: Store) -> Manifest | None:
         """Compares revisions, and counts the documents on the cluster."""
         there = published_generation(self._client)
-        if there is None or there.manifest.revision != store.revision:
+        if there is None or there.manifest.revision != store.meta.revision:
             return None
         counts = there.manifest.counts
         try:
@@ -91,7 +90,7 @@ class OnCluster:
         manifest = describe(store, contents, space, f"{made.number:06d}", _uncounted(contents))
         made.remember(_owner(store), drafts.stemmers, manifest)
         _show(client, made.number)
-        manifests.publish(self.folder, manifest)
+        manifests.publish_manifest(self.folder, manifest)
         return manifest
 
     def withdraw(self) -> None:
@@ -102,10 +101,10 @@ class OnCluster:
 
 def _owner(store: Store) -> str:
     """What a store is known by on the cluster."""
-    known = store.meta(_OWNER)
+    known = store.meta.get(_OWNER)
     if known is None:
         known = secrets.token_hex(16)
-        store.set_meta(_OWNER, known)
+        store.meta.set(_OWNER, known)
     return known
 
 

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 import typer
 
-from triplebeam.assemble.indexing import compact_index
+from triplebeam.assemble.indexing import purge_index
 from triplebeam.serve.cli.display import err
 from triplebeam.serve.cli.options import AsJson, IndexFolder
 from triplebeam.settings import read_settings
@@ -21,7 +21,7 @@ def compact(folder: IndexFolder, as_json: AsJson = False) -> None:
 
         triplebeam compact my.index
     """
-    done = compact_index(folder, read_settings())
+    done = purge_index(folder, read_settings())
     if as_json:
         typer.echo(json.dumps(asdict(done)))
         return
