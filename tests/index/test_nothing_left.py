@@ -19,6 +19,7 @@ from triplebeam.index.arrays.quantize import COARSE, FINE, quantized
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.compact import compact
 from triplebeam.index.build.writing import writing
+from triplebeam.index.location import Folder
 from triplebeam.index.store.store import Store
 from triplebeam.ingest import FolderFiles, SourceNames, split
 from triplebeam.passage import Document
@@ -51,7 +52,7 @@ def index(tmp_path: Path) -> Index:
     (tmp_path / "docs" / "bath.md").write_text(HARMLESS)
     (tmp_path / "docs" / "vexmoor.md").write_text(SECRET)
     settings = Settings(home=tmp_path, completions=tmp_path / "completions.sqlite")
-    index = Index(tmp_path / "my.index", settings, HashedWords(64))
+    index = Index(Folder(tmp_path / "my.index"), settings, HashedWords(64))
     sync(index)
     assert len(index.snapshot.triples) == 3
     return index

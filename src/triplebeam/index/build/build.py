@@ -19,11 +19,11 @@ from triplebeam.index.build.report import BuildReport
 from triplebeam.index.build.checking import check_store
 from triplebeam.index.content.contents import Contents
 from triplebeam.index.store.corrections import Corrections
-from triplebeam.index.stores import Destination, destination_of
+from triplebeam.index.stores import FolderPublisher, Publisher
 from triplebeam.index.content.encoded import EncodedTexts
 from triplebeam.index.build.encoding import encode_missing
 from triplebeam.index.build.extraction import MAX_FAILURES, Budget, Numbered, due, extract_triples
-from triplebeam.index.folder.manifest import Manifest, VectorSpace, damaged_files, empty_index, published
+from triplebeam.index.folder.manifest import VectorSpace, damaged_files, empty_index
 from triplebeam.index.folder.passage_graph import MAX_PASSAGES
 from triplebeam.index.store.replacing import Replaces, kind_of
 from triplebeam.index.store.store import Store
@@ -50,6 +50,7 @@ class IndexBuilder:
     """
 
     folder: Path
+    """Where documents, extracted triples and vectors are."""
     embedder: Embedder
     extractor: Extractor | None = None
     passage_tokens: int = PASSAGE_TOKENS
@@ -66,6 +67,8 @@ class IndexBuilder:
     encode_windows: EncodeWindows = field(default=encode_here, repr=False)
     """Where texts are encoded: here, or on a cluster."""
     progress: Progress = field(default=silent, repr=False)
+    publisher: Publisher | None = field(default=None, repr=False)
+    """What publishes the index; None: it is published in its own folder."""
 
     def build(self, sources: Iterable[Reading], expected: int = 0, *, whole: bool = False) -> BuildReport:
         """Read the sources, do what is not done yet, and publish.
@@ -102,7 +105,7 @@ class IndexBuilder:
         """What `sync` would add, change, rename and remove. The files are read, and nothing is written."""
         report = BuildReport()
         with looking(self.folder) as store:
-            report.unpublished = _revision(published(self.folder)) != (store.revision if _passages(store) else None)
+            report.unpublished = self._publisher.revision() != (store.revision if _passages(store) else None)
             self._compare(store, folders, report)
         return report
 
@@ -166,7 +169,7 @@ class IndexBuilder:
         if _passages(store):
             self._finish(store, report)
         else:
-            self._destination.withdraw()
+            self._publisher.withdraw()
 
     def _finish_not_empty(self, store: Store, report: BuildReport) -> None:
         """Publish what is there; no sources were read, so where nothing is there, the index is empty."""
@@ -177,30 +180,30 @@ class IndexBuilder:
     def _finish(self, store: Store, report: BuildReport) -> None:
         """Encode what is not encoded yet, and publish if anything changed."""
         report.failures = store.statistics.failures()
-        destination = self._destination
-        if current := destination.current(store):
+        publisher = self._publisher
+        if current := publisher.current(store):
             report.manifest = current
             return
         if not _passages(store):
-            destination.withdraw()
+            publisher.withdraw()
             reasons = "; ".join(report.not_read()[:5]) or "they hold no files of a kind that is read"
             raise BadInputError(
                 f"nothing could be read from the sources, so there is no index to make at {self.folder}: {reasons}."
             )
         embedder, space = self.embedder, self._check_embedder(store)
         contents = Contents.of(store, in_context=space.triples_in_context)
-        with EncodedTexts(self.folder, embedder.fingerprint, embedder.dimension, destination.last) as encoded:
+        with EncodedTexts(self.folder, embedder.fingerprint, embedder.dimension, publisher.last) as encoded:
             report.texts_encoded = encode_missing(contents, encoded, embedder, self.progress, self.encode_windows)
-            report.manifest = destination.publish(store, contents, encoded, space, self.progress)
+            report.manifest = publisher.publish(store, contents, encoded, space, self.progress)
             report.published = True
 
     @property
-    def _destination(self) -> Destination:
-        return destination_of(self.folder)
+    def _publisher(self) -> Publisher:
+        return self.publisher or FolderPublisher(self.folder)
 
     def _check_embedder(self, store: Store) -> VectorSpace:
         """The space of the index, which must be the embedder's; that of a new index is."""
-        self._destination.check(store)
+        self._publisher.check(store)
         known = store.meta("embedder")
         if known is None:
             space = VectorSpace.of(self.embedder, triples_in_context=self.triples_in_context)
@@ -298,10 +301,6 @@ class IndexBuilder:
 
 def _passages(store: Store) -> int:
     return store.statistics.counts()["passages"]
-
-
-def _revision(manifest: Manifest | None) -> int | None:
-    return manifest.revision if manifest else None
 
 
 def _windows(items: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -12,7 +12,6 @@ from triplebeam.system.durable import explained, make_folder
 from triplebeam.errors import BadInputError, IndexBusyError, IndexDamagedError, IndexMissingError
 from triplebeam.index.folder.generation_files import remove_generations
 from triplebeam.index.folder.manifest import MANIFEST, STORE, WRITE_LOCK, is_index, publish, published, read_manifest, recorded
-from triplebeam.index.opensearch.address import is_remote
 from triplebeam.index.store.store import Store
 
 
@@ -98,8 +97,6 @@ def create_empty(folder: Path) -> None:
 
 def set_share(folder: Path, share: float | None) -> None:
     """Set how much walks count in the default search, for this generation and those to come; None: as measured."""
-    if is_remote(folder):
-        raise BadInputError("how much walks count can be set for an index in a folder only, not for one on OpenSearch.")
     with writing(folder) as store:
         with store.transaction():
             store.tune(share)

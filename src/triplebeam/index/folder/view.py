@@ -25,12 +25,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.errors import CannotWriteError, IndexChangedError
+from triplebeam.errors import BadInputError, CannotWriteError, IndexChangedError
 from triplebeam.index.arrays.keys import Keys, as_keys, key_of, read_keys, write_keys
 from triplebeam.index.content.contents import Contents
 from triplebeam.index.content.corrected import Correcting
 from triplebeam.index.content.material import Material
 from triplebeam.index.folder.manifest import LastGeneration, check_files, generation_folder, recorded
+from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.publish import write_generation
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.vectors import copy_stored, write_vectors
@@ -39,6 +40,7 @@ from triplebeam.passage import Passage
 from triplebeam.system.durable import explained
 from triplebeam.system.open_files import explain_open_files
 from triplebeam.triple import entity_key
+from triplebeam.where import Where
 
 #: A view of more passages is memory-mapped, which keeps some fifty files open. Fewer take up to a gigabyte.
 MAX_PASSAGES_IN_MEMORY = 100_000
@@ -48,6 +50,21 @@ def view(whole: Snapshot, rows: NDArray[np.int64]) -> Snapshot:
     """Derive a snapshot of the passages at these rows, which are in rising order."""
     with explain_open_files():
         return _view(whole, rows)
+
+
+def visible_rows(passages: PassageTable, where: Where) -> NDArray[np.int64]:
+    """The rows of the passages for which a filter holds; there must be one."""
+    fields = list(passages.fields())
+    known: dict[str, set[str]] = {}
+    for each in fields:
+        for name, value in each.items():
+            known.setdefault(name, set()).add(value)
+    where.check(known)
+    rows = [row for row, each in enumerate(fields) if where.holds(each)]
+    if not rows:
+        meant = "".join(f" (did you mean {value!r}?)" for value in where.other_case(known)[:1])
+        raise BadInputError(f"no passage matches the filter {str(where)!r}{meant}: change a value or drop a condition.")
+    return np.array(rows, np.int64)
 
 
 def _view(whole: Snapshot, rows: NDArray[np.int64]) -> Snapshot:
